@@ -1,0 +1,243 @@
+/*
+ * Reading a Go heap dump (runtime/debug.WriteHeapDump) record by record.
+ *
+ * Follows src/runtime/heapdump.go of Go 1.4 … 1.27, src/pkg/runtime/heapdump.c of 1.3, and the README of
+ * randall77/hprof for the patch of 2013; docs/dump-formats.md has the layouts. Record names are those of the
+ * format's description, https://go.dev/s/go15heapdump.
+ *
+ * Contents, names and field lists are not copied: they point into the input, which must stay open.
+ */
+#ifndef GO2HEAPSNAPSHOT_DUMP_H
+#define GO2HEAPSNAPSHOT_DUMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <go2heapsnapshot/input.h>
+
+/* The tags of the released formats, and two that only the format of 2013 has. */
+enum g2h_record_kind {
+    G2H_RECORD_EOF = 0,
+    G2H_RECORD_OBJECT = 1,
+    G2H_RECORD_OTHERROOT = 2,
+    G2H_RECORD_TYPE = 3,
+    G2H_RECORD_GOROUTINE = 4,
+    G2H_RECORD_STACKFRAME = 5,
+    G2H_RECORD_PARAMS = 6,
+    G2H_RECORD_FINALIZER = 7,
+    G2H_RECORD_ITAB = 8,
+    G2H_RECORD_OSTHREAD = 9,
+    G2H_RECORD_MEMSTATS = 10,
+    G2H_RECORD_QUEUEDFINALIZER = 11,
+    G2H_RECORD_DATA = 12,
+    G2H_RECORD_BSS = 13,
+    G2H_RECORD_DEFER = 14,
+    G2H_RECORD_PANIC = 15,
+    G2H_RECORD_MEMPROF = 16,
+    G2H_RECORD_ALLOCSAMPLE = 17,
+    G2H_RECORD_STACKROOT = 18, /* 2013 only */
+    G2H_RECORD_DATAROOT = 19,  /* 2013 only */
+    G2H_RECORD_KINDS
+};
+
+/* The name of a record kind as the format's description has it: "object", "stack frame", … */
+G2H_PUBLIC const char *g2h_record_kind_name(enum g2h_record_kind kind);
+
+/* What may be in a field of a field list. */
+enum g2h_field_kind {
+    G2H_FIELD_POINTER,
+    G2H_FIELD_STRING, /* 1.3 and 2013: pointer, length */
+    G2H_FIELD_SLICE,  /* 1.3 and 2013: pointer, length, capacity */
+    G2H_FIELD_IFACE,  /* to 1.4: itab, data */
+    G2H_FIELD_EFACE,  /* to 1.4: type, data */
+};
+
+struct g2h_bytes {
+    const uint8_t *data;
+    uint64_t size;
+};
+
+/* A field list, still encoded. Walk it with g2h_fields_next(). */
+struct g2h_fields {
+    const uint8_t *at, *end;
+    uint64_t left;            /* fields left where the list has a count (2013); otherwise 2^64-1 */
+    const uint8_t *kinds;     /* the layout's field kinds: number in the file → enum g2h_field_kind */
+};
+
+struct g2h_field {
+    enum g2h_field_kind kind;
+    uint64_t offset; /* bytes from the start of the contents */
+};
+
+/*
+ * The next field of a list; false at its end. The reader has checked that every field of a record lies in its
+ * contents (an object's fields: in its declared size).
+ */
+G2H_PUBLIC bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret);
+
+enum { G2H_OBJECT_VALUE = 0, G2H_OBJECT_ARRAY = 1, G2H_OBJECT_CHAN = 2, G2H_OBJECT_CONSERVATIVE = 127 };
+
+/* An allocation slot in use. */
+struct g2h_object {
+    uint64_t address;
+    uint64_t size;             /* of the slot, as declared */
+    struct g2h_bytes contents; /* what of it is in the file: less than size where size > 0x7ffff000 (docs) */
+    struct g2h_fields fields;  /* 1.4 and later; empty before */
+    uint64_t type;             /* before 1.4: address of a type record or 0. For a channel its element type */
+    uint64_t kind;             /* before 1.4: G2H_OBJECT_… */
+};
+
+struct g2h_type {
+    uint64_t address, size;
+    struct g2h_bytes name;
+    bool data_is_pointer;     /* the data word of an interface with this type is a pointer */
+    struct g2h_fields fields; /* before 1.4; empty later */
+};
+
+struct g2h_goroutine {
+    uint64_t address, sp, goid, creation_pc, status;
+    bool is_system, is_background;
+    uint64_t wait_since; /* ns on the runtime's monotonic clock, stamped by the GC; 0 unknown */
+    struct g2h_bytes wait_reason;
+    uint64_t ctxt, m, defer, panic; /* addresses; 0 none, and in the format of 2013 */
+};
+
+struct g2h_stackframe {
+    uint64_t sp, depth;
+    uint64_t child_sp; /* of the callee's frame; in the format of 2013 the caller's */
+    struct g2h_bytes contents;
+    uint64_t entry, pc, continpc; /* continpc == pc where the format has none */
+    struct g2h_bytes function;
+    struct g2h_fields fields;
+};
+
+struct g2h_params {
+    bool big_endian;
+    uint64_t pointer_size; /* 4 or 8 */
+    uint64_t hchan_size;   /* before 1.4, else 0 */
+    uint64_t heap_start, heap_end;
+    char arch[32];                    /* GOARCH; "" where unknown */
+    struct g2h_bytes version;         /* "go1.26.1" from about 1.17 on, else empty */
+    struct g2h_bytes experiment;      /* GOEXPERIMENT to about 1.16 */
+    uint64_t ncpu;
+};
+
+struct g2h_finalizer {
+    uint64_t object, funcval, code, argument_type, object_type;
+};
+
+struct g2h_itab {
+    uint64_t address;
+    uint64_t type;        /* 1.4 and later: its record's address; 0 unknown */
+    bool data_is_pointer; /* before 1.4; otherwise true */
+};
+
+struct g2h_osthread {
+    uint64_t m, id, os_id;
+};
+
+enum { G2H_MEMSTATS_NUMBERS = 281, G2H_MEMSTATS_HEAP_ALLOC = 6, G2H_MEMSTATS_HEAP_OBJECTS = 11 };
+
+/* runtime.MemStats in the order of its fields up to PauseNs[256], then NumGC. */
+struct g2h_memstats {
+    uint64_t numbers[G2H_MEMSTATS_NUMBERS];
+};
+
+struct g2h_segment { /* data and bss */
+    uint64_t address;
+    struct g2h_bytes contents;
+    struct g2h_fields fields;
+};
+
+struct g2h_defer {
+    uint64_t address, g, argp, pc, funcval, code, next;
+};
+
+struct g2h_panic {
+    uint64_t address, g, type, data, defer, next;
+};
+
+/* An allocation site of runtime.MemProfile. Walk its stack with g2h_memprof_next_frame(). */
+struct g2h_memprof {
+    uint64_t id, size, allocs, frees;
+    uint64_t frame_count;
+    struct g2h_bytes frames; /* still encoded */
+};
+
+struct g2h_memprof_frame {
+    struct g2h_bytes function, file;
+    uint64_t line;
+};
+
+/* The next frame of a stack, innermost first; false at its end. */
+G2H_PUBLIC bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_frame *ret);
+
+struct g2h_allocsample {
+    uint64_t object, memprof;
+};
+
+struct g2h_otherroot {
+    struct g2h_bytes description;
+    uint64_t pointer;
+};
+
+struct g2h_stackroot { /* 2013 */
+    uint64_t address, pointer, frame_sp;
+};
+
+struct g2h_dataroot { /* 2013 */
+    uint64_t address, pointer;
+};
+
+struct g2h_record {
+    enum g2h_record_kind kind;
+    uint64_t offset; /* of the record's tag in the input */
+    uint64_t number; /* 1 for the first record */
+    union {
+        struct g2h_object object;
+        struct g2h_otherroot otherroot;
+        struct g2h_type type;
+        struct g2h_goroutine goroutine;
+        struct g2h_stackframe stackframe;
+        struct g2h_params params;
+        struct g2h_finalizer finalizer; /* and queued ones */
+        struct g2h_itab itab;
+        struct g2h_osthread osthread;
+        struct g2h_memstats memstats;
+        struct g2h_segment segment; /* data and bss */
+        struct g2h_defer defer;
+        struct g2h_panic panic;
+        struct g2h_memprof memprof;
+        struct g2h_allocsample allocsample;
+        struct g2h_stackroot stackroot;
+        struct g2h_dataroot dataroot;
+    };
+};
+
+struct g2h_reader;
+
+/*
+ * Starts to read at the header and tells the layout. input must outlive the reader.
+ * Errors: G2H_ERROR_NOT_DUMP (no header of a Go heap dump, or nothing behind it), G2H_ERROR_MEMORY.
+ */
+G2H_PUBLIC struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret);
+G2H_PUBLIC void g2h_reader_destroy(struct g2h_reader *reader);
+
+/*
+ * Reads the next record. After the record G2H_RECORD_EOF it gives that record again and again.
+ * Errors: G2H_ERROR_DAMAGED where the input ends without an EOF record or the bytes are no record; the message
+ * has the file, offset, record number and kind. After an error nothing more can be read, for records have no lengths.
+ */
+G2H_PUBLIC struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret);
+
+/* The layout's name: "1.3", "1.3 beta", "2013", "1.4", …, "1.7". */
+G2H_PUBLIC const char *g2h_reader_format(const struct g2h_reader *reader);
+
+/* A sentence on what is odd about the header ("unknown version go1.9, read as 1.7"), or NULL. */
+G2H_PUBLIC const char *g2h_reader_warning(const struct g2h_reader *reader);
+
+/* Whether objects have type and kind rather than field lists (before 1.4). */
+G2H_PUBLIC bool g2h_reader_objects_have_types(const struct g2h_reader *reader);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The bytes of a dump, mapped into memory.
+ *
+ * A regular file is mapped where it lies. A pipe, and gzip of either, is spooled to an unlinked
+ * temporary file in $TMPDIR (default /tmp) first, so that it takes no memory of the process.
+ */
+#ifndef GO2HEAPSNAPSHOT_INPUT_H
+#define GO2HEAPSNAPSHOT_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/progress.h>
+
+struct g2h_input {
+    const char *name;    /* for messages: the path, or "standard input" */
+    const uint8_t *data; /* size bytes, readable until g2h_input_close() */
+    uint64_t size;
+    /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is there. */
+    struct g2h_error *damage;
+    bool borrowed; /* data is the caller's: g2h_input_close() leaves it alone */
+};
+
+/*
+ * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is told by its
+ * magic 1f 8b. progress may be NULL.
+ *
+ * Errors: G2H_ERROR_SYSTEM (open, read, no space in $TMPDIR), G2H_ERROR_MEMORY. A damaged gzip stream is
+ * none: see damage above.
+ */
+G2H_PUBLIC struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
+                                            struct g2h_input **ret);
+
+/* Takes bytes that are in memory already; they must stay until g2h_input_close(). */
+G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
+                                                   struct g2h_input **ret);
+
+/* Unmaps and frees. NULL is fine. */
+G2H_PUBLIC void g2h_input_close(struct g2h_input *input);
+
+#endif

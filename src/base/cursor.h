@@ -1,0 +1,69 @@
+/*
+ * A byte cursor: it carries its position and its bounds, so no read can leave the bytes it was made for.
+ * The numbers of a heap dump are uvarints, as Go's encoding/binary writes them: little-endian groups of seven
+ * bits, the top bit set on all bytes but the last, ten bytes at most.
+ */
+#ifndef BASE_CURSOR_H
+#define BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cursor {
+    const uint8_t *at, *end;
+};
+
+static inline size_t cursor_left(const struct cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->at);
+}
+
+/* The general case of cursor_uvarint(): checks each byte. */
+static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
+{
+    uint64_t value = 0;
+    const uint8_t *at = cursor->at;
+    for (unsigned shift = 0; shift < 70 && at < cursor->end; shift += 7) {
+        uint8_t byte = *at++;
+        if (shift == 63 && byte > 1)
+            return false;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            cursor->at = at;
+            *ret = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads a uvarint. False, with the cursor unmoved, where it is cut or does not fit 64 bits. */
+static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
+{
+    const uint8_t *at = cursor->at;
+    if (cursor_left(cursor) >= 2) {
+        if (at[0] < 0x80) {
+            *ret = at[0];
+            cursor->at = at + 1;
+            return true;
+        }
+        if (at[1] < 0x80) {
+            *ret = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+            cursor->at = at + 2;
+            return true;
+        }
+    }
+    return cursor_uvarint_checked(cursor, ret);
+}
+
+/* Passes over size bytes. False, with the cursor unmoved, where there are fewer. */
+static inline bool cursor_skip(struct cursor *cursor, uint64_t size)
+{
+    if (size > cursor_left(cursor))
+        return false;
+    cursor->at += size;
+    return true;
+}
+
+#endif

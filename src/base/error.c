@@ -1,0 +1,62 @@
+/* Errors: a code and a message. Only "no memory" is static, for it must not need memory itself. */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct g2h_error error_no_memory = {G2H_ERROR_MEMORY, (char[]){"not enough memory"}};
+
+static struct g2h_error *create(enum g2h_error_code code, const char *tail, const char *format,
+                                va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0)
+        return &error_no_memory;
+
+    size_t size = (size_t)length + strlen(tail) + 1;
+    struct g2h_error *error = malloc(sizeof(*error));
+    char *message = malloc(size);
+    if (!error || !message) {
+        free(error);
+        free(message);
+        return &error_no_memory;
+    }
+    vsnprintf(message, size, format, arguments);
+    strcpy(message + length, tail);
+    error->code = code;
+    error->message = message;
+    return error;
+}
+
+struct g2h_error *error_create(enum g2h_error_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    struct g2h_error *error = create(code, "", format, arguments);
+    va_end(arguments);
+    return error;
+}
+
+struct g2h_error *error_system(int error_number, const char *format, ...)
+{
+    char tail[256];
+    snprintf(tail, sizeof(tail), ": %s", strerror(error_number));
+    va_list arguments;
+    va_start(arguments, format);
+    struct g2h_error *error = create(G2H_ERROR_SYSTEM, tail, format, arguments);
+    va_end(arguments);
+    return error;
+}
+
+void g2h_error_destroy(struct g2h_error *error)
+{
+    if (!error || error == &error_no_memory)
+        return;
+    free(error->message);
+    free(error);
+}

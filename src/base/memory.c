@@ -1,0 +1,42 @@
+/* Memory; see memory.h. */
+#define _GNU_SOURCE
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size)
+{
+    size_t wanted = count < 8 ? 16 : count + count / 2;
+    if (wanted > SIZE_MAX / entry_size)
+        return false;
+    void *grown = realloc(*data, wanted * entry_size);
+    if (!grown)
+        return false;
+    *data = grown;
+    *capacity = wanted;
+    return true;
+}
+
+/* A mapping of its own: its pages come zeroed, and go back to the system when it is freed. */
+void *large_alloc(size_t count, size_t entry_size)
+{
+    if (count == 0)
+        count = 1;
+    if (count > SIZE_MAX / 2 / entry_size)
+        return NULL;
+    void *data = mmap(NULL, count * entry_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED)
+        return NULL;
+#ifdef MADV_HUGEPAGE
+    if (count * entry_size >= 8u << 20)
+        (void)madvise(data, count * entry_size, MADV_HUGEPAGE);
+#endif
+    return data;
+}
+
+void large_free(void *data, size_t count, size_t entry_size)
+{
+    if (data)
+        munmap(data, (count ? count : 1) * entry_size);
+}

@@ -1,0 +1,172 @@
+/* workers; see workers.h. POSIX threads, started for each run: a run is long against the start of a thread. */
+#define _GNU_SOURCE
+#include "base/workers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+unsigned workers_available(void)
+{
+#ifdef CPU_COUNT
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+        return (unsigned)CPU_COUNT(&set);
+#endif
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (unsigned)count : 1;
+}
+
+/* A run: tasks are handed out in order, so the lowest task that fails is always begun. */
+struct run {
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    workers_task *run;
+    workers_produce *produce;
+    workers_consume *consume;
+    void *context;
+    size_t tasks, next, consumed;
+    size_t failed_task;
+    struct g2h_error *error;
+};
+
+struct thread {
+    struct run *run;
+    unsigned worker;
+    pthread_t handle;
+    bool started;
+};
+
+static bool take(struct run *run, size_t *ret)
+{
+    pthread_mutex_lock(&run->lock);
+    bool more = !run->error && run->next < run->tasks;
+    if (more)
+        *ret = run->next++;
+    pthread_mutex_unlock(&run->lock);
+    return more;
+}
+
+static void fail(struct run *run, size_t task, struct g2h_error *error)
+{
+    pthread_mutex_lock(&run->lock);
+    if (!run->error || task < run->failed_task) {
+        g2h_error_destroy(run->error);
+        run->error = error;
+        run->failed_task = task;
+    } else {
+        g2h_error_destroy(error);
+    }
+    pthread_cond_broadcast(&run->turn);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void *work(void *argument)
+{
+    struct thread *thread = argument;
+    struct run *run = thread->run;
+    size_t task;
+    while (take(run, &task)) {
+        struct g2h_error *error = run->run(run->context, task, thread->worker);
+        if (error)
+            fail(run, task, error);
+    }
+    return NULL;
+}
+
+/* Waits until all tasks before this one have been consumed; false after an error. */
+static bool await_turn(struct run *run, size_t task)
+{
+    pthread_mutex_lock(&run->lock);
+    while (run->consumed != task && !run->error)
+        pthread_cond_wait(&run->turn, &run->lock);
+    bool good = !run->error;
+    pthread_mutex_unlock(&run->lock);
+    return good;
+}
+
+static void end_turn(struct run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    run->consumed++;
+    pthread_cond_broadcast(&run->turn);
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void *work_ordered(void *argument)
+{
+    struct thread *thread = argument;
+    struct run *run = thread->run;
+    struct worker_buffer buffer = {0};
+    size_t task;
+    while (take(run, &task)) {
+        buffer.size = 0;
+        struct g2h_error *error = run->produce(run->context, task, thread->worker, &buffer);
+        if (!error) {
+            if (!await_turn(run, task))
+                break;
+            error = run->consume(run->context, &buffer);
+        }
+        if (error) {
+            fail(run, task, error);
+            break;
+        }
+        end_turn(run);
+    }
+    free(buffer.data);
+    return NULL;
+}
+
+/* Runs body on the caller's thread and on threads - 1 others; fewer where the system gives no more. */
+static struct g2h_error *run_threads(struct run *run, unsigned threads, void *(*body)(void *))
+{
+    if (threads > run->tasks)
+        threads = run->tasks > 1 ? (unsigned)run->tasks : 1;
+    struct thread *all = calloc(threads, sizeof(*all));
+    if (!all)
+        return &error_no_memory;
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_cond_init(&run->turn, NULL);
+    for (unsigned i = 0; i < threads; i++) {
+        all[i].run = run;
+        all[i].worker = i;
+        if (i > 0)
+            all[i].started = pthread_create(&all[i].handle, NULL, body, &all[i]) == 0;
+    }
+    body(&all[0]);
+    for (unsigned i = 1; i < threads; i++)
+        if (all[i].started)
+            pthread_join(all[i].handle, NULL);
+    pthread_cond_destroy(&run->turn);
+    pthread_mutex_destroy(&run->lock);
+    free(all);
+    return run->error;
+}
+
+struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
+{
+    struct run state = {.run = run, .context = context, .tasks = tasks};
+    return run_threads(&state, threads, work);
+}
+
+struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
+                                      workers_consume *consume, void *context)
+{
+    struct run state = {.produce = produce, .consume = consume, .context = context, .tasks = tasks};
+    return run_threads(&state, threads, work_ordered);
+}
+
+char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
+{
+    if (buffer->capacity - buffer->size < size) {
+        size_t wanted = buffer->size + size + buffer->capacity / 2;
+        char *grown = realloc(buffer->data, wanted);
+        if (!grown)
+            return NULL;
+        buffer->data = grown;
+        buffer->capacity = wanted;
+    }
+    return buffer->data + buffer->size;
+}

@@ -1,0 +1,46 @@
+/*
+ * workers: a few threads that share out numbered tasks.
+ *
+ * The result of a task depends on its number only, never on the thread or on the order, so that the output is the
+ * same for any number of threads.
+ */
+#ifndef BASE_WORKERS_H
+#define BASE_WORKERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The number of processors that this process may run on. */
+unsigned workers_available(void);
+
+/* Does one task. worker is below the number of threads: an index for scratch memory of its own. */
+typedef struct g2h_error *workers_task(void *context, size_t task, unsigned worker);
+
+/*
+ * Runs run(context, 0 … tasks-1) on threads threads, the caller's among them. After an error no further task is
+ * begun; the error of the lowest task is returned.
+ */
+struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context);
+
+/* Bytes that a task made. */
+struct worker_buffer {
+    char *data;
+    size_t size, capacity;
+};
+
+/* Makes room for size bytes more; NULL where there is no memory. */
+char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
+
+typedef struct g2h_error *workers_produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer);
+typedef struct g2h_error *workers_consume(void *context, const struct worker_buffer *buffer);
+
+/*
+ * Like workers_run(), with results in order: what produce() makes of task 0, 1, … is handed to consume() in this order,
+ * by one thread at a time. At most a few buffers per thread are alive at once.
+ */
+struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
+                                      workers_consume *consume, void *context);
+
+#endif

@@ -1,0 +1,560 @@
+/*
+ * reader: bytes in, records out.
+ *
+ * Goes through the input once, from record to record, since a record's end is known only after it has been read. Each
+ * length is checked against what is left, each field against the contents it lies in; the rooms above need not check
+ * again. One function per record kind, in the order of their tags.
+ */
+#include "dump/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dump/layout.h"
+
+/* No Go heap can be larger; a length beyond it is damage. Keeps sums far from overflow. */
+static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
+
+const char *g2h_record_kind_name(enum g2h_record_kind kind)
+{
+    static const char *const names[G2H_RECORD_KINDS] = {
+        "EOF",       "object",     "otherroot",        "type",         "goroutine",     "stack frame",
+        "params",    "finalizer",  "itab",             "OS thread",    "memstats",      "queued finalizer",
+        "data",      "bss",        "defer",            "panic",        "alloc/free profile", "alloc sample",
+        "stackroot", "dataroot"};
+    return kind < G2H_RECORD_KINDS ? names[kind] : "unknown";
+}
+
+/* ---- primitives: false where the bytes do not allow it; reader->what then says why ---- */
+
+static bool wrong(struct g2h_reader *reader, const char *what)
+{
+    reader->what = what;
+    return false;
+}
+
+static bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
+{
+    if (cursor_uvarint(&reader->cursor, ret))
+        return true;
+    return wrong(reader, cursor_left(&reader->cursor) < 10 ? "the input is cut" : "a number is longer than 64 bits");
+}
+
+static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!read_uvarint(reader, targets[i]))
+            return false;
+    return true;
+}
+
+#define READ_UVARINTS(reader, ...)                                                                                     \
+    read_uvarints(reader, (uint64_t *const[]){__VA_ARGS__}, sizeof((uint64_t *const[]){__VA_ARGS__}) / sizeof(void *))
+
+static bool read_bool(struct g2h_reader *reader, bool *ret)
+{
+    uint64_t value;
+    if (!read_uvarint(reader, &value))
+        return false;
+    *ret = value != 0;
+    return value <= 1 || wrong(reader, "a bool is neither 0 nor 1");
+}
+
+static bool read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
+{
+    if (!read_uvarint(reader, &ret->size))
+        return false;
+    ret->data = reader->cursor.at;
+    return cursor_skip(&reader->cursor, ret->size) || wrong(reader, "a length is beyond the end of the input");
+}
+
+/* Go's dumper ignores short writes: Linux writes 0x7ffff000 bytes at once at most, and the length's type has 32 bits. */
+uint64_t reader_stored_size(uint64_t size)
+{
+    const uint64_t longest_write = 0x7ffff000;
+    uint64_t length = size & 0xffffffff;
+    return length < longest_write ? length : longest_write;
+}
+
+/* A memory range: *declared is its length in memory, ret what of it is in the file. */
+static bool read_contents(struct g2h_reader *reader, uint64_t *declared, struct g2h_bytes *ret)
+{
+    if (!read_uvarint(reader, declared))
+        return false;
+    if (*declared >= OBJECT_SIZE_LIMIT)
+        return wrong(reader, "a length is beyond any memory");
+    ret->size = reader_stored_size(*declared);
+    ret->data = reader->cursor.at;
+    return cursor_skip(&reader->cursor, ret->size) || wrong(reader, "a length is beyond the end of the input");
+}
+
+static unsigned field_words(enum g2h_field_kind kind)
+{
+    static const unsigned char words[] = {
+        [G2H_FIELD_POINTER] = 1, [G2H_FIELD_STRING] = 2, [G2H_FIELD_SLICE] = 3, [G2H_FIELD_IFACE] = 2, [G2H_FIELD_EFACE] = 2};
+    return words[kind];
+}
+
+/* A field list that ends with 0. Every field must lie within size bytes. */
+static bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
+{
+    const uint8_t *kinds = reader->layout->field_kinds;
+    const uint64_t word = reader->pointer_size;
+    struct cursor cursor = reader->cursor;
+    ret->at = cursor.at;
+    ret->left = UINT64_MAX;
+    ret->kinds = kinds;
+    for (;;) {
+        if (cursor.at >= cursor.end)
+            return wrong(reader, "the input is cut");
+        uint8_t number = *cursor.at++;
+        if (number == 0)
+            break;
+        if (number >= FIELD_KIND_COUNT || kinds[number] == NO_KIND)
+            return wrong(reader, "unknown field kind");
+        uint64_t offset;
+        if (!cursor_uvarint(&cursor, &offset))
+            return wrong(reader, "the input is cut");
+        uint64_t bytes = field_words(kinds[number]) * word;
+        if (bytes > size || offset > size - bytes || offset % word != 0)
+            return wrong(reader, "a field lies outside of its contents");
+    }
+    ret->end = cursor.at;
+    reader->cursor = cursor;
+    return true;
+}
+
+static bool read_counted_fields(struct g2h_reader *reader, struct g2h_fields *ret)
+{
+    uint64_t kind, offset;
+    ret->kinds = reader->layout->field_kinds;
+    if (!read_uvarint(reader, &ret->left))
+        return false;
+    ret->at = reader->cursor.at;
+    if (ret->left > cursor_left(&reader->cursor) / 2)
+        return wrong(reader, "a field count is beyond the end of the input");
+    for (uint64_t i = 0; i < ret->left; i++) {
+        if (!read_uvarint(reader, &kind) || !read_uvarint(reader, &offset))
+            return false;
+        if (kind >= FIELD_KIND_COUNT || ret->kinds[kind] == NO_KIND)
+            return wrong(reader, "unknown field kind");
+    }
+    ret->end = reader->cursor.at;
+    return true;
+}
+
+bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
+{
+    struct cursor cursor = {fields->at, fields->end};
+    uint64_t number;
+    if (fields->left == 0 || !cursor_uvarint(&cursor, &number) || number >= FIELD_KIND_COUNT)
+        return false;
+    if (fields->kinds[number] == NO_KIND || !cursor_uvarint(&cursor, &ret->offset))
+        return false; /* a 0 that ends the list, since a list was checked when it was read */
+    ret->kind = fields->kinds[number];
+    fields->at = cursor.at;
+    fields->left--;
+    return true;
+}
+
+/* ---- records ---- */
+
+/* An object up to its field list. */
+static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_object *ret)
+{
+    const struct layout *layout = reader->layout;
+    ret->type = 0;
+    ret->kind = G2H_OBJECT_VALUE;
+    if (!read_uvarint(reader, &ret->address))
+        return false;
+    if (layout->object_has_type && !(read_uvarint(reader, &ret->type) && read_uvarint(reader, &ret->kind)))
+        return false;
+    if (ret->kind > G2H_OBJECT_CHAN && ret->kind != G2H_OBJECT_CONSERVATIVE)
+        return wrong(reader, "unknown object kind");
+    return read_contents(reader, &ret->size, &ret->contents);
+}
+
+static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
+{
+    if (!read_object_memory(reader, ret))
+        return false;
+    if (reader->layout->object_fields == FIELDS_NONE) {
+        ret->fields = (struct g2h_fields){.left = 0};
+        return true;
+    }
+    return read_fields(reader, ret->size, &ret->fields);
+}
+
+bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret)
+{
+    copy->cursor.at++; /* the tag: one byte in every layout */
+    if (!read_object_memory(copy, ret))
+        return false;
+    ret->fields = (struct g2h_fields){.at = copy->cursor.at,
+                                      .end = copy->cursor.end,
+                                      .left = copy->layout->object_fields == FIELDS_NONE ? 0 : UINT64_MAX,
+                                      .kinds = copy->layout->field_kinds};
+    return true;
+}
+
+static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
+{
+    return read_bytes(reader, &ret->description) && read_uvarint(reader, &ret->pointer);
+}
+
+/*
+ * Go 1.5 writes, for a named pointer-shaped type with methods, a length that is the sum of two addresses, and then as
+ * many bytes of its memory as the kernel takes. The record ends where its bool is followed by the itab record (tag 8) of
+ * this very type, for which it was written.
+ */
+static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool *data_is_pointer)
+{
+    const uint8_t *at = reader->cursor.at;
+    while (cursor_left(&reader->cursor) >= 4) {
+        at = memchr(at, G2H_RECORD_ITAB, (size_t)(reader->cursor.end - at));
+        if (!at)
+            break;
+        struct cursor cursor = {at + 1, reader->cursor.end};
+        uint64_t itab, type;
+        if (at > reader->cursor.at && at[-1] <= 1 && cursor_uvarint(&cursor, &itab) &&
+            cursor_uvarint(&cursor, &type) && type == address) {
+            *data_is_pointer = at[-1] != 0;
+            reader->cursor.at = at;
+            reader->repairs++;
+            return true;
+        }
+        at++;
+    }
+    return wrong(reader, "a name's length is corrupt, as Go 1.5 writes it, and the record's end was not found");
+}
+
+static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
+{
+    const uint64_t longest_sane_name = 65536;
+    const struct layout *layout = reader->layout;
+    ret->fields = (struct g2h_fields){.left = 0};
+    if (!READ_UVARINTS(reader, &ret->address, &ret->size))
+        return false;
+    if (ret->size >= OBJECT_SIZE_LIMIT)
+        return wrong(reader, "a type's size is beyond any memory");
+    struct cursor name = reader->cursor;
+    uint64_t length;
+    if (layout->type_names_may_be_corrupt && cursor_uvarint(&name, &length) && length > longest_sane_name) {
+        ret->name = (struct g2h_bytes){name.at, 0};
+        reader->cursor = name;
+        return pass_corrupt_type(reader, ret->address, &ret->data_is_pointer);
+    }
+    if (!read_bytes(reader, &ret->name) || !read_bool(reader, &ret->data_is_pointer))
+        return false;
+    switch (layout->type_fields) {
+    case FIELDS_ENDED:
+        return read_fields(reader, ret->size, &ret->fields);
+    case FIELDS_COUNTED:
+        return read_counted_fields(reader, &ret->fields);
+    default:
+        return true;
+    }
+}
+
+static bool read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
+{
+    ret->ctxt = ret->m = ret->defer = ret->panic = 0;
+    return READ_UVARINTS(reader, &ret->address, &ret->sp, &ret->goid, &ret->creation_pc, &ret->status) &&
+           read_bool(reader, &ret->is_system) && read_bool(reader, &ret->is_background) &&
+           read_uvarint(reader, &ret->wait_since) && read_bytes(reader, &ret->wait_reason) &&
+           (reader->layout->goroutine_is_short ||
+            READ_UVARINTS(reader, &ret->ctxt, &ret->m, &ret->defer, &ret->panic));
+}
+
+static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *ret)
+{
+    uint64_t declared;
+    if (reader->layout->stackframe == STACKFRAME_2013) {
+        ret->depth = 0;
+        ret->contents = (struct g2h_bytes){reader->cursor.at, 0};
+        ret->fields = (struct g2h_fields){.left = 0};
+        bool good = READ_UVARINTS(reader, &ret->sp, &ret->child_sp, &ret->entry, &ret->pc) &&
+                    read_bytes(reader, &ret->function);
+        ret->continpc = good ? ret->pc : 0;
+        return good;
+    }
+    if (!READ_UVARINTS(reader, &ret->sp, &ret->depth, &ret->child_sp) ||
+        !read_contents(reader, &declared, &ret->contents) || !READ_UVARINTS(reader, &ret->entry, &ret->pc))
+        return false;
+    if (!reader->stackframe_seen && reader->layout == &layout_1_3 &&
+        layout_stackframe_is_beta(reader->cursor.at, reader->cursor.end, ret->entry))
+        reader->layout = &layout_1_3_beta;
+    reader->stackframe_seen = true;
+    ret->continpc = ret->pc;
+    if (reader->layout->stackframe == STACKFRAME_1_3 && !read_uvarint(reader, &ret->continpc))
+        return false;
+    return read_bytes(reader, &ret->function) && read_fields(reader, declared, &ret->fields);
+}
+
+/* Before 1.7 the architecture is the letter of its compilers: 6g made amd64 code. */
+static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
+{
+    static const struct {
+        char thechar, arch[7];
+    } names[] = {{'5', "arm"}, {'6', "amd64"}, {'7', "arm64"}, {'8', "386"}, {'9', "ppc64"}, {'0', "mips64"}};
+    ret[0] = '\0';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (thechar == (uint64_t)names[i].thechar)
+            snprintf(ret, size, "%s", names[i].arch);
+}
+
+static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
+{
+    const enum params_form form = reader->layout->params;
+    struct g2h_bytes string, arch;
+    uint64_t thechar;
+    memset(ret, 0, sizeof(*ret));
+    if (reader->has_params)
+        return wrong(reader, "there is a second params record");
+    if (!read_bool(reader, &ret->big_endian) || !read_uvarint(reader, &ret->pointer_size))
+        return false;
+    if (form == PARAMS_2013 && (ret->pointer_size == 32 || ret->pointer_size == 64))
+        ret->pointer_size /= 8; /* the first of that format counted bits */
+    if (ret->pointer_size != 4 && ret->pointer_size != 8)
+        return wrong(reader, "the pointer size is neither 4 nor 8");
+    if (form <= PARAMS_1_3 && !read_uvarint(reader, &ret->hchan_size))
+        return false;
+    if (!READ_UVARINTS(reader, &ret->heap_start, &ret->heap_end))
+        return false;
+    if (form == PARAMS_1_7) {
+        if (!read_bytes(reader, &arch) || !read_bytes(reader, &string))
+            return false;
+        snprintf(ret->arch, sizeof(ret->arch), "%.*s", arch.size < sizeof(ret->arch) ? (int)arch.size : 0,
+                 (const char *)arch.data);
+        bool is_version = (string.size > 2 && memcmp(string.data, "go", 2) == 0) ||
+                          (string.size >= 5 && memcmp(string.data, "devel", 5) == 0);
+        *(is_version ? &ret->version : &ret->experiment) = string;
+    } else if (form != PARAMS_2013) {
+        if (!read_uvarint(reader, &thechar) || !read_bytes(reader, &ret->experiment))
+            return false;
+        arch_of_thechar(thechar, ret->arch, sizeof(ret->arch));
+    }
+    if (form != PARAMS_2013 && !read_uvarint(reader, &ret->ncpu))
+        return false;
+    reader->has_params = true;
+    reader->pointer_size = ret->pointer_size;
+    return true;
+}
+
+static bool read_finalizer(struct g2h_reader *reader, struct g2h_finalizer *ret)
+{
+    return READ_UVARINTS(reader, &ret->object, &ret->funcval, &ret->code, &ret->argument_type, &ret->object_type);
+}
+
+static bool read_itab(struct g2h_reader *reader, struct g2h_itab *ret)
+{
+    ret->type = 0;
+    ret->data_is_pointer = true;
+    return read_uvarint(reader, &ret->address) && (reader->layout->itab_has_type
+                                                       ? read_uvarint(reader, &ret->type)
+                                                       : read_bool(reader, &ret->data_is_pointer));
+}
+
+static bool read_memstats(struct g2h_reader *reader, struct g2h_memstats *ret)
+{
+    for (size_t i = 0; i < G2H_MEMSTATS_NUMBERS; i++)
+        if (!read_uvarint(reader, &ret->numbers[i]))
+            return false;
+    return true;
+}
+
+static bool read_segment(struct g2h_reader *reader, struct g2h_segment *ret)
+{
+    uint64_t declared;
+    return read_uvarint(reader, &ret->address) && read_contents(reader, &declared, &ret->contents) &&
+           read_fields(reader, declared, &ret->fields);
+}
+
+bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_frame *ret)
+{
+    struct cursor cursor = {memprof->frames.data, memprof->frames.data + memprof->frames.size};
+    struct g2h_bytes *strings[] = {&ret->function, &ret->file};
+    if (memprof->frame_count == 0)
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!cursor_uvarint(&cursor, &strings[i]->size))
+            return false;
+        strings[i]->data = cursor.at;
+        if (!cursor_skip(&cursor, strings[i]->size))
+            return false;
+    }
+    if (!cursor_uvarint(&cursor, &ret->line))
+        return false;
+    memprof->frames.size = cursor_left(&cursor);
+    memprof->frames.data = cursor.at;
+    memprof->frame_count--;
+    return true;
+}
+
+static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
+{
+    struct g2h_bytes string;
+    uint64_t line;
+    if (!READ_UVARINTS(reader, &ret->id, &ret->size, &ret->frame_count))
+        return false;
+    if (ret->frame_count > cursor_left(&reader->cursor) / 3)
+        return wrong(reader, "a frame count is beyond the end of the input");
+    ret->frames.data = reader->cursor.at;
+    for (uint64_t i = 0; i < ret->frame_count; i++)
+        if (!read_bytes(reader, &string) || !read_bytes(reader, &string) || !read_uvarint(reader, &line))
+            return false;
+    ret->frames.size = (uint64_t)(reader->cursor.at - ret->frames.data);
+    return READ_UVARINTS(reader, &ret->allocs, &ret->frees);
+}
+
+static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
+{
+    switch (reader->kind) {
+    case G2H_RECORD_EOF:
+        reader->at_end = true;
+        return true;
+    case G2H_RECORD_OBJECT:
+        return read_object(reader, &ret->object);
+    case G2H_RECORD_OTHERROOT:
+        return read_otherroot(reader, &ret->otherroot);
+    case G2H_RECORD_TYPE:
+        return read_type(reader, &ret->type);
+    case G2H_RECORD_GOROUTINE:
+        return read_goroutine(reader, &ret->goroutine);
+    case G2H_RECORD_STACKFRAME:
+        return read_stackframe(reader, &ret->stackframe);
+    case G2H_RECORD_PARAMS:
+        return read_params(reader, &ret->params);
+    case G2H_RECORD_FINALIZER:
+    case G2H_RECORD_QUEUEDFINALIZER:
+        return read_finalizer(reader, &ret->finalizer);
+    case G2H_RECORD_ITAB:
+        return read_itab(reader, &ret->itab);
+    case G2H_RECORD_OSTHREAD:
+        return READ_UVARINTS(reader, &ret->osthread.m, &ret->osthread.id, &ret->osthread.os_id);
+    case G2H_RECORD_MEMSTATS:
+        return read_memstats(reader, &ret->memstats);
+    case G2H_RECORD_DATA:
+    case G2H_RECORD_BSS:
+        return read_segment(reader, &ret->segment);
+    case G2H_RECORD_DEFER:
+        return READ_UVARINTS(reader, &ret->defer.address, &ret->defer.g, &ret->defer.argp, &ret->defer.pc,
+                             &ret->defer.funcval, &ret->defer.code, &ret->defer.next);
+    case G2H_RECORD_PANIC:
+        return READ_UVARINTS(reader, &ret->panic.address, &ret->panic.g, &ret->panic.type, &ret->panic.data,
+                             &ret->panic.defer, &ret->panic.next);
+    case G2H_RECORD_MEMPROF:
+        return read_memprof(reader, &ret->memprof);
+    case G2H_RECORD_ALLOCSAMPLE:
+        return READ_UVARINTS(reader, &ret->allocsample.object, &ret->allocsample.memprof);
+    case G2H_RECORD_STACKROOT:
+        return READ_UVARINTS(reader, &ret->stackroot.address, &ret->stackroot.pointer, &ret->stackroot.frame_sp);
+    case G2H_RECORD_DATAROOT:
+        return READ_UVARINTS(reader, &ret->dataroot.address, &ret->dataroot.pointer);
+    case G2H_RECORD_KINDS:
+        break;
+    }
+    return wrong(reader, "unknown tag");
+}
+
+static bool read_tag(struct g2h_reader *reader)
+{
+    uint64_t tag;
+    reader->kind = G2H_RECORD_KINDS;
+    if (cursor_left(&reader->cursor) == 0)
+        return wrong(reader, "the input ends without an EOF record");
+    if (!read_uvarint(reader, &tag))
+        return false;
+    if (tag > TAG_COUNT || reader->layout->tags[tag] == NO_KIND)
+        return wrong(reader, "unknown tag");
+    reader->kind = reader->layout->tags[tag];
+    if (!reader->has_params && reader->kind != G2H_RECORD_PARAMS && reader->layout->params != PARAMS_2013)
+        return wrong(reader, "the params record is not the first");
+    return true;
+}
+
+struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret)
+{
+    reader->begin = reader->cursor.at;
+    if (!reader->at_end)
+        reader->number++;
+    ret->offset = (uint64_t)(reader->begin - reader->input->data);
+    ret->number = reader->number;
+    ret->kind = G2H_RECORD_EOF;
+    if (reader->at_end)
+        return NULL;
+    if (read_tag(reader) && read_body(reader, ret)) {
+        ret->kind = reader->kind;
+        return NULL;
+    }
+
+    uint64_t here = (uint64_t)(reader->cursor.at - reader->input->data);
+    reader->cursor.at = reader->begin;
+    const char *kind = reader->kind < G2H_RECORD_KINDS ? g2h_record_kind_name(reader->kind) : "no kind yet";
+    return error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: record %llu (%s, begun at byte %llu): %s",
+                        reader->input->name, (unsigned long long)here, (unsigned long long)reader->number, kind,
+                        (unsigned long long)ret->offset, reader->what);
+}
+
+void reader_seek(struct g2h_reader *copy, uint64_t offset)
+{
+    copy->cursor.at = copy->input->data + offset;
+    copy->at_end = false;
+}
+
+struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret)
+{
+    size_t header = 0;
+    const char *warning;
+    const struct layout *layout = layout_detect(input->data, input->size, &header, &warning);
+    if (!layout) {
+        if (input->size == 0)
+            return error_create(G2H_ERROR_NOT_DUMP, "%s: is empty", input->name);
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap dump\\n\", as what "
+                            "runtime/debug.WriteHeapDump writes does",
+                            input->name);
+    }
+    struct g2h_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return &error_no_memory;
+    reader->input = input;
+    reader->layout = layout;
+    reader->warning = warning;
+    reader->cursor = (struct cursor){input->data + header, input->data + input->size};
+    reader->begin = reader->cursor.at;
+    *ret = reader;
+    return NULL;
+}
+
+void g2h_reader_destroy(struct g2h_reader *reader)
+{
+    free(reader);
+}
+
+const char *g2h_reader_format(const struct g2h_reader *reader)
+{
+    return reader->layout->name;
+}
+
+const char *g2h_reader_warning(const struct g2h_reader *reader)
+{
+    return reader->warning;
+}
+
+bool g2h_reader_objects_have_types(const struct g2h_reader *reader)
+{
+    return reader->layout->object_has_type;
+}
+
+uint64_t reader_offset(const struct g2h_reader *reader)
+{
+    return (uint64_t)(reader->cursor.at - reader->input->data);
+}
+
+uint64_t reader_repairs(const struct g2h_reader *reader)
+{
+    return reader->repairs;
+}

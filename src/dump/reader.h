@@ -1,0 +1,59 @@
+/* What the rooms above may ask of a reader beyond include/go2heapsnapshot/dump.h. */
+#ifndef DUMP_READER_H
+#define DUMP_READER_H
+
+#include <go2heapsnapshot/dump.h>
+
+#include "base/cursor.h"
+#include "dump/layout.h"
+
+/* Its state. A copy reads on its own: that is how several threads read records again. */
+struct g2h_reader {
+    const struct g2h_input *input;
+    const struct layout *layout;
+    const char *warning;
+    struct cursor cursor;   /* behind the last record */
+    const uint8_t *begin;   /* of the record that is being read */
+    const char *what;       /* is wrong with it */
+    uint64_t number;        /* records begun */
+    enum g2h_record_kind kind;
+    bool at_end, has_params, stackframe_seen;
+    uint64_t pointer_size;
+    uint64_t repairs;
+};
+
+/* Byte offset behind the last record read. */
+uint64_t reader_offset(const struct g2h_reader *reader);
+
+/* Number of 1.5's corrupt type records that were passed over. */
+uint64_t reader_repairs(const struct g2h_reader *reader);
+
+/* Sets a copy of a reader to a record that was read before. */
+void reader_seek(struct g2h_reader *copy, uint64_t offset);
+
+/*
+ * Reads an object record again, at copy's position, as far as its field list, which is not walked: ret->fields.end
+ * is the end of the input.
+ */
+bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret);
+
+/* Size in the file of contents that are declared to have size bytes; see docs/dump-formats.md, "Short writes". */
+uint64_t reader_stored_size(uint64_t size);
+
+/*
+ * The next field of a list whose offsets were checked, where every field is one pointer (1.5 and later); false at
+ * the end. The loop over pointers of all objects runs on this.
+ */
+static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
+{
+    struct cursor cursor = {fields->at, fields->end};
+    if (cursor.at >= cursor.end || *cursor.at == 0)
+        return false;
+    cursor.at++;
+    if (!cursor_uvarint(&cursor, ret))
+        return false;
+    fields->at = cursor.at;
+    return true;
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* heap: what users of a loaded heap ask it. load.c fills it. */
+#include "heap/heap.h"
+
+#include <stdlib.h>
+
+void g2h_heap_destroy(struct g2h_heap *heap)
+{
+    if (!heap)
+        return;
+    g2h_reader_destroy(heap->reader);
+    g2h_error_destroy(heap->damage);
+    free(heap->go_version);
+    large_free(heap->addresses, heap->object_capacity, sizeof(*heap->addresses));
+    large_free(heap->offsets, heap->object_capacity, sizeof(*heap->offsets));
+    large_free(heap->shape_of, heap->object_capacity, sizeof(*heap->shape_of));
+    shapes_deinit(&heap->shapes);
+    index_deinit(&heap->index);
+    for (size_t i = 0; i < heap->types.count; i++)
+        free(heap->types.data[i].fields);
+    free(heap->types.data);
+    free(heap->itabs.data);
+    map_deinit(&heap->type_by_address);
+    map_deinit(&heap->itab_by_address);
+    free(heap->goroutines.data);
+    free(heap->frames.data);
+    for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
+        free(heap->records[kind].data);
+    free(heap);
+}
+
+const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
+{
+    return heap->damage;
+}
+
+const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap)
+{
+    return &heap->params;
+}
+
+const struct g2h_memstats *g2h_heap_memstats(const struct g2h_heap *heap)
+{
+    return heap->account.records[G2H_RECORD_MEMSTATS] > 0 ? &heap->memstats : NULL;
+}
+
+const struct g2h_account *g2h_heap_account(const struct g2h_heap *heap)
+{
+    return &heap->account;
+}
+
+const char *g2h_heap_format(const struct g2h_heap *heap)
+{
+    return g2h_reader_format(heap->reader);
+}
+
+const char *g2h_heap_warning(const struct g2h_heap *heap)
+{
+    return g2h_reader_warning(heap->reader);
+}
+
+const char *g2h_heap_go_version(const struct g2h_heap *heap)
+{
+    return heap->go_version;
+}
+
+uint32_t g2h_heap_object_count(const struct g2h_heap *heap)
+{
+    return heap->object_count;
+}
+
+void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *ret)
+{
+    struct g2h_reader copy = *heap->reader;
+    reader_seek(&copy, offset);
+    g2h_error_destroy(g2h_reader_next(&copy, ret)); /* it was read without an error before */
+}
+
+struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32_t index)
+{
+    struct g2h_record record;
+    heap_read(heap, heap->offsets[index], &record);
+    return record.object;
+}
+
+bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)
+{
+    *ret = heap_find(heap, address);
+    return *ret != UINT32_MAX;
+}
+
+size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind)
+{
+    switch (kind) {
+    case G2H_RECORD_GOROUTINE:
+        return heap->goroutines.count;
+    case G2H_RECORD_STACKFRAME:
+        return heap->frames.count;
+    default:
+        return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;
+    }
+}
+
+void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index, struct g2h_record *ret)
+{
+    uint64_t offset = kind == G2H_RECORD_GOROUTINE    ? heap->goroutines.data[index].offset
+                      : kind == G2H_RECORD_STACKFRAME ? heap->frames.data[index].offset
+                                                      : heap->records[kind].data[index];
+    heap_read(heap, offset, ret);
+}

@@ -1,0 +1,147 @@
+/*
+ * heap: what is there. See include/go2heapsnapshot/heap.h; here is its inside, for the rooms above.
+ *
+ * Per object: its address, where its record is in the file, and its shape. Objects of one shape have the same size and
+ * the same pointers: that is all that an object of an untyped dump has in common with others.
+ */
+#ifndef HEAP_HEAP_H
+#define HEAP_HEAP_H
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "dump/reader.h"
+#include "heap/index.h"
+
+#define SHAPE_NO_TYPE UINT32_MAX
+
+struct shape {
+    uint64_t size;
+    uint64_t type_address; /* before 1.4; 0 unknown */
+    uint32_t type;         /* index into heap->types, SHAPE_NO_TYPE; set once all types are read */
+    uint8_t kind;          /* G2H_OBJECT_… */
+    bool has_pointers;     /* may have: its field list is not empty, or its type has pointers, or it is conservative */
+};
+
+/* Shapes, found by what they consist of. */
+struct shapes {
+    VECTOR(struct shape) list;
+    struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
+    uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type */
+};
+
+/* A type record, its fields decoded where the layout has them (before 1.4). */
+struct heap_type {
+    uint64_t address, size;
+    struct g2h_bytes name;
+    bool data_is_pointer;
+    struct g2h_field *fields; /* ascending */
+    size_t field_count;
+};
+
+struct heap_itab {
+    uint64_t address, type;
+    bool data_is_pointer;
+};
+
+/* A goroutine and the frames that follow its record. */
+struct heap_goroutine {
+    uint64_t offset;
+    uint32_t first_frame, frame_count;
+};
+
+struct heap_frame {
+    uint64_t offset, sp, size;
+};
+
+/* How the pointers of an object are found. */
+enum pointer_form {
+    POINTERS_LISTED,      /* a field list of pointers: 1.5 and later */
+    POINTERS_LISTED_KIND, /* a field list with interfaces: 1.4 */
+    POINTERS_TYPED,       /* by its type: before 1.4 */
+};
+
+typedef VECTOR(uint64_t) offset_vector;
+
+struct g2h_heap {
+    const struct g2h_input *input;
+    struct g2h_reader *reader; /* constant once loaded: copy it to read */
+    struct g2h_error *damage;
+    struct g2h_params params;
+    char *go_version;
+    int go_minor; /* N of go1.N; 0 unknown */
+    enum pointer_form pointer_form;
+    struct g2h_account account;
+    struct g2h_memstats memstats;
+
+    uint32_t object_count;
+    size_t object_capacity; /* of the three arrays below */
+    uint64_t *addresses;    /* ascending */
+    uint64_t *offsets;      /* of the object's record in the input */
+    uint32_t *shape_of;
+    struct shapes shapes;
+    struct object_index index;
+
+    VECTOR(struct heap_type) types;
+    VECTOR(struct heap_itab) itabs;
+    struct map type_by_address, itab_by_address;
+    uint64_t interface_low, interface_high; /* all itabs and types lie in [low, high) */
+    VECTOR(struct heap_goroutine) goroutines;
+    VECTOR(struct heap_frame) frames;
+    offset_vector records[G2H_RECORD_KINDS]; /* offsets of the rarer kinds */
+};
+
+/* A word of the dump's memory. at must have pointer_size readable bytes. */
+static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (heap->params.pointer_size == 8) {
+        __builtin_memcpy(&wide, at, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        return heap->params.big_endian ? wide : __builtin_bswap64(wide);
+#else
+        return heap->params.big_endian ? __builtin_bswap64(wide) : wide;
+#endif
+    }
+    __builtin_memcpy(&narrow, at, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return heap->params.big_endian ? narrow : __builtin_bswap32(narrow);
+#else
+    return heap->params.big_endian ? __builtin_bswap32(narrow) : narrow;
+#endif
+}
+
+static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->shapes.list.data[heap->shape_of[object]].size;
+}
+
+/* The object whose slot holds address, UINT32_MAX where there is none. */
+static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
+{
+    uint32_t object = index_candidate(&heap->index, heap->addresses, address);
+    if (object == UINT32_MAX || address - heap->addresses[object] >= heap_object_size(heap, object))
+        return UINT32_MAX;
+    return object;
+}
+
+/* Reads the record at offset, which was read before. */
+void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *ret);
+
+/* ---- shapes.c ---- */
+
+/* The shape of an object; makes it where it is new. False where there is no memory. Only while loading. */
+bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret);
+
+/* The shape of an object that shapes_intern() has seen. */
+uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object);
+
+/* Gives the shapes their types, once all type records are read. */
+void shapes_resolve_types(struct g2h_heap *heap);
+
+void shapes_init(struct shapes *shapes);
+void shapes_deinit(struct shapes *shapes);
+
+#endif

@@ -1,0 +1,282 @@
+/*
+ * input: any source of bytes becomes one mapped range.
+ *
+ * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip) is spooled to a
+ * temporary file without a name: the rooms above may go over the bytes as often as they like, and the system
+ * may write them to disk where memory is short.
+ */
+#define _GNU_SOURCE
+#include <go2heapsnapshot/input.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/error.h"
+
+enum { CHUNK = 1 << 18 };
+
+struct spool {
+    const struct g2h_input *input; /* for its name */
+    const struct g2h_progress *progress;
+    int source, target;
+    uint64_t taken, total;  /* bytes read from source; total 0 where unknown */
+    uint64_t size;          /* bytes written to target */
+    size_t begin, end;      /* what of buffer is not used yet */
+    struct g2h_error *damage;
+    uint8_t buffer[CHUNK], inflated[CHUNK];
+};
+
+/* Reads more of the source behind what is left in the buffer. *ret is false at the end of the file. */
+static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
+{
+    memmove(spool->buffer, spool->buffer + spool->begin, spool->end - spool->begin);
+    spool->end -= spool->begin;
+    spool->begin = 0;
+    for (;;) {
+        ssize_t count = read(spool->source, spool->buffer + spool->end, CHUNK - spool->end);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_system(errno, "%s: cannot read", spool->input->name);
+        spool->end += (size_t)count;
+        spool->taken += (uint64_t)count;
+        *ret = count > 0;
+        if (spool->progress)
+            spool->progress->update(spool->progress->context, "spooling", spool->taken, spool->total, 0);
+        return NULL;
+    }
+}
+
+static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t count = write(spool->target, data, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_system(errno, "%s: cannot write its temporary copy (set TMPDIR to where there is room)",
+                                spool->input->name);
+        data += count;
+        size -= (size_t)count;
+        spool->size += (uint64_t)count;
+    }
+    return NULL;
+}
+
+static struct g2h_error *spool_plain(struct spool *spool)
+{
+    bool more = true;
+    while (more || spool->begin < spool->end) {
+        struct g2h_error *error = spool_write(spool, spool->buffer + spool->begin, spool->end - spool->begin);
+        spool->begin = spool->end = 0;
+        if (!error && more)
+            error = spool_fill(spool, &more);
+        if (error)
+            return error;
+    }
+    return NULL;
+}
+
+static bool is_gzip(const uint8_t *data, uint64_t size)
+{
+    return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
+}
+
+/* Inflates member after member, as gzip does. Damage ends the spooling, not the conversion. */
+static struct g2h_error *spool_gzip(struct spool *spool)
+{
+    z_stream stream = {0};
+    if (inflateInit2(&stream, 15 + 16) != Z_OK)
+        return &error_no_memory;
+    struct g2h_error *error = NULL;
+    bool more = true;
+    for (;;) {
+        if (spool->begin == spool->end && more) {
+            error = spool_fill(spool, &more);
+            if (error)
+                break;
+        }
+        stream.next_in = spool->buffer + spool->begin;
+        stream.avail_in = (uInt)(spool->end - spool->begin);
+        stream.next_out = spool->inflated;
+        stream.avail_out = CHUNK;
+        int status = inflate(&stream, Z_NO_FLUSH);
+        spool->begin = spool->end - stream.avail_in;
+        error = spool_write(spool, spool->inflated, CHUNK - stream.avail_out);
+        if (error)
+            break;
+        if (status == Z_STREAM_END) {
+            while (spool->end - spool->begin < 2 && more && !error)
+                error = spool_fill(spool, &more);
+            if (error || !is_gzip(spool->buffer + spool->begin, spool->end - spool->begin))
+                break; /* the end, or padding that gzip ignores too */
+            inflateReset(&stream);
+        } else if (status == Z_BUF_ERROR && !more) {
+            spool->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut", spool->input->name,
+                                         (unsigned long long)spool->taken);
+            break;
+        } else if (status != Z_OK && status != Z_BUF_ERROR) {
+            spool->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is damaged: %s",
+                                         spool->input->name,
+                                         (unsigned long long)(spool->taken - (spool->end - spool->begin)),
+                                         stream.msg ? stream.msg : "bad data");
+            break;
+        }
+    }
+    inflateEnd(&stream);
+    return error;
+}
+
+/* A file without a name in $TMPDIR. */
+static struct g2h_error *temporary_file(int *ret)
+{
+    const char *directory = getenv("TMPDIR");
+    if (!directory || !*directory)
+        directory = "/tmp";
+#ifdef O_TMPFILE
+    *ret = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (*ret >= 0)
+        return NULL;
+#endif
+    size_t size = strlen(directory) + sizeof("/go2heapsnapshot.XXXXXX");
+    char *path = malloc(size);
+    if (!path)
+        return &error_no_memory;
+    strcpy(path, directory);
+    strcat(path, "/go2heapsnapshot.XXXXXX");
+    *ret = mkstemp(path);
+    struct g2h_error *error = NULL;
+    if (*ret < 0)
+        error = error_system(errno, "%s: cannot make a temporary file (set TMPDIR)", directory);
+    else
+        unlink(path);
+    free(path);
+    return error;
+}
+
+static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
+{
+    input->data = (const uint8_t *)"";
+    input->size = 0;
+    if (size == 0)
+        return NULL;
+    if (size > SIZE_MAX)
+        return error_create(G2H_ERROR_LIMIT, "%s: too large for this machine's addresses", input->name);
+    void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (data == MAP_FAILED)
+        return error_system(errno, "%s: cannot map", input->name);
+    input->data = data;
+    input->size = size;
+    return NULL;
+}
+
+/* What is read of fd goes into a temporary file, which is mapped. */
+static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t total,
+                                       const struct g2h_progress *progress)
+{
+    struct spool *spool = calloc(1, sizeof(*spool));
+    if (!spool)
+        return &error_no_memory;
+    spool->input = input;
+    spool->progress = progress;
+    spool->source = fd;
+    spool->total = total;
+    struct g2h_error *error = temporary_file(&spool->target);
+    if (error) {
+        free(spool);
+        return error;
+    }
+
+    bool more = true;
+    while (!error && more && spool->end < 2)
+        error = spool_fill(spool, &more);
+    if (!error)
+        error = is_gzip(spool->buffer, spool->end) ? spool_gzip(spool) : spool_plain(spool);
+    if (!error)
+        error = map(input, spool->target, spool->size);
+    input->damage = spool->damage;
+    close(spool->target);
+    free(spool);
+    return error;
+}
+
+static struct g2h_error *open_and_map(struct g2h_input *input, const char *path, const struct g2h_progress *progress)
+{
+    bool standard = strcmp(path, "-") == 0;
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_system(errno, "%s: cannot open", input->name);
+    struct g2h_error *error = NULL;
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        error = error_system(errno, "%s: cannot read", input->name);
+    else if (S_ISDIR(status.st_mode))
+        error = error_create(G2H_ERROR_SYSTEM, "%s: is a directory", input->name);
+    else if (S_ISREG(status.st_mode) && (!standard || lseek(fd, 0, SEEK_CUR) == 0)) {
+        uint64_t size = (uint64_t)status.st_size;
+        error = map(input, fd, size);
+        if (!error && is_gzip(input->data, input->size)) {
+            munmap((void *)(uintptr_t)input->data, (size_t)input->size);
+            input->size = 0;
+            error = spool_and_map(input, fd, size, progress);
+        }
+    } else {
+        error = spool_and_map(input, fd, 0, progress);
+    }
+    if (!standard)
+        close(fd);
+    return error;
+}
+
+struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress, struct g2h_input **ret)
+{
+    struct g2h_input *input = calloc(1, sizeof(*input));
+    char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    if (!input || !name) {
+        free(input);
+        free(name);
+        return &error_no_memory;
+    }
+    input->name = name;
+    struct g2h_error *error = open_and_map(input, path, progress);
+    if (error) {
+        g2h_input_close(input);
+        return error;
+    }
+    *ret = input;
+    return NULL;
+}
+
+struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size, struct g2h_input **ret)
+{
+    struct g2h_input *input = calloc(1, sizeof(*input));
+    char *copy = strdup(name);
+    if (!input || !copy) {
+        free(input);
+        free(copy);
+        return &error_no_memory;
+    }
+    input->name = copy;
+    input->data = data;
+    input->size = size;
+    input->borrowed = true;
+    *ret = input;
+    return NULL;
+}
+
+void g2h_input_close(struct g2h_input *input)
+{
+    if (!input)
+        return;
+    if (!input->borrowed && input->size > 0)
+        munmap((void *)(uintptr_t)input->data, (size_t)input->size);
+    g2h_error_destroy(input->damage);
+    free((char *)(uintptr_t)input->name);
+    free(input);
+}
