@@ -1,5 +1,4 @@
 /* Memory; see memory.h. */
-#define _GNU_SOURCE
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -1,5 +1,4 @@
 /* workers; see workers.h. POSIX threads, started for each run: a run is long against the start of a thread. */
-#define _GNU_SOURCE
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -115,7 +114,7 @@ static void *work_ordered(void *argument)
         }
         end_turn(run);
     }
-    free(buffer.data);
+    worker_buffer_deinit(&buffer);
     return NULL;
 }
 
@@ -169,4 +168,10 @@ char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
         buffer->capacity = wanted;
     }
     return buffer->data + buffer->size;
+}
+
+void worker_buffer_deinit(struct worker_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct worker_buffer){0};
 }

@@ -33,6 +33,8 @@ struct worker_buffer {
 /* Makes room for size bytes more; NULL where there is no memory. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
 
+void worker_buffer_deinit(struct worker_buffer *buffer);
+
 typedef struct g2h_error *workers_produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer);
 typedef struct g2h_error *workers_consume(void *context, const struct worker_buffer *buffer);
 

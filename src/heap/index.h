@@ -52,6 +52,17 @@ static inline uint32_t index_search(const uint64_t *addresses, uint32_t from, ui
     return from - 1;
 }
 
+/* The granule of an address in [low, high); SIZE_MAX where its arena is not in use. */
+static inline size_t index_granule(const struct object_index *index, uint64_t address)
+{
+    size_t arena = index->directory ? index->directory[(address >> ARENA_SHIFT) - index->first_arena]
+                                    : index_arena(index, address >> ARENA_SHIFT);
+    if (arena >= index->arena_count)
+        return SIZE_MAX;
+    return (arena << (ARENA_SHIFT - index->granule_shift)) |
+           (size_t)((address & ((1u << ARENA_SHIFT) - 1)) >> index->granule_shift);
+}
+
 /* The last object that starts at or before address, which may hold it; UINT32_MAX where no object can. */
 static inline uint32_t index_candidate(const struct object_index *index, const uint64_t *addresses, uint64_t address)
 {
@@ -59,13 +70,29 @@ static inline uint32_t index_candidate(const struct object_index *index, const u
         return UINT32_MAX;
     if (!index->granules)
         return index_search(addresses, 0, index->object_count, address);
-    size_t arena = index->directory ? index->directory[(address >> ARENA_SHIFT) - index->first_arena]
-                                    : index_arena(index, address >> ARENA_SHIFT);
-    if (arena >= index->arena_count)
+    size_t granule = index_granule(index, address);
+    if (granule == SIZE_MAX)
         return UINT32_MAX;
-    size_t granule = (arena << (ARENA_SHIFT - index->granule_shift)) |
-                     (size_t)((address & ((1u << ARENA_SHIFT) - 1)) >> index->granule_shift);
     return index_search(addresses, index->granules[granule], index->granules[granule + 1], address);
+}
+
+/* Two steps that bring to the cache what index_candidate() will read of an address in [low, high). */
+static inline void index_prefetch(const struct object_index *index, uint64_t address)
+{
+    size_t granule = index->granules ? index_granule(index, address) : SIZE_MAX;
+    if (granule != SIZE_MAX)
+        __builtin_prefetch(&index->granules[granule]);
+}
+
+static inline void index_prefetch_objects(const struct object_index *index, const uint64_t *addresses,
+                                          const uint32_t *shape_of, uint64_t address)
+{
+    size_t granule = index->granules ? index_granule(index, address) : SIZE_MAX;
+    if (granule == SIZE_MAX)
+        return;
+    uint32_t from = index->granules[granule], to = index->granules[granule + 1];
+    __builtin_prefetch(&addresses[from + (to - from) / 2]);
+    __builtin_prefetch(&shape_of[from + (to - from) / 2]);
 }
 
 #endif

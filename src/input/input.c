@@ -5,7 +5,6 @@
  * temporary file without a name: the rooms above may go over the bytes as often as they like, and the system
  * may write them to disk where memory is short.
  */
-#define _GNU_SOURCE
 #include <go2heapsnapshot/input.h>
 
 #include <errno.h>

@@ -1,0 +1,57 @@
+# go2heapsnapshot. `make` builds; `make demo`, `make check`: see README.md. Objects go to build/, nothing else does.
+CC       ?= cc
+CFLAGS   ?= -O2 -g
+PREFIX   ?= /usr/local
+BINDIR   ?= $(PREFIX)/bin
+LIBDIR   ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR   ?= $(PREFIX)/share/man
+BUILD    ?= build
+WERROR   ?=
+
+VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
+SOVERSION := 0
+
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
+LIBS     := -lz -pthread
+
+ROOMS    := base input dump heap graph output
+LIB_SRC  := $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))
+CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
+LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
+
+PROGRAM  := $(BUILD)/go2heapsnapshot
+STATIC   := $(BUILD)/libgo2heapsnapshot.a
+SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
+PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
+
+.PHONY: all demo check check-all bench fuzz install clean
+all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
+
+$(PROGRAM): $(CLI_OBJ) $(STATIC)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(STATIC): $(LIB_OBJ)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(SHARED): $(LIB_OBJ)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) -o $@ $^ $(LIBS)
+
+$(PKGCONFIG): Makefile include/go2heapsnapshot/version.h
+	@mkdir -p $(@D)
+	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
+	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
+	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: -lz -pthread' 'Cflags: -I$${includedir}' > $@
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,14 @@
+/* libgo2heapsnapshot: all of it. input → heap → graph → output. */
+#ifndef GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
+#define GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
+
+#include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/graph.h>
+#include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/progress.h>
+#include <go2heapsnapshot/version.h>
+
+#endif

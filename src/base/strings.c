@@ -1,0 +1,89 @@
+/* strings; see strings.h. */
+#include "base/strings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash(const char *text, size_t size)
+{
+    uint64_t value = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        value = (value ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return value ^ (value >> 29);
+}
+
+const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size)
+{
+    size_t begin = number == 0 ? 0 : pool->ends[number - 1];
+    *ret_size = pool->ends[number] - begin;
+    return pool->text + begin;
+}
+
+/* The slot that holds the text, or the free one where it belongs. */
+static uint32_t *find(const struct string_pool *pool, const char *text, size_t size)
+{
+    for (size_t slot = (size_t)hash(text, size) & pool->mask;; slot = (slot + 1) & pool->mask) {
+        size_t there;
+        if (pool->slots[slot] == UINT32_MAX)
+            return &pool->slots[slot];
+        const char *other = string_pool_text(pool, pool->slots[slot], &there);
+        if (there == size && memcmp(other, text, size) == 0)
+            return &pool->slots[slot];
+    }
+}
+
+static bool grow_slots(struct string_pool *pool)
+{
+    size_t count = pool->slots ? (pool->mask + 1) * 2 : 1024;
+    uint32_t *slots = malloc(count * sizeof(*slots));
+    if (!slots)
+        return false;
+    memset(slots, 0xff, count * sizeof(*slots));
+    free(pool->slots);
+    pool->slots = slots;
+    pool->mask = count - 1;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        size_t size;
+        const char *text = string_pool_text(pool, i, &size);
+        *find(pool, text, size) = i;
+    }
+    return true;
+}
+
+bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
+{
+    if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))
+        return false;
+    uint32_t *slot = find(pool, text, size);
+    if (*slot != UINT32_MAX) {
+        *ret = *slot;
+        return true;
+    }
+    if (pool->text_capacity - pool->text_size < size || !pool->text) {
+        size_t wanted = pool->text_size + size + pool->text_capacity / 2 + 4096;
+        char *grown = realloc(pool->text, wanted);
+        if (!grown)
+            return false;
+        pool->text = grown;
+        pool->text_capacity = wanted;
+    }
+    if (pool->count == pool->ends_capacity &&
+        !vector_grow((void **)&pool->ends, &pool->ends_capacity, pool->count, sizeof(*pool->ends)))
+        return false;
+    memcpy(pool->text + pool->text_size, text, size);
+    pool->text_size += size;
+    pool->ends[pool->count] = pool->text_size;
+    *slot = *ret = pool->count++;
+    return true;
+}
+
+void string_pool_deinit(struct string_pool *pool)
+{
+    free(pool->text);
+    free(pool->ends);
+    free(pool->slots);
+    *pool = (struct string_pool){0};
+}

@@ -1,0 +1,32 @@
+/*
+ * strings: a pool in which each text is once, numbered in the order of its first use.
+ *
+ * The snapshot's strings table is such a pool: DevTools groups nodes by the number of their name, so one text must never
+ * have two numbers.
+ */
+#ifndef BASE_STRINGS_H
+#define BASE_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct string_pool {
+    char *text; /* all texts, one behind the other */
+    size_t text_size, text_capacity;
+    size_t *ends; /* where each ends */
+    size_t ends_capacity;
+    uint32_t count;
+    uint32_t *slots; /* a hash table of numbers, UINT32_MAX where free */
+    size_t mask;
+};
+
+/* The number of a text, which is added where it is new. False where there is no memory. */
+bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
+
+/* The text of a number below pool->count; it is not terminated. */
+const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size);
+
+void string_pool_deinit(struct string_pool *pool);
+
+#endif

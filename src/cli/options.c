@@ -1,0 +1,120 @@
+/* options; see options.h. */
+#include "cli/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/version.h>
+
+static const char help[] =
+    "Usage: go2heapsnapshot [OPTION]... DUMP\n"
+    "\n"
+    "Turns a Go heap dump, as runtime/debug.WriteHeapDump writes it, into a heap\n"
+    "snapshot for the Memory tab of Chrome DevTools.\n"
+    "\n"
+    "  go2heapsnapshot app.dump > app.heapsnapshot\n"
+    "\n"
+    "DUMP may be gzipped; \"-\" reads standard input. Dumps of all Go versions from 1.3\n"
+    "on are read, of any architecture.\n"
+    "\n"
+    "Options:\n"
+    "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
+    "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
+    "  -j, --threads=N     use N threads (default: one per processor)\n"
+    "  -v, --verbose       account for every record, object and pointer on stderr\n"
+    "      --id-granule=N  bytes of address per node id: to compare snapshots whose\n"
+    "                      own granules differ, which heaps over 16 GiB may have\n"
+    "  -h, --help          show this help\n"
+    "  -V, --version       show the version\n"
+    "\n"
+    "To open a snapshot: Chrome, F12, Memory, \"Load profile\". The file's name must end\n"
+    "in .heapsnapshot. Load two of one process and choose \"Comparison\" to see a leak.\n"
+    "\n"
+    "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
+    "what could be read of it was written.\n";
+
+static const char hint[] = "Try 'go2heapsnapshot --help'.\n";
+
+/* A whole number from low to high; false after saying that it is none. */
+static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *ret)
+{
+    char *end;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < low || value > high) {
+        fprintf(stderr, "go2heapsnapshot: %s takes a number from %llu to %llu, not '%s'\n%s", option,
+                (unsigned long long)low, (unsigned long long)high, text, hint);
+        return false;
+    }
+    *ret = value;
+    return true;
+}
+
+static bool parse_granule(const char *text, uint64_t *ret)
+{
+    if (!parse_number("--id-granule", text, 8, UINT64_C(1) << 26, ret))
+        return false;
+    if ((*ret & (*ret - 1)) != 0) {
+        fprintf(stderr, "go2heapsnapshot: --id-granule takes a power of two, not '%s'\n%s", text, hint);
+        return false;
+    }
+    return true;
+}
+
+bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
+{
+    enum { ID_GRANULE = 256 };
+    static const struct option known[] = {
+        {"output", required_argument, NULL, 'o'},     {"gzip", no_argument, NULL, 'z'},
+        {"threads", required_argument, NULL, 'j'},    {"verbose", no_argument, NULL, 'v'},
+        {"id-granule", required_argument, NULL, ID_GRANULE}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},          {0}};
+    uint64_t number = 0;
+    int option;
+    *ret = (struct options){0};
+    *ret_status = EXIT_USAGE;
+    while ((option = getopt_long(argc, argv, "o:zj:vhV", known, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            ret->output = optarg;
+            break;
+        case 'z':
+            ret->gzip = true;
+            break;
+        case 'j':
+            if (!parse_number("-j", optarg, 1, 1024, &number))
+                return false;
+            ret->threads = (unsigned)number;
+            break;
+        case 'v':
+            ret->verbose = true;
+            break;
+        case ID_GRANULE:
+            if (!parse_granule(optarg, &ret->id_granule))
+                return false;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            *ret_status = EXIT_FINE;
+            return false;
+        case 'V':
+            puts("go2heapsnapshot " G2H_VERSION);
+            *ret_status = EXIT_FINE;
+            return false;
+        default:
+            fputs(hint, stderr);
+            return false;
+        }
+    }
+    if (optind == argc) {
+        fprintf(stderr, "go2heapsnapshot: no dump given\n%s", hint);
+        return false;
+    }
+    if (optind + 1 < argc) {
+        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'\n%s", argv[optind + 1], hint);
+        return false;
+    }
+    ret->input = argv[optind];
+    return true;
+}

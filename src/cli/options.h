@@ -1,0 +1,29 @@
+/* options: the command line. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum exit_status {
+    EXIT_FINE = 0,
+    EXIT_FAILED = 1,
+    EXIT_USAGE = 2,
+    EXIT_DAMAGED = 3, /* the input was cut or damaged; what could be read was written */
+};
+
+struct options {
+    const char *input;
+    const char *output; /* NULL: standard output */
+    bool gzip, verbose;
+    unsigned threads; /* 0: one per processor */
+    uint64_t id_granule;
+};
+
+/*
+ * Reads the command line. True: go on with *ret. False: end with *ret_status; --help, --version or what is wrong with the
+ * command line has been printed.
+ */
+bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
+
+#endif

@@ -1,0 +1,57 @@
+/* progress; see progress.h. The line is written again over itself ten times a second at most. */
+#include "cli/progress.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    double phase_start, last_shown;
+    const char *phase;
+    bool visible;
+} line;
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void update(void *context, const char *phase, uint64_t done, uint64_t total, uint64_t objects)
+{
+    double time = now();
+    (void)context;
+    if (!line.phase || strcmp(line.phase, phase) != 0) {
+        line.phase = phase;
+        line.phase_start = time;
+    }
+    if (time - line.last_shown < 0.1)
+        return;
+    line.last_shown = time;
+    line.visible = true;
+    fprintf(stderr, "\r\033[K%s", phase);
+    if (total > 0)
+        fprintf(stderr, " %3.0f %%", 100.0 * (double)done / (double)total);
+    if (strcmp(phase, "reading") == 0 || strcmp(phase, "spooling") == 0)
+        fprintf(stderr, ", %.0f MB", (double)done / 1e6);
+    if (objects > 0)
+        fprintf(stderr, ", %.1f M objects", (double)objects / 1e6);
+    if (total > 0 && done > total / 20)
+        fprintf(stderr, ", %.0f s left", (time - line.phase_start) * (double)(total - done) / (double)done);
+}
+
+const struct g2h_progress *progress_start(void)
+{
+    static const struct g2h_progress progress = {update, NULL};
+    return isatty(STDERR_FILENO) ? &progress : NULL;
+}
+
+void progress_clear(void)
+{
+    if (line.visible)
+        fprintf(stderr, "\r\033[K");
+    line.visible = false;
+}

@@ -1,0 +1,26 @@
+/* target: where the snapshot goes. A named file appears only once it is complete. */
+#ifndef CLI_TARGET_H
+#define CLI_TARGET_H
+
+#include <go2heapsnapshot/error.h>
+
+struct target {
+    int fd;
+    const char *name;     /* for messages */
+    char *temporary_path; /* of a file that is renamed when it is complete; NULL otherwise */
+    const char *path;
+};
+
+/* path NULL: standard output. Errors: G2H_ERROR_SYSTEM, and G2H_ERROR_MEMORY. */
+struct g2h_error *target_open(const char *path, struct target *ret);
+
+/* Gives the file its name. */
+struct g2h_error *target_complete(struct target *target);
+
+/* Removes what target_complete() has not completed. */
+void target_deinit(struct target *target);
+
+/* Removes the file that is being written; may be called from a signal handler. */
+void target_remove_unfinished(void);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * children: edges in the order of the snapshot.
+ *
+ * A snapshot's edges stand source by source, in the order of the nodes, and within a source in the order in which they
+ * were added. V8's HeapSnapshot::FillChildren gets there by counting: the number of children of the nodes before gives
+ * each node its first slot, and then every edge goes to the next free slot of its source. Edges of synthetic nodes are
+ * sorted just so. Those few edges of objects that are no pointers, of many objects, are sorted by comparison, which is
+ * stable since the place of arrival is part of it.
+ */
+#include <stdlib.h>
+
+#include "graph/graph.h"
+
+struct arrival {
+    uint32_t object;
+    size_t place; /* in graph->edges */
+};
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    const struct arrival *one = a, *other = b;
+    if (one->object != other->object)
+        return one->object < other->object ? -1 : 1;
+    return one->place < other->place ? -1 : one->place > other->place;
+}
+
+struct g2h_error *graph_fill_children(struct g2h_graph *graph)
+{
+    const size_t nodes = graph->synthetics.count, edges = graph->edges.count;
+    struct arrival *arrivals = NULL;
+    size_t arrived = 0;
+
+    graph->children = malloc((edges + 1) * sizeof(*graph->children));
+    graph->first_child = calloc(nodes + 2, sizeof(*graph->first_child));
+    if (!graph->children || !graph->first_child)
+        return &error_no_memory;
+    uint64_t *next = graph->first_child + 1; /* while edges are placed: where a node's next one goes */
+    for (size_t i = 0; i < edges; i++)
+        if (graph->edges.data[i].source.of == OF_SYNTHETIC)
+            next[graph->edges.data[i].source.index + 1]++;
+        else
+            arrived++;
+    for (size_t i = 1; i <= nodes; i++)
+        next[i] += next[i - 1];
+    graph->first_object_child = next[nodes];
+
+    arrivals = malloc((arrived + 1) * sizeof(*arrivals));
+    if (!arrivals)
+        return &error_no_memory;
+    arrived = 0;
+    for (size_t i = 0; i < edges; i++) {
+        const struct edge *edge = &graph->edges.data[i];
+        if (edge->source.of == OF_SYNTHETIC)
+            graph->children[next[edge->source.index]++] = *edge;
+        else
+            arrivals[arrived++] = (struct arrival){edge->source.index, i};
+    }
+    if (arrived > 0)
+        qsort(arrivals, arrived, sizeof(*arrivals), compare_arrivals);
+    for (size_t i = 0; i < arrived; i++)
+        graph->children[graph->first_object_child + i] = graph->edges.data[arrivals[i].place];
+    free(arrivals);
+    graph->account.edges += edges;
+    free(graph->edges.data);
+    graph->edges.data = NULL;
+    graph->edges.capacity = graph->edges.count = 0;
+    return NULL;
+}

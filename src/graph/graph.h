@@ -1,0 +1,151 @@
+/*
+ * graph: nodes and edges, as the snapshot will have them.
+ *
+ * Three kinds of nodes, in this order: synthetic ones (the root, the roots' groups, goroutines, frames …), the heap's
+ * objects in the order of their addresses, and parts of objects larger than a snapshot's cell can say. Edges of synthetic
+ * nodes are kept; of the edges between objects only the target is, 32 bits each, in the order of the source's field list,
+ * and what else there is to say of them is read again from the dump when they are written.
+ */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include <go2heapsnapshot/graph.h>
+
+#include "base/memory.h"
+#include "base/strings.h"
+#include "graph/ids.h"
+#include "graph/names.h"
+#include "heap/heap.h"
+
+/* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
+enum edge_type {
+    EDGE_ELEMENT = 1,
+    EDGE_PROPERTY = 2,
+    EDGE_INTERNAL = 3,
+    EDGE_WEAK = 6,
+    EDGE_TENTATIVE = 7, /* not V8's: graph_reach() makes it internal where it alone holds its target, else weak */
+};
+enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
+
+/* A node while the number of synthetic nodes is not known yet: a synthetic node or part, or an object. */
+struct node {
+    uint32_t index;
+    enum { OF_SYNTHETIC, OF_OBJECT, OF_PART } of;
+};
+
+struct synthetic {
+    uint32_t name; /* string */
+    uint32_t id;
+};
+
+struct edge {
+    struct node source, target;
+    uint32_t name; /* string; for EDGE_ELEMENT the index itself */
+    enum edge_type type;
+};
+
+/* The continuation of an object whose size does not fit 32 bits; its own node has the first PART_SIZE bytes. */
+#define PART_SIZE 0xfffffff8u
+
+struct part {
+    uint32_t name, id, size;
+};
+
+/*
+ * The pointers of a block of objects. targets has an entry for each word of each object that lies in the heap's range of
+ * addresses: the object that it hits, or NO_TARGET. starts[i] is where those of the block's object i begin.
+ */
+enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
+#define NO_TARGET UINT32_MAX
+
+struct block {
+    uint32_t *targets, *starts; /* starts has an entry more than the block has objects */
+    uint32_t objects;
+    uint64_t hits;
+};
+
+struct g2h_graph {
+    const struct g2h_heap *heap;
+    unsigned threads;
+    const struct g2h_progress *progress;
+    struct g2h_graph_account account;
+    struct string_pool strings;
+    struct names names;
+    struct ids ids;
+
+    VECTOR(struct synthetic) synthetics;
+    VECTOR(struct part) parts;
+    VECTOR(struct edge) edges; /* of synthetic nodes, and those of objects that are no pointers */
+
+    /* The same edges by source, once children_fill() has run: those of synthetic nodes, then those of objects. */
+    struct edge *children;
+    uint64_t *first_child;        /* by synthetic node, one entry more */
+    uint64_t first_object_child;  /* from here on: edges of objects, by object */
+
+    struct block *blocks;
+    size_t block_count;
+    uint8_t *frame_pointed; /* by frame: something points into its contents */
+    uint32_t *frames_by_sp; /* frames with contents, ascending by sp */
+    size_t frames_by_sp_count;
+};
+
+static inline struct node node_synthetic(uint32_t index)
+{
+    return (struct node){index, OF_SYNTHETIC};
+}
+
+static inline struct node node_object(uint32_t index)
+{
+    return (struct node){index, OF_OBJECT};
+}
+
+/* Whether value may point to an object: only such words have an entry in a block's targets. */
+static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
+{
+    return value - heap->index.low < heap->index.high - heap->index.low;
+}
+
+/* The targets of an object: *ret_end - the result of them. */
+static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint32_t object, const uint32_t **ret_end)
+{
+    const struct block *block = &graph->blocks[object >> BLOCK_SHIFT];
+    uint32_t place = object & (BLOCK_OBJECTS - 1);
+    *ret_end = block->targets + block->starts[place + 1];
+    return block->targets + block->starts[place];
+}
+
+/* Adds an edge; false where there is no memory. */
+static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, enum edge_type type, uint32_t name,
+                                  struct node target)
+{
+    struct edge edge = {source, target, name, type};
+    return vector_push(&graph->edges, edge);
+}
+
+/* Adds a synthetic node whose name is a dump's or ours; false where there is no memory. */
+bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size, uint32_t id, uint32_t *ret);
+
+/* The string of a name that needs no care; false where there is no memory. */
+bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret);
+
+/* ---- pointers between objects (resolve.c) ---- */
+struct g2h_error *graph_resolve(struct g2h_graph *graph);
+
+/* The frame whose contents hold address, UINT32_MAX. */
+uint32_t graph_frame_at(const struct g2h_graph *graph, uint64_t address);
+
+/* ---- the tree of roots (roots.c) ---- */
+struct g2h_error *graph_add_roots(struct g2h_graph *graph);
+
+/* ---- what nothing reaches (reach.c) ---- */
+
+/*
+ * Marks what the strong edges reach; decides the tentative ones; hangs what is left under the synthetic node
+ * "(unreachable)", which it adds below the root.
+ */
+struct g2h_error *graph_reach(struct g2h_graph *graph);
+
+/* ---- edges by source (children.c) ---- */
+struct g2h_error *graph_fill_children(struct g2h_graph *graph);
+
+#endif

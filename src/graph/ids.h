@@ -1,0 +1,63 @@
+/*
+ * ids: numbers by which DevTools' Comparison knows a node again in another snapshot of the same process.
+ *
+ * An object's id comes from its address alone: 2 * ((address - id_base) / id_granule) + 1. Those of synthetic nodes are
+ * even and come from what the node stands for: a goroutine's from its goid, a frame's from its goroutine and its place
+ * counted from the stack's bottom. docs/snapshot.md has the scheme for heaps that span more than 16 GiB.
+ */
+#ifndef GRAPH_IDS_H
+#define GRAPH_IDS_H
+
+#include "base/map.h"
+#include "heap/heap.h"
+
+/* Fixed ids of the synthetic nodes that there is one of. */
+enum {
+    ID_ROOT = 2,
+    ID_GC_ROOTS = 4,
+    ID_GLOBALS = 6,
+    ID_DATA = 8,
+    ID_BSS = 10,
+    ID_GOROUTINES = 12,
+    ID_FINALIZERS = 14,
+    ID_QUEUED_FINALIZERS = 16,
+    ID_DEFERS_AND_PANICS = 18,
+    ID_OTHER_ROOTS = 20,
+    ID_UNREACHABLE = 22,
+    ID_OS_THREADS = 24,
+    ID_ALLOCATION_SITES = 26,
+};
+
+/* What else synthetic nodes stand for; an id is made of this and a key. */
+enum id_kind { ID_GOROUTINE, ID_FRAME, ID_CREATION_SITE, ID_FINALIZER, ID_QUEUED_FINALIZER, ID_DEFER, ID_PANIC,
+               ID_OS_THREAD, ID_ALLOCATION_SITE };
+
+/* An arena that lies more than the ids reach above the base, and the place whose ids it has instead. */
+struct id_arena {
+    uint64_t arena, slot;
+};
+
+struct ids {
+    uint64_t base;
+    uint64_t granule;
+    uint64_t slots;          /* arenas of 64 MiB that the odd numbers have room for */
+    struct id_arena *moved;  /* ascending by arena */
+    size_t moved_count;
+    struct map clashes;      /* object → id, for objects that share a granule with a lower one */
+    struct map taken;        /* ids of synthetic nodes */
+};
+
+/* granule 0: the smallest that fits. Otherwise a power of two from 8 on, which may be enlarged. */
+struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap, uint64_t granule);
+void ids_deinit(struct ids *ids);
+
+/* The id of an object. */
+uint32_t ids_object(const struct ids *ids, const struct g2h_heap *heap, uint32_t object);
+
+/* The id of the part of an object that begins at address: an address that no other object can have. */
+uint32_t ids_part(const struct ids *ids, uint64_t address);
+
+/* An id for a synthetic node, of what it stands for. The same key gets the next free one. False: no memory. */
+bool ids_synthetic(struct ids *ids, enum id_kind kind, uint64_t key, uint32_t *ret);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * resolve: each pointer of each object is looked up once.
+ *
+ * Blocks of objects are shared out among the threads. A word outside of the heap's range of addresses (most that hit
+ * nothing) is only counted; a word inside gets an entry, so that the walk that writes the edges, which sees the same
+ * words in the same order, needs no lookup.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+#include "graph/graph.h"
+#include "heap/pointers.h"
+
+/* What one thread has collected. */
+struct collector {
+    uint64_t pointers, hits;
+    struct map keys;                         /* edge names, but for plain offsets */
+    uint64_t offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
+};
+
+struct resolver {
+    struct g2h_graph *graph;
+    struct collector *collectors;
+};
+
+/* Looks up so many pointers at a time that the memory they need is on its way before it is read. */
+enum { BATCH = 64 };
+
+struct batch {
+    uint64_t values[BATCH];
+    uint32_t *targets; /* where the first one's target goes */
+    size_t count;
+};
+
+/* ---- frames by address ---- */
+
+static int compare_frames(const void *a, const void *b, void *context)
+{
+    const struct heap_frame *frames = context;
+    uint64_t one = frames[*(const uint32_t *)a].sp, other = frames[*(const uint32_t *)b].sp;
+    return one < other ? -1 : one > other;
+}
+
+static struct g2h_error *sort_frames(struct g2h_graph *graph)
+{
+    const struct g2h_heap *heap = graph->heap;
+    graph->frame_pointed = calloc(heap->frames.count + 1, 1);
+    graph->frames_by_sp = malloc((heap->frames.count + 1) * sizeof(*graph->frames_by_sp));
+    if (!graph->frame_pointed || !graph->frames_by_sp)
+        return &error_no_memory;
+    for (size_t i = 0; i < heap->frames.count; i++) /* frames without contents may share their sp with others */
+        if (heap->frames.data[i].size > 0)
+            graph->frames_by_sp[graph->frames_by_sp_count++] = (uint32_t)i;
+    qsort_r(graph->frames_by_sp, graph->frames_by_sp_count, sizeof(*graph->frames_by_sp), compare_frames,
+            heap->frames.data);
+    return NULL;
+}
+
+uint32_t graph_frame_at(const struct g2h_graph *graph, uint64_t address)
+{
+    const struct heap_frame *frames = graph->heap->frames.data;
+    size_t from = 0, to = graph->frames_by_sp_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (frames[graph->frames_by_sp[middle]].sp <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0)
+        return UINT32_MAX;
+    const uint32_t frame = graph->frames_by_sp[from - 1];
+    return address - frames[frame].sp < frames[frame].size ? frame : UINT32_MAX;
+}
+
+/* ---- a block ---- */
+
+static void resolve_batch(struct resolver *resolver, struct collector *collector, struct batch *batch)
+{
+    struct g2h_graph *graph = resolver->graph;
+    const struct g2h_heap *heap = graph->heap;
+    for (size_t i = 0; i < batch->count; i++)
+        index_prefetch(&heap->index, batch->values[i]);
+    for (size_t i = 0; i < batch->count; i++)
+        index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of, batch->values[i]);
+    for (size_t i = 0; i < batch->count; i++) {
+        uint32_t target = heap_find(heap, batch->values[i]);
+        batch->targets[i] = target;
+        if (target != NO_TARGET) {
+            collector->hits++;
+        } else {
+            uint32_t frame = graph_frame_at(graph, batch->values[i]);
+            if (frame != UINT32_MAX)
+                __atomic_store_n(&graph->frame_pointed[frame], 1, __ATOMIC_RELAXED);
+        }
+    }
+    batch->count = 0;
+}
+
+static bool collect_name(struct collector *collector, const struct g2h_heap *heap, const struct shape *shape,
+                         const struct g2h_bytes *contents, uint64_t offset)
+{
+    const uint64_t word = heap->params.pointer_size;
+    uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
+    struct edge_name name = edge_name_of(heap, shape, offset, before);
+    uint32_t value;
+    if (name.is_element)
+        return true;
+    if (name.value >= ELEMENT_OFFSET)
+        return map_put(&collector->keys, name.value, 0, &value);
+    collector->offsets[name.value / 256] |= (uint64_t)1 << (name.value / 4 % 64);
+    return true;
+}
+
+/* Entries that objects first … end may need at most: a pointer is two bytes in a field list, or a word of contents. */
+static struct g2h_error *resolve_block(void *context, size_t task, unsigned worker)
+{
+    struct resolver *resolver = context;
+    struct g2h_graph *graph = resolver->graph;
+    const struct g2h_heap *heap = graph->heap;
+    struct collector *collector = &resolver->collectors[worker];
+    struct block *block = &graph->blocks[task];
+    struct g2h_reader copy = *heap->reader;
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
+    const uint64_t hits_before = collector->hits;
+    struct batch batch = {.count = 0};
+    size_t count = 0, capacity = 0;
+
+    block->starts = malloc((block->objects + 1) * sizeof(*block->starts));
+    if (!block->starts)
+        return &error_no_memory;
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[first + i]];
+        struct g2h_object object;
+        struct pointers pointers;
+        uint64_t offset, value;
+        block->starts[i] = (uint32_t)count;
+        if (!shape->has_pointers)
+            continue;
+        reader_seek(&copy, heap->offsets[first + i]);
+        reader_object_again(&copy, &object);
+        pointers_of_object(heap, &object, shape, &pointers);
+        while (pointers_next(&pointers, &offset, &value)) {
+            collector->pointers++;
+            if (!in_heap_range(heap, value))
+                continue;
+            if (count == capacity || batch.count == BATCH) {
+                resolve_batch(resolver, collector, &batch);
+                if (count == capacity) {
+                    capacity = capacity ? capacity + capacity / 2 : 2 * BLOCK_OBJECTS;
+                    uint32_t *grown = capacity > UINT32_MAX ? NULL : realloc(block->targets, capacity * sizeof(*grown));
+                    if (!grown)
+                        return &error_no_memory;
+                    block->targets = grown;
+                }
+                batch.targets = block->targets + count;
+            }
+            batch.values[batch.count++] = value;
+            count++;
+            if (!collect_name(collector, heap, shape, &object.contents, offset))
+                return &error_no_memory;
+        }
+    }
+    resolve_batch(resolver, collector, &batch);
+    block->starts[block->objects] = (uint32_t)count;
+    block->hits = collector->hits - hits_before;
+    uint32_t *exact = count > 0 ? realloc(block->targets, count * sizeof(*exact)) : NULL;
+    if (exact)
+        block->targets = exact;
+    return NULL;
+}
+
+/* ---- all blocks ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* Interns the names that the threads have collected, in an order that does not depend on them. */
+static struct g2h_error *intern_names(struct g2h_graph *graph, const struct collector *collectors)
+{
+    VECTOR(uint64_t) keys = {0};
+    for (uint64_t offset = 0; offset < ELEMENT_OFFSET; offset += 4) {
+        bool used = false;
+        for (unsigned i = 0; i < graph->threads; i++)
+            used = used || (collectors[i].offsets[offset / 256] >> (offset / 4 % 64) & 1) != 0;
+        if (used && !vector_push(&keys, offset))
+            goto no_memory;
+    }
+    for (unsigned i = 0; i < graph->threads; i++)
+        for (size_t j = 0; collectors[i].keys.entries && j <= collectors[i].keys.mask; j++)
+            if (collectors[i].keys.entries[j].value != MAP_NONE &&
+                !vector_push(&keys, collectors[i].keys.entries[j].key))
+                goto no_memory;
+    if (keys.count > 0)
+        qsort(keys.data, keys.count, sizeof(*keys.data), compare_keys);
+    size_t unique = 0;
+    for (size_t i = 0; i < keys.count; i++)
+        if (i == 0 || keys.data[i] != keys.data[i - 1])
+            keys.data[unique++] = keys.data[i];
+    struct g2h_error *error = names_intern_keys(&graph->names, &graph->strings, keys.data, unique);
+    free(keys.data);
+    return error;
+
+no_memory:
+    free(keys.data);
+    return &error_no_memory;
+}
+
+struct g2h_error *graph_resolve(struct g2h_graph *graph)
+{
+    const uint32_t objects = graph->heap->object_count;
+    struct resolver resolver = {.graph = graph};
+    graph->block_count = ((size_t)objects + BLOCK_OBJECTS - 1) >> BLOCK_SHIFT;
+    graph->blocks = calloc(graph->block_count + 1, sizeof(*graph->blocks));
+    resolver.collectors = calloc(graph->threads, sizeof(*resolver.collectors));
+    if (!graph->blocks || !resolver.collectors) {
+        free(resolver.collectors);
+        return &error_no_memory;
+    }
+    for (size_t i = 0; i < graph->block_count; i++) {
+        uint32_t left = objects - ((uint32_t)i << BLOCK_SHIFT);
+        graph->blocks[i].objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS;
+    }
+    struct g2h_error *error = sort_frames(graph);
+    if (!error)
+        error = workers_run(graph->threads, graph->block_count, resolve_block, &resolver);
+    if (!error)
+        error = intern_names(graph, resolver.collectors);
+    for (unsigned i = 0; i < graph->threads; i++) {
+        graph->account.pointers += resolver.collectors[i].pointers;
+        graph->account.pointers_hit += resolver.collectors[i].hits;
+        map_deinit(&resolver.collectors[i].keys);
+    }
+    graph->account.pointers_missed = graph->account.pointers - graph->account.pointers_hit;
+    free(resolver.collectors);
+    return error;
+}

@@ -1,0 +1,131 @@
+/* pointers; see pointers.h. The walks here are those of dumps before Go 1.5; later ones run in pointers_next(). */
+#include "heap/pointers.h"
+
+static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
+{
+    *ret = (struct pointers){.heap = heap, .contents = contents, .pending = UINT64_MAX};
+}
+
+void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents, struct g2h_fields fields,
+                        struct pointers *ret)
+{
+    begin(heap, contents, ret);
+    ret->fields = fields;
+    ret->walk = heap->pointer_form == POINTERS_LISTED ? WALK_POINTERS : WALK_FIELDS;
+}
+
+void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
+{
+    begin(heap, contents, ret);
+    ret->walk = WALK_WORDS;
+}
+
+void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object, const struct shape *shape,
+                        struct pointers *ret)
+{
+    if (heap->pointer_form != POINTERS_TYPED) {
+        pointers_of_fields(heap, object->contents, object->fields, ret);
+        return;
+    }
+    begin(heap, object->contents, ret);
+    if (shape->kind == G2H_OBJECT_CONSERVATIVE) {
+        ret->walk = WALK_WORDS;
+        return;
+    }
+    ret->walk = WALK_TYPE;
+    if (shape->type == SHAPE_NO_TYPE)
+        return;
+    ret->type = &heap->types.data[shape->type];
+    if (shape->kind != G2H_OBJECT_VALUE)
+        ret->stride = ret->type->size;
+    if (shape->kind == G2H_OBJECT_CHAN) /* the buffer follows the header */
+        ret->element = heap->params.hchan_size;
+}
+
+/* The word at offset, 0 where it is not in the file. */
+static uint64_t word_at(const struct pointers *pointers, uint64_t offset)
+{
+    const uint64_t size = pointers->heap->params.pointer_size;
+    if (pointers->contents.size < size || offset > pointers->contents.size - size)
+        return 0;
+    return heap_word(pointers->heap, pointers->contents.data + offset);
+}
+
+/* Whether the data word behind an itab or a type word is a pointer. What is unknown may be one. */
+static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kind, uint64_t first)
+{
+    if (heap->pointer_form != POINTERS_TYPED)
+        return true;
+    uint32_t found = map_get(kind == G2H_FIELD_IFACE ? &heap->itab_by_address : &heap->type_by_address, first);
+    if (found == MAP_NONE)
+        return true;
+    return kind == G2H_FIELD_IFACE ? heap->itabs.data[found].data_is_pointer : heap->types.data[found].data_is_pointer;
+}
+
+/* The word of a field to follow, 0 if none. */
+static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind, uint64_t offset)
+{
+    const uint64_t word = pointers->heap->params.pointer_size;
+    uint64_t first = word_at(pointers, offset);
+    switch (kind) {
+    case G2H_FIELD_STRING:
+        return word_at(pointers, offset + word) ? first : 0;
+    case G2H_FIELD_SLICE:
+        return word_at(pointers, offset + 2 * word) ? first : 0;
+    case G2H_FIELD_IFACE:
+    case G2H_FIELD_EFACE:
+        if (first != 0 && data_is_pointer(pointers->heap, kind, first))
+            pointers->pending = offset + word;
+        return first;
+    case G2H_FIELD_POINTER:
+        break;
+    }
+    return first;
+}
+
+/* The next field of the walk; false at the end. */
+static bool next_field(struct pointers *pointers, struct g2h_field *ret)
+{
+    const struct heap_type *type = pointers->type;
+    const uint64_t word = pointers->heap->params.pointer_size;
+    if (pointers->walk == WALK_FIELDS)
+        return g2h_fields_next(&pointers->fields, ret);
+    if (pointers->walk == WALK_WORDS) {
+        *ret = (struct g2h_field){G2H_FIELD_POINTER, pointers->element};
+        pointers->element += word;
+        return ret->offset + word <= pointers->contents.size;
+    }
+    if (!type || type->field_count == 0)
+        return false;
+    if (pointers->field == type->field_count) {
+        if (pointers->stride == 0)
+            return false;
+        pointers->element += pointers->stride;
+        pointers->field = 0;
+    }
+    /* An element must lie in the object as a whole; a single value may be shorter than its type in no sane dump. */
+    if (pointers->stride > 0 && pointers->element + pointers->stride > pointers->contents.size)
+        return false;
+    *ret = type->fields[pointers->field++];
+    ret->offset += pointers->element;
+    return true;
+}
+
+bool pointers_next_field(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
+{
+    for (;;) {
+        struct g2h_field field;
+        if (pointers->pending != UINT64_MAX) {
+            *ret_offset = pointers->pending;
+            *ret_value = word_at(pointers, pointers->pending);
+            pointers->pending = UINT64_MAX;
+        } else {
+            if (!next_field(pointers, &field))
+                return false;
+            *ret_offset = field.offset;
+            *ret_value = field_value(pointers, field.kind, field.offset);
+        }
+        if (*ret_value != 0)
+            return true;
+    }
+}

@@ -1,0 +1,102 @@
+/*
+ * go2heapsnapshot: a Go heap dump in, a heap snapshot for Chrome DevTools out.
+ *
+ *   input   the dump's bytes, mapped
+ *   heap    its records; objects by address
+ *   graph   nodes and edges
+ *   output  the snapshot's text
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+#include "cli/messages.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/target.h"
+
+/* A mapped file that becomes shorter while it is read. */
+static void on_bus_error(int signal)
+{
+    static const char message[] = "go2heapsnapshot: the dump's file became shorter while it was read\n";
+    (void)signal;
+    target_remove_unfinished();
+    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+        _exit(EXIT_FAILED);
+    _exit(EXIT_FAILED);
+}
+
+static void on_interrupt(int number)
+{
+    target_remove_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* The four rooms, one after the other. *ret_damaged: what was written is part of a dump. */
+static struct g2h_error *convert(const struct options *options, struct target *target, struct g2h_input **input,
+                                 struct g2h_heap **heap, struct g2h_graph **graph, bool *ret_damaged)
+{
+    const struct g2h_progress *progress = progress_start();
+    const struct g2h_heap_options heap_options = {options->threads, progress};
+    const struct g2h_graph_options graph_options = {options->threads, options->id_granule, progress};
+    const struct g2h_output_options output_options = {target->fd, target->name, options->gzip, options->threads, progress};
+
+    struct g2h_error *error = g2h_input_open(options->input, progress, input);
+    if (!error)
+        error = g2h_heap_load(*input, &heap_options, heap);
+    if (error && *input && (*input)->damage)
+        message_error((*input)->damage); /* it explains the other */
+    if (error)
+        return error;
+    *ret_damaged = message_warnings(*input, *heap);
+    error = g2h_graph_build(*heap, &graph_options, graph);
+    if (!error)
+        error = g2h_write_heapsnapshot(*graph, &output_options);
+    if (!error)
+        error = target_complete(target);
+    if (!error && options->verbose)
+        message_account(*input, *heap, *graph);
+    progress_clear();
+    return error;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct target target = {0};
+    struct g2h_input *input = NULL;
+    struct g2h_heap *heap = NULL;
+    struct g2h_graph *graph = NULL;
+    bool damaged = false;
+    int status;
+
+    if (!options_parse(argc, argv, &options, &status))
+        return status;
+    if (!options.output && isatty(STDOUT_FILENO)) {
+        fprintf(stderr, "go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:\n"
+                        "  go2heapsnapshot %s > app.heapsnapshot\n", options.input);
+        return EXIT_USAGE;
+    }
+    signal(SIGBUS, on_bus_error);
+    signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
+    signal(SIGHUP, on_interrupt);
+
+    struct g2h_error *error = target_open(options.output, &target);
+    if (!error)
+        error = convert(&options, &target, &input, &heap, &graph, &damaged);
+    if (error)
+        message_error(error);
+    status = error ? EXIT_FAILED : damaged ? EXIT_DAMAGED : EXIT_FINE;
+
+    g2h_error_destroy(error);
+    target_deinit(&target);
+    g2h_graph_destroy(graph);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* sink; see sink.h. */
+#include "output/sink.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/error.h"
+
+enum { LEVEL = 1 }; /* of zlib: snapshots shrink to a seventh already, and higher levels take many times longer */
+
+/* What follows the deflated bytes of a buffer, so that consume() can combine the checksums. */
+struct trailer {
+    uint32_t crc;
+    uint32_t size;
+};
+
+static struct g2h_error *write_all(const struct sink *sink, const void *data, size_t size)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t count = write(sink->fd, at, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_system(errno, "%s: cannot write", sink->name);
+        at += count;
+        size -= (size_t)count;
+    }
+    return NULL;
+}
+
+/* Replaces the buffer's bytes by deflate blocks that end on a byte boundary, and the trailer. */
+static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
+{
+    struct trailer trailer = {(uint32_t)crc32(0, (const Bytef *)buffer->data, (uInt)buffer->size),
+                              (uint32_t)buffer->size};
+    struct worker_buffer packed = {0};
+    z_stream stream = {0};
+    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return &error_no_memory;
+    size_t bound = deflateBound(&stream, (uLong)buffer->size) + 64;
+    if (!worker_buffer_reserve(&packed, bound + sizeof(trailer))) {
+        deflateEnd(&stream);
+        return &error_no_memory;
+    }
+    stream.next_in = (Bytef *)buffer->data;
+    stream.avail_in = (uInt)buffer->size;
+    stream.next_out = (Bytef *)packed.data;
+    stream.avail_out = (uInt)bound;
+    deflate(&stream, Z_FULL_FLUSH);
+    packed.size = bound - stream.avail_out;
+    deflateEnd(&stream);
+    memcpy(packed.data + packed.size, &trailer, sizeof(trailer));
+    packed.size += sizeof(trailer);
+    worker_buffer_deinit(buffer);
+    *buffer = packed;
+    return NULL;
+}
+
+static struct g2h_error *produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer)
+{
+    struct sink *sink = context;
+    struct g2h_error *error = sink->produce(sink->context, task, worker, buffer);
+    return error || !sink->gzip ? error : deflate_buffer(buffer);
+}
+
+static struct g2h_error *consume(void *context, const struct worker_buffer *buffer)
+{
+    struct sink *sink = context;
+    struct trailer trailer;
+    if (!sink->gzip)
+        return write_all(sink, buffer->data, buffer->size);
+    memcpy(&trailer, buffer->data + buffer->size - sizeof(trailer), sizeof(trailer));
+    sink->crc = (uint32_t)crc32_combine(sink->crc, trailer.crc, (z_off_t)trailer.size);
+    sink->size += trailer.size;
+    return write_all(sink, buffer->data, buffer->size - sizeof(trailer));
+}
+
+struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
+                           workers_produce *produce_bytes, void *context)
+{
+    static const unsigned char head[10] = {0x1f, 0x8b, Z_DEFLATED, 0, 0, 0, 0, 0, 0, 255};
+    struct sink sink = {options->fd, options->name, options->gzip, produce_bytes, context, 0, 0};
+    struct g2h_error *error = sink.gzip ? write_all(&sink, head, sizeof(head)) : NULL;
+    if (!error)
+        error = workers_run_ordered(threads, tasks, produce, consume, &sink);
+    if (error || !sink.gzip)
+        return error;
+    unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
+    for (int i = 0; i < 4; i++) {
+        tail[2 + i] = (unsigned char)(sink.crc >> 8 * i);
+        tail[6 + i] = (unsigned char)(sink.size >> 8 * i);
+    }
+    return write_all(&sink, tail, sizeof(tail));
+}
