@@ -42,7 +42,7 @@ static struct g2h_error *convert(const struct options *options, struct target *t
 {
     const struct g2h_progress *progress = progress_start();
     const struct g2h_heap_options heap_options = {options->threads, progress};
-    const struct g2h_graph_options graph_options = {options->threads, options->id_granule, progress};
+    const struct g2h_graph_options graph_options = {options->threads, progress};
     const struct g2h_output_options output_options = {target->fd, target->name, options->gzip, options->threads, progress};
 
     struct g2h_error *error = g2h_input_open(options->input, progress, input);

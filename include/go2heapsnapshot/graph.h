@@ -12,8 +12,7 @@
 struct g2h_graph;
 
 struct g2h_graph_options {
-    unsigned threads;    /* 0: one per processor */
-    uint64_t id_granule; /* 0: the smallest that fits; else a power of two >= 8: bytes of address per id */
+    unsigned threads;                    /* 0: one per processor */
     const struct g2h_progress *progress; /* may be NULL */
 };
 

@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,6 @@ static const char help[] =
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"
-    "      --id-granule=N  bytes of address per node id: to compare snapshots whose\n"
-    "                      own granules differ, which heaps over 16 GiB may have\n"
     "  -h, --help          show this help\n"
     "  -V, --version       show the version\n"
     "\n"
@@ -51,24 +50,12 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
     return true;
 }
 
-static bool parse_granule(const char *text, uint64_t *ret)
-{
-    if (!parse_number("--id-granule", text, 8, UINT64_C(1) << 26, ret))
-        return false;
-    if ((*ret & (*ret - 1)) != 0) {
-        fprintf(stderr, "go2heapsnapshot: --id-granule takes a power of two, not '%s'\n%s", text, hint);
-        return false;
-    }
-    return true;
-}
-
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
-    enum { ID_GRANULE = 256 };
     static const struct option known[] = {
         {"output", required_argument, NULL, 'o'},     {"gzip", no_argument, NULL, 'z'},
         {"threads", required_argument, NULL, 'j'},    {"verbose", no_argument, NULL, 'v'},
-        {"id-granule", required_argument, NULL, ID_GRANULE}, {"help", no_argument, NULL, 'h'},
+        {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'V'},          {0}};
     uint64_t number = 0;
     int option;
@@ -89,10 +76,6 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case 'v':
             ret->verbose = true;
-            break;
-        case ID_GRANULE:
-            if (!parse_granule(optarg, &ret->id_granule))
-                return false;
             break;
         case 'h':
             fputs(help, stdout);

@@ -3,7 +3,6 @@
 #define CLI_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum exit_status {
     EXIT_FINE = 0,
@@ -17,7 +16,6 @@ struct options {
     const char *output; /* NULL: standard output */
     bool gzip, verbose;
     unsigned threads; /* 0: one per processor */
-    uint64_t id_granule;
 };
 
 /*

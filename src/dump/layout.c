@@ -89,6 +89,7 @@ static const struct layout layout_1_7 = {
     .field_kinds = {NO_KIND, POINTER, NO_KIND, NO_KIND, NO_KIND, NO_KIND},
     .object_fields = FIELDS_ENDED,
     .itab_has_type = true,
+    .may_lack_stack_objects = true,
     .params = PARAMS_1_7,
     .stackframe = STACKFRAME_1_3,
 };

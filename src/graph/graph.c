@@ -75,10 +75,10 @@ static struct g2h_error *count_all(struct g2h_graph *graph)
     return NULL;
 }
 
-static struct g2h_error *build(struct g2h_graph *graph, uint64_t id_granule)
+static struct g2h_error *build(struct g2h_graph *graph)
 {
     uint32_t dummy;
-    struct g2h_error *error = ids_init(&graph->ids, graph->heap, id_granule);
+    struct g2h_error *error = ids_init(&graph->ids, graph->heap);
     if (!error && !graph_intern(graph, "<dummy>", &dummy)) /* V8's string 0 */
         error = &error_no_memory;
     if (!error)
@@ -105,7 +105,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap, const struct g2h_
     graph->heap = heap;
     graph->threads = options && options->threads ? options->threads : workers_available();
     graph->progress = options ? options->progress : NULL;
-    struct g2h_error *error = build(graph, options ? options->id_granule : 0);
+    struct g2h_error *error = build(graph);
     if (error) {
         g2h_graph_destroy(graph);
         return error;

@@ -87,6 +87,7 @@ struct g2h_graph {
     uint8_t *frame_pointed; /* by frame: something points into its contents */
     uint32_t *frames_by_sp; /* frames with contents, ascending by sp */
     size_t frames_by_sp_count;
+    uint64_t frames_low, frames_high; /* all of them lie in [low, high) */
 };
 
 static inline struct node node_synthetic(uint32_t index)

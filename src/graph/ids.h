@@ -1,9 +1,9 @@
 /*
  * ids: numbers by which DevTools' Comparison knows a node again in another snapshot of the same process.
  *
- * An object's id comes from its address alone: 2 * ((address - id_base) / id_granule) + 1. Those of synthetic nodes are
- * even and come from what the node stands for: a goroutine's from its goid, a frame's from its goroutine and its place
- * counted from the stack's bottom. docs/snapshot.md has the scheme for heaps that span more than 16 GiB.
+ * An object's id comes from its address alone: 2 * ((address - id_base) / 8) + 1. Those of synthetic nodes are even and
+ * come from what the node stands for: a goroutine's from its goid, a frame's from its goroutine and its place counted
+ * from the stack's bottom. docs/snapshot.md has the whole scheme.
  */
 #ifndef GRAPH_IDS_H
 #define GRAPH_IDS_H
@@ -29,30 +29,44 @@ enum {
 };
 
 /* What else synthetic nodes stand for; an id is made of this and a key. */
-enum id_kind { ID_GOROUTINE, ID_FRAME, ID_CREATION_SITE, ID_FINALIZER, ID_QUEUED_FINALIZER, ID_DEFER, ID_PANIC,
-               ID_OS_THREAD, ID_ALLOCATION_SITE };
+enum id_kind {
+    ID_GOROUTINE,
+    ID_FRAME,
+    ID_CREATION_SITE,
+    ID_FINALIZER,
+    ID_QUEUED_FINALIZER,
+    ID_DEFER,
+    ID_PANIC,
+    ID_OS_THREAD,
+    ID_ALLOCATION_SITE,
+};
 
-/* An arena that lies more than the ids reach above the base, and the place whose ids it has instead. */
+/* Bytes of address per id: the smallest distance of two objects. */
+enum { ID_GRANULE = 8 };
+
+/* An arena in use, and which of the slots of 64 MiB that the odd ids have room for it takes. */
 struct id_arena {
-    uint64_t arena, slot;
+    uint64_t arena; /* address >> ARENA_SHIFT */
+    uint32_t slot;
 };
 
 struct ids {
-    uint64_t base;
-    uint64_t granule;
-    uint64_t slots;          /* arenas of 64 MiB that the odd numbers have room for */
-    struct id_arena *moved;  /* ascending by arena */
-    size_t moved_count;
-    struct map clashes;      /* object → id, for objects that share a granule with a lower one */
+    const struct g2h_heap *heap;
+    uint64_t base;           /* of the formula above */
+    struct id_arena *arenas; /* those in use, ascending */
+    size_t arena_count;
+    struct map displaced;    /* object → place, of objects whose own place a lower object has */
     struct map taken;        /* ids of synthetic nodes */
 };
 
-/* granule 0: the smallest that fits. Otherwise a power of two from 8 on, which may be enlarged. */
-struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap, uint64_t granule);
+struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap);
 void ids_deinit(struct ids *ids);
 
+/* Whether the formula does not hold for an arena: its slot is another. */
+bool ids_is_exception(const struct ids *ids, const struct id_arena *arena);
+
 /* The id of an object. */
-uint32_t ids_object(const struct ids *ids, const struct g2h_heap *heap, uint32_t object);
+uint32_t ids_object(const struct ids *ids, uint32_t object);
 
 /* The id of the part of an object that begins at address: an address that no other object can have. */
 uint32_t ids_part(const struct ids *ids, uint64_t address);

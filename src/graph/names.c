@@ -189,16 +189,15 @@ uint32_t interface_type(const struct g2h_heap *heap, uint64_t word)
 struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape, uint64_t offset,
                               uint64_t word_before)
 {
+    const bool is_array = shape->kind != G2H_OBJECT_VALUE && shape->type != SHAPE_NO_TYPE;
+    const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
+    const uint64_t start = is_array && shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
+    if (is_array && size == heap->params.pointer_size)
+        return (struct edge_name){true, (offset - start) / size};
     if (offset >= ELEMENT_OFFSET)
         return (struct edge_name){true, offset};
-    if (shape->kind != G2H_OBJECT_VALUE && shape->type != SHAPE_NO_TYPE && heap->types.data[shape->type].size > 0) {
-        const uint64_t size = heap->types.data[shape->type].size;
-        const uint64_t start = shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
-        uint64_t index = (offset - start) / size;
-        if (size == heap->params.pointer_size)
-            return (struct edge_name){true, index};
-        return (struct edge_name){false, KEY_ELEMENT | index << 20 | (offset - start) % size};
-    }
+    if (size > 0)
+        return (struct edge_name){false, KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size};
     uint32_t type = interface_type_of(heap, word_before);
     if (type != UINT32_MAX && heap->types.data[type].name.size > 0)
         return (struct edge_name){false, KEY_INTERFACE | (uint64_t)type << 20 | offset};

@@ -117,7 +117,46 @@ static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint
     }
 }
 
-/* First the objects that no garbage points to; then, of each cycle that is left, the object with the lowest address. */
+/*
+ * What is left are cycles and what they reach. Marking from each object in turn, in any order, gives objects that were
+ * not reached from an earlier one; of them, taken backwards, those that no later one reaches are heads, one for each
+ * cycle that nothing else points into: whatever reaches the last of them is reached by it.
+ */
+static struct g2h_error *hang_cycles(struct garbage *garbage)
+{
+    struct marker *marker = garbage->marker;
+    const uint32_t objects = garbage->graph->heap->object_count;
+    const size_t size = ((size_t)objects / 64 + 1) * sizeof(*marker->marks);
+    uint64_t *marks = marker->marks;
+    VECTOR(uint32_t) firsts = {0};
+    struct g2h_error *error = NULL;
+
+    marker->marks = malloc(size);
+    if (!marker->marks) {
+        marker->marks = marks;
+        return &error_no_memory;
+    }
+    memcpy(marker->marks, marks, size);
+    for (uint32_t object = 0; object < objects && !error; object++) {
+        if (is_marked(marker->marks, object))
+            continue;
+        error = vector_push(&firsts, object) && push(marker, object) ? drain(marker) : &error_no_memory;
+    }
+    free(marker->marks);
+    marker->marks = marks;
+    while (firsts.count > 0 && !error) {
+        uint32_t object = firsts.data[--firsts.count];
+        if (is_marked(marks, object))
+            continue;
+        error = add_head(garbage, object);
+        if (!error)
+            error = drain(marker);
+    }
+    free(firsts.data);
+    return error;
+}
+
+/* First the objects that no garbage points to. */
 static struct g2h_error *hang_garbage(struct garbage *garbage)
 {
     struct g2h_graph *graph = garbage->graph;
@@ -131,13 +170,8 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
             error = add_head(garbage, object);
     if (!error)
         error = drain(garbage->marker);
-    for (uint32_t object = 0; object < objects && !error; object++) {
-        if (is_marked(garbage->marker->marks, object))
-            continue;
-        error = add_head(garbage, object);
-        if (!error)
-            error = drain(garbage->marker);
-    }
+    if (!error)
+        error = hang_cycles(garbage);
     free(held);
     return error;
 }

@@ -54,6 +54,11 @@ static struct g2h_error *sort_frames(struct g2h_graph *graph)
             graph->frames_by_sp[graph->frames_by_sp_count++] = (uint32_t)i;
     qsort_r(graph->frames_by_sp, graph->frames_by_sp_count, sizeof(*graph->frames_by_sp), compare_frames,
             heap->frames.data);
+    if (graph->frames_by_sp_count > 0) {
+        const struct heap_frame *last = &heap->frames.data[graph->frames_by_sp[graph->frames_by_sp_count - 1]];
+        graph->frames_low = heap->frames.data[graph->frames_by_sp[0]].sp;
+        graph->frames_high = last->sp + last->size;
+    }
     return NULL;
 }
 
@@ -74,6 +79,16 @@ uint32_t graph_frame_at(const struct g2h_graph *graph, uint64_t address)
     return address - frames[frame].sp < frames[frame].size ? frame : UINT32_MAX;
 }
 
+/* A word that hits no object may point into a frame. */
+static inline void point_at_frame(struct g2h_graph *graph, uint64_t value)
+{
+    if (value - graph->frames_low >= graph->frames_high - graph->frames_low)
+        return;
+    uint32_t frame = graph_frame_at(graph, value);
+    if (frame != UINT32_MAX)
+        __atomic_store_n(&graph->frame_pointed[frame], 1, __ATOMIC_RELAXED);
+}
+
 /* ---- a block ---- */
 
 static void resolve_batch(struct resolver *resolver, struct collector *collector, struct batch *batch)
@@ -87,13 +102,10 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t target = heap_find(heap, batch->values[i]);
         batch->targets[i] = target;
-        if (target != NO_TARGET) {
+        if (target != NO_TARGET)
             collector->hits++;
-        } else {
-            uint32_t frame = graph_frame_at(graph, batch->values[i]);
-            if (frame != UINT32_MAX)
-                __atomic_store_n(&graph->frame_pointed[frame], 1, __ATOMIC_RELAXED);
-        }
+        else
+            point_at_frame(graph, batch->values[i]);
     }
     batch->count = 0;
 }
@@ -113,7 +125,6 @@ static bool collect_name(struct collector *collector, const struct g2h_heap *hea
     return true;
 }
 
-/* Entries that objects first … end may need at most: a pointer is two bytes in a field list, or a word of contents. */
 static struct g2h_error *resolve_block(void *context, size_t task, unsigned worker)
 {
     struct resolver *resolver = context;
@@ -143,8 +154,10 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         pointers_of_object(heap, &object, shape, &pointers);
         while (pointers_next(&pointers, &offset, &value)) {
             collector->pointers++;
-            if (!in_heap_range(heap, value))
+            if (!in_heap_range(heap, value)) {
+                point_at_frame(graph, value);
                 continue;
+            }
             if (count == capacity || batch.count == BATCH) {
                 resolve_batch(resolver, collector, &batch);
                 if (count == capacity) {

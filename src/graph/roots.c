@@ -316,7 +316,7 @@ static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, 
         TRY(add_pointer(builder, node, EDGE_PROPERTY, value));
     }
     TRY(map_put(&builder->frame_by_sp, stackframe->sp, node, &first));
-    if (builder->graph->frame_pointed[frame] && builder->heap->pointer_form == POINTERS_LISTED)
+    if (builder->graph->frame_pointed[frame] && builder->heap->reader->layout->may_lack_stack_objects)
         return add_stack_objects(builder, node, stackframe);
     return NULL;
 }
@@ -428,8 +428,11 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
     return NULL;
 }
 
-/* In the format of 2013 frames name their caller's sp; in all others they follow their goroutine. */
-static bool chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp, uint32_t *ret, size_t *ret_count)
+/*
+ * Frames follow their goroutine. Of the format of 2013 that is not known for certain, but its frames name their
+ * caller's sp.
+ */
+static void chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp, uint32_t *ret, size_t *ret_count)
 {
     *ret_count = 0;
     for (uint32_t frame = map_get(by_sp, sp); frame != MAP_NONE && *ret_count < builder->heap->frames.count;) {
@@ -440,7 +443,6 @@ static bool chain_of_2013(const struct builder *builder, const struct map *by_sp
             break;
         frame = map_get(by_sp, record.stackframe.child_sp);
     }
-    return true;
 }
 
 static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group, const struct map *by_sp, uint32_t *frames)
@@ -449,13 +451,14 @@ static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
     const bool is_2013 = strcmp(g2h_heap_format(heap), "2013") == 0;
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         struct g2h_record record;
+        const uint32_t first = heap->goroutines.data[i].first_frame;
         size_t count = heap->goroutines.data[i].frame_count;
         g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
-        if (is_2013)
+        if (is_2013 && (count == 0 || heap->frames.data[first].sp != record.goroutine.sp))
             chain_of_2013(builder, by_sp, record.goroutine.sp, frames, &count);
         else
             for (uint32_t j = 0; j < count; j++)
-                frames[j] = heap->goroutines.data[i].first_frame + j;
+                frames[j] = first + j;
         struct g2h_error *error = add_goroutine(builder, group, &record.goroutine, frames, (uint32_t)count);
         if (error)
             return error;

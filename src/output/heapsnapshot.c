@@ -83,15 +83,18 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
                 (int)heap->params.pointer_size, heap->params.big_endian ? "true" : "false",
                 heap->damage ? "false" : "true", heap->object_count, (unsigned long long)heap->account.object_bytes);
     text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)graph->ids.base,
-                (unsigned long long)graph->ids.granule);
-    if (graph->ids.moved_count > 0) {
-        text_printf(&text, ",\"id_arenas\":[");
-        for (size_t i = 0; i < graph->ids.moved_count; i++)
-            text_printf(&text, "%s[\"0x%llx\",%llu]", i ? "," : "",
-                        (unsigned long long)(graph->ids.moved[i].arena << ARENA_SHIFT),
-                        (unsigned long long)graph->ids.moved[i].slot);
-        text_printf(&text, "]");
+                (unsigned long long)ID_GRANULE);
+    bool exceptions = false;
+    for (size_t i = 0; i < graph->ids.arena_count; i++) {
+        const struct id_arena *arena = &graph->ids.arenas[i];
+        if (!ids_is_exception(&graph->ids, arena))
+            continue;
+        text_printf(&text, "%s[\"0x%llx\",%u]", exceptions ? "," : ",\"id_arenas\":[",
+                    (unsigned long long)(arena->arena << ARENA_SHIFT), arena->slot);
+        exceptions = true;
     }
+    text_printf(&text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
+                (unsigned long long)graph->ids.displaced.count);
     text_printf(&text, "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_native_bytes\":0},\n",
                 (unsigned long long)graph->account.nodes, (unsigned long long)graph->account.edges);
     text_printf(&text, "\"nodes\":[");
@@ -171,7 +174,7 @@ static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_
             edge_count += block->targets[j] != NO_TARGET;
         for (; is_child_of(graph, child, object); child++)
             edge_count++;
-        at = write_node(at, OBJECT_DIGIT, graph->names.of_shape[shape], ids_object(&graph->ids, heap, object),
+        at = write_node(at, OBJECT_DIGIT, graph->names.of_shape[shape], ids_object(&graph->ids, object),
                         size < PART_SIZE ? (uint32_t)size : PART_SIZE, edge_count);
     }
     buffer->size = (size_t)(at - buffer->data);
