@@ -14,6 +14,8 @@ import (
 	"programs/truth"
 )
 
+const word = unsafe.Sizeof(uintptr(0))
+
 var t = truth.New("known")
 
 // leaf has no pointers and fills a slot of 48 bytes.
@@ -132,9 +134,7 @@ func buildNode() {
 
 	l, lo = newLeaf("captured by node.call")
 	n.call = closureOver(l)
-	fo := t.Object("node.call", truth.Word(unsafe.Pointer(&n.call)), 16, true)
-	t.Edge(o, unsafe.Pointer(&n.call), fo)
-	t.Edge(fo, unsafe.Pointer(uintptr(truth.Word(unsafe.Pointer(&n.call)))+8), lo)
+	t.Edge(o, unsafe.Pointer(&n.call), t.Closure("node.call", unsafe.Pointer(&n.call), lo))
 
 	l, lo = newLeaf("node.raw")
 	n.raw = unsafe.Pointer(l)
@@ -157,7 +157,7 @@ func closureOver(l *leaf) func() *leaf { return func() *leaf { return l } }
 
 func buildGlobals() {
 	globalSlice = make([]*leaf, 3, 10)
-	so := t.Object("globalSlice", unsafe.Pointer(&globalSlice[0]), 80, true)
+	so := t.Object("globalSlice", unsafe.Pointer(&globalSlice[0]), 10*word, true)
 	t.Global("globalSlice", unsafe.Pointer(&globalSlice), so)
 	for i := range globalSlice {
 		l, lo := newLeaf(fmt.Sprintf("globalSlice[%d]", i))
@@ -172,16 +172,14 @@ func buildGlobals() {
 	s := &square{side: 2}
 	globalIface = s
 	so = t.Object("globalIface", unsafe.Pointer(s), unsafe.Sizeof(*s), true)
-	t.Global("globalIface's data word", unsafe.Pointer(uintptr(unsafe.Pointer(&globalIface))+unsafe.Sizeof(uintptr(0))), so)
+	t.Global("globalIface's data word", unsafe.Pointer(uintptr(unsafe.Pointer(&globalIface))+word), so)
 	l, lo := newLeaf("square.note")
 	s.note = l
 	t.Edge(so, unsafe.Pointer(&s.note), lo)
 
 	l, lo = newLeaf("captured by globalFunc")
 	globalFunc = closureOver(l)
-	fo := t.Object("globalFunc", truth.Word(unsafe.Pointer(&globalFunc)), 16, true)
-	t.Global("globalFunc", unsafe.Pointer(&globalFunc), fo)
-	t.Edge(fo, unsafe.Pointer(uintptr(truth.Word(unsafe.Pointer(&globalFunc)))+8), lo)
+	t.Global("globalFunc", unsafe.Pointer(&globalFunc), t.Closure("globalFunc", unsafe.Pointer(&globalFunc), lo))
 
 	globalName = strings.Repeat("n", 33)
 	no := t.Object("globalName", truth.Word(unsafe.Pointer(&globalName)), 33, false)
@@ -229,8 +227,14 @@ func buildTiny() {
 	t.Edge(o, unsafe.Pointer(&h.e), t.Object("tiny bool", unsafe.Pointer(h.e), 1, false))
 }
 
-// Sizes around the limits at which the runtime changes its layout.
+// Sizes around the limits at which the runtime changes its layout. The names
+// are true where a word has 64 bits.
 type (
+	just128 struct {
+		first *leaf
+		pad   [14]int64
+		last  *leaf
+	}
 	just512 struct {
 		first *leaf
 		pad   [62]int64
@@ -274,6 +278,9 @@ func ends(name string, p unsafe.Pointer, size uintptr, first, last **leaf) {
 }
 
 func buildSizes() {
+	z := new(just128)
+	keep(z)
+	ends("128 bytes", unsafe.Pointer(z), unsafe.Sizeof(*z), &z.first, &z.last)
 	a, b, c := new(just512), new(just520), new(just4000)
 	d, e, f := new(just32760), new(just32768), new(just50000)
 	keep(a)
@@ -297,7 +304,7 @@ func buildSizes() {
 			if i%20 == 0 {
 				l, lo := newLeaf("end of a slice")
 				s[words-1] = l
-				o := t.Object(fmt.Sprintf("%d words", words), unsafe.Pointer(&s[0]), uintptr(words)*8, true)
+				o := t.Object(fmt.Sprintf("%d words", words), unsafe.Pointer(&s[0]), uintptr(words)*word, true)
 				t.Edge(o, unsafe.Pointer(&s[words-1]), lo)
 			}
 		}
@@ -324,7 +331,7 @@ func buildTables() {
 	for _, n := range []int{100000, 150000} {
 		table := make([]*leaf, n)
 		keep(&table[n/2]) // by an interior pointer only
-		o := t.Object(fmt.Sprintf("table of %d pointers", n), unsafe.Pointer(&table[0]), uintptr(n)*8, true)
+		o := t.Object(fmt.Sprintf("table of %d pointers", n), unsafe.Pointer(&table[0]), uintptr(n)*word, true)
 		for i := range table {
 			if i%10 == 9 {
 				continue // some are nil
@@ -343,7 +350,7 @@ func buildTables() {
 		value *leaf
 	}
 	pairs := make([]pair, 1000)
-	po := t.Object("array of pairs", unsafe.Pointer(&pairs[0]), 16000, true)
+	po := t.Object("array of pairs", unsafe.Pointer(&pairs[0]), 1000*unsafe.Sizeof(pairs[0]), true)
 	for _, i := range []int{0, 1, 500, 999} {
 		l, lo := newLeaf(fmt.Sprintf("pairs[%d].value", i))
 		pairs[i].value = l
@@ -351,7 +358,7 @@ func buildTables() {
 	}
 	inner := &[2]*pair{&pairs[7], &pairs[999]}
 	keep(inner)
-	io := t.Object("pointers into pairs", unsafe.Pointer(inner), 16, true)
+	io := t.Object("pointers into pairs", unsafe.Pointer(inner), unsafe.Sizeof(*inner), true)
 	t.Edge(io, unsafe.Pointer(&inner[0]), po)
 	t.Edge(io, unsafe.Pointer(&inner[1]), po)
 }
@@ -410,7 +417,7 @@ func buildGarbage(done chan<- bool) {
 	live, lo := newLeaf("live, but garbage points to it, too")
 	globalRest = append(globalRest, live)
 
-	a, b := new(node), new(node)
+	tail, a, b := new(node), new(node), new(node) // the tail has the lowest address
 	a.next, b.next = b, a
 	ao := t.Garbage("garbage cycle a", unsafe.Pointer(a), unsafe.Sizeof(*a), true)
 	bo := t.Garbage("garbage cycle b", unsafe.Pointer(b), unsafe.Sizeof(*b), true)
@@ -421,6 +428,11 @@ func buildGarbage(done chan<- bool) {
 	t.Edge(bo, unsafe.Pointer(&b.left), go_)
 	b.raw = unsafe.Pointer(live)
 	t.Edge(bo, unsafe.Pointer(&b.raw), lo)
+	b.any = tail
+	tail.next = new(node)
+	tailObject := t.Garbage("tail of the garbage cycle", unsafe.Pointer(tail), unsafe.Sizeof(*tail), true)
+	t.Interface(bo, unsafe.Pointer(&b.any), tailObject, "*main.node")
+	t.Edge(tailObject, unsafe.Pointer(&tail.next), t.Garbage("end of the tail", unsafe.Pointer(tail.next), unsafe.Sizeof(*tail), true))
 
 	var head *node
 	var headObject *truth.Object
@@ -434,7 +446,7 @@ func buildGarbage(done chan<- bool) {
 	}
 
 	table := make([]*leaf, 2000)
-	to := t.Garbage("garbage table", unsafe.Pointer(&table[0]), 16000, true)
+	to := t.Garbage("garbage table", unsafe.Pointer(&table[0]), uintptr(len(table))*word, true)
 	for i := 0; i < len(table); i += 100 {
 		l, lo := garbageLeaf("in the garbage table")
 		table[i] = l
@@ -548,8 +560,7 @@ func buildFinalizers() {
 	// Its closure is a root, and what the closure captured with it.
 	captured, co := newLeaf("captured by a finalizer")
 	f := func(r *resource) { captured[0]++ }
-	fo := t.Object("finalizer's closure", truth.Word(unsafe.Pointer(&f)), 16, true)
-	t.Edge(fo, unsafe.Pointer(uintptr(truth.Word(unsafe.Pointer(&f)))+8), co)
+	fo := t.Closure("finalizer's closure", unsafe.Pointer(&f), co)
 	runtime.SetFinalizer(r, f)
 	t.Finalizers = append(t.Finalizers, truth.Finalizer{Object: o.Slot, Closure: fo.Slot})
 }

@@ -20,6 +20,7 @@ import (
 	"unsafe"
 )
 
+// word is the size of a pointer.
 const word = unsafe.Sizeof(uintptr(0))
 
 // Addr is an address, in JSON a string of hexadecimal digits.
@@ -77,6 +78,7 @@ type Goroutine struct {
 	Frames   []string `json:"frames,omitempty"` // some of them, innermost first
 	Depth    int      `json:"depth,omitempty"`  // at least so many frames
 	Holds    []Addr   `json:"holds,omitempty"`  // objects that its frames point to
+	Leads    []Addr   `json:"leads,omitempty"`  // objects that it leads to in a step or two
 }
 
 // Finalizer is a registered or queued finalizer.
@@ -138,6 +140,8 @@ func Describe(name string, p unsafe.Pointer, size uintptr, pointers bool) *Objec
 	case !pointers && size < 16: // the tiny allocator
 		o.Slot &^= 15
 		o.SlotSize = 16
+	case size > 32<<10: // whole pages
+		o.SlotSize = (uint64(size) + 8191) &^ 8191
 	case !pointers:
 		o.SlotSize = uint64(cap(append([]byte(nil), make([]byte, size)...)))
 	default:
@@ -197,6 +201,14 @@ func (t *Truth) NoEdge(from *Object, field unsafe.Pointer, why string) {
 	t.Edges = append(t.Edges, Edge{From: from.Slot, Offset: uint64(Addr(field) - from.Slot), Why: why})
 }
 
+// Closure adds the closure of the func at p, which has captured one pointer,
+// and that pointer's target.
+func (t *Truth) Closure(name string, p unsafe.Pointer, captured *Object) *Object {
+	o := t.Object(name, Word(p), 2*word, true)
+	t.Edges = append(t.Edges, Edge{From: o.Slot, Offset: uint64(word), To: captured.Slot})
+	return o
+}
+
 // Path says that from leads to to in at most steps edges.
 func (t *Truth) Path(name string, from, to *Object, steps int) {
 	t.Reach = append(t.Reach, Reach{name, from.Slot, to.Slot, steps})
@@ -233,7 +245,7 @@ func GoroutineID() uint64 {
 
 // Await waits until n goroutines are recorded and all are in their states.
 func (t *Truth) Await(n int) {
-	stacks := make([]byte, 4<<20)
+	stacks := make([]byte, 1<<20)
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		text := string(stacks[:runtime.Stack(stacks, true)])
 		t.mu.Lock()

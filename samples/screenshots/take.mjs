@@ -1,0 +1,107 @@
+// Takes the screenshots of ../README.md again, in the Chromium that tests/devtools finds:
+//
+//   node samples/screenshots/take.mjs PROGRAM [DIRECTORY]
+//
+// PROGRAM is build/go2heapsnapshot; the pictures go to DIRECTORY, by default the one of this file. Check afterwards that
+// the text around them still tells what they show.
+
+import {spawnSync} from 'node:child_process';
+import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {createRequire} from 'node:module';
+import {tmpdir} from 'node:os';
+import {dirname, join, resolve} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {MemoryTab} from '../../tests/devtools/browser.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [program, directory = here] = process.argv.slice(2).map(path => resolve(path));
+if (program === undefined || !existsSync(program)) {
+  console.error('usage: take.mjs PROGRAM [DIRECTORY]');
+  process.exit(2);
+}
+
+// MemoryTab keeps its page to itself, but pictures need two things more: a click on a column's title, and the bar above
+// the Retainers pane dragged upwards.
+const {chromium} = createRequire(join(here, '../../tests/devtools/browser.mjs'))('playwright-core');
+const launch = chromium.launchPersistentContext;
+let context;
+chromium.launchPersistentContext = async (...args) => context = await launch.apply(chromium, args);
+
+async function sortBy(page, title) {
+  const header = page.locator('.heap-snapshot-view .data-grid th:visible').filter({hasText: title}).first();
+  for (let i = 0; i < 2 && !(await header.getAttribute('class')).includes('sort-descending'); i++) {
+    await header.click();
+    await page.waitForTimeout(1000);
+  }
+}
+
+async function dragRetainersTo(page, y) {
+  const bar = page.getByText('Retainers', {exact: true}).locator('visible=true').first();
+  const box = await bar.boundingBox();
+  await page.mouse.move(box.x + 300, box.y + 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, y, {steps: 5});
+  await page.mouse.up();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
+const snapshot = number => join(folder, `leakserver.${number}.heapsnapshot`);
+for (const number of [1, 2]) {
+  const {status} = spawnSync(program, ['-o', snapshot(number), join(here, `../leakserver.${number}.dump.gz`)],
+    {stdio: 'inherit'});
+  if (status !== 0) process.exit(1);
+}
+
+const tab = await MemoryTab.open({size: {width: 1080, height: 600}});
+const page = context.pages()[0];
+
+async function picture(name) {
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(500);
+  const path = join(directory, `${name}.png`);
+  await tab.screenshot(path);
+  // A palette is enough for a user interface, and a third of the size.
+  spawnSync('convert', [path, '-strip', '-dither', 'None', '-colors', '128', `PNG8:${path}`], {stdio: 'inherit'});
+}
+
+try {
+  await tab.load(snapshot(1));
+  await tab.load(snapshot(2));
+  await tab.select(1);
+
+  await tab.perspective('Summary');
+  await picture('summary');
+
+  await tab.perspective('Comparison');
+  await sortBy(page, '# Delta');
+  await picture('comparison');
+
+  const instance = async class_ => (await tab.expand(row => row.depth === 0 && row.name === class_))[0].id;
+  const valuation = await instance('ptr1152');
+  await tab.retainers(row => row.id === valuation);
+  await picture('retainers-goroutine');
+
+  await tab.perspective('Summary'); // closes what is open
+  await tab.perspective('Comparison');
+  const session = await instance('ptr96');
+  await tab.retainers(row => row.id === session);
+  await dragRetainersTo(page, 190);
+  await picture('retainers-map');
+  await dragRetainersTo(page, 430);
+
+  await tab.perspective('Containment');
+  await tab.expand(row => row.object === '(GC roots)');
+  await tab.expand(row => row.object === '(goroutines)');
+  const stuck = row => /\[chan send\]/.test(row.object);
+  await tab.expand(stuck);
+  await tab.expand(row => row.depth === 3 && row.object === 'main.(*Server).value.gowrap1');
+  await picture('containment');
+
+  await tab.perspective('Statistics');
+  await picture('statistics');
+
+  if (tab.problems.length > 0) throw new Error(tab.problems.join('\n'));
+} finally {
+  await tab.close();
+  rmSync(folder, {recursive: true});
+}

@@ -1,0 +1,419 @@
+// Drives the Memory tab of a real Chromium, the way a user would: loads files, clicks, reads what the tables say.
+//
+//   const tab = await MemoryTab.open();
+//   try {
+//     await tab.load('base.heapsnapshot');             // 0 in the sidebar
+//     await tab.load('target.heapsnapshot');           // 1
+//     await tab.select(1);
+//     await tab.perspective('Comparison');             // or Summary, Containment, Statistics
+//     const rows = await tab.rows();                   // [{name: 'ptr64', '# New': '200', …}]
+//     await tab.expand('ptr64');                       // a name, a RegExp or a function of the row
+//     await tab.retainers('ptr64 @1017');              // selects the row; what the Retainers pane then says
+//     await tab.filter('noptr');
+//     await tab.screenshot('build/screenshots/x.png');
+//   } finally {
+//     await tab.close();
+//   }
+//
+// Sizes and counts are texts as the panel shows them, with plain spaces: '13.1 kB'.
+
+import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {delimiter, dirname, join} from 'node:path';
+import {createRequire} from 'node:module';
+import process from 'node:process';
+
+const frontEnd = 'devtools://devtools/bundled/devtools_app.html?panel=heap-profiler';
+
+const sidebarEntries = '.heap-snapshot-sidebar-tree-item';
+const retainersGrid = '.retaining-paths-view .data-grid';
+/** The table above the Retainers pane; of those of the other perspectives none is in the document. */
+const mainGrid = '.heap-snapshot-view .data-grid:not(.retaining-paths-view .data-grid)';
+
+/** How long the panel may take for one step, in ms. A minute is enough for a million objects on a slow machine. */
+const defaultTimeout = 60_000;
+/** A table counts as complete when it has not changed for so long. */
+const quietTime = 300;
+/** … after scrolling, which only draws what is known already. */
+const scrollQuietTime = 100;
+
+/** Chromium's path: $CHROMIUM, or what PATH has under one of its names; undefined if there is none. */
+export function findChromium() {
+  if (process.env.CHROMIUM) {
+    return process.env.CHROMIUM;
+  }
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']) {
+    for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+      const path = join(directory, name);
+      if (existsSync(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+/** Runs in the page: the rows of a grid that are in the document now. */
+function readRows(grid) {
+  const text = node => (node?.textContent ?? '').replace(/\s+/g, ' ').trim();
+  // Chromium 150 still wrote "Retained Size" and "Size Delta".
+  const titles = [...grid.querySelectorAll('thead th:not(.corner)')].map(
+    th => text(th).replace(/ Size$/, ' size').replace(/^Size Delta$/, 'Size delta'));
+  const rows = [...grid.querySelectorAll('tr.data-grid-data-grid-node')].map(tr => {
+    const cells = [...tr.cells].filter(cell => !cell.classList.contains('corner'));
+    const row = {
+      depth: Math.round((parseFloat(cells[0].style.paddingLeft) || 0) / 15),
+      expandable: tr.classList.contains('parent'),
+      expanded: tr.classList.contains('expanded'),
+      selected: tr.classList.contains('selected'),
+      cells: [],
+    };
+    cells.forEach((cell, i) => {
+      const copy = cell.cloneNode(true);
+      // "×205" after the class, "55 %" after the size.
+      const extra = copy.querySelector('.objects-count, .percent-column');
+      extra?.remove();
+      const value = text(copy);
+      row.cells.push(value);
+      row[titles[i]] = value;
+      if (i === 0) {
+        // An object is made of "f8", " in " or "::", the object and its id, without spaces of their own.
+        const parts = [...copy.querySelectorAll('.event-properties > span')].map(text);
+        row.name = parts.length > 0 ? parts.join(' ') : value;
+        row.count = extra ? text(extra).slice(1) : '1';
+        row.edge = text(copy.querySelector('.property-name'));
+        row.object = text(copy.querySelector('.value')) || value;
+        row.id = Number(text(copy.querySelector('.object-value-id')).slice(1));
+      } else if (extra) {
+        row[`${titles[i]} %`] = text(extra);
+      }
+    });
+    return row;
+  });
+  return {titles, rows};
+}
+
+const matcherOf = matcher => {
+  if (typeof matcher === 'function') return matcher;
+  if (matcher instanceof RegExp) return row => matcher.test(row.name);
+  return row => row.name === matcher;
+};
+
+export class MemoryTab {
+  #context;
+  #profile;
+  #removeProfile;
+  #page;
+  #timeout;
+  #passes = 0;
+
+  /**
+   * What DevTools warned about on its own console, from the start on: 'error: …' or 'warning: …'. A file that it cannot
+   * load shows up here only.
+   */
+  problems = [];
+
+  /**
+   * Starts Chromium and shows the empty Memory tab. timeout: for each step, in ms; size: of the window.
+   */
+  static async open({timeout = defaultTimeout, size = {width: 1280, height: 800}} = {}) {
+    const tab = new MemoryTab();
+    tab.#timeout = timeout;
+    try {
+      await tab.#start(size);
+    } catch (error) {
+      await tab.close();
+      throw error;
+    }
+    return tab;
+  }
+
+  async #start(size) {
+    const executablePath = findChromium();
+    if (executablePath === undefined) {
+      throw new Error('no Chromium found in PATH, nor named by $CHROMIUM');
+    }
+    const {chromium} = createRequire(import.meta.url)('playwright-core');
+    this.#profile = mkdtempSync(join(tmpdir(), 'memory-tab-'));
+    // Also when a test ends by an error that nobody caught; Playwright ends Chromium itself then.
+    this.#removeProfile = () => rmSync(this.#profile, {recursive: true, force: true, maxRetries: 5});
+    process.on('exit', this.#removeProfile);
+    this.#context = await this.#step('start Chromium', chromium.launchPersistentContext(this.#profile, {
+      executablePath,
+      // Playwright's own headless mode would ask for another program, chrome-headless-shell, which has no DevTools.
+      headless: false,
+      viewport: size,
+      timeout: this.#timeout,
+      env: {...process.env, LANGUAGE: 'en_US', LC_ALL: 'C.UTF-8'},
+      args: [
+        '--headless=new',
+        // Its sandbox does not work for root, nor in a container; nothing but DevTools' own pages is opened.
+        '--no-sandbox',
+        '--lang=en-US', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+        '--disable-component-update', '--disable-sync', '--remote-allow-origins=*',
+        // A container's /dev/shm may be too small for large files.
+        '--disable-dev-shm-usage',
+      ],
+    }));
+    this.#page = this.#context.pages()[0] ?? await this.#context.newPage();
+    this.#page.setDefaultTimeout(this.#timeout);
+    this.#page.on('pageerror', error => this.problems.push(`error: ${error.message ?? error}`));
+    this.#page.on('console', message => {
+      const type = message.type();
+      if (type === 'error' || type === 'warning') this.problems.push(`${type}: ${message.text()}`);
+    });
+    this.#page.on('crash', () => this.problems.push('error: the page of DevTools crashed'));
+    await this.#step('open DevTools', this.#page.goto(frontEnd));
+    await this.#step('show the Memory tab', this.#page.getByText('Select profiling type').waitFor());
+  }
+
+  /** Says what was being done when something fails, and what DevTools complained about. */
+  async #step(what, promise) {
+    try {
+      return await promise;
+    } catch (error) {
+      const [reason] = String(error.message ?? error).split('\n');
+      const last = this.problems.length > 0 ? ` (DevTools: ${this.problems.at(-1).split('\n')[0]})` : '';
+      throw new Error(`Memory tab: could not ${what}: ${reason}${last}`, {cause: error});
+    }
+  }
+
+  /** Asks `look` again and again for something other than undefined. */
+  async #poll(what, look, timeout = this.#timeout) {
+    const end = Date.now() + timeout;
+    return this.#step(what, (async () => {
+      for (;;) {
+        const result = await look();
+        if (result !== undefined) return result;
+        if (Date.now() > end) throw new Error(`not within ${timeout / 1000} s`);
+        await new Promise(resolve => setTimeout(resolve, 50));
+      }
+    })());
+  }
+
+  /** The snapshots in the sidebar, as [{title, size, loading}]. */
+  async snapshots() {
+    return this.#page.locator(sidebarEntries).evaluateAll(entries => entries.map(entry => {
+      const text = selector => (entry.querySelector(selector)?.textContent ?? '').replace(/\s+/g, ' ');
+      return {
+        title: text('.title'), size: text('.subtitle').replace(/^\(|\)$/g, ''),
+        loading: entry.classList.contains('wait'),
+      };
+    }));
+  }
+
+  /** Loads a file by the button "Load profile…" and waits until DevTools is ready with it. */
+  async load(file) {
+    const before = (await this.snapshots()).length;
+    const problems = this.problems.length;
+    const [chooser] = await this.#step('press the button Load profile…', Promise.all([
+      this.#page.waitForEvent('filechooser', {timeout: this.#timeout}),
+      this.#page.getByRole('button', {name: 'Load profile…'}).first().click(),
+    ]));
+    await this.#step(`choose ${file}`, chooser.setFiles(file));
+    await this.#poll(`load ${file}`, async () => {
+      if (this.problems.slice(problems).some(problem => problem.startsWith('error'))) {
+        throw new Error('DevTools refused it');
+      }
+      const snapshots = await this.snapshots();
+      return snapshots.length > before && snapshots.every(snapshot => !snapshot.loading) || undefined;
+    }, 5 * this.#timeout);
+  }
+
+  /** Shows the snapshot at this place of the sidebar, in the Summary if it was not shown before. */
+  async select(index) {
+    await this.#step(`select snapshot ${index}`, this.#page.locator(sidebarEntries).nth(index).click());
+    await this.#step('see the perspectives', this.#select('Perspective').waitFor());
+  }
+
+  #select(label) { return this.#page.locator(`select[aria-label="${label}"]:visible`); }
+
+  /** 'Summary', 'Comparison', 'Containment' or 'Statistics'. Waits for its rows, unless there need not be any. */
+  async perspective(name, {mayBeEmpty = false} = {}) {
+    await this.#step(`choose ${name}`, this.#select('Perspective').selectOption({label: name}));
+    if (name === 'Statistics') {
+      await this.#step('see the pie chart', this.#page.locator('.pie-chart-legend').first().waitFor());
+      return;
+    }
+    const column = {Summary: 'Retained size', Comparison: '# New', Containment: 'Object'}[name];
+    await this.#poll(`show ${name}`, async () => {
+      const table = await this.#read(mainGrid);
+      return table?.titles.includes(column) && (mayBeEmpty || table.rows.length > 0) || undefined;
+    });
+    await this.#settled(mainGrid);
+  }
+
+  /** Compares with the snapshot at this place of the sidebar (in Comparison; the one before is the default). */
+  async base(index) {
+    await this.#step('choose the base', this.#select('Base snapshot').selectOption({index}));
+    await this.#settled(mainGrid);
+  }
+
+  /** Types into "Filter by class" (of Summary and Comparison). */
+  async filter(text) {
+    const input = this.#page.locator('[aria-label="Filter by class"]:visible').first();
+    await this.#step('filter by class', input.click());
+    await this.#page.keyboard.press('Control+A');
+    await this.#page.keyboard.press('Delete');
+    await this.#page.keyboard.type(text);
+    // The panel waits a moment before it filters.
+    await new Promise(resolve => setTimeout(resolve, 500));
+    await this.#settled(mainGrid);
+  }
+
+  /** {titles, rows} of a grid as far as it is drawn, or null while there is none. */
+  async #read(grid) {
+    const visibleGrid = this.#page.locator(grid).locator('visible=true').first();
+    if (await visibleGrid.count() === 0) {
+      return null;
+    }
+    return visibleGrid.evaluate(readRows, undefined, {timeout: 1000}).catch(() => null);
+  }
+
+  /** Waits until a grid stays as it is; returns it. */
+  async #settled(grid, quiet = quietTime) {
+    let last;
+    let since = 0;
+    return this.#poll('see a table come to rest', async () => {
+      const table = await this.#read(grid);
+      const now = JSON.stringify(table);
+      if (now !== last) {
+        last = now;
+        since = Date.now();
+      }
+      return Date.now() - since >= quiet && table !== null ? table : undefined;
+    });
+  }
+
+  #scroller(grid) { return this.#page.locator(`${grid} .data-container`).locator('visible=true').first(); }
+
+  /**
+   * Grids keep only the rows in sight in the document: scrolls from top to bottom and yields, in order, every row that
+   * was not there before, with its element.
+   */
+  async* #scrollThrough(grid) {
+    const scroller = this.#scroller(grid);
+    await scroller.evaluate(element => element.scrollTop = 0);
+    const pass = String(++this.#passes);
+    let quiet = quietTime;
+    for (;;) {
+      const {rows} = await this.#settled(grid, quiet);
+      quiet = scrollQuietTime;
+      const elements = await this.#rowElements(grid);
+      for (let i = 0; i < rows.length && i < elements.length; i++) {
+        // A row keeps its element while it is out of sight.
+        const isNew = await elements[i].evaluate((tr, mark) => {
+          const before = tr.dataset.seenInPass;
+          tr.dataset.seenInPass = mark;
+          return before !== mark;
+        }, pass);
+        if (isNew) yield {row: rows[i], element: elements[i]};
+      }
+      const moved = await scroller.evaluate(element => {
+        const before = element.scrollTop;
+        element.scrollTop += element.clientHeight * 0.8;
+        return element.scrollTop !== before;
+      });
+      if (!moved) return;
+    }
+  }
+
+  async #rowElements(grid) {
+    const visibleGrid = this.#page.locator(grid).locator('visible=true').first();
+    return visibleGrid.locator('tr.data-grid-data-grid-node').elementHandles();
+  }
+
+  async #allRows(grid, limit) {
+    const found = [];
+    for await (const {row} of this.#scrollThrough(grid)) {
+      found.push(row);
+      if (found.length >= limit) break;
+    }
+    await this.#scroller(grid).evaluate(element => element.scrollTop = 0);
+    return found;
+  }
+
+  /**
+   * The rows of the table, from the top, whether in sight or not, at most `limit`:
+   * {name, count, edge, object, id, depth, expandable, expanded, selected, cells: [text…]} and each cell under its
+   * column's title. name is a class, or '[1] :: (globals) @6', or 'f8 in ptr64 @1017'; edge, object and id its parts.
+   */
+  async rows({limit = 1000} = {}) {
+    return this.#allRows(mainGrid, limit);
+  }
+
+  /** Selects the first row that matches, by a click; returns it. */
+  async #click(grid, matcher) {
+    const matches = matcherOf(matcher);
+    const names = [];
+    for await (const {row, element} of this.#scrollThrough(grid)) {
+      if (matches(row)) {
+        await this.#step(`select row ${row.name}`, (async () => {
+          await element.evaluate(tr => tr.scrollIntoView({block: 'center'}));
+          await this.#settled(grid, scrollQuietTime);
+          // Into the name's column, but right of the triangle that would open the row.
+          await element.click({position: {x: 200, y: 8}});
+        })());
+        return {row, element};
+      }
+      names.push(row.name);
+      if (names.length > 5000) break;
+    }
+    throw new Error(`Memory tab: no row ${matcher}; there are ${names.slice(0, 20).join(' | ')}`);
+  }
+
+  /** Opens a row; returns the rows just below it that are in sight, those of the next level only. */
+  async expand(matcher) {
+    const {row, element} = await this.#click(mainGrid, matcher);
+    if (!row.expanded) {
+      await this.#page.keyboard.press('ArrowRight');
+    }
+    return this.#poll(`expand row ${row.name}`, async () => {
+      const {rows} = await this.#settled(mainGrid);
+      const elements = await this.#rowElements(mainGrid);
+      const place = await element.evaluate((tr, all) => all.indexOf(tr), elements);
+      const children = [];
+      for (const below of place < 0 ? [] : rows.slice(place + 1)) {
+        if (below.depth <= row.depth) break;
+        if (below.depth === row.depth + 1) children.push(below);
+      }
+      return children.length > 0 ? children : undefined;
+    });
+  }
+
+  /** Selects an object's row; returns the rows of the Retainers pane, as it opens them by itself. */
+  async retainers(matcher, {limit = 200} = {}) {
+    const {row} = await this.#click(mainGrid, matcher);
+    await this.#poll(`see retainers of ${row.name}`, async () =>
+      (await this.#read(retainersGrid))?.rows.length > 0 || undefined);
+    return this.#allRows(retainersGrid, limit);
+  }
+
+  /** What Statistics shows beside the pie: {Total: '24 kB', Code: '0 kB', …}. */
+  async statistics() {
+    const rows = await this.#page.locator('.pie-chart-legend-row').evaluateAll(elements => elements.map(element =>
+      ['.pie-chart-name', '.pie-chart-size'].map(
+        part => element.querySelector(part).textContent.replace(/\s+/g, ' ').trim())));
+    return Object.fromEntries(rows);
+  }
+
+  async screenshot(path) {
+    mkdirSync(dirname(path), {recursive: true});
+    await this.#step('take a screenshot', this.#page.screenshot({path}));
+  }
+
+  /** Ends Chromium; to be called in any case. */
+  async close() {
+    if (this.#context !== undefined) {
+      // Should it not end, Playwright kills it when this process exits.
+      await Promise.race([
+        this.#context.close().catch(() => {}),
+        new Promise(resolve => setTimeout(resolve, 10_000).unref()),
+      ]);
+      this.#context = undefined;
+    }
+    if (this.#removeProfile !== undefined) {
+      process.off('exit', this.#removeProfile);
+      this.#removeProfile();
+      this.#removeProfile = undefined;
+    }
+  }
+}

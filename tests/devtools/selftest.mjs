@@ -1,0 +1,145 @@
+// Tests of the tests: that devtools.mjs tells what DevTools computes, and that check-snapshot.mjs notices what is wrong.
+// TAP on standard output.
+
+import assert from 'node:assert/strict';
+import {checkSnapshot, meta} from './check-snapshot.mjs';
+import {comparison, loadSnapshot} from './devtools.mjs';
+import {pair} from './handmade.mjs';
+
+const bytes = file => Buffer.from(typeof file === 'string' ? file : JSON.stringify(file));
+
+let tests = 0;
+let failures = 0;
+
+async function test(name, body) {
+  try {
+    await body();
+    console.log(`ok ${++tests} - ${name}`);
+  } catch (error) {
+    failures++;
+    console.log(`not ok ${++tests} - ${name}`);
+    console.log(String(error.message).replace(/^/gm, '# '));
+  }
+}
+
+const base = await loadSnapshot(bytes(pair.base()));
+const target = await loadSnapshot(bytes(pair.target()));
+
+await test('a good snapshot loads without a word', () => {
+  assert.deepEqual([base.problems, target.problems], [[], []]);
+  assert.deepEqual([base.nodeCount, base.edgeCount, base.totalSize], [17, 17, 5 * (64 + 48) + 1024]);
+});
+
+await test('aggregates', () => {
+  const rows = base.aggregates();
+  assert.deepEqual(Object.keys(rows).sort(), ['noptr1024', 'noptr48', 'ptr64']);
+  const {ids, ...numbers} = rows.ptr64;
+  assert.deepEqual(numbers, {name: 'ptr64', count: 5, self: 320, retained: 560, distance: 3});
+  assert.deepEqual(ids, [1001, 1017, 1033, 1049, 1065]);
+  assert.equal(rows.noptr48.distance, 4);
+});
+
+await test('nodes, edges, retainers, dominators, distances', () => {
+  const [globals] = base.nodesByName('(globals)');
+  assert.deepEqual([globals.type, globals.id, globals.distance, globals.retainedSize], ['synthetic', 6, 2, 560]);
+  const head = globals.follow('main.leak');
+  assert.deepEqual([head.id, head.className, head.retainedSize, head.distance], [1001, 'ptr64', 560, 3]);
+  assert.deepEqual(head.edges().map(edge => `${edge.type} ${edge.name} ${edge.target}`),
+    ['property f16 noptr48 @1009', 'property f8 ptr64 @1017']);
+  const last = base.nodeById(1065);
+  assert.equal(last.distance, 7);
+  assert.deepEqual(last.retainers().map(edge => `${edge.type} ${edge.name} ${edge.source}`),
+    ['property f8 ptr64 @1049']);
+  assert.equal(last.dominator.id, 1049);
+  assert.equal(base.root.dominator, null);
+  assert.equal(base.nodeById(9999), undefined);
+  assert.equal(base.nodesOfClass('noptr48').length, 5);
+});
+
+await test('comparison', () => {
+  const rows = comparison(base, target);
+  assert.deepEqual(Object.keys(rows).sort(), ['noptr1024', 'noptr48', 'ptr64']);
+  const {addedIds, removedIds, ...numbers} = rows.ptr64;
+  assert.deepEqual(numbers, {
+    name: 'ptr64', addedCount: 200, removedCount: 0, countDelta: 200,
+    addedSize: 12800, removedSize: 0, sizeDelta: 12800,
+  });
+  assert.deepEqual([addedIds[0], addedIds.length, removedIds.length], [1081, 200, 0]);
+  assert.deepEqual([rows.noptr1024.addedIds, rows.noptr1024.removedIds], [[777], [501]]);
+  assert.deepEqual(Object.keys(comparison(base, base)), []);
+});
+
+await test('statistics', () => {
+  assert.deepEqual(base.statistics(), {
+    total: 1584, native: {total: 0, typedArrays: 0},
+    v8heap: {total: 1584, code: 0, jsArrays: 0, strings: 0, system: 0},
+  });
+});
+
+await test('a file of more than one slice, cut within a character', async () => {
+  const file = pair.base();
+  const filler = 'é'.repeat(6_000_000);
+  for (const shift of ['', 'x']) {
+    file.strings[0] = shift + filler;
+    const snapshot = await loadSnapshot(bytes(file));
+    assert.deepEqual(snapshot.problems, []);
+    assert.equal(snapshot.strings[0], shift + filler);
+  }
+});
+
+await test('a cut file and an empty one fail', async () => {
+  const whole = bytes(pair.base());
+  await assert.rejects(loadSnapshot(whole.subarray(0, whole.length / 2)), /Unexpected end|not found/);
+  await assert.rejects(loadSnapshot(bytes('')), /not found/);
+});
+
+await test('a node without a way from the root is warned about', async () => {
+  const file = pair.base();
+  file.edges[2] = 0;
+  const {problems} = await loadSnapshot(bytes(file));
+  assert.match(problems.join(), /unreachable/);
+});
+
+await test('check-snapshot is content with a good snapshot', async () => {
+  for (const make of [pair.base, pair.target]) {
+    assert.deepEqual((await checkSnapshot(bytes(make()))).filter(row => row.problem !== null), []);
+  }
+});
+
+// [promise that must be found broken, what breaks it]
+const nodeFields = meta.node_fields.length;
+const damages = [
+  ['one JSON document', () => '{"snapshot":'],
+  ['one JSON document', file => JSON.stringify(file) + ']'],
+  ['one JSON document', () => Buffer.concat([bytes(JSON.stringify(pair.base()).slice(0, -3)), Buffer.of(0xff, 0x22, 0x5d, 0x7d)])],
+  ['lists of fields', file => { file.snapshot.meta = {...meta, edge_types: [['context'], 'string_or_number', 'node']}; }],
+  ['lists of fields', file => { file.snapshot.meta = {...meta, scope_fields: []}; }],
+  ['as many nodes and edges as its header', file => { file.snapshot.node_count++; }],
+  ['as many nodes and edges as its header', file => { file.snapshot.edge_count--; }],
+  ['as many nodes and edges as its header', file => { file.nodes[4]++; }],
+  ['whole numbers', file => { file.nodes[3] = -1; }],
+  ['whole numbers', file => { file.nodes[2] = 2 ** 32 + 2; }],
+  ['whole numbers', file => { file.nodes[1] = 99; }],
+  ['whole numbers', file => { file.edges[7] = 0.5; }],
+  ['edges to nodes', file => { file.edges[2]++; }],
+  ['edges to nodes', file => { file.edges[2] = file.nodes.length; }],
+  ['no string twice', file => { file.strings.push('ptr64'); }],
+  ['ids that are unique', file => { file.nodes[2 + nodeFields] = 2; }],
+  ['odd ids for objects', file => { file.nodes[2] = 1; }],
+  ['odd ids for objects', file => { file.nodes[2 + 6 * nodeFields] = 502; }],
+  ['synthetic children', file => { file.edges[2] = 6 * nodeFields; }],
+  ['a way from the root', file => { file.edges[file.edges.length - 3 + 2] = 0; }],
+  ['without a warning', file => { file.edges[file.edges.length - 3 + 2] = 0; }],
+];
+
+for (const [promise, damage] of damages) {
+  await test(`check-snapshot notices: ${promise}: ${String(damage).replace(/\s+/g, ' ').slice(0, 70)}`, async () => {
+    const file = pair.base();
+    const rows = await checkSnapshot(bytes(damage(file) ?? file));
+    const broken = rows.filter(row => row.problem !== null).map(row => row.name);
+    assert.ok(broken.some(name => name.includes(promise)), `broken: ${broken.join('; ') || 'none'}`);
+  });
+}
+
+console.log(`1..${tests}`);
+process.exitCode = failures === 0 ? 0 : 1;

@@ -1,0 +1,40 @@
+// The ids of objects, computed from their addresses by docs/snapshot.md: Map id → object.
+const MASK = (1n << 64n) - 1n;
+const ARENA_SHIFT = 26n;
+const ARENA = 1n << ARENA_SHIFT;
+const PLACES = 1n << 31n;
+const USUAL_REGION = 0xc000000000n >> 36n;
+
+/** The finaliser of splitmix64. */
+function mix(key) {
+  key = ((key ^ (key >> 30n)) * 0xbf58476d1ce4e5b9n) & MASK;
+  key = ((key ^ (key >> 27n)) * 0x94d049bb133111ebn) & MASK;
+  return key ^ (key >> 31n);
+}
+
+/** Which of 256 slots of 64 MiB an address' arena has. */
+export function slotOf(address, pointerSize) {
+  const turn = pointerSize === 4 ? 0n : 157n * ((address >> 36n) - USUAL_REGION);
+  return (((address >> ARENA_SHIFT) + turn) & 255n);
+}
+
+export function placeOf(address, pointerSize) {
+  return ((slotOf(address, pointerSize) << ARENA_SHIFT) | (address & (ARENA - 1n))) / 8n;
+}
+
+/** objects: ascending by address. Of two with the same place the lower one has it; the other goes where a hash says. */
+export function idsOf(objects, pointerSize) {
+  const owner = new Map();
+  const displaced = [];
+  for (const o of objects) {
+    const place = placeOf(o.address, pointerSize);
+    if (owner.has(place)) displaced.push(o);
+    else owner.set(place, o);
+  }
+  for (const o of displaced) {
+    let place = mix(o.address) % PLACES;
+    while (owner.has(place)) place = (place + 1n) % PLACES;
+    owner.set(place, o);
+  }
+  return { byId: new Map([...owner].map(([place, o]) => [Number(2n * place + 1n), o])), displaced: displaced.length };
+}

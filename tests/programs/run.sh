@@ -1,0 +1,119 @@
+#!/bin/sh
+# Builds the programs beside this file with two releases of Go, lets them dump
+# themselves, converts the dumps and looks up in the snapshots what the programs
+# know of their heaps. TAP without a plan goes to stdout, compilers' messages to
+# stderr. The exit code is 1 if a test failed.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: what tools/setup brings)
+#   NODE                 Node.js 18 or newer (default: node)
+#   BUILD                where everything goes (default: build/programs)
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+node=${NODE:-node}
+build=${BUILD:-$top/build/programs}
+
+# Nothing of the user's own settings, nothing from the network.
+unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC GOMAXPROCS GOMEMLIMIT
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
+export GOCACHE="$build/gocache" GOPATH="$build/gopath"
+
+# result NAME COMMAND...: one test, which is whether the command succeeds.
+result() {
+	name=$1
+	shift
+	if "$@" >"$work/log" 2>&1; then
+		echo "ok 0 - $name"
+	else
+		echo "not ok 0 - $name"
+		sed 's/^/#   /' "$work/log"
+		return 1
+	fi
+}
+
+convert() {
+	"$converter" "$1" >"$2"
+}
+
+# program NAME DUMP...: from source to truth.
+program() {
+	program=$1
+	shift
+	cd "$here" || return
+	result "$program ($release): builds" "$go" build -trimpath -o "$work/$program" "./$program" || return
+	cd "$work" || return
+	result "$program ($release): dumps itself" "./$program" . || return
+	for dump; do
+		result "$program ($release): $dump converts" convert "$dump.dump" "$dump.heapsnapshot" || return
+	done
+	if [ $# -eq 2 ]; then
+		set -- "$1" --dump2 "$2.dump" --snapshot2 "$2.heapsnapshot"
+	fi
+	first=$1
+	shift
+	"$node" "$here/truth.test.mjs" --prefix "$program ($release): " --truth "$program.json" \
+		--dump "$first.dump" --snapshot "$first.heapsnapshot" "$@" ||
+		[ $? -eq 1 ] || echo "not ok 0 - $program ($release): the test itself failed"
+}
+
+# The sample server is one more program, whose truth is in its own tests.
+leakserver() {
+	cd "$top/samples/leakserver" || return
+	result "leakserver ($release): its tests pass" "$go" test -count=1 ./... || return
+	result "leakserver ($release): builds" "$go" build -trimpath -o "$work/leakserver" . || return
+	cd "$work" || return
+	result "leakserver ($release): dumps itself" ./leakserver -self-test . || return
+	for dump in leak.1 leak.2; do
+		result "leakserver ($release): $dump converts" convert "$dump.dump" "$dump.heapsnapshot"
+	done
+}
+
+programs() {
+	work=$build/$release
+	mkdir -p "$work" || exit 1
+	program known known
+	program twodumps twodumps.1 twodumps.2
+	program goroutines goroutines
+	program profile profile
+}
+
+# Words of 32 bits, where the processor has them beside those of 64.
+programs32() {
+	export GOARCH=386
+	release="$release-$GOARCH"
+	work=$build/$release
+	mkdir -p "$work" || exit 1
+	cd "$here" && "$go" build -o "$work/known" ./known && "$work/known" >"$work/log" 2>&1
+	if [ $? -eq 2 ]; then # the program's usage
+		programs
+	else
+		echo "ok 0 - programs ($release) # SKIP this machine does not run them"
+	fi
+	unset GOARCH
+}
+
+all() {
+	for GOROOT in ${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}; do
+		export GOROOT
+		go=$GOROOT/bin/go
+		release=$("$go" env GOVERSION) || {
+			echo "not ok 0 - there is a Go in $GOROOT"
+			continue
+		}
+		programs
+		leakserver
+		if [ "$("$go" env GOHOSTARCH)" = amd64 ]; then
+			programs32
+		fi
+	done
+}
+
+# Each test numbers from its own start: number them through.
+all | awk '
+	/^(not )?ok [0-9]+/ { sub(/ok [0-9]+/, "ok " ++n) }
+	/^not ok/           { failed = 1 }
+	                    { print; fflush() }
+	END                 { exit failed || !n }'

@@ -1,0 +1,3 @@
+module heapgen
+
+go 1.19
