@@ -45,7 +45,7 @@ async function dragRetainersTo(page, y) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
-const snapshot = number => join(folder, `leakserver.${number}.heapsnapshot`);
+const snapshot = number => join(folder, `leak.${number}.heapsnapshot`);
 for (const number of [1, 2]) {
   const {status} = spawnSync(program, ['-o', snapshot(number), join(here, `../leakserver.${number}.dump.gz`)],
     {stdio: 'inherit'});
@@ -58,10 +58,7 @@ const page = context.pages()[0];
 async function picture(name) {
   await page.mouse.move(0, 0);
   await page.waitForTimeout(500);
-  const path = join(directory, `${name}.png`);
-  await tab.screenshot(path);
-  // A palette is enough for a user interface, and a third of the size.
-  spawnSync('convert', [path, '-strip', '-dither', 'None', '-colors', '128', `PNG8:${path}`], {stdio: 'inherit'});
+  await tab.screenshot(join(directory, `${name}.png`));
 }
 
 try {
@@ -98,6 +95,7 @@ try {
   await picture('containment');
 
   await tab.perspective('Statistics');
+  await page.setViewportSize({width: 1080, height: 250});
   await picture('statistics');
 
   if (tab.problems.length > 0) throw new Error(tab.problems.join('\n'));

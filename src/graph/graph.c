@@ -123,6 +123,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
         free(graph->blocks[i].starts);
     }
     free(graph->blocks);
+    free(graph->live);
     free(graph->frame_pointed);
     free(graph->frames_by_sp);
     free(graph->synthetics.data);

@@ -84,6 +84,8 @@ struct g2h_graph {
 
     struct block *blocks;
     size_t block_count;
+    uint64_t *live;         /* a bit per object that the roots reach; NULL where they reach all */
+    uint32_t weak_element;  /* string: what a weak edge is called that would be an element */
     uint8_t *frame_pointed; /* by frame: something points into its contents */
     uint32_t *frames_by_sp; /* frames with contents, ascending by sp */
     size_t frames_by_sp_count;
@@ -113,6 +115,16 @@ static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint
     uint32_t place = object & (BLOCK_OBJECTS - 1);
     *ret_end = block->targets + block->starts[place + 1];
     return block->targets + block->starts[place];
+}
+
+/*
+ * Whether a pointer between two objects holds nothing: garbage does not hold what the roots reach, and must not take
+ * away from the retained size of what does.
+ */
+static inline bool is_weak_pointer(const struct g2h_graph *graph, uint32_t source, uint32_t target)
+{
+    const uint64_t *live = graph->live;
+    return live && (live[source / 64] >> (source % 64) & 1) == 0 && (live[target / 64] >> (target % 64) & 1) != 0;
 }
 
 /* Adds an edge; false where there is no memory. */

@@ -117,6 +117,13 @@ static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint
     }
 }
 
+static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks)
+{
+    const size_t size = ((size_t)graph->heap->object_count / 64 + 1) * sizeof(*marks);
+    uint64_t *copy = malloc(size);
+    return copy ? memcpy(copy, marks, size) : NULL;
+}
+
 /*
  * What is left are cycles and what they reach. Marking from each object in turn, in any order, gives objects that were
  * not reached from an earlier one; of them, taken backwards, those that no later one reaches are heads, one for each
@@ -126,17 +133,15 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
 {
     struct marker *marker = garbage->marker;
     const uint32_t objects = garbage->graph->heap->object_count;
-    const size_t size = ((size_t)objects / 64 + 1) * sizeof(*marker->marks);
     uint64_t *marks = marker->marks;
     VECTOR(uint32_t) firsts = {0};
     struct g2h_error *error = NULL;
 
-    marker->marks = malloc(size);
+    marker->marks = copy_marks(garbage->graph, marks);
     if (!marker->marks) {
         marker->marks = marks;
         return &error_no_memory;
     }
-    memcpy(marker->marks, marks, size);
     for (uint32_t object = 0; object < objects && !error; object++) {
         if (is_marked(marker->marks, object))
             continue;
@@ -203,7 +208,9 @@ struct g2h_error *graph_reach(struct g2h_graph *graph)
         count_garbage(graph, marker.marks);
         if (graph->account.unreachable_objects > 0) {
             static const char name[] = "(unreachable)";
-            if (!graph_add_synthetic(graph, name, sizeof(name) - 1, ID_UNREACHABLE, &garbage.node) ||
+            graph->live = copy_marks(graph, marker.marks);
+            if (!graph->live || !graph_intern(graph, "element", &graph->weak_element) ||
+                !graph_add_synthetic(graph, name, sizeof(name) - 1, ID_UNREACHABLE, &garbage.node) ||
                 !graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT, ID_UNREACHABLE / 2,
                                 node_synthetic(garbage.node)))
                 error = &error_no_memory;

@@ -233,7 +233,7 @@ static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph, st
     return NULL;
 }
 
-static char *write_pointer(const struct g2h_graph *graph, char *at, const struct shape *shape,
+static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t source, const struct shape *shape,
                            const struct g2h_bytes *contents, uint64_t offset, uint32_t target)
 {
     const struct g2h_heap *heap = graph->heap;
@@ -241,9 +241,11 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, const struct
     uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
     struct edge_name name = edge_name_of(heap, shape, offset, before);
     uint32_t node = (uint32_t)graph->synthetics.count + target;
+    bool weak = is_weak_pointer(graph, source, target);
     if (name.is_element)
-        return write_edge(at, '0' + EDGE_ELEMENT, (uint32_t)name.value, node);
-    return write_edge(at, '0' + EDGE_PROPERTY, names_of_key(&graph->names, name.value), node);
+        return weak ? write_edge(at, '0' + EDGE_WEAK, graph->weak_element, node)
+                    : write_edge(at, '0' + EDGE_ELEMENT, (uint32_t)name.value, node);
+    return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY, names_of_key(&graph->names, name.value), node);
 }
 
 static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number, struct worker_buffer *buffer)
@@ -270,7 +272,7 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
                 if (!in_heap_range(heap, value))
                     continue;
                 if (*target != NO_TARGET)
-                    at = write_pointer(graph, at, shape, &object.contents, offset, *target);
+                    at = write_pointer(graph, at, first + i, shape, &object.contents, offset, *target);
                 target++;
             }
         }

@@ -115,6 +115,10 @@ export function reference(dump) {
     return seen;
   };
   const alive = reached(root);
+  for (const [, n] of groups) {
+    if (alive.has(n)) continue;
+    for (const e of n.edges) if (alive.has(e.to)) Object.assign(e, { type: 'weak', label: e.type === 'element' ? 'element' : e.label });
+  }
   for (const [o, n] of groups) if (!alive.has(n)) link(sub['(unreachable)'], 'element', sub['(unreachable)'].edges.length, n);
   return { nodes, key: { version: '0', go_version: dump.params.version, goarch: dump.params.goarch, id_base: hex(base), id_granule: 8,
     id_arenas: exceptions.map(([arena, slot]) => [hex(arena), slot]), id_displaced: ids.displaced } };
