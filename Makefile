@@ -53,5 +53,53 @@ $(BUILD)/%.o: %.c
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 
+# ---- the two commands of the README ----
+
+DEMO := $(BUILD)/demo
+demo:
+	tools/setup demo
+	$(MAKE) $(PROGRAM)
+	@mkdir -p $(DEMO)
+	$(PROGRAM) -v -o $(DEMO)/leak.1.heapsnapshot samples/leakserver.1.dump.gz
+	$(PROGRAM) -o $(DEMO)/leak.2.heapsnapshot samples/leakserver.2.dump.gz
+	@printf '%s\n' '' 'Two snapshots of a leaking server, some requests apart:' \
+	    '  $(CURDIR)/$(DEMO)/leak.1.heapsnapshot' '  $(CURDIR)/$(DEMO)/leak.2.heapsnapshot' \
+	    'Open them in Chrome: F12, Memory, "Load profile"; both, one after the other. Then choose "Comparison" instead' \
+	    'of "Summary" and sort by "# Delta". samples/README.md walks on from there to what leaks.'
+
+check:
+	tools/setup check
+	$(MAKE) all
+	tests/run
+
+# As check, over more releases and longer.
+check-all:
+	tools/setup check
+	$(MAKE) all
+	FUZZ_MINUTES=10 tests/run
+
+fuzz:
+	tools/setup check
+	tests/fuzz/run.sh $(BUILD)/fuzz samples/dumps --long $${MINUTES:-10}
+
+bench:
+	tools/setup bench
+	$(MAKE) $(PROGRAM)
+	tools/bench/run
+
+# ---- installing ----
+
+DEST := $(DESTDIR)
+install: all
+	mkdir -p $(DEST)$(BINDIR) $(DEST)$(LIBDIR)/pkgconfig $(DEST)$(INCLUDEDIR)/go2heapsnapshot $(DEST)$(MANDIR)/man1
+	install -m 755 $(PROGRAM) $(DEST)$(BINDIR)/go2heapsnapshot
+	install -m 644 $(STATIC) $(DEST)$(LIBDIR)/libgo2heapsnapshot.a
+	install -m 755 $(SHARED) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so.$(VERSION)
+	ln -sf libgo2heapsnapshot.so.$(VERSION) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so.$(SOVERSION)
+	ln -sf libgo2heapsnapshot.so.$(SOVERSION) $(DEST)$(LIBDIR)/libgo2heapsnapshot.so
+	install -m 644 include/go2heapsnapshot/*.h $(DEST)$(INCLUDEDIR)/go2heapsnapshot/
+	install -m 644 $(PKGCONFIG) $(DEST)$(LIBDIR)/pkgconfig/go2heapsnapshot.pc
+	install -m 644 docs/go2heapsnapshot.1 $(DEST)$(MANDIR)/man1/go2heapsnapshot.1
+
 clean:
 	rm -rf $(BUILD)

@@ -36,9 +36,9 @@ static void on_interrupt(int number)
     raise(number);
 }
 
-/* The four rooms, one after the other. *ret_damaged: what was written is part of a dump. */
+/* The four rooms, one after the other. */
 static struct g2h_error *convert(const struct options *options, struct target *target, struct g2h_input **input,
-                                 struct g2h_heap **heap, struct g2h_graph **graph, bool *ret_damaged)
+                                 struct g2h_heap **heap, struct g2h_graph **graph)
 {
     const struct g2h_progress *progress = progress_start();
     const struct g2h_heap_options heap_options = {options->threads, progress};
@@ -52,7 +52,7 @@ static struct g2h_error *convert(const struct options *options, struct target *t
         message_error((*input)->damage); /* it explains the other */
     if (error)
         return error;
-    *ret_damaged = message_warnings(*input, *heap);
+    message_warnings(*input, *heap);
     error = g2h_graph_build(*heap, &graph_options, graph);
     if (!error)
         error = g2h_write_heapsnapshot(*graph, &output_options);
@@ -71,7 +71,6 @@ int main(int argc, char **argv)
     struct g2h_input *input = NULL;
     struct g2h_heap *heap = NULL;
     struct g2h_graph *graph = NULL;
-    bool damaged = false;
     int status;
 
     if (!options_parse(argc, argv, &options, &status))
@@ -88,10 +87,10 @@ int main(int argc, char **argv)
 
     struct g2h_error *error = target_open(options.output, &target);
     if (!error)
-        error = convert(&options, &target, &input, &heap, &graph, &damaged);
+        error = convert(&options, &target, &input, &heap, &graph);
     if (error)
         message_error(error);
-    status = error ? EXIT_FAILED : damaged ? EXIT_DAMAGED : EXIT_FINE;
+    status = error ? EXIT_FAILED : g2h_heap_is_complete(heap) ? EXIT_FINE : EXIT_DAMAGED;
 
     g2h_error_destroy(error);
     target_deinit(&target);

@@ -1,7 +1,7 @@
 /*
  * Reading a Go heap dump (runtime/debug.WriteHeapDump) record by record.
  *
- * Follows src/runtime/heapdump.go of Go 1.4 … 1.27, src/pkg/runtime/heapdump.c of 1.3, and the README of
+ * Follows runtime/heapdump.go of Go 1.5 … 1.27, runtime/heapdump.c of 1.3 and 1.4, and the README of
  * randall77/hprof for the patch of 2013; docs/dump-formats.md has the layouts. Record names are those of the
  * format's description, https://go.dev/s/go15heapdump.
  *

@@ -30,6 +30,9 @@ G2H_PUBLIC void g2h_heap_destroy(struct g2h_heap *heap);
 /* Why the dump could not be read to its end, with file, offset and record; NULL where it could. Owned by the heap. */
 G2H_PUBLIC const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap);
 
+/* Whether all of the dump was read and made sense: no damage, no gzip stream cut, no object left out as damaged. */
+G2H_PUBLIC bool g2h_heap_is_complete(const struct g2h_heap *heap);
+
 G2H_PUBLIC const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap);
 G2H_PUBLIC const struct g2h_memstats *g2h_heap_memstats(const struct g2h_heap *heap); /* NULL: not in the dump */
 

@@ -38,22 +38,40 @@ static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
     return false;
 }
 
+/* Squeezes the seven-bit groups of eight bytes together. */
+static inline uint64_t uvarint_join(uint64_t groups)
+{
+    groups = (groups & 0x007f007f007f007f) | (groups & 0x7f007f007f007f00) >> 1;
+    groups = (groups & 0x00003fff00003fff) | (groups & 0x3fff00003fff0000) >> 2;
+    return (groups & 0x000000000fffffff) | (groups & 0x0fffffff00000000) >> 4;
+}
+
 /* Reads a uvarint. False, with the cursor unmoved, where it is cut or does not fit 64 bits. */
 static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
 {
     const uint8_t *at = cursor->at;
-    if (cursor_left(cursor) >= 2) {
-        if (at[0] < 0x80) {
-            *ret = at[0];
-            cursor->at = at + 1;
-            return true;
-        }
-        if (at[1] < 0x80) {
-            *ret = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
-            cursor->at = at + 2;
-            return true;
-        }
+    if (cursor_left(cursor) < 8)
+        return cursor_uvarint_checked(cursor, ret);
+    if (at[0] < 0x80) {
+        *ret = at[0];
+        cursor->at = at + 1;
+        return true;
     }
+    if (at[1] < 0x80) {
+        *ret = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+        cursor->at = at + 2;
+        return true;
+    }
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t bytes;
+    __builtin_memcpy(&bytes, at, 8);
+    uint64_t ends = ~bytes & 0x8080808080808080;
+    if (ends != 0) { /* addresses have six or seven bytes */
+        *ret = uvarint_join(bytes & (ends ^ (ends - 1)));
+        cursor->at = at + __builtin_ctzll(ends) / 8 + 1;
+        return true;
+    }
+#endif
     return cursor_uvarint_checked(cursor, ret);
 }
 

@@ -20,39 +20,34 @@ static void warn(const struct g2h_input *input, const char *text)
 }
 
 /* A count of objects that were left out, if there are any. */
-static bool warn_count(const struct g2h_input *input, uint64_t count, const char *text)
+static void warn_count(const struct g2h_input *input, uint64_t count, const char *text)
 {
     char line[256];
     if (count == 0)
-        return false;
+        return;
     snprintf(line, sizeof(line), "%" PRIu64 " object%s %s", count, count == 1 ? "" : "s", text);
     warn(input, line);
-    return true;
 }
 
-bool message_warnings(const struct g2h_input *input, const struct g2h_heap *heap)
+void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
-    bool damaged = false;
     if (g2h_heap_warning(heap))
         warn(input, g2h_heap_warning(heap));
     if (input->damage) {
         progress_clear();
         fprintf(stderr, "go2heapsnapshot: warning: %s\n", input->damage->message);
-        damaged = true;
     }
     if (g2h_heap_damage(heap)) {
         progress_clear();
         fprintf(stderr, "go2heapsnapshot: warning: %s; what is before it is used\n", g2h_heap_damage(heap)->message);
-        damaged = true;
         if (account->records[G2H_RECORD_DATA] == 0 || account->records[G2H_RECORD_BSS] == 0)
             warn(input, "without its data and bss records, objects that only globals hold look unreachable");
     }
-    damaged |= warn_count(input, account->misplaced, "left out: not at the address of an allocation slot");
-    damaged |= warn_count(input, account->overlapping, "left out: overlapping the next object");
+    warn_count(input, account->misplaced, "left out: not at the address of an allocation slot");
+    warn_count(input, account->overlapping, "left out: overlapping the next object");
     if (account->bytes_behind > 0)
         warn(input, "there are bytes behind the EOF record; they are ignored");
-    return damaged;
 }
 
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)

@@ -2,15 +2,13 @@
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
 
-#include <stdbool.h>
-
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 /* "go2heapsnapshot: " and the error's message. */
 void message_error(const struct g2h_error *error);
 
-/* Warnings on the input and the heap. True if any says that the dump was cut or damaged. */
-bool message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
+/* Warnings on the input and the heap. */
+void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 
 /* The account that -v prints: what the dump holds and what became of it. */
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap, const struct g2h_graph *graph);

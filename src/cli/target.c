@@ -32,16 +32,21 @@ struct g2h_error *target_open(const char *path, struct target *ret)
         ret->fd = fileno(file);
         return NULL;
     }
-    size_t size = strlen(path) + sizeof(".XXXXXX");
+    char *real = realpath(path, NULL); /* what a symbolic link points to; NULL where there is no such file yet */
+    size_t size = strlen(real ? real : path) + sizeof(".XXXXXX");
+    ret->path = ret->real_path = real ? real : strdup(path);
     ret->temporary_path = malloc(size);
-    if (!ret->temporary_path)
+    if (!ret->path || !ret->temporary_path) {
+        target_deinit(ret);
         return &error_no_memory;
-    snprintf(ret->temporary_path, size, "%s.XXXXXX", path);
+    }
+    snprintf(ret->temporary_path, size, "%s.XXXXXX", ret->path);
     ret->fd = mkstemp(ret->temporary_path);
     if (ret->fd < 0) {
         struct g2h_error *error = error_system(errno, "%s: cannot write", path);
         free(ret->temporary_path);
         ret->temporary_path = NULL;
+        target_deinit(ret);
         return error;
     }
     if (size <= sizeof(unfinished))
@@ -69,6 +74,8 @@ struct g2h_error *target_complete(struct target *target)
 
 void target_deinit(struct target *target)
 {
+    free(target->real_path);
+    target->real_path = NULL;
     if (!target->temporary_path)
         return;
     if (target->fd >= 0)

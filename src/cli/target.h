@@ -8,7 +8,8 @@ struct target {
     int fd;
     const char *name;     /* for messages */
     char *temporary_path; /* of a file that is renamed when it is complete; NULL otherwise */
-    const char *path;
+    const char *path;     /* that it gets then */
+    char *real_path;
 };
 
 /* path NULL: standard output. Errors: G2H_ERROR_SYSTEM, and G2H_ERROR_MEMORY. */

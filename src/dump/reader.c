@@ -35,7 +35,7 @@ static bool wrong(struct g2h_reader *reader, const char *what)
     return false;
 }
 
-static bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
+static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
 {
     if (cursor_uvarint(&reader->cursor, ret))
         return true;
@@ -79,7 +79,7 @@ uint64_t reader_stored_size(uint64_t size)
 }
 
 /* A memory range: *declared is its length in memory, ret what of it is in the file. */
-static bool read_contents(struct g2h_reader *reader, uint64_t *declared, struct g2h_bytes *ret)
+static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared, struct g2h_bytes *ret)
 {
     if (!read_uvarint(reader, declared))
         return false;
@@ -98,7 +98,7 @@ static unsigned field_words(enum g2h_field_kind kind)
 }
 
 /* A field list that ends with 0. Every field must lie within size bytes. */
-static bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
+static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     const uint8_t *kinds = reader->layout->field_kinds;
     const uint64_t word = reader->pointer_size;
@@ -117,8 +117,8 @@ static bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fie
         uint64_t offset;
         if (!cursor_uvarint(&cursor, &offset))
             return wrong(reader, "the input is cut");
-        uint64_t bytes = field_words(kinds[number]) * word;
-        if (bytes > size || offset > size - bytes || offset % word != 0)
+        uint64_t bytes = kinds[number] == G2H_FIELD_POINTER ? word : field_words(kinds[number]) * word;
+        if (bytes > size || offset > size - bytes || (offset & (word - 1)) != 0)
             return wrong(reader, "a field lies outside of its contents");
     }
     ret->end = cursor.at;

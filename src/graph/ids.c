@@ -86,6 +86,13 @@ struct slots {
     size_t begin[SLOTS + 1];
 };
 
+/* Whether address is in an object so large that it has parts, with ids of addresses in it. */
+static bool is_within_part(const struct g2h_heap *heap, uint32_t object, uint64_t address)
+{
+    const uint64_t size = heap_object_size(heap, object);
+    return size > UINT32_MAX && address - heap->addresses[object] < size;
+}
+
 /* Whether an object below limit starts at the given place. */
 static bool place_is_used(const struct ids *ids, const struct slots *slots, uint64_t place, uint64_t limit)
 {
@@ -95,7 +102,7 @@ static bool place_is_used(const struct ids *ids, const struct slots *slots, uint
     for (size_t i = slots->begin[slot]; i < slots->begin[slot + 1]; i++) {
         uint64_t address = slots->arenas[i].arena << ARENA_SHIFT | within;
         uint32_t object = address < limit ? index_candidate(&heap->index, heap->addresses, address) : UINT32_MAX;
-        if (object != UINT32_MAX && heap->addresses[object] == address)
+        if (object != UINT32_MAX && (heap->addresses[object] == address || is_within_part(heap, object, address)))
             return true;
     }
     return false;

@@ -125,7 +125,7 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape, s
                        uint32_t *ret)
 {
     struct text text = {0};
-    if (shape->type != SHAPE_NO_TYPE) {
+    if (shape->type != SHAPE_NO_TYPE && shape->kind != G2H_OBJECT_CONSERVATIVE) {
         const struct g2h_bytes *name = &heap->types.data[shape->type].name;
         if (shape->kind != G2H_OBJECT_VALUE)
             text_printf(&text, shape->kind == G2H_OBJECT_ARRAY ? "[]" : "chan ");
@@ -144,7 +144,7 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape, s
  */
 void text_append_interface(struct text *text, const struct g2h_heap *heap, uint32_t type)
 {
-    if (type == UINT32_MAX || heap->types.data[type].name.size == 0)
+    if (type == UINT32_MAX)
         return;
     const struct g2h_bytes *name = &heap->types.data[type].name;
     bool nameless = name->data[name->size - 1] == '.';
@@ -180,16 +180,11 @@ void names_deinit(struct names *names)
 #define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
 
-uint32_t interface_type(const struct g2h_heap *heap, uint64_t word)
-{
-    uint32_t itab = map_get(&heap->itab_by_address, word);
-    return map_get(&heap->type_by_address, itab == MAP_NONE ? word : heap->itabs.data[itab].type);
-}
-
 struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape, uint64_t offset,
                               uint64_t word_before)
 {
-    const bool is_array = shape->kind != G2H_OBJECT_VALUE && shape->type != SHAPE_NO_TYPE;
+    const bool is_array = shape->type != SHAPE_NO_TYPE &&
+                          (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
     const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
     const uint64_t start = is_array && shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
     if (is_array && size == heap->params.pointer_size)
@@ -198,8 +193,10 @@ struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *s
         return (struct edge_name){true, offset};
     if (size > 0)
         return (struct edge_name){false, KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size};
+    if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
+        return (struct edge_name){false, offset}; /* the word before is the allocation's type, not an interface's */
     uint32_t type = interface_type_of(heap, word_before);
-    if (type != UINT32_MAX && heap->types.data[type].name.size > 0)
+    if (type != UINT32_MAX)
         return (struct edge_name){false, KEY_INTERFACE | (uint64_t)type << 20 | offset};
     return (struct edge_name){false, offset};
 }

@@ -67,15 +67,12 @@ struct edge_name {
 struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape, uint64_t offset,
                               uint64_t word_before);
 
-/* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it is none. */
-uint32_t interface_type(const struct g2h_heap *heap, uint64_t word);
-
-/* The same, for words that mostly are none. */
+/* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it tells none. */
 static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t word)
 {
     if (word - heap->interface_low >= heap->interface_high - heap->interface_low)
         return UINT32_MAX;
-    return interface_type(heap, word);
+    return map_get(&heap->type_of_interface, word);
 }
 
 /* Appends the type of an interface's value, in parentheses; nothing where type is UINT32_MAX. */

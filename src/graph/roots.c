@@ -630,6 +630,15 @@ static const char *base_name(const struct g2h_bytes *file, size_t *ret_size)
     return (const char *)file->data + at;
 }
 
+/* Whether a frame is the runtime's own way to allocate; to 1.4 that was C code, whose functions have no package. */
+static bool is_allocator(const struct g2h_memprof_frame *frame)
+{
+    const struct g2h_bytes *file = &frame->file;
+    return starts_with(&frame->function, "runtime.") ||
+           (file->size > 4 && memcmp(file->data + file->size - 4, ".goc", 4) == 0) ||
+           !memchr(frame->function.data, '.', (size_t)frame->function.size);
+}
+
 /* The innermost function that is not the runtime's, with its line, and who called it. */
 static void site_name(struct builder *builder, struct g2h_memprof memprof)
 {
@@ -640,7 +649,7 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
     while (shown <= CALLERS && g2h_memprof_next_frame(&memprof, &frame)) {
         size_t size;
         const char *file = base_name(&frame.file, &size);
-        if (shown == 0 && starts_with(&frame.function, "runtime.") && memprof.frame_count > 0)
+        if (shown == 0 && memprof.frame_count > 0 && is_allocator(&frame))
             continue;
         if (shown++ > 0)
             text_append(&builder->text, " \xe2\x86\x90 ", 5);

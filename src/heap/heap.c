@@ -21,6 +21,7 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     free(heap->itabs.data);
     map_deinit(&heap->type_by_address);
     map_deinit(&heap->itab_by_address);
+    map_deinit(&heap->type_of_interface);
     free(heap->goroutines.data);
     free(heap->frames.data);
     for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
@@ -31,6 +32,11 @@ void g2h_heap_destroy(struct g2h_heap *heap)
 const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
 {
     return heap->damage;
+}
+
+bool g2h_heap_is_complete(const struct g2h_heap *heap)
+{
+    return !heap->damage && !heap->input->damage && heap->account.misplaced == 0 && heap->account.overlapping == 0;
 }
 
 const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap)

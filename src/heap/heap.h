@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "dump/reader.h"
 #include "heap/index.h"
+#include "heap/phantoms.h"
 
 #define SHAPE_NO_TYPE UINT32_MAX
 
@@ -72,6 +73,7 @@ struct g2h_heap {
     char *go_version;
     int go_minor; /* N of go1.N; 0 unknown */
     enum pointer_form pointer_form;
+    enum span_tail span_tail;
     struct g2h_account account;
     struct g2h_memstats memstats;
 
@@ -86,7 +88,8 @@ struct g2h_heap {
     VECTOR(struct heap_type) types;
     VECTOR(struct heap_itab) itabs;
     struct map type_by_address, itab_by_address;
-    uint64_t interface_low, interface_high; /* all itabs and types lie in [low, high) */
+    struct map type_of_interface;           /* address of an itab or a type → type, where the type has a name */
+    uint64_t interface_low, interface_high; /* those addresses lie in [low, high) */
     VECTOR(struct heap_goroutine) goroutines;
     VECTOR(struct heap_frame) frames;
     offset_vector records[G2H_RECORD_KINDS]; /* offsets of the rarer kinds */
@@ -116,6 +119,18 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)
 {
     return heap->shapes.list.data[heap->shape_of[object]].size;
+}
+
+/*
+ * Since Go 1.22 a slot with pointers that is too large for its span to hold their bitmap begins with a malloc header: the
+ * address of the allocation's type. The value follows it.
+ */
+enum { MALLOC_HEADER = 8 };
+
+static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const struct shape *shape)
+{
+    const uint64_t smallest = heap->params.pointer_size == 8 ? 512 : 128, largest = 32768;
+    return heap->span_tail != TAIL_NONE && shape->has_pointers && shape->size > smallest && shape->size <= largest;
 }
 
 /* The object whose slot holds address, UINT32_MAX where there is none. */

@@ -8,6 +8,7 @@
 #ifndef HEAP_INDEX_H
 #define HEAP_INDEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,12 +43,12 @@ size_t index_arena(const struct object_index *index, uint64_t arena);
 /* The last of the objects [from, to) that starts at or before address; from - 1 where none does. */
 static inline uint32_t index_search(const uint64_t *addresses, uint32_t from, uint32_t to, uint64_t address)
 {
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (addresses[middle] <= address)
-            from = middle + 1;
-        else
-            to = middle;
+    uint32_t count = to - from;
+    while (count > 0) { /* without branches that depend on the address: they would be guessed wrong half the time */
+        uint32_t half = count / 2;
+        bool above = addresses[from + half] <= address;
+        from = above ? from + half + 1 : from;
+        count = above ? count - half - 1 : half;
     }
     return from - 1;
 }

@@ -29,7 +29,6 @@ struct loader {
     const struct g2h_progress *progress;
     unsigned threads;
     VECTOR(struct run) runs;
-    enum span_tail tail;
 
     /* The run that is being read. */
     bool open, uniform, has_pointers;
@@ -115,7 +114,7 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     if (!heap->go_version)
         return &error_no_memory;
     heap->go_minor = go_minor_of(heap->go_version);
-    loader->tail = span_tail_of_version(heap->go_version, heap->go_minor);
+    heap->span_tail = span_tail_of_version(heap->go_version, heap->go_minor);
     return NULL;
 }
 
@@ -245,11 +244,11 @@ static void choose_tail(struct loader *loader)
     if (heap->account.records[G2H_RECORD_MEMSTATS] == 0 || heap->damage || heap->pointer_form == POINTERS_TYPED)
         return;
     const uint64_t expected = heap->memstats.numbers[G2H_MEMSTATS_HEAP_OBJECTS];
-    if (count_objects(loader, loader->tail) == expected)
+    if (count_objects(loader, heap->span_tail) == expected)
         return;
     for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++)
         if (count_objects(loader, (enum span_tail)tail) == expected)
-            loader->tail = (enum span_tail)tail;
+            heap->span_tail = (enum span_tail)tail;
 }
 
 static void drop_phantoms(struct loader *loader)
@@ -258,7 +257,7 @@ static void drop_phantoms(struct loader *loader)
     size_t kept = 0;
     for (size_t i = 0; i < loader->runs.count; i++) {
         struct run run = loader->runs.data[i];
-        uint32_t phantoms = run.phantoms[loader->tail];
+        uint32_t phantoms = run.phantoms[loader->heap->span_tail];
         if (phantoms > 0) {
             struct g2h_record record;
             heap_read(loader->heap, run.offset, &record);
@@ -418,18 +417,25 @@ static uint64_t size_of(const void *context, uint32_t object)
     return heap_object_size(context, object);
 }
 
-static void find_interface_range(struct g2h_heap *heap)
+/* The first words of interfaces: addresses of itabs, and of types. */
+static struct g2h_error *map_interfaces(struct g2h_heap *heap)
 {
     heap->interface_low = UINT64_MAX;
     heap->interface_high = 0;
     for (size_t i = 0; i < heap->types.count + heap->itabs.count; i++) {
-        uint64_t address = i < heap->types.count ? heap->types.data[i].address
-                                                 : heap->itabs.data[i - heap->types.count].address;
+        const struct heap_itab *itab = i < heap->types.count ? NULL : &heap->itabs.data[i - heap->types.count];
+        uint64_t address = itab ? itab->address : heap->types.data[i].address;
+        uint32_t type = itab ? map_get(&heap->type_by_address, itab->type) : (uint32_t)i;
+        if (type == MAP_NONE || heap->types.data[type].name.size == 0)
+            continue;
+        if (!map_put(&heap->type_of_interface, address, type, &type))
+            return &error_no_memory;
         if (address < heap->interface_low)
             heap->interface_low = address;
         if (address + 1 > heap->interface_high)
             heap->interface_high = address + 1;
     }
+    return NULL;
 }
 
 static struct g2h_error *load(struct loader *loader)
@@ -445,10 +451,11 @@ static struct g2h_error *load(struct loader *loader)
         return error;
     }
     shapes_resolve_types(heap);
-    find_interface_range(heap);
     choose_tail(loader);
     drop_phantoms(loader);
-    error = sort_runs(loader);
+    error = map_interfaces(heap);
+    if (!error)
+        error = sort_runs(loader);
     if (!error)
         error = place_objects(loader);
     if (!error)

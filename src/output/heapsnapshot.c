@@ -81,7 +81,7 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
     append_plain(&text, heap->params.arch);
     text_printf(&text, "\",\"pointer_size\":%d,\"big_endian\":%s,\"complete\":%s,\"objects\":%u,\"bytes\":%llu,",
                 (int)heap->params.pointer_size, heap->params.big_endian ? "true" : "false",
-                heap->damage ? "false" : "true", heap->object_count, (unsigned long long)heap->account.object_bytes);
+                g2h_heap_is_complete(heap) ? "true" : "false", heap->object_count, (unsigned long long)heap->account.object_bytes);
     text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)graph->ids.base,
                 (unsigned long long)ID_GRANULE);
     bool exceptions = false;

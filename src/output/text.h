@@ -11,29 +11,46 @@ enum { TEXT_U32_MAX = 10 }; /* characters of the largest number */
 /* "00", "01", … "99". */
 extern const char text_digit_pairs[200];
 
+static inline char *text_pair(char *at, uint32_t value)
+{
+    memcpy(at, &text_digit_pairs[value * 2], 2);
+    return at + 2;
+}
+
+/* A number below 10000 without leading zeros. */
+static inline char *text_head(char *at, uint32_t value)
+{
+    if (value >= 100) {
+        uint32_t high = value / 100;
+        if (high >= 10)
+            at = text_pair(at, high);
+        else
+            *at++ = (char)('0' + high);
+        return text_pair(at, value % 100);
+    }
+    if (value >= 10)
+        return text_pair(at, value);
+    *at = (char)('0' + value);
+    return at + 1;
+}
+
+/* Four digits. */
+static inline char *text_four(char *at, uint32_t value)
+{
+    return text_pair(text_pair(at, value / 100), value % 100);
+}
+
 /* Writes a number in decimal digits; gives the place behind them. */
 static inline char *text_u32(char *at, uint32_t value)
 {
-    char digits[TEXT_U32_MAX];
-    char *begin = digits + TEXT_U32_MAX;
-    if (value < 10) {
-        *at = (char)('0' + value);
-        return at + 1;
-    }
-    while (value >= 100) {
-        begin -= 2;
-        memcpy(begin, &text_digit_pairs[value % 100 * 2], 2);
-        value /= 100;
-    }
-    if (value >= 10) {
-        begin -= 2;
-        memcpy(begin, &text_digit_pairs[value * 2], 2);
-    } else {
-        *--begin = (char)('0' + value);
-    }
-    size_t size = (size_t)(digits + TEXT_U32_MAX - begin);
-    memcpy(at, begin, size);
-    return at + size;
+    if (value < 10000)
+        return text_head(at, value);
+    uint32_t high = value / 10000;
+    if (high < 10000)
+        at = text_head(at, high);
+    else
+        at = text_four(text_head(at, high / 10000), high % 10000);
+    return text_four(at, value % 10000);
 }
 
 /* The most characters that a JSON string of size bytes can take. */

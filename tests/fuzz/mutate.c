@@ -50,14 +50,16 @@ enum kind { WHOLE, CUT, FLIP, RECORD, GZIP, KINDS };
 static const char *const kind_names[KINDS] = {"whole", "cut", "flip", "record", "gzip"};
 static const char *const kind_plurals[KINDS] = {"whole", "cuts", "flips", "broken records", "broken gzips"};
 
+#define VISIBLE __attribute__((visibility("default"))) /* the sanitizers' libraries look for these */
+
 /* Sanitizers: an exit status of their own, little memory kept back from reuse, NULL where there is no memory. */
-const char *__asan_default_options(void);
+VISIBLE const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "exitcode=99:quarantine_size_mb=8:allocator_may_return_null=1:detect_stack_use_after_return=0";
 }
 
-const char *__ubsan_default_options(void);
+VISIBLE const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void)
 {
     return "print_stacktrace=1";

@@ -1,0 +1,27 @@
+# -v: the account.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+for name in go1.3.3-386.1 go1.26-386.1; do
+	dump "$name" "$name.dump"
+	go2heapsnapshot "$name.dump" >plain.heapsnapshot
+	run go2heapsnapshot -v "$name.dump"
+	equal "-v ($name): exit 0" "$status" 0
+	wrote "-v ($name): the same bytes" plain.heapsnapshot
+	check "-v ($name): account-$name.expected" diff "$here/account-$name.expected" err
+	check "-v ($name): fits 100 columns" awk 'length > 100 { exit 1 }' err
+done
+run go2heapsnapshot --verbose -j 1 go1.26-386.1.dump
+check "--verbose -j 1: the same account" diff "$here/account-go1.26-386.1.expected" err
+check "-v: objects and bytes are those of memstats" [ "$(grep -c ' as memstats say$' err)" -eq 2 ]
+
+head -c 2000000 go1.26-386.1.dump >cut.dump
+run go2heapsnapshot -v cut.dump
+equal "-v on a cut dump: exit 3" "$status" 3
+check "-v on a cut dump: the warning, then the account" awk '
+	NR == 1 { warned = /^go2heapsnapshot: warning: cut.dump: byte / }
+	/^cut.dump: format go1.7, / { account = warned }
+	END { exit !account }' err
+check "-v on a cut dump: does not say that all bytes were read" awk '/bytes read/ && / all$/ { exit 1 }' err
+
+finish

@@ -1,0 +1,120 @@
+# Dumps that are cut, damaged, from the future, or too long.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+dump go1.3.3-386.1 good.dump
+dump go1.15-amd64.1 new.dump
+go2heapsnapshot good.dump >good.heapsnapshot || exit 2
+no_globals="without its data and bss records, objects that only globals hold look unreachable"
+
+# cut BYTES FILE
+cut_at() {
+	head -c "$1" good.dump >"$2"
+}
+
+cut_at 10 header.dump
+run go2heapsnapshot header.dump
+check "cut in the header: exit 1" [ "$status" -eq 1 ]
+wrote_nothing "cut in the header: nothing on stdout"
+cut_at 16 params.dump
+run go2heapsnapshot params.dump
+check "cut behind the header: exit 1" [ "$status" -eq 1 ]
+check "cut behind the header: the message has file and byte" grep -q '^go2heapsnapshot: params.dump: byte 16: ' err
+cut_at 20 params.dump
+run go2heapsnapshot params.dump
+said "cut in the params record" 1 \
+	"go2heapsnapshot: params.dump: byte 20: record 1 (params, begun at byte 16): the input is cut"
+wrote_nothing "cut in the params record: nothing on stdout"
+run go2heapsnapshot -o params.heapsnapshot params.dump
+equal "cut in the params record: no file" "$(echo params.heapsnapshot*)" 'params.heapsnapshot*'
+
+cut_at 2000000 object.dump
+object="byte 1999985: record 6124 (object, begun at byte 1999976): a length is beyond the end of the input"
+run go2heapsnapshot object.dump
+said "cut in an object: file, byte, record and kind" 3 \
+	"go2heapsnapshot: warning: object.dump: $object; what is before it is used" \
+	"go2heapsnapshot: warning: object.dump: $no_globals"
+check "cut in an object: what is before it is a snapshot" is_snapshot out
+cp out object.heapsnapshot
+run go2heapsnapshot -o named.heapsnapshot object.dump
+check "cut in an object: exit 3 with -o too" [ "$status" -eq 3 ]
+check "cut in an object: the named file is there" cmp named.heapsnapshot object.heapsnapshot
+run go2heapsnapshot - < <(cat object.dump)
+wrote "cut in an object: the same from a pipe" object.heapsnapshot
+run go2heapsnapshot -j 1 object.dump
+wrote "cut in an object: the same with one thread" object.heapsnapshot
+
+size=$(stat -c %s good.dump)
+cut_at $((size - 1)) eof.dump
+run go2heapsnapshot eof.dump
+check "cut before the EOF record: exit 3" [ "$status" -eq 3 ]
+check "cut before the EOF record: the message has file, byte and reason" grep -q \
+	"^go2heapsnapshot: warning: eof.dump: byte $((size - 1)): .*: the input ends without an EOF record; what is before it is used\$" err
+equal "cut before the EOF record: one line" "$(wc -l <err)" 1
+wrote "cut before the EOF record: nothing is lost" good.heapsnapshot
+
+{ cut_at 2000000 /dev/stdout && printf '\x7f' && tail -c +2000002 good.dump; } >overwritten.dump
+run go2heapsnapshot overwritten.dump
+check "a byte of an object's contents: exit 0" [ "$status" -eq 0 ]
+{ head -c 1999976 good.dump && printf '\x7f' && tail -c +1999978 good.dump; } >tag.dump
+run go2heapsnapshot tag.dump
+check "a record of no known kind: exit 3" [ "$status" -eq 3 ]
+check "a record of no known kind: byte, record and reason" grep -q \
+	'^go2heapsnapshot: warning: tag.dump: byte 199997[67]: record 6124 .*: unknown tag; what is before it is used$' err
+check "a record of no known kind: what is before it is a snapshot" is_snapshot out
+
+gzip -c good.dump | head -c 100000 >cut.gz
+run go2heapsnapshot cut.gz
+check "gzip that is cut: exit 3" [ "$status" -eq 3 ]
+equal "gzip that is cut: says so first" "$(head -n 1 err)" \
+	"go2heapsnapshot: warning: cut.gz: byte 100000: the gzip stream is cut"
+check "gzip that is cut: then where the dump ends" grep -q \
+	'^go2heapsnapshot: warning: cut.gz: byte [0-9]*.*: record [0-9]* (.*, begun at byte [0-9]*): .*; what is before it is used$' err
+check "gzip that is cut: what is before it is a snapshot" is_snapshot out
+gzip -c good.dump | head -c 12 >cut.gz
+run go2heapsnapshot cut.gz
+check "gzip that is cut in its header: exit 1" [ "$status" -eq 1 ]
+equal "gzip that is cut in its header: says so" "$(head -n 1 err)" \
+	"go2heapsnapshot: cut.gz: byte 12: the gzip stream is cut"
+gzip -c good.dump >checksum.gz
+head -c -8 checksum.gz >damaged.gz
+printf 'checksum' >>damaged.gz
+run go2heapsnapshot damaged.gz
+check "gzip with a wrong checksum: exit 3" [ "$status" -eq 3 ]
+check "gzip with a wrong checksum: says so" grep -q \
+	'^go2heapsnapshot: warning: damaged.gz: byte [0-9]*: the gzip stream is damaged: incorrect data check$' err
+wrote "gzip with a wrong checksum: the snapshot is whole" good.heapsnapshot
+
+go2heapsnapshot new.dump >new.heapsnapshot
+sed '1s/^go1\.7 /go1.9 /' new.dump >future.dump
+run go2heapsnapshot future.dump
+said "a header of the future" 0 "go2heapsnapshot: warning: future.dump: its header names a format newer than go1.7, the last one known; read as go1.7"
+check "a header of the future: a snapshot" is_snapshot out
+sed '1s/^go1\.7 /go1.70 /' new.dump >future.dump
+run go2heapsnapshot future.dump
+check "a header of the far future: exit 0" [ "$status" -eq 0 ]
+sed '1s/^go1\.7 /go1.2 /' new.dump >past.dump
+run go2heapsnapshot past.dump
+check "a header of before heap dumps: exit 1" [ "$status" -eq 1 ]
+
+{ cat good.dump && echo more; } >longer.dump
+run go2heapsnapshot longer.dump
+said "bytes behind the EOF record" 0 \
+	"go2heapsnapshot: warning: longer.dump: there are bytes behind the EOF record; they are ignored"
+wrote "bytes behind the EOF record change nothing" good.heapsnapshot
+
+# Written to a pipe that is not read, so that the dump can become shorter meanwhile.
+cp new.dump shrinking.dump
+mkfifo pipe
+go2heapsnapshot -o pipe shrinking.dump 2>err &
+exec 3<pipe
+dd bs=1 count=1 <&3 >out 2>/dev/null
+: >shrinking.dump
+cat <&3 >>out
+wait $!
+status=$?
+exec 3<&-
+said "a dump that becomes shorter while it is read" 1 \
+	"go2heapsnapshot: the dump's file became shorter while it was read"
+
+finish

@@ -1,0 +1,115 @@
+# shellcheck shell=bash
+# What the tests beside this file share: TAP, the program, dumps to feed it. They are run by run.sh, each in an empty
+# directory of its own, with the program as go2heapsnapshot on PATH and the sample dumps in $dumps.
+
+set -u
+tests=0
+failed=0
+status=
+here=${here:?run me by run.sh}
+dumps=${dumps:?run me by run.sh}
+
+# run COMMAND...: stdout goes to the file out, stderr to err, the exit status to $status.
+run() {
+	status=0
+	"$@" >out 2>err || status=$?
+}
+
+# result BAD NAME: a line of TAP; what was wrong has been written to the file wrong.
+result() {
+	tests=$((tests + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tests - cli: $2"
+	else
+		failed=1
+		echo "not ok $tests - cli: $2"
+		head -n 20 wrong | sed 's/^/# /'
+	fi
+}
+
+skip() {
+	tests=$((tests + 1))
+	echo "ok $tests - cli: $1 # SKIP $2"
+}
+
+# check NAME COMMAND...: the command succeeds.
+check() {
+	local name=$1 bad=0
+	shift
+	"$@" >wrong 2>&1 || bad=1
+	[ -s wrong ] || echo "failed: $*" >wrong
+	result "$bad" "$name"
+}
+
+# equal NAME ACTUAL EXPECTED
+equal() {
+	local bad=0
+	[ "$2" = "$3" ] || bad=1
+	diff <(printf '%s\n' "$3") <(printf '%s\n' "$2") >wrong
+	result "$bad" "$1"
+}
+
+# said NAME STATUS LINE...: of the last run: its exit status and all of its stderr.
+said() {
+	local name=$1 expected=$2 bad=0
+	shift 2
+	: >wrong
+	if [ "$status" != "$expected" ]; then
+		bad=1
+		echo "exit status $status, not $expected" >>wrong
+	fi
+	if [ $# -eq 0 ]; then
+		: >err.expected
+	else
+		printf '%s\n' "$@" >err.expected
+	fi
+	diff err.expected err >>wrong || bad=1
+	result "$bad" "$name"
+}
+
+# wrote NAME FILE: the last run's stdout has the bytes of FILE.
+wrote() {
+	local bad=0
+	cmp "$2" out >wrong 2>&1 || bad=1
+	result "$bad" "$1"
+}
+
+# wrote_nothing NAME
+wrote_nothing() {
+	wrote "$1" /dev/null
+}
+
+# is_snapshot FILE: begins and ends as a snapshot does; where there is a Node.js, that it is JSON.
+is_snapshot() {
+	[ "$(head -c 12 "$1")" = '{"snapshot":' ] && [ "$(tail -n 1 "$1" | tail -c 3)" = ']}' ] || return
+	if command -v "${NODE:-node}" >/dev/null; then
+		"${NODE:-node}" -e 'JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"))' "$1"
+	fi
+}
+
+# dump NAME FILE: the sample dump NAME, unpacked.
+dump() {
+	gzip -dc "$dumps/$1.dump.gz" >"$2"
+}
+
+# await COMMAND...: until the command succeeds, 10 s at most.
+await() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.05
+	done
+	return 1
+}
+
+# on_terminal COMMAND: runs a shell command whose stdin, stdout and stderr are a terminal; what it shows goes to the file
+# shown, its exit status to $status.
+on_terminal() {
+	status=0
+	SHELL=/bin/sh script -qec "$1" /dev/null </dev/null >shown 2>&1 || status=$?
+}
+
+finish() {
+	echo "1..$tests"
+	exit "$failed"
+}

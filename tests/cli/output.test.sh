@@ -1,0 +1,124 @@
+# Where a snapshot may go, and what is left when it cannot.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+dump go1.3.3-386.1 good.dump
+echo "no dump" >bad.dump
+go2heapsnapshot good.dump >good.heapsnapshot || exit 2
+
+# files PATTERN: the names that match, temporary ones as well.
+files() {
+	find . -maxdepth 1 -name "$1" | sort | tr '\n' ' '
+}
+
+run go2heapsnapshot -o new.heapsnapshot good.dump
+said "-o" 0
+wrote_nothing "-o: nothing on stdout"
+check "-o: the bytes are in the file" cmp new.heapsnapshot good.heapsnapshot
+equal "-o: no other file" "$(files 'new.heapsnapshot*')" "./new.heapsnapshot "
+equal "-o: permissions follow the umask" "$(stat -c %a new.heapsnapshot)" 644
+(umask 077 && go2heapsnapshot --output=private.heapsnapshot good.dump)
+equal "--output: permissions follow another umask" "$(stat -c %a private.heapsnapshot)" 600
+echo old >new.heapsnapshot
+run go2heapsnapshot -o new.heapsnapshot good.dump
+check "-o over a file that is there" cmp new.heapsnapshot good.heapsnapshot
+mkdir directory
+run go2heapsnapshot -o directory/new.heapsnapshot good.dump
+check "-o in another directory" cmp directory/new.heapsnapshot good.heapsnapshot
+
+echo old >old.heapsnapshot
+run go2heapsnapshot -o old.heapsnapshot bad.dump
+check "-o, but the input is no dump: exit 1" [ "$status" -eq 1 ]
+equal "-o, but the input is no dump: the old file stays" "$(cat old.heapsnapshot)" old
+equal "-o, but the input is no dump: no temporary file" "$(files 'old.heapsnapshot*')" "./old.heapsnapshot "
+run go2heapsnapshot -o missing/new.heapsnapshot good.dump
+said "-o in a directory that is missing" 1 \
+	"go2heapsnapshot: missing/new.heapsnapshot: cannot write: No such file or directory"
+run go2heapsnapshot -o directory good.dump
+said "-o that is a directory" 1 "go2heapsnapshot: directory: cannot write: Is a directory"
+run go2heapsnapshot -o /dev/full good.dump
+said "-o /dev/full" 1 "go2heapsnapshot: /dev/full: cannot write: No space left on device"
+check "-o /dev/full: it still is a device" [ -c /dev/full ]
+run go2heapsnapshot -o /dev/stdout good.dump
+wrote "-o /dev/stdout" good.heapsnapshot
+mkfifo pipe
+cat pipe >piped &
+go2heapsnapshot -o pipe good.dump
+wait $!
+check "-o that is a pipe" cmp piped good.heapsnapshot
+
+# A disk of 64 kB; a limit on files' sizes, which needs no privilege.
+mkdir disk
+# shellcheck disable=SC2016
+on_disk='mount -t tmpfs -o size=64k none disk && { echo old >disk/x; go2heapsnapshot -o disk/x good.dump; status=$?
+	cat disk/*; exit $status; }'
+if unshare -m true 2>/dev/null; then
+	run unshare -m bash -c "$on_disk"
+elif unshare -rm true 2>/dev/null; then
+	run unshare -rm bash -c "$on_disk"
+else
+	status=none
+fi
+if [ "$status" = none ]; then
+	skip "-o on a full disk" "no permission to mount one"
+else
+	said "-o on a full disk" 1 "go2heapsnapshot: disk/x: cannot write: No space left on device"
+	equal "-o on a full disk: the old file stays, and no other" "$(cat out)" old
+fi
+run bash -c 'trap "" XFSZ; ulimit -f 64; go2heapsnapshot -o limited.heapsnapshot good.dump'
+said "-o beyond the limit of files' sizes" 1 \
+	"go2heapsnapshot: limited.heapsnapshot: cannot write: File too large"
+equal "-o beyond the limit of files' sizes: no file" "$(files 'limited*')" ""
+
+# Signals while it waits for more of its input.
+mkfifo input
+exec 4<>input
+for signal in TERM INT HUP; do
+	# bash starts background jobs with SIGINT ignored: env gives them the default again.
+	env --default-signal=INT go2heapsnapshot -o "$signal.heapsnapshot" - <input 2>err &
+	await [ -e "$signal".heapsnapshot.?????? ]
+	equal "SIG$signal: there is a temporary file before" "$(files "$signal.*" | tr -dc ' ' | wc -c)" 1
+	kill -s "$signal" $!
+	wait $! 2>/dev/null
+	equal "SIG$signal: the shell sees the signal" "$?" $((128 + $(kill -l "$signal")))
+	equal "SIG$signal: no file is left" "$(files "$signal.*")" ""
+done
+env --ignore-signal=HUP go2heapsnapshot -o nohup.heapsnapshot - <input 2>err 4>&- &
+await [ -e nohup.heapsnapshot.?????? ]
+kill -s HUP $!
+cat good.dump >input
+exec 4>&-
+wait $! 2>/dev/null
+equal "SIGHUP that is ignored, as with nohup, stays so" "$?" 0
+check "SIGHUP that is ignored: the file is there" cmp nohup.heapsnapshot good.heapsnapshot
+
+run go2heapsnapshot -z good.dump
+said "-z" 0
+check "-z is gzip" gzip -t -S '' out
+gzip -dc <out >unpacked
+check "-z unpacks to the same bytes" cmp unpacked good.heapsnapshot
+cp out good.gz
+for threads in 1 2 5; do
+	run go2heapsnapshot --gzip -j "$threads" good.dump
+	wrote "--gzip -j $threads writes the same bytes" good.gz
+done
+run go2heapsnapshot -z -o packed.gz good.dump
+check "-z -o" cmp packed.gz good.gz
+
+go2heapsnapshot good.dump >/dev/full 2>err
+status=$?
+said "stdout that is full" 1 "go2heapsnapshot: standard output: cannot write: No space left on device"
+go2heapsnapshot -z good.dump >/dev/full 2>err
+status=$?
+said "stdout that is full, with -z" 1 "go2heapsnapshot: standard output: cannot write: No space left on device"
+go2heapsnapshot good.dump >&- 2>err
+status=$?
+said "stdout that is closed" 1 "go2heapsnapshot: standard output: cannot write: Bad file descriptor"
+go2heapsnapshot good.dump 2>err | head -c 10 >out
+status=${PIPESTATUS[0]}
+said "stdout that nobody reads: ends by SIGPIPE, without a word" $((128 + $(kill -l PIPE)))
+env --ignore-signal=PIPE go2heapsnapshot good.dump 2>err | head -c 10 >out
+status=${PIPESTATUS[0]}
+said "stdout that nobody reads, SIGPIPE ignored" 1 "go2heapsnapshot: standard output: cannot write: Broken pipe"
+
+finish

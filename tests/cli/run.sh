@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Tests of the program's command line: what it takes, prints, writes and leaves behind, to the byte. TAP goes to stdout;
+# the exit code is 1 if a test failed.
+#
+#   run.sh [DUMP_DIR]    sample dumps (default: samples/dumps of the tree)
+#
+#   GO2HEAPSNAPSHOT      the program (default: build/go2heapsnapshot of the tree)
+
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+program=$(realpath "${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}") || exit 1
+dumps=$(cd "${1:-$top/samples/dumps}" && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# The program by its own name, for getopt's messages start with it. Everything else as a plain system has it.
+mkdir "$work/bin"
+ln -s "$program" "$work/bin/go2heapsnapshot"
+export PATH="$work/bin:$PATH" LC_ALL=C here top dumps
+unset TMPDIR POSIXLY_CORRECT
+umask 022
+
+for file in "$here"/*.test.sh; do
+	name=$(basename "$file" .test.sh)
+	mkdir "$work/$name"
+	(cd "$work/$name" && bash "$file") || [ $? -eq 1 ] || echo "not ok 0 - cli: $name.test.sh itself"
+done | awk '
+	/^1\.\./            { next }
+	/^(not )?ok [0-9]+/ { sub(/ok [0-9]+/, "ok " ++n) }
+	/^not ok/           { failed = 1 }
+	                    { print; fflush() }
+	END                 { print "1.." n + 0; exit failed || !n }'

@@ -1,0 +1,43 @@
+# What is different on a terminal.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+dump go1.3.3-386.1 good.dump
+go2heapsnapshot good.dump >good.heapsnapshot || exit 2
+clear=$'\r\033[K'
+
+if ! SHELL=/bin/sh script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	skip "on a terminal" "script (util-linux) does not work here"
+	finish
+fi
+
+on_terminal 'go2heapsnapshot good.dump 2>err'
+said "a terminal as stdout is refused" 2 \
+	"go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:" \
+	"  go2heapsnapshot good.dump > app.heapsnapshot"
+equal "a terminal as stdout: nothing is shown" "$(cat shown)" ""
+on_terminal 'go2heapsnapshot -z good.dump 2>err'
+check "a terminal as stdout is refused with -z" [ "$status" -eq 2 ]
+on_terminal 'go2heapsnapshot --help'
+equal "--help is shown on a terminal" "$(tr -d '\r' <shown)" "$(cat "$here/help.expected")"
+
+on_terminal 'go2heapsnapshot good.dump >out'
+equal "a terminal as stderr: exit 0" "$status" 0
+wrote "a terminal as stderr: the same bytes" good.heapsnapshot
+shown=$(cat shown)
+equal "a terminal as stderr: begins with progress" "${shown:0:22}" "${clear}reading   0 %, 0 MB"
+equal "a terminal as stderr: ends with a clean line" "${shown: -4}" "$clear"
+check "a terminal as stderr: one line, written over" [ "$(wc -l <shown)" -eq 0 ]
+on_terminal 'go2heapsnapshot -o file.heapsnapshot good.dump'
+equal "a terminal as stdout, but -o: exit 0" "$status" 0
+check "a terminal as stdout, but -o: the same bytes" cmp file.heapsnapshot good.heapsnapshot
+on_terminal 'go2heapsnapshot missing.dump >out'
+equal "an error on a terminal has no progress before it" "$(tr -d '\r' <shown)" \
+	"go2heapsnapshot: missing.dump: cannot open: No such file or directory"
+on_terminal 'cat good.dump | head -c 2000000 | go2heapsnapshot - >out'
+equal "a warning on a terminal: exit 3" "$status" 3
+check "a warning on a terminal begins a line of its own" grep -q "${clear}go2heapsnapshot: warning: standard input: " shown
+on_terminal 'go2heapsnapshot good.dump >out 2>err'
+check "no terminal as stderr: no progress" [ ! -s err ]
+
+finish

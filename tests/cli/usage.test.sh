@@ -1,0 +1,56 @@
+# What the command line may be.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+hint="Try 'go2heapsnapshot --help'."
+dump go1.3.3-386.1 good.dump
+go2heapsnapshot good.dump >good.heapsnapshot || exit 2
+
+run go2heapsnapshot --help
+said "--help" 0
+wrote "--help prints help.expected" "$here/help.expected"
+check "--help fits 80 columns and 40 lines" awk 'length > 80 { exit 1 } END { exit NR > 40 }' out
+run go2heapsnapshot -h
+wrote "-h is --help" "$here/help.expected"
+
+version=$(sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' "$top/include/go2heapsnapshot/version.h")
+run go2heapsnapshot --version
+said "--version" 0
+equal "--version prints name and version" "$(cat out)" "go2heapsnapshot $version"
+run go2heapsnapshot -V
+equal "-V is --version" "$(cat out)" "go2heapsnapshot $version"
+
+run go2heapsnapshot
+said "no dump" 2 "go2heapsnapshot: no dump given" "$hint"
+wrote_nothing "no dump: nothing on stdout"
+run go2heapsnapshot one.dump two.dump
+said "two dumps" 2 "go2heapsnapshot: one dump at a time, not also 'two.dump'" "$hint"
+run go2heapsnapshot --colour good.dump
+said "an unknown option" 2 "go2heapsnapshot: unrecognized option '--colour'" "$hint"
+wrote_nothing "an unknown option: nothing on stdout"
+run go2heapsnapshot -x good.dump
+said "an unknown letter" 2 "go2heapsnapshot: invalid option -- 'x'" "$hint"
+run go2heapsnapshot good.dump -o
+said "-o without a file" 2 "go2heapsnapshot: option requires an argument -- 'o'" "$hint"
+
+for number in 0 -1 1025 99999999999999999999 2x x '' ' 2' +2 0x2; do
+	run go2heapsnapshot -j "$number" good.dump
+	said "-j '$number'" 2 "go2heapsnapshot: -j takes a number from 1 to 1024, not '$number'" "$hint"
+done
+run go2heapsnapshot --threads=0 good.dump
+check "--threads=0 is no number of threads" [ "$status" -eq 2 ]
+
+run go2heapsnapshot good.dump -j 2
+wrote "options may follow the dump" good.heapsnapshot
+cp good.dump ./-x
+run go2heapsnapshot -- -x
+wrote "-- ends the options" good.heapsnapshot
+
+for threads in 1 2 5 1024; do
+	run go2heapsnapshot -j "$threads" good.dump
+	wrote "-j $threads writes the same bytes" good.heapsnapshot
+done
+run go2heapsnapshot --threads=3 good.dump
+wrote "--threads=3 writes the same bytes" good.heapsnapshot
+
+finish

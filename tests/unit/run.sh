@@ -1,0 +1,28 @@
+#!/bin/sh
+# Builds each test_*.c with the library, plainly and under AddressSanitizer and UndefinedBehaviorSanitizer, and runs it.
+# TAP on standard output.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
+for kind in plain sanitized; do
+	build=build/unit/$kind
+	flags=-O1
+	[ $kind = plain ] || flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+	make -s BUILD="$build" CFLAGS="$flags" "$build/libgo2heapsnapshot.a" || exit 1
+	for test in tests/unit/test_*.c; do
+		name=$(basename "$test" .c)
+		# shellcheck disable=SC2086  # flags and helpers are words
+		if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -Iinclude -Isrc -Itests/unit -o "$build/$name" "$test" $helpers \
+			"$build/libgo2heapsnapshot.a" -lcmocka -lz -pthread; then
+			echo "not ok - $name builds ($kind)"
+			continue
+		fi
+		CMOCKA_MESSAGE_OUTPUT=TAP "$build/$name" >"$build/$name.tap" 2>"$build/$name.err"
+		status=$?
+		sed -nE "s/^((not )?ok [0-9]+ - )/\1$name: /p; /^#/p" "$build/$name.tap"
+		if [ $status -ne 0 ] && ! grep -q '^not ok' "$build/$name.tap"; then
+			echo "not ok - $name ended with status $status ($kind)"
+			tail -n 20 "$build/$name.err" | sed 's/^/# /'
+		fi
+	done
+done

@@ -1,0 +1,273 @@
+/* Covers base/: the byte cursor's uvarints, the map, the string pool, vectors, large arrays and errors. */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/strings.h"
+
+/* ---- uvarint ---- */
+
+static size_t encode(uint8_t *at, uint64_t value)
+{
+    size_t size = 0;
+    for (; value >= 0x80; value >>= 7)
+        at[size++] = (uint8_t)(value | 0x80);
+    at[size++] = (uint8_t)value;
+    return size;
+}
+
+/* Values at both ends of each length of 1 to 10 bytes; each cut at each byte; nothing behind is touched. */
+static void uvarint_lengths(void **state)
+{
+    (void)state;
+    for (unsigned bytes = 1; bytes <= 10; bytes++) {
+        const uint64_t smallest = bytes == 1 ? 0 : (uint64_t)1 << 7 * (bytes - 1);
+        const uint64_t largest = bytes == 10 ? UINT64_MAX : ((uint64_t)1 << 7 * bytes) - 1;
+        const uint64_t values[] = {smallest, smallest + 1, largest - 1, largest};
+        for (size_t i = 0; i < 4; i++) {
+            uint8_t data[12] = {0};
+            assert_int_equal(encode(data, values[i]), bytes);
+            for (unsigned behind = 0; behind < 2; behind++) {
+                struct cursor cursor = {data, data + bytes + behind};
+                uint64_t value = 0;
+                assert_true(cursor_uvarint(&cursor, &value));
+                assert_true(value == values[i]);
+                assert_ptr_equal(cursor.at, data + bytes);
+            }
+            for (unsigned cut = 0; cut < bytes; cut++) {
+                /* memory of exactly that size, so that the sanitizers see a read beyond it */
+                uint8_t *part = malloc(cut + 1u);
+                memcpy(part + 1, data, cut);
+                struct cursor cursor = {part + 1, part + 1 + cut};
+                uint64_t value = 77;
+                assert_false(cursor_uvarint(&cursor, &value));
+                assert_ptr_equal(cursor.at, part + 1);
+                assert_int_equal(value, 77);
+                free(part);
+            }
+        }
+    }
+}
+
+static void uvarint_overflow(void **state)
+{
+    (void)state;
+    uint8_t data[16];
+    uint64_t value = 77;
+    memset(data, 0xff, sizeof(data));
+    struct cursor cursor = {data, data + sizeof(data)};
+    assert_false(cursor_uvarint(&cursor, &value)); /* no end */
+    assert_ptr_equal(cursor.at, data);
+    data[9] = 2; /* 2^64 */
+    assert_false(cursor_uvarint(&cursor, &value));
+    data[9] = 0x81; /* an eleventh byte */
+    data[10] = 0;
+    assert_false(cursor_uvarint(&cursor, &value));
+    data[9] = 1;
+    assert_true(cursor_uvarint(&cursor, &value));
+    assert_true(value == UINT64_MAX);
+    assert_ptr_equal(cursor.at, data + 10);
+}
+
+/* Longer than need be, as no dump has them, but encoding/binary reads them as well. */
+static void uvarint_padded(void **state)
+{
+    (void)state;
+    const uint8_t data[] = {0x85, 0x80, 0x80, 0x00, 0x01};
+    struct cursor cursor = {data, data + sizeof(data)};
+    uint64_t value;
+    assert_true(cursor_uvarint(&cursor, &value));
+    assert_int_equal(value, 5);
+    assert_ptr_equal(cursor.at, data + 4);
+}
+
+static void cursor_skips(void **state)
+{
+    (void)state;
+    const uint8_t data[4] = {0};
+    struct cursor cursor = {data, data + 4};
+    assert_false(cursor_skip(&cursor, 5));
+    assert_false(cursor_skip(&cursor, UINT64_MAX));
+    assert_int_equal(cursor_left(&cursor), 4);
+    assert_true(cursor_skip(&cursor, 4));
+    assert_true(cursor_skip(&cursor, 0));
+    assert_false(cursor_skip(&cursor, 1));
+}
+
+/* ---- map ---- */
+
+static void map_puts_and_gets(void **state)
+{
+    (void)state;
+    enum { COUNT = 100000 };
+    struct map map = {0};
+    uint32_t value;
+    assert_int_equal(map_get(&map, 0), MAP_NONE);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_true(map_put(&map, (uint64_t)i * 4096, i, &value));
+        assert_int_equal(value, i);
+    }
+    assert_int_equal(map.count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(map_get(&map, (uint64_t)i * 4096), i);
+        assert_int_equal(map_get(&map, (uint64_t)i * 4096 + 1), MAP_NONE);
+    }
+    /* the first value stays */
+    assert_true(map_put(&map, 4096, 5, &value));
+    assert_int_equal(value, 1);
+    assert_int_equal(map_get(&map, 4096), 1);
+    assert_int_equal(map.count, COUNT);
+    map_deinit(&map);
+    assert_int_equal(map_get(&map, 4096), MAP_NONE);
+}
+
+static void map_takes_all_keys(void **state)
+{
+    (void)state;
+    const uint64_t keys[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT32_MAX, (uint64_t)1 << 63};
+    struct map map = {0};
+    uint32_t value;
+    for (uint32_t i = 0; i < 6; i++)
+        assert_true(map_put(&map, keys[i], i, &value));
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(map_get(&map, keys[i]), i);
+    map_deinit(&map);
+}
+
+/* map_hash() has an inverse, so no two keys collide in all 64 bits; a sample that would show a constant or a lost bit. */
+static void map_hash_spreads(void **state)
+{
+    (void)state;
+    uint64_t low = 0;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        uint64_t hash = map_hash((uint64_t)1 << bit);
+        assert_true(hash != (uint64_t)1 << bit);
+        low |= (uint64_t)1 << (hash % 64);
+    }
+    assert_true(__builtin_popcountll(low) > 30);
+}
+
+/* ---- strings ---- */
+
+static void pool_numbers_by_first_use(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    struct string_pool pool = {0};
+    char text[32];
+    uint32_t number;
+    size_t size;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < COUNT; i++) {
+            snprintf(text, sizeof(text), "text %u", i);
+            assert_true(string_pool_intern(&pool, text, strlen(text), &number));
+            assert_int_equal(number, i);
+        }
+    assert_int_equal(pool.count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        snprintf(text, sizeof(text), "text %u", i);
+        const char *found = string_pool_text(&pool, i, &size);
+        assert_int_equal(size, strlen(text));
+        assert_memory_equal(found, text, size);
+    }
+    string_pool_deinit(&pool);
+}
+
+/* Empty, with NUL inside, one the beginning of another, and one larger than the pool's steps. */
+static void pool_takes_any_text(void **state)
+{
+    (void)state;
+    struct string_pool pool = {0};
+    uint32_t number;
+    size_t size;
+    char *large = malloc(100000);
+    memset(large, 'x', 100000);
+    const struct {
+        const char *text;
+        size_t size;
+    } texts[] = {{"", 0}, {"a", 1}, {"ab", 2}, {"a\0b", 3}, {"a\0c", 3}, {large, 100000}, {large, 99999}};
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 7; i++) {
+            assert_true(string_pool_intern(&pool, texts[i].text, texts[i].size, &number));
+            assert_int_equal(number, i);
+        }
+    for (uint32_t i = 0; i < 7; i++) {
+        const char *found = string_pool_text(&pool, i, &size);
+        assert_int_equal(size, texts[i].size);
+        assert_memory_equal(found, texts[i].text, size);
+    }
+    free(large);
+    string_pool_deinit(&pool);
+}
+
+/* ---- memory ---- */
+
+static void vector_grows(void **state)
+{
+    (void)state;
+    VECTOR(uint64_t) vector = {0};
+    for (uint64_t i = 0; i < 100000; i++) {
+        assert_true(vector_push(&vector, i * i));
+        assert_true(vector.count <= vector.capacity);
+    }
+    assert_int_equal(vector.count, 100000);
+    for (uint64_t i = 0; i < 100000; i++)
+        assert_int_equal(vector.data[i], i * i);
+    free(vector.data);
+
+    void *data = NULL;
+    size_t capacity = 0;
+    assert_false(vector_grow(&data, &capacity, SIZE_MAX / 8, 16)); /* the size overflows */
+    assert_null(data);
+}
+
+static void large_arrays(void **state)
+{
+    (void)state;
+    const size_t counts[] = {0, 1, 4096, (size_t)9 << 20};
+    for (size_t i = 0; i < 4; i++) {
+        uint8_t *data = large_alloc(counts[i], 1);
+        assert_non_null(data);
+        for (size_t j = 0; j < counts[i]; j += 511)
+            assert_int_equal(data[j], 0);
+        memset(data, 0xff, counts[i]);
+        large_free(data, counts[i], 1);
+    }
+    assert_null(large_alloc(SIZE_MAX / 2, 8));
+    large_free(NULL, 5, 8);
+}
+
+/* ---- errors ---- */
+
+static void errors_have_messages(void **state)
+{
+    (void)state;
+    struct g2h_error *error = error_create(G2H_ERROR_DAMAGED, "%s: byte %d", "a.dump", 17);
+    assert_int_equal(error->code, G2H_ERROR_DAMAGED);
+    assert_string_equal(error->message, "a.dump: byte 17");
+    g2h_error_destroy(error);
+    error = error_system(ENOENT, "%s: cannot open", "b%s.dump");
+    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+    assert_string_equal(error->message, "b%s.dump: cannot open: No such file or directory");
+    g2h_error_destroy(error);
+    g2h_error_destroy(NULL);
+    g2h_error_destroy(&error_no_memory); /* it is static */
+    assert_int_equal(error_no_memory.code, G2H_ERROR_MEMORY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest base[] = {
+        cmocka_unit_test(uvarint_lengths),       cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_padded),        cmocka_unit_test(cursor_skips),
+        cmocka_unit_test(map_puts_and_gets),     cmocka_unit_test(map_takes_all_keys),
+        cmocka_unit_test(map_hash_spreads),      cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text),   cmocka_unit_test(vector_grows),
+        cmocka_unit_test(large_arrays),          cmocka_unit_test(errors_have_messages),
+    };
+    return UNIT_RUN(base);
+}

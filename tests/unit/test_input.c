@@ -1,0 +1,315 @@
+/* Covers input/: regular files, gzip (members, cut, damaged, padded), pipes, standard input, empty and missing files. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { SIZE = 1000003 }; /* several of input.c's chunks, and not a multiple of one */
+
+static uint8_t plain[SIZE], packed[2 * SIZE];
+static size_t packed_size;
+static char directory[64];
+
+/* Deflates data as one gzip member; gives its size. */
+static size_t gzip(uint8_t *target, size_t room, const uint8_t *data, size_t size)
+{
+    z_stream stream = {0};
+    assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    stream.next_in = (Bytef *)(uintptr_t)data;
+    stream.avail_in = (uInt)size;
+    stream.next_out = target;
+    stream.avail_out = (uInt)room;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&stream);
+    return room - stream.avail_out;
+}
+
+static int set_up(void **state)
+{
+    uint64_t random = 42;
+    (void)state;
+    for (size_t i = 0; i < SIZE; i++) /* half of it compresses */
+        plain[i] = (uint8_t)(i % 2 == 0 ? unit_random(&random) : i >> 8);
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+    strcpy(directory, "/tmp/go2heapsnapshot-unit.XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(directory);
+}
+
+/* ---- sources ---- */
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return path;
+}
+
+static void write_all(int fd, const void *data, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t count = write(fd, (const char *)data + done, size - done);
+        if (count <= 0)
+            break;
+        done += (size_t)count;
+    }
+}
+
+/* Opens data as a regular file whose name is gone at once. */
+static struct g2h_input *open_file(const void *data, size_t size)
+{
+    struct g2h_input *input = NULL;
+    const char *path = path_of("dump");
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_true(fd >= 0);
+    write_all(fd, data, size);
+    close(fd);
+    assert_no_error(g2h_input_open(path, NULL, &input));
+    assert_string_equal(input->name, path);
+    unlink(path);
+    return input;
+}
+
+struct feeder {
+    int fd;
+    const void *data;
+    size_t size;
+};
+
+static void *feed(void *argument)
+{
+    struct feeder *feeder = argument;
+    for (size_t done = 0; done < feeder->size;) { /* odd pieces, so that reads are short */
+        size_t piece = feeder->size - done < 7919 ? feeder->size - done : 7919;
+        write_all(feeder->fd, (const char *)feeder->data + done, piece);
+        done += piece;
+    }
+    close(feeder->fd);
+    return NULL;
+}
+
+/* Opens data as a pipe, by path or as standard input. */
+static struct g2h_input *open_pipe(const void *data, size_t size, bool standard)
+{
+    struct g2h_input *input = NULL;
+    pthread_t thread;
+    char path[32] = "-";
+    int ends[2], saved = -1;
+    assert_int_equal(pipe(ends), 0);
+    struct feeder feeder = {ends[1], data, size};
+    assert_int_equal(pthread_create(&thread, NULL, feed, &feeder), 0);
+    if (standard) {
+        saved = dup(STDIN_FILENO);
+        dup2(ends[0], STDIN_FILENO);
+    } else {
+        snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+    }
+    struct g2h_error *error = g2h_input_open(path, NULL, &input);
+    if (standard) {
+        dup2(saved, STDIN_FILENO);
+        close(saved);
+    }
+    pthread_join(thread, NULL);
+    close(ends[0]);
+    assert_no_error(error);
+    assert_string_equal(input->name, standard ? "standard input" : path);
+    return input;
+}
+
+static void expect(struct g2h_input *input, const void *data, size_t size)
+{
+    assert_int_equal(input->size, size);
+    assert_memory_equal(input->data, data, size);
+    if (input->damage)
+        fail_msg("%s", input->damage->message);
+    g2h_input_close(input);
+}
+
+/* ---- tests ---- */
+
+static void regular_file(void **state)
+{
+    (void)state;
+    expect(open_file(plain, SIZE), plain, SIZE);
+    expect(open_file(plain, 1), plain, 1);
+}
+
+static void pipes(void **state)
+{
+    (void)state;
+    expect(open_pipe(plain, SIZE, false), plain, SIZE);
+    expect(open_pipe(plain, SIZE, true), plain, SIZE);
+    expect(open_pipe(plain, 1, true), plain, 1);
+}
+
+static void gzip_is_told_by_its_magic(void **state)
+{
+    (void)state;
+    expect(open_file(packed, packed_size), plain, SIZE);
+    expect(open_pipe(packed, packed_size, false), plain, SIZE);
+    expect(open_pipe(packed, packed_size, true), plain, SIZE);
+}
+
+static void empty(void **state)
+{
+    (void)state;
+    uint8_t nothing[64];
+    expect(open_file("", 0), "", 0);
+    expect(open_pipe("", 0, true), "", 0);
+    expect(open_file(nothing, gzip(nothing, sizeof(nothing), plain, 0)), "", 0);
+}
+
+/* Members of all lengths around a chunk's end, as pigz and `cat a.gz b.gz` make them. */
+static void several_members(void **state)
+{
+    (void)state;
+    const size_t ends[] = {0, 1, 17, 262144, 262145, 524287, 999999, SIZE};
+    size_t size = 0;
+    for (size_t i = 1; i < sizeof(ends) / sizeof(ends[0]); i++)
+        size += gzip(packed + size, sizeof(packed) - size, plain + ends[i - 1],
+                     ends[i] - ends[i - 1]);
+    expect(open_file(packed, size), plain, SIZE);
+    expect(open_pipe(packed, size, false), plain, SIZE);
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+}
+
+/* gzip(1) ignores zeros behind the last member: tapes and block devices pad. */
+static void padding_behind_the_last_member(void **state)
+{
+    (void)state;
+    memset(packed + packed_size, 0, 512);
+    expect(open_file(packed, packed_size + 512), plain, SIZE);
+}
+
+/* What could be inflated is there, and it is said that more was not. */
+static void cut_gzip(void **state)
+{
+    (void)state;
+    const size_t cuts[] = {2, 9, 10, 11, 500, packed_size / 2, packed_size - 9, packed_size - 1};
+    uint64_t last = 0;
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        struct g2h_input *input = i % 2 ? open_file(packed, cuts[i]) : open_pipe(packed, cuts[i], true);
+        assert_non_null(input->damage);
+        assert_int_equal(input->damage->code, G2H_ERROR_DAMAGED);
+        assert_non_null(strstr(input->damage->message, "the gzip stream is cut"));
+        assert_true(input->size >= last);
+        last = input->size;
+        assert_memory_equal(input->data, plain, input->size);
+        g2h_input_close(input);
+    }
+    assert_int_equal(last, SIZE); /* only the checksum was missing */
+}
+
+static void damaged_gzip(void **state)
+{
+    (void)state;
+    const size_t places[] = {packed_size / 2, packed_size - 6 /* the checksum */};
+    for (size_t i = 0; i < 2; i++) {
+        packed[places[i]] ^= 0x55;
+        struct g2h_input *input = open_file(packed, packed_size);
+        packed[places[i]] ^= 0x55;
+        assert_non_null(input->damage);
+        assert_int_equal(input->damage->code, G2H_ERROR_DAMAGED);
+        assert_non_null(strstr(input->damage->message, "the gzip stream is damaged"));
+        g2h_input_close(input);
+    }
+}
+
+static void damaged_second_member(void **state)
+{
+    (void)state;
+    size_t first = gzip(packed, sizeof(packed), plain, 5000);
+    size_t second = gzip(packed + first, sizeof(packed) - first, plain + 5000, 5000);
+    struct g2h_input *input = open_file(packed, first + second / 2);
+    assert_non_null(input->damage);
+    assert_in_range(input->size, 5000, 9999);
+    assert_memory_equal(input->data, plain, input->size);
+    g2h_input_close(input);
+    packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+}
+
+static void what_cannot_be_opened(void **state)
+{
+    (void)state;
+    struct g2h_input *input = NULL;
+    struct g2h_error *error = g2h_input_open("/nowhere/a.dump", NULL, &input);
+    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+    assert_string_equal(error->message, "/nowhere/a.dump: cannot open: No such file or directory");
+    g2h_error_destroy(error);
+    error = g2h_input_open(directory, NULL, &input);
+    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+    assert_non_null(strstr(error->message, "is a directory"));
+    g2h_error_destroy(error);
+    assert_null(input);
+}
+
+static void no_room_for_a_copy(void **state)
+{
+    (void)state;
+    struct g2h_input *input = NULL;
+    int ends[2];
+    char path[32];
+    assert_int_equal(pipe(ends), 0);
+    close(ends[1]);
+    snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+    setenv("TMPDIR", "/nowhere", 1);
+    struct g2h_error *error = g2h_input_open(path, NULL, &input);
+    unsetenv("TMPDIR");
+    close(ends[0]);
+    assert_non_null(error);
+    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+    assert_non_null(strstr(error->message, "TMPDIR"));
+    g2h_error_destroy(error);
+}
+
+/* Nothing stays behind in $TMPDIR, not even while the input is open. */
+static void copy_has_no_name(void **state)
+{
+    (void)state;
+    setenv("TMPDIR", directory, 1);
+    struct g2h_input *input = open_pipe(plain, SIZE, false);
+    unsetenv("TMPDIR");
+    assert_int_equal(rmdir(directory), 0);
+    assert_int_equal(mkdir(directory, 0700), 0);
+    expect(input, plain, SIZE);
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    struct g2h_input *input;
+    assert_no_error(g2h_input_from_memory("bytes", plain, SIZE, &input));
+    assert_string_equal(input->name, "bytes");
+    assert_ptr_equal(input->data, plain);
+    expect(input, plain, SIZE);
+    g2h_input_close(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest input[] = {
+        cmocka_unit_test(regular_file),
+        cmocka_unit_test(pipes),
+        cmocka_unit_test(gzip_is_told_by_its_magic),
+        cmocka_unit_test(empty),
+        cmocka_unit_test(several_members),
+        cmocka_unit_test(padding_behind_the_last_member),
+        cmocka_unit_test(cut_gzip),
+        cmocka_unit_test(damaged_gzip),
+        cmocka_unit_test(damaged_second_member),
+        cmocka_unit_test(what_cannot_be_opened),
+        cmocka_unit_test(no_room_for_a_copy),
+        cmocka_unit_test(copy_has_no_name),
+        cmocka_unit_test(memory),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(input, set_up, tear_down);
+}

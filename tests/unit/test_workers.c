@@ -1,0 +1,196 @@
+/* Covers base/workers: every task once, results in order for any number of threads, errors of the lowest task. */
+#include "unit.h"
+
+#include <unistd.h>
+
+#include "base/workers.h"
+
+static const unsigned thread_counts[] = {1, 2, 3, 8, 17};
+enum { THREAD_COUNTS = 5, TASKS = 500 };
+
+/* ---- workers_run() ---- */
+
+struct counting {
+    unsigned runs[TASKS];
+    unsigned threads;
+    bool worker_is_bad;
+    size_t failing; /* tasks that are at least this and divisible by 7 fail */
+    unsigned begun;
+};
+
+static struct g2h_error *count_task(void *context, size_t task, unsigned worker)
+{
+    struct counting *counting = context;
+    __atomic_fetch_add(&counting->runs[task], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&counting->begun, 1, __ATOMIC_RELAXED);
+    if (worker >= counting->threads)
+        counting->worker_is_bad = true;
+    if (task >= counting->failing && task % 7 == 0) {
+        if (task % 2 == 0)
+            usleep(500); /* so that higher tasks fail earlier */
+        return error_create(G2H_ERROR_LIMIT, "task %zu", task);
+    }
+    return NULL;
+}
+
+static void runs_each_task_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < THREAD_COUNTS; i++) {
+        struct counting counting = {.threads = thread_counts[i], .failing = SIZE_MAX};
+        assert_no_error(workers_run(thread_counts[i], TASKS, count_task, &counting));
+        for (size_t task = 0; task < TASKS; task++)
+            assert_int_equal(counting.runs[task], 1);
+        assert_false(counting.worker_is_bad);
+    }
+}
+
+static void no_tasks(void **state)
+{
+    (void)state;
+    struct counting counting = {.threads = 1, .failing = 0};
+    assert_no_error(workers_run(4, 0, count_task, &counting));
+    assert_int_equal(counting.begun, 0);
+}
+
+/* 98 is the lowest that fails, and slower than 105, 119, …; after an error no further task begins. */
+static void lowest_error_wins(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < THREAD_COUNTS; i++)
+        for (int round = 0; round < 20; round++) {
+            struct counting counting = {.threads = thread_counts[i], .failing = 98};
+            struct g2h_error *error =
+                workers_run(thread_counts[i], TASKS, count_task, &counting);
+            assert_non_null(error);
+            assert_string_equal(error->message, "task 98");
+            for (size_t task = 0; task < 98; task++)
+                assert_int_equal(counting.runs[task], 1);
+            assert_true(thread_counts[i] > 1 || counting.begun == 99);
+            g2h_error_destroy(error);
+        }
+}
+
+/* ---- workers_run_ordered() ---- */
+
+struct ordered {
+    size_t consumed;
+    bool wrong;
+    size_t failing_produce, failing_consume;
+    unsigned alive, most_alive;
+};
+
+/* Every third task gives nothing, the others a text of their number in a length of their own. */
+static struct g2h_error *produce_task(void *context, size_t task, unsigned worker,
+                                      struct worker_buffer *buffer)
+{
+    struct ordered *ordered = context;
+    uint64_t random = task * 2654435761u + 1;
+    (void)worker;
+    if (buffer->size != 0)
+        ordered->wrong = true;
+    if (unit_random(&random) % 4 == 0)
+        usleep((useconds_t)(unit_random(&random) % 300));
+    if (task == ordered->failing_produce)
+        return error_create(G2H_ERROR_LIMIT, "produce %zu", task);
+    size_t repeats = task % 3 == 0 ? 0 : task % 50 + 1;
+    for (size_t i = 0; i < repeats; i++) {
+        char *at = worker_buffer_reserve(buffer, 10);
+        if (!at)
+            return &error_no_memory;
+        memcpy(at, &task, sizeof(task));
+        buffer->size += sizeof(task);
+    }
+    return NULL;
+}
+
+static struct g2h_error *consume_task(void *context, const struct worker_buffer *buffer)
+{
+    struct ordered *ordered = context;
+    size_t task = ordered->consumed++, repeats = task % 3 == 0 ? 0 : task % 50 + 1;
+    if (buffer->size != repeats * sizeof(task))
+        ordered->wrong = true;
+    for (size_t i = 0; i < buffer->size / sizeof(task); i++)
+        if (memcmp(buffer->data + i * sizeof(task), &task, sizeof(task)) != 0)
+            ordered->wrong = true;
+    if (task == ordered->failing_consume)
+        return error_create(G2H_ERROR_SYSTEM, "consume %zu", task);
+    return NULL;
+}
+
+static void results_in_order(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < THREAD_COUNTS; i++) {
+        struct ordered ordered = {.failing_produce = SIZE_MAX, .failing_consume = SIZE_MAX};
+        assert_no_error(workers_run_ordered(thread_counts[i], TASKS, produce_task, consume_task,
+                                            &ordered));
+        assert_int_equal(ordered.consumed, TASKS);
+        assert_false(ordered.wrong);
+    }
+}
+
+/* Nobody waits for a turn that never comes. */
+static void errors_end_an_ordered_run(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < THREAD_COUNTS; i++)
+        for (size_t failing = 0; failing < 60; failing += 7) {
+            struct ordered ordered = {.failing_produce = failing, .failing_consume = SIZE_MAX};
+            struct g2h_error *error = workers_run_ordered(thread_counts[i], TASKS, produce_task,
+                                                          consume_task, &ordered);
+            char expected[32];
+            snprintf(expected, sizeof(expected), "produce %zu", failing);
+            assert_non_null(error);
+            assert_string_equal(error->message, expected);
+            assert_true(ordered.consumed <= failing);
+            g2h_error_destroy(error);
+
+            ordered = (struct ordered){.failing_produce = SIZE_MAX, .failing_consume = failing};
+            error = workers_run_ordered(thread_counts[i], TASKS, produce_task, consume_task,
+                                        &ordered);
+            snprintf(expected, sizeof(expected), "consume %zu", failing);
+            assert_non_null(error);
+            assert_string_equal(error->message, expected);
+            assert_int_equal(ordered.consumed, failing + 1);
+            assert_false(ordered.wrong);
+            g2h_error_destroy(error);
+        }
+}
+
+/* NULL means that there is no memory, so room for nothing must not be NULL. */
+static void buffer_for_nothing(void **state)
+{
+    (void)state;
+    struct worker_buffer buffer = {0};
+    assert_non_null(worker_buffer_reserve(&buffer, 0));
+    worker_buffer_deinit(&buffer);
+}
+
+static void buffer_keeps_its_bytes(void **state)
+{
+    (void)state;
+    struct worker_buffer buffer = {0};
+    for (unsigned i = 0; i < 10000; i++) {
+        char *at = worker_buffer_reserve(&buffer, 3);
+        assert_non_null(at);
+        assert_ptr_equal(at, buffer.data + buffer.size);
+        memset(at, (int)(i % 251), 3);
+        buffer.size += 3;
+    }
+    for (unsigned i = 0; i < 30000; i++)
+        assert_int_equal((unsigned char)buffer.data[i], i / 3 % 251);
+    worker_buffer_deinit(&buffer);
+    assert_null(buffer.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest workers[] = {
+        cmocka_unit_test(runs_each_task_once), cmocka_unit_test(no_tasks),
+        cmocka_unit_test(lowest_error_wins),   cmocka_unit_test(results_in_order),
+        cmocka_unit_test(errors_end_an_ordered_run), cmocka_unit_test(buffer_for_nothing),
+        cmocka_unit_test(buffer_keeps_its_bytes),
+    };
+    return UNIT_RUN(workers);
+}
