@@ -1,0 +1,215 @@
+/* Covers heap/index: boundaries, gaps, arenas far apart or nearly empty, objects over arenas, against a linear search. */
+#include "unit.h"
+
+#include "heap/index.h"
+
+#define ARENA ((uint64_t)1 << ARENA_SHIFT)
+
+struct objects {
+    uint64_t *addresses, *sizes;
+    uint32_t count, capacity;
+};
+
+static void add(struct objects *objects, uint64_t address, uint64_t size)
+{
+    if (objects->count == objects->capacity) {
+        objects->capacity = 2 * objects->capacity + 64;
+        objects->addresses = realloc(objects->addresses, objects->capacity * sizeof(uint64_t));
+        objects->sizes = realloc(objects->sizes, objects->capacity * sizeof(uint64_t));
+        assert_true(objects->addresses && objects->sizes);
+    }
+    assert_true(objects->count == 0 || objects->addresses[objects->count - 1] < address);
+    objects->addresses[objects->count] = address;
+    objects->sizes[objects->count++] = size;
+}
+
+static uint64_t size_of(const void *context, uint32_t object)
+{
+    return ((const struct objects *)context)->sizes[object];
+}
+
+static void deinit(struct objects *objects)
+{
+    free(objects->addresses);
+    free(objects->sizes);
+    *objects = (struct objects){0};
+}
+
+/* What the heap makes of a candidate. */
+static uint32_t find(const struct object_index *index, const struct objects *objects, uint64_t address)
+{
+    uint32_t object = index_candidate(index, objects->addresses, address);
+    if (object == UINT32_MAX)
+        return UINT32_MAX;
+    assert_true(object < objects->count);
+    return address - objects->addresses[object] < objects->sizes[object] ? object : UINT32_MAX;
+}
+
+/* By bisection over all objects: no granules, no arenas. */
+static uint32_t find_slowly(const struct objects *objects, uint64_t address)
+{
+    uint32_t from = 0, to = objects->count;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (objects->addresses[middle] <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from > 0 && address - objects->addresses[from - 1] < objects->sizes[from - 1] ? from - 1
+                                                                                          : UINT32_MAX;
+}
+
+/* All boundaries of all objects, of the arenas around them, and random addresses between. Takes the objects. */
+static void check(struct objects *objects, bool granules)
+{
+    struct object_index index;
+    uint64_t random = 5;
+    assert_no_error(index_init(&index, objects->addresses, objects->count, size_of, objects));
+    assert_int_equal(index.granules != NULL, granules);
+    for (uint32_t i = 0; i < objects->count; i++) {
+        const uint64_t start = objects->addresses[i], end = start + objects->sizes[i];
+        const uint64_t places[] = {start,
+                                   start + 1,
+                                   start - 1,
+                                   end - 1,
+                                   end,
+                                   end + 511,
+                                   start + objects->sizes[i] / 2,
+                                   start / 512 * 512,
+                                   start / ARENA * ARENA,
+                                   start / ARENA * ARENA - 1,
+                                   end / ARENA * ARENA + ARENA,
+                                   end / ARENA * ARENA + ARENA - 1,
+                                   start + unit_random(&random) % (4 * ARENA)};
+        for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++)
+            if (find(&index, objects, places[j]) != find_slowly(objects, places[j]))
+                fail_msg("address 0x%llx", (unsigned long long)places[j]);
+        if (start - index.low < index.high - index.low) { /* must not read outside of anything */
+            index_prefetch(&index, start);
+            index_prefetch_objects(&index, objects->addresses, (const uint32_t *)objects->sizes, start);
+        }
+    }
+    const uint64_t ends[] = {0, 1, UINT64_MAX, index.low - 1, index.high, index.high + 1, (uint64_t)1 << 63};
+    for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++)
+        assert_int_equal(find(&index, objects, ends[j]), find_slowly(objects, ends[j]));
+    index_deinit(&index);
+    deinit(objects);
+}
+
+/* count objects of up to largest bytes from start on, some back to back, some with gaps. */
+static void add_random(struct objects *objects, uint64_t start, uint32_t count, uint64_t largest)
+{
+    uint64_t random = start | 1, address = start;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t size = (unit_random(&random) % (largest / 8) + 1) * 8;
+        if (unit_random(&random) % 4 == 0)
+            address += unit_random(&random) % 4096 / 8 * 8;
+        add(objects, address, size);
+        address += size;
+    }
+}
+
+static void no_objects(void **state)
+{
+    (void)state;
+    struct object_index index;
+    assert_no_error(index_init(&index, NULL, 0, size_of, NULL));
+    assert_int_equal(index_candidate(&index, NULL, 0), UINT32_MAX);
+    assert_int_equal(index_candidate(&index, NULL, UINT64_MAX), UINT32_MAX);
+    assert_int_equal(index_candidate(&index, NULL, 0xc000000000), UINT32_MAX);
+    index_deinit(&index);
+}
+
+static void one_object(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    add(&objects, 8, 8);
+    check(&objects, true);
+    add(&objects, 0xc000000000, 16);
+    check(&objects, true);
+    add(&objects, ARENA - 8, 16); /* over the boundary of two arenas */
+    check(&objects, true);
+}
+
+static void one_arena(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    add_random(&objects, 0xc000000000, 20000, 64);
+    check(&objects, true);
+    add_random(&objects, 0xc000000000 + 8, 20000, 3000);
+    check(&objects, true);
+}
+
+/* The last address below and the first at or above the boundary of an arena. */
+static void arena_boundaries(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    for (uint64_t arena = 3000; arena < 3010; arena++) {
+        add(&objects, arena * ARENA, 8);
+        add(&objects, (arena + 1) * ARENA - 8, 8);
+    }
+    check(&objects, true);
+}
+
+static void arenas_far_apart(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    add_random(&objects, 0x18000000, 1000, 64);
+    add_random(&objects, 0xc000000000, 1000, 64);
+    add_random(&objects, 0x2998b8000000, 1000, 64);
+    add_random(&objects, 0x7f0000000000, 1000, 64);
+    add(&objects, ((uint64_t)1 << 56) - 64, 64);
+    check(&objects, true);
+}
+
+/* Granules get larger, so the index does not. */
+static void nearly_empty_arenas(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    struct object_index index;
+    for (uint64_t i = 0; i < 50000; i++)
+        add(&objects, 0xc000000000 + i * ARENA + i % 1000 * 64, 64);
+    assert_no_error(index_init(&index, objects.addresses, objects.count, size_of, &objects));
+    assert_true(index.granule_count <= 9u << 20); /* 36 MB at most */
+    index_deinit(&index);
+    check(&objects, true);
+}
+
+static void objects_over_arenas(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    add(&objects, 0xc000000000, 5 * ARENA);
+    add(&objects, 0xc000000000 + 5 * ARENA, 3 * ARENA + 4096);
+    add(&objects, 0xc000000000 + 8 * ARENA + 4096, 8);
+    add(&objects, 0xc000000000 + 20 * ARENA + 64, ARENA);
+    add_random(&objects, 0xc000000000 + 40 * ARENA, 1000, 100000);
+    check(&objects, true);
+}
+
+/* Beyond all limits, as only damage can make it: slower, not wrong. */
+static void too_many_arenas(void **state)
+{
+    (void)state;
+    struct objects objects = {0};
+    for (uint64_t i = 0; i < 20; i++)
+        add(&objects, ((uint64_t)1 << 44) * (i + 1), ((uint64_t)1 << 42) - 8);
+    check(&objects, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest index[] = {
+        cmocka_unit_test(no_objects),          cmocka_unit_test(one_object),
+        cmocka_unit_test(one_arena),           cmocka_unit_test(arena_boundaries),
+        cmocka_unit_test(arenas_far_apart),    cmocka_unit_test(nearly_empty_arenas),
+        cmocka_unit_test(objects_over_arenas), cmocka_unit_test(too_many_arenas),
+    };
+    return UNIT_RUN(index);
+}

@@ -1,0 +1,429 @@
+/* Covers heap/load and heap/shapes: order, phantoms, duplicate, overlapping and misplaced objects, damage, types. */
+#include "dump_builder.h"
+
+#include "heap/heap.h"
+
+enum { BASE_PAGES = 400, PAGE = 8192 };
+#define BASE 0xc000000000
+
+static void expect_ascending(const struct g2h_heap *heap)
+{
+    for (uint32_t i = 1; i < g2h_heap_object_count(heap); i++)
+        assert_true(heap->addresses[i - 1] + heap_object_size(heap, i - 1) <= heap->addresses[i]);
+}
+
+/* Each object reads back with its address in its contents, and is found by its first and last byte. */
+static void expect_objects(const struct g2h_heap *heap)
+{
+    expect_ascending(heap);
+    for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
+        uint32_t found;
+        struct g2h_object object = g2h_heap_object(heap, i);
+        assert_int_equal(object.address, heap->addresses[i]);
+        assert_int_equal(object.size, heap_object_size(heap, i));
+        assert_int_equal(heap_word(heap, object.contents.data), object.address);
+        assert_true(g2h_heap_find(heap, object.address, &found) && found == i);
+        assert_true(g2h_heap_find(heap, object.address + object.size - 1, &found) && found == i);
+    }
+}
+
+/* ---- order ---- */
+
+/* Spans in the order of a shuffled deck, as Go's span table has them, with sizes from 8 to 8192. */
+static void spans_in_any_order(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {8, 16, 24, 48, 112, 1024, 4096, 8192};
+    uint32_t deck[BASE_PAGES];
+    uint64_t random = 99, objects = 0, bytes = 0;
+    struct dump dump;
+    for (uint32_t i = 0; i < BASE_PAGES; i++)
+        deck[i] = i;
+    for (uint32_t i = BASE_PAGES; i-- > 1;) {
+        uint32_t other = (uint32_t)(unit_random(&random) % (i + 1)), kept = deck[i];
+        deck[i] = deck[other];
+        deck[other] = kept;
+    }
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint32_t i = 0; i < BASE_PAGES; i++) {
+        uint32_t size = sizes[deck[i] % 8];
+        for (uint64_t at = 0; at + size <= PAGE; at += size) {
+            if (unit_random(&random) % 3 == 0)
+                continue; /* a free slot */
+            uint64_t address = BASE + (uint64_t)deck[i] * PAGE + at;
+            dump_object(&dump, address, size, WORDS(address));
+            objects++;
+            bytes += size;
+        }
+    }
+    dump_eof(&dump);
+    for (unsigned threads = 1; threads <= 9; threads += 2) {
+        dump_load(&dump, threads);
+        assert_int_equal(g2h_heap_object_count(dump.heap), objects);
+        assert_int_equal(g2h_heap_account(dump.heap)->objects, objects);
+        assert_int_equal(g2h_heap_account(dump.heap)->object_bytes, bytes);
+        assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 0);
+        assert_int_equal(g2h_heap_account(dump.heap)->misplaced, 0);
+        expect_objects(dump.heap);
+    }
+    dump_deinit(&dump);
+}
+
+/* No dump is so, but none is refused for it: descending, and runs that lie between each other. */
+static void objects_in_any_order(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    struct dump dump;
+    for (int order = 0; order < 3; order++) {
+        dump_start_modern(&dump, "go1.19.8");
+        for (uint64_t i = 0; i < COUNT; i++) {
+            uint64_t place = order == 0   ? COUNT - 1 - i
+                             : order == 1 ? i * 2 % COUNT + (i * 2 >= COUNT) /* evens, then odds */
+                                          : i * 1009 % COUNT;
+            dump_object(&dump, BASE + place * 64, 64, WORDS(BASE + place * 64));
+        }
+        dump_eof(&dump);
+        for (unsigned threads = 1; threads <= 4; threads += 3) {
+            dump_load(&dump, threads);
+            assert_int_equal(g2h_heap_object_count(dump.heap), COUNT);
+            expect_objects(dump.heap);
+        }
+        dump_deinit(&dump);
+    }
+}
+
+/* A span of large pages: objects larger than a page, next to small ones. */
+static void large_objects(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE + 0x100000, 1 << 20, WORDS(BASE + 0x100000));
+    dump_object(&dump, BASE + 0x10000, 0x8000, WORDS(BASE + 0x10000));
+    dump_object(&dump, BASE + 0x18000, 40960, WORDS(BASE + 0x18000));
+    dump_object(&dump, BASE + 0x200000, 16, WORDS(BASE + 0x200000));
+    dump_eof(&dump);
+    dump_load(&dump, 2);
+    assert_int_equal(g2h_heap_object_count(dump.heap), 4);
+    expect_objects(dump.heap);
+    dump_deinit(&dump);
+}
+
+static void empty_heap(void **state)
+{
+    (void)state;
+    struct dump dump;
+    uint32_t found;
+    dump_start_modern(&dump, "go1.26.1");
+    dump_eof(&dump);
+    dump_load(&dump, 3);
+    assert_int_equal(g2h_heap_object_count(dump.heap), 0);
+    assert_false(g2h_heap_find(dump.heap, BASE, &found));
+    assert_false(g2h_heap_find(dump.heap, 0, &found));
+    dump_deinit(&dump);
+}
+
+/* ---- damage ---- */
+
+static void duplicate_objects(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t i = 0; i < 10; i++)
+        dump_object(&dump, BASE + i * 32, 32, WORDS(BASE + i * 32));
+    dump_object(&dump, BASE + 32, 32, WORDS(BASE + 32));
+    dump_object(&dump, BASE + 32, 32, WORDS(BASE + 32));
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    assert_int_equal(g2h_heap_object_count(dump.heap), 10);
+    assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 2);
+    assert_int_equal(g2h_heap_account(dump.heap)->object_bytes, 320);
+    expect_objects(dump.heap);
+    dump_deinit(&dump);
+}
+
+/* In the same page, across pages, and one over many: the lower one goes. */
+static void overlapping_objects(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE, 64, WORDS(BASE));
+    dump_object(&dump, BASE + 32, 64, WORDS(BASE + 32)); /* the one before */
+    dump_object(&dump, BASE + 96, 32, WORDS(BASE + 96));
+    dump_object(&dump, BASE + 0x10000, 0x4000, WORDS(BASE + 0x10000)); /* over the next two */
+    dump_object(&dump, BASE + 0x12000, 64, WORDS(BASE + 0x12000));
+    dump_object(&dump, BASE + 0x13000, 64, WORDS(BASE + 0x13000));
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 2);
+    assert_int_equal(g2h_heap_object_count(dump.heap), 4);
+    assert_int_equal(dump.heap->addresses[0], BASE + 32);
+    assert_int_equal(dump.heap->addresses[2], BASE + 0x12000);
+    expect_objects(dump.heap);
+    dump_deinit(&dump);
+}
+
+static void misplaced_objects(void **state)
+{
+    (void)state;
+    const uint64_t addresses[] = {0, BASE + 4, BASE + 1, (uint64_t)1 << 56, UINT64_MAX - 7};
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE, 16, WORDS(BASE));
+    for (size_t i = 0; i < 5; i++)
+        dump_object(&dump, addresses[i], 16, WORDS(1));
+    dump_object(&dump, BASE + 16, 0, NO_WORDS);
+    dump_object(&dump, BASE + 32, 16, WORDS(BASE + 32));
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    assert_int_equal(g2h_heap_account(dump.heap)->misplaced, 6);
+    assert_int_equal(g2h_heap_object_count(dump.heap), 2);
+    expect_objects(dump.heap);
+    dump_deinit(&dump);
+}
+
+/* Everything before the damage is there; so is the reason. */
+static void cut_dump(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t i = 0; i < 100; i++)
+        dump_object(&dump, BASE + i * 64, 64, WORDS(BASE + i * 64));
+    dump.size -= 5;
+    dump_load(&dump, 2);
+    assert_int_equal(g2h_heap_object_count(dump.heap), 99);
+    assert_non_null(g2h_heap_damage(dump.heap));
+    assert_int_equal(g2h_heap_damage(dump.heap)->code, G2H_ERROR_DAMAGED);
+    assert_non_null(strstr(g2h_heap_damage(dump.heap)->message, "record 101 (object"));
+    assert_int_equal(g2h_heap_account(dump.heap)->bytes_behind, 0);
+    expect_objects(dump.heap);
+    dump_deinit(&dump);
+}
+
+static void bytes_behind_the_end(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_eof(&dump);
+    dump_bytes(&dump, "behind", 6);
+    dump_load(&dump, 1);
+    assert_null(g2h_heap_damage(dump.heap));
+    assert_int_equal(g2h_heap_account(dump.heap)->bytes_behind, 6);
+    assert_int_equal(g2h_heap_account(dump.heap)->bytes_read, dump.size - 6);
+    dump_deinit(&dump);
+}
+
+/* ---- phantoms ---- */
+
+/* All slots of a page; what overlaps the tail has no fields. Gives how many there are. */
+static uint64_t put_page(struct dump *dump, uint64_t page, uint64_t size, bool pointers, uint64_t reserve)
+{
+    uint64_t slots = PAGE / size;
+    for (uint64_t i = 0; i < slots; i++) {
+        bool phantom = (i + 1) * size > PAGE - reserve;
+        if (pointers && !phantom)
+            dump_object(dump, page + i * size, size, WORDS(page + i * size));
+        else
+            dump_object(dump, page + i * size, size, NO_WORDS);
+    }
+    return slots;
+}
+
+/* A page with pointers, one without, one of 8-byte slots and one of slots too large; returns the phantoms there. */
+static uint64_t put_pages(struct dump *dump, bool bitmap, bool green_tea, uint64_t *ret_objects)
+{
+    const uint64_t with = (bitmap ? 128u : 0u) + (green_tea ? 128u : 0u), without = green_tea ? 128 : 0;
+    static const uint64_t sizes[] = {16, 48, 112, 512};
+    uint64_t slots = 0, real = 0, page = BASE;
+    for (int i = 0; i < 4; i++, page += 2 * PAGE) {
+        slots += put_page(dump, page, sizes[i], true, with);
+        real += (PAGE - with) / sizes[i];
+        slots += put_page(dump, page + PAGE, sizes[i], false, without);
+        real += (PAGE - without) / sizes[i];
+    }
+    slots += put_page(dump, page, 8, false, 0); /* has no mark bits */
+    real += PAGE / 8;
+    slots += put_page(dump, page + PAGE, 576, true, 0);
+    real += PAGE / 576;
+    *ret_objects = real;
+    return slots - real;
+}
+
+static void phantoms_of_versions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        bool bitmap, green_tea;
+    } cases[] = {{"go1.21.5", false, false},      {"go1.22.1", true, false},
+                 {"go1.22.1 X:noallocheaders", false, false},
+                 {"go1.25.1 X:greenteagc", true, true}, {"go1.26.1", true, true},
+                 {"go1.26.11-X:nogreenteagc", true, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct dump dump;
+        uint64_t objects, phantoms;
+        dump_start_modern(&dump, cases[i].version);
+        phantoms = put_pages(&dump, cases[i].bitmap, cases[i].green_tea, &objects);
+        dump_eof(&dump);
+        dump_load(&dump, 1 + (unsigned)i % 3);
+        assert_int_equal(g2h_heap_object_count(dump.heap), objects);
+        assert_int_equal(g2h_heap_account(dump.heap)->phantoms, phantoms);
+        assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 0);
+        expect_ascending(dump.heap);
+        dump_deinit(&dump);
+    }
+}
+
+/* memstats' count is exact, so it corrects a version that does not tell; not in a dump that is cut. */
+static void memstats_has_the_last_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *version;
+        bool bitmap, green_tea;
+    } cases[] = {{"go1.26.1", true, false},
+                 {"devel +123456", true, true},
+                 {"go1.26.1", false, false},
+                 {"go1.22.1", true, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct dump dump;
+        uint64_t objects;
+        dump_start_modern(&dump, cases[i].version);
+        put_pages(&dump, cases[i].bitmap, cases[i].green_tea, &objects);
+        dump_memstats(&dump, objects, 0);
+        dump_eof(&dump);
+        dump_load(&dump, 1);
+        assert_int_equal(g2h_heap_object_count(dump.heap), objects);
+        assert_int_equal(g2h_heap_memstats(dump.heap)->numbers[G2H_MEMSTATS_HEAP_OBJECTS], objects);
+        dump_deinit(&dump);
+    }
+}
+
+/* A count that nothing explains changes nothing. */
+static void memstats_that_fits_nothing(void **state)
+{
+    (void)state;
+    struct dump dump;
+    uint64_t objects;
+    dump_start_modern(&dump, "go1.22.1");
+    put_pages(&dump, true, false, &objects);
+    dump_memstats(&dump, objects + 12345, 0);
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    assert_int_equal(g2h_heap_object_count(dump.heap), objects);
+    dump_deinit(&dump);
+}
+
+/* ---- types, frames, shapes ---- */
+
+static void first_type_record_counts(void **state)
+{
+    (void)state;
+    const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 8}, {G2H_FIELD_POINTER, 16}};
+    struct dump dump;
+    dump_start(&dump, DUMP_1_3, 8, false);
+    dump_type(&dump, 0x4a0000, 24, "main.First", true, fields, 2);
+    dump_type(&dump, 0x4a0000, 24, "main.Second", false, fields, 1);
+    dump_itab(&dump, 0x4b0000, 1);
+    dump_itab(&dump, 0x4b0000, 0);
+    dump_typed_object(&dump, BASE, 0x4a0000, 0, 32, NO_WORDS);
+    dump_typed_object(&dump, BASE + 32, 0x4a0000, 1, 32, NO_WORDS);
+    dump_typed_object(&dump, BASE + 64, 0x4a0000, 0, 32, NO_WORDS);
+    dump_typed_object(&dump, BASE + 96, 0x4a9999, 0, 32, NO_WORDS); /* has no record */
+    dump_typed_object(&dump, BASE + 128, 0, 127, 32, NO_WORDS);
+    dump_eof(&dump);
+    const struct g2h_heap *heap = dump_load(&dump, 1);
+    assert_int_equal(heap->types.count, 1);
+    assert_memory_equal(heap->types.data[0].name.data, "main.First", 10);
+    assert_int_equal(heap->types.data[0].field_count, 2);
+    assert_int_equal(heap->itabs.count, 1);
+    assert_true(heap->itabs.data[0].data_is_pointer);
+    assert_int_equal(heap->shape_of[0], heap->shape_of[2]);
+    assert_int_not_equal(heap->shape_of[0], heap->shape_of[1]);
+    assert_int_equal(heap->shapes.list.count, 4);
+    assert_int_equal(heap->shapes.list.data[heap->shape_of[3]].type, SHAPE_NO_TYPE);
+    assert_false(heap->shapes.list.data[heap->shape_of[3]].has_pointers);
+    assert_true(heap->shapes.list.data[heap->shape_of[4]].has_pointers);
+    dump_deinit(&dump);
+}
+
+/* Objects of a size share a shape where they agree on having pointers; sizes of all sorts keep apart. */
+static void shapes_by_size_and_pointers(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {8, 16, 12, 32768, 32776, 40960, 4194304, 4194308};
+    enum { SIZES = 8 };
+    struct dump dump;
+    uint64_t address = BASE;
+    dump_start_modern(&dump, "go1.19.8");
+    for (int round = 0; round < 4; round++)
+        for (int i = 0; i < SIZES; i++, address += (uint64_t)1 << 23) {
+            if (round % 2)
+                dump_object(&dump, address, sizes[i], WORDS(address));
+            else
+                dump_object(&dump, address, sizes[i], NO_WORDS);
+        }
+    dump_eof(&dump);
+    const struct g2h_heap *heap = dump_load(&dump, 2);
+    assert_int_equal(heap->shapes.list.count, 2 * SIZES);
+    for (uint32_t i = 0; i < 4 * SIZES; i++) {
+        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[i]];
+        assert_int_equal(shape->size, sizes[i % SIZES]);
+        assert_int_equal(shape->has_pointers, i / SIZES % 2);
+    }
+    dump_deinit(&dump);
+}
+
+static void frames_follow_their_goroutine(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct g2h_record record;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_goroutine(&dump, 1, 0x1000, 0x2000);
+    dump_goroutine(&dump, 7, 0x1100, 0x3000);
+    dump_frame(&dump, "main.f", 0x3000, 0, WORDS(0), 1);
+    dump_frame(&dump, "main.g", 0x3008, 1, WORDS(0), 1);
+    dump_goroutine(&dump, 9, 0x1200, 0x4000);
+    dump_frame(&dump, "main.h", 0x4000, 0, WORDS(0), 1);
+    dump_eof(&dump);
+    const struct g2h_heap *heap = dump_load(&dump, 1);
+    assert_int_equal(g2h_heap_record_count(heap, G2H_RECORD_GOROUTINE), 3);
+    assert_int_equal(g2h_heap_record_count(heap, G2H_RECORD_STACKFRAME), 3);
+    assert_int_equal(heap->goroutines.data[0].frame_count, 0);
+    assert_int_equal(heap->goroutines.data[1].frame_count, 2);
+    assert_int_equal(heap->goroutines.data[2].first_frame, 2);
+    assert_int_equal(heap->goroutines.data[2].frame_count, 1);
+    g2h_heap_record(heap, G2H_RECORD_STACKFRAME, 1, &record);
+    assert_memory_equal(record.stackframe.function.data, "main.g", 6);
+    g2h_heap_record(heap, G2H_RECORD_GOROUTINE, 2, &record);
+    assert_int_equal(record.goroutine.goid, 9);
+    dump_deinit(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest load[] = {
+        cmocka_unit_test(spans_in_any_order),
+        cmocka_unit_test(objects_in_any_order),
+        cmocka_unit_test(large_objects),
+        cmocka_unit_test(empty_heap),
+        cmocka_unit_test(duplicate_objects),
+        cmocka_unit_test(overlapping_objects),
+        cmocka_unit_test(misplaced_objects),
+        cmocka_unit_test(cut_dump),
+        cmocka_unit_test(bytes_behind_the_end),
+        cmocka_unit_test(phantoms_of_versions),
+        cmocka_unit_test(memstats_has_the_last_word),
+        cmocka_unit_test(memstats_that_fits_nothing),
+        cmocka_unit_test(first_type_record_counts),
+        cmocka_unit_test(shapes_by_size_and_pointers),
+        cmocka_unit_test(frames_follow_their_goroutine),
+    };
+    return UNIT_RUN(load);
+}
