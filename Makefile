@@ -1,6 +1,6 @@
 # go2heapsnapshot. `make` builds; `make demo`, `make check`: see README.md. Objects go to build/, nothing else does.
 CC       ?= cc
-CFLAGS   ?= -O2 -g
+CFLAGS   ?= -O3 -g
 PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib

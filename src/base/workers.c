@@ -24,6 +24,7 @@ struct run {
     pthread_cond_t turn;
     workers_task *run;
     workers_produce *produce;
+    workers_pack *pack;
     workers_consume *consume;
     void *context;
     size_t tasks, next, consumed;
@@ -94,25 +95,41 @@ static void end_turn(struct run *run)
     pthread_mutex_unlock(&run->lock);
 }
 
+/* The task that a thread of an ordered run is at. */
+struct workers_turn {
+    struct run *run;
+    size_t task;
+    bool stopped; /* another task failed */
+};
+
+struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer)
+{
+    struct workers_turn *turn = buffer->turn;
+    struct g2h_error *error = turn->run->pack ? turn->run->pack(buffer) : NULL;
+    if (!error && !turn->stopped)
+        turn->stopped = !await_turn(turn->run, turn->task);
+    if (!error && !turn->stopped)
+        error = turn->run->consume(turn->run->context, buffer);
+    buffer->size = 0;
+    return error;
+}
+
 static void *work_ordered(void *argument)
 {
     struct thread *thread = argument;
     struct run *run = thread->run;
-    struct worker_buffer buffer = {0};
-    size_t task;
-    while (take(run, &task)) {
-        buffer.size = 0;
-        struct g2h_error *error = run->produce(run->context, task, thread->worker, &buffer);
-        if (!error) {
-            if (!await_turn(run, task))
-                break;
-            error = run->consume(run->context, &buffer);
-        }
+    struct workers_turn turn = {.run = run};
+    struct worker_buffer buffer = {.turn = &turn};
+    while (!turn.stopped && take(run, &turn.task)) {
+        struct g2h_error *error = run->produce(run->context, turn.task, thread->worker, &buffer);
+        if (!error)
+            error = worker_buffer_flush(&buffer);
         if (error) {
-            fail(run, task, error);
+            fail(run, turn.task, error);
             break;
         }
-        end_turn(run);
+        if (!turn.stopped)
+            end_turn(run);
     }
     worker_buffer_deinit(&buffer);
     return NULL;
@@ -150,10 +167,10 @@ struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run,
     return run_threads(&state, threads, work);
 }
 
-struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
+struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce, workers_pack *pack,
                                       workers_consume *consume, void *context)
 {
-    struct run state = {.produce = produce, .consume = consume, .context = context, .tasks = tasks};
+    struct run state = {.produce = produce, .pack = pack, .consume = consume, .context = context, .tasks = tasks};
     return run_threads(&state, threads, work_ordered);
 }
 
@@ -173,5 +190,6 @@ char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
 void worker_buffer_deinit(struct worker_buffer *buffer)
 {
     free(buffer->data);
-    *buffer = (struct worker_buffer){0};
+    buffer->data = NULL;
+    buffer->size = buffer->capacity = 0;
 }

@@ -24,10 +24,11 @@ typedef struct g2h_error *workers_task(void *context, size_t task, unsigned work
  */
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context);
 
-/* Bytes that a task made. */
+/* Bytes that a task makes. */
 struct worker_buffer {
     char *data;
     size_t size, capacity;
+    struct workers_turn *turn; /* whose turn it is; see worker_buffer_flush() */
 };
 
 /* Makes room for size bytes more; NULL where there is no memory. */
@@ -36,13 +37,20 @@ char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
 void worker_buffer_deinit(struct worker_buffer *buffer);
 
 typedef struct g2h_error *workers_produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer);
+typedef struct g2h_error *workers_pack(struct worker_buffer *buffer);
 typedef struct g2h_error *workers_consume(void *context, const struct worker_buffer *buffer);
 
 /*
  * Like workers_run(), with results in order: what produce() makes of task 0, 1, … is handed to consume() in this order,
- * by one thread at a time. At most a few buffers per thread are alive at once.
+ * by one thread at a time. pack, if not NULL, may replace a buffer's bytes before, on the thread that made them.
  */
-struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
+struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce, workers_pack *pack,
                                       workers_consume *consume, void *context);
+
+/*
+ * Within produce(): waits for the task's turn, has the bytes so far consumed, and empties the buffer. A task that makes
+ * much calls it now and then, so that no buffer outgrows memory.
+ */
+struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer);
 
 #endif

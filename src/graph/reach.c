@@ -43,6 +43,11 @@ static bool pop(struct marker *marker, uint32_t *ret)
         uint32_t object = marker->stack.data[--marker->stack.count];
         __builtin_prefetch(&graph->blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
         marker->queue[(marker->queue_begin + marker->queue_count++) % QUEUE] = object;
+        if (marker->queue_count > QUEUE / 2) { /* by now it is known where the targets of this one are */
+            uint32_t earlier = marker->queue[(marker->queue_begin + marker->queue_count - QUEUE / 2) % QUEUE];
+            const struct block *block = &graph->blocks[earlier >> BLOCK_SHIFT];
+            __builtin_prefetch(&block->targets[block->starts[earlier & (BLOCK_OBJECTS - 1)]]);
+        }
     }
     if (marker->queue_count == 0)
         return false;

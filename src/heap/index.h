@@ -8,7 +8,6 @@
 #ifndef HEAP_INDEX_H
 #define HEAP_INDEX_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,11 +43,11 @@ size_t index_arena(const struct object_index *index, uint64_t arena);
 static inline uint32_t index_search(const uint64_t *addresses, uint32_t from, uint32_t to, uint64_t address)
 {
     uint32_t count = to - from;
-    while (count > 0) { /* without branches that depend on the address: they would be guessed wrong half the time */
+    while (count > 0) { /* without a branch that depends on the address: it would be guessed wrong half the time */
         uint32_t half = count / 2;
-        bool above = addresses[from + half] <= address;
-        from = above ? from + half + 1 : from;
-        count = above ? count - half - 1 : half;
+        uint32_t above = 0 - (uint32_t)(addresses[from + half] <= address); /* all bits or none */
+        from += (half + 1) & above;
+        count = ((count - half - 1) & above) | (half & ~above);
     }
     return from - 1;
 }
@@ -92,8 +91,9 @@ static inline void index_prefetch_objects(const struct object_index *index, cons
     if (granule == SIZE_MAX)
         return;
     uint32_t from = index->granules[granule], to = index->granules[granule + 1];
-    __builtin_prefetch(&addresses[from + (to - from) / 2]);
-    __builtin_prefetch(&shape_of[from + (to - from) / 2]);
+    __builtin_prefetch(&addresses[from]); /* mostly one line of the cache, at times two */
+    __builtin_prefetch(&addresses[to]);
+    __builtin_prefetch(&shape_of[from]);
 }
 
 #endif

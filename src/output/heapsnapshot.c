@@ -57,6 +57,16 @@ static bool append(struct worker_buffer *buffer, const char *text, size_t size)
     return true;
 }
 
+/* Room for size bytes more. A buffer that has become large is written first. */
+static struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
+{
+    const size_t large = 8u << 20;
+    if (buffer->capacity - buffer->size >= size)
+        return NULL;
+    struct g2h_error *error = buffer->size > large ? worker_buffer_flush(buffer) : NULL;
+    return error || worker_buffer_reserve(buffer, size + (1u << 18)) ? error : &error_no_memory;
+}
+
 /* ---- the header ---- */
 
 /* A text of the dump, without what could end a JSON string or unbalance the header's braces. */
@@ -125,16 +135,17 @@ static const char OBJECT_DIGIT = '0' + NODE_OBJECT, SYNTHETIC_DIGIT = '0' + NODE
 
 static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph, struct worker_buffer *buffer)
 {
-    char *at = worker_buffer_reserve(buffer, graph->synthetics.count * NODE_LINE);
-    TRY(at);
     for (size_t i = 0; i < graph->synthetics.count; i++) {
-        char *begin = at;
-        at = write_node(at, SYNTHETIC_DIGIT, graph->synthetics.data[i].name, graph->synthetics.data[i].id, 0,
-                        (uint32_t)(graph->first_child[i + 1] - graph->first_child[i]));
+        struct g2h_error *error = make_room(buffer, NODE_LINE);
+        if (error)
+            return error;
+        char *begin = buffer->data + buffer->size;
+        char *at = write_node(begin, SYNTHETIC_DIGIT, graph->synthetics.data[i].name, graph->synthetics.data[i].id, 0,
+                              (uint32_t)(graph->first_child[i + 1] - graph->first_child[i]));
         if (i == 0) /* no comma before the first node */
             memmove(begin, begin + 1, (size_t)(--at - begin));
+        buffer->size = (size_t)(at - buffer->data);
     }
-    buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
 
@@ -221,15 +232,16 @@ static char *write_child(const struct g2h_graph *graph, char *at, uint64_t child
 
 static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph, struct worker_buffer *buffer)
 {
-    char *at = worker_buffer_reserve(buffer, (size_t)graph->first_object_child * EDGE_LINE);
-    TRY(at);
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
-        char *begin = at;
-        at = write_child(graph, at, i);
+        struct g2h_error *error = make_room(buffer, EDGE_LINE);
+        if (error)
+            return error;
+        char *begin = buffer->data + buffer->size;
+        char *at = write_child(graph, begin, i);
         if (i == 0)
             memmove(begin, begin + 1, (size_t)(--at - begin));
+        buffer->size = (size_t)(at - buffer->data);
     }
-    buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
 
@@ -248,42 +260,53 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t sou
     return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY, names_of_key(&graph->names, name.value), node);
 }
 
-static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number, struct worker_buffer *buffer)
+/* The pointers of the block's object i. copy is a reader for this. */
+static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct block *block, uint32_t i,
+                                        uint32_t object_number, struct g2h_reader *copy, struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object_number]];
+    const uint32_t *target = block->targets + block->starts[i], *end = block->targets + block->starts[i + 1];
+    struct g2h_object object;
+    struct pointers pointers;
+    uint64_t offset, value;
+    reader_seek(copy, heap->offsets[object_number]);
+    reader_object_again(copy, &object);
+    pointers_of_object(heap, &object, shape, &pointers);
+    while (target < end && pointers_next(&pointers, &offset, &value)) {
+        if (!in_heap_range(heap, value))
+            continue;
+        if (*target != NO_TARGET) {
+            struct g2h_error *error = make_room(buffer, EDGE_LINE);
+            if (error)
+                return error;
+            char *at = write_pointer(graph, buffer->data + buffer->size, object_number, shape, &object.contents, offset,
+                                     *target);
+            buffer->size = (size_t)(at - buffer->data);
+        }
+        target++;
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number, struct worker_buffer *buffer)
+{
     const struct block *block = &graph->blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
-    struct g2h_reader copy = *heap->reader;
+    struct g2h_reader copy = *graph->heap->reader;
     uint64_t child = find_object_child(graph, first);
-    char *at = worker_buffer_reserve(buffer, (size_t)block->hits * EDGE_LINE);
-    TRY(at);
     for (uint32_t i = 0; i < block->objects; i++) {
-        if (block->starts[i] < block->starts[i + 1]) {
-            const struct shape *shape = &heap->shapes.list.data[heap->shape_of[first + i]];
-            const uint32_t *target = block->targets + block->starts[i];
-            const uint32_t *end = block->targets + block->starts[i + 1];
-            struct g2h_object object;
-            struct pointers pointers;
-            uint64_t offset, value;
-            reader_seek(&copy, heap->offsets[first + i]);
-            reader_object_again(&copy, &object);
-            pointers_of_object(heap, &object, shape, &pointers);
-            while (target < end && pointers_next(&pointers, &offset, &value)) {
-                if (!in_heap_range(heap, value))
-                    continue;
-                if (*target != NO_TARGET)
-                    at = write_pointer(graph, at, first + i, shape, &object.contents, offset, *target);
-                target++;
-            }
+        struct g2h_error *error = NULL;
+        if (block->starts[i] < block->starts[i + 1])
+            error = write_pointers(graph, block, i, first + i, &copy, buffer);
+        for (; !error && is_child_of(graph, child, first + i); child++) {
+            error = make_room(buffer, EDGE_LINE);
+            if (!error)
+                buffer->size = (size_t)(write_child(graph, buffer->data + buffer->size, child) - buffer->data);
         }
-        for (; is_child_of(graph, child, first + i); child++) {
-            buffer->size = (size_t)(at - buffer->data);
-            at = worker_buffer_reserve(buffer, (size_t)(block->hits + 1) * EDGE_LINE);
-            TRY(at);
-            at = write_child(graph, at, child);
-        }
+        if (error)
+            return error;
     }
-    buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
 

@@ -36,7 +36,7 @@ static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
 {
     struct trailer trailer = {(uint32_t)crc32(0, (const Bytef *)buffer->data, (uInt)buffer->size),
                               (uint32_t)buffer->size};
-    struct worker_buffer packed = {0};
+    struct worker_buffer packed = {.turn = buffer->turn};
     z_stream stream = {0};
     if (deflateInit2(&stream, LEVEL, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return &error_no_memory;
@@ -62,8 +62,7 @@ static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
 static struct g2h_error *produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer)
 {
     struct sink *sink = context;
-    struct g2h_error *error = sink->produce(sink->context, task, worker, buffer);
-    return error || !sink->gzip ? error : deflate_buffer(buffer);
+    return sink->produce(sink->context, task, worker, buffer);
 }
 
 static struct g2h_error *consume(void *context, const struct worker_buffer *buffer)
@@ -85,7 +84,7 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
     struct sink sink = {options->fd, options->name, options->gzip, produce_bytes, context, 0, 0};
     struct g2h_error *error = sink.gzip ? write_all(&sink, head, sizeof(head)) : NULL;
     if (!error)
-        error = workers_run_ordered(threads, tasks, produce, consume, &sink);
+        error = workers_run_ordered(threads, tasks, produce, sink.gzip ? deflate_buffer : NULL, consume, &sink);
     if (error || !sink.gzip)
         return error;
     unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */
