@@ -28,7 +28,7 @@ STATIC   := $(BUILD)/libgo2heapsnapshot.a
 SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
 PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 
-.PHONY: all demo check check-all bench fuzz install clean
+.PHONY: FORCE all demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
 
 $(PROGRAM): $(CLI_OBJ) $(STATIC)
@@ -41,9 +41,10 @@ $(STATIC): $(LIB_OBJ)
 $(SHARED): $(LIB_OBJ)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) -o $@ $^ $(LIBS)
 
-$(PKGCONFIG): Makefile include/go2heapsnapshot/version.h
+# It names the prefix, so it is written anew for each.
+$(PKGCONFIG): FORCE
 	@mkdir -p $(@D)
-	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
 	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
 	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: -lz -pthread' 'Cflags: -I$${includedir}' > $@
 

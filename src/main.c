@@ -21,7 +21,8 @@
 /* A mapped file that becomes shorter while it is read. */
 static void on_bus_error(int signal)
 {
-    static const char message[] = "go2heapsnapshot: the dump's file became shorter while it was read\n";
+    static const char message[] =
+        "go2heapsnapshot: the dump's file became shorter while it was read\n";
     (void)signal;
     target_remove_unfinished();
     if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
@@ -36,14 +37,23 @@ static void on_interrupt(int number)
     raise(number);
 }
 
+/* What the caller wants ignored, as nohup does, stays so. */
+static void catch_interrupt(int number)
+{
+    if (signal(number, on_interrupt) == SIG_IGN)
+        signal(number, SIG_IGN);
+}
+
 /* The four rooms, one after the other. */
-static struct g2h_error *convert(const struct options *options, struct target *target, struct g2h_input **input,
-                                 struct g2h_heap **heap, struct g2h_graph **graph)
+static struct g2h_error *convert(const struct options *options, struct target *target,
+                                 struct g2h_input **input, struct g2h_heap **heap,
+                                 struct g2h_graph **graph)
 {
     const struct g2h_progress *progress = progress_start();
     const struct g2h_heap_options heap_options = {options->threads, progress};
     const struct g2h_graph_options graph_options = {options->threads, progress};
-    const struct g2h_output_options output_options = {target->fd, target->name, options->gzip, options->threads, progress};
+    const struct g2h_output_options output_options = {target->fd, target->name, options->gzip,
+                                                      options->threads, progress};
 
     struct g2h_error *error = g2h_input_open(options->input, progress, input);
     if (!error)
@@ -76,14 +86,16 @@ int main(int argc, char **argv)
     if (!options_parse(argc, argv, &options, &status))
         return status;
     if (!options.output && isatty(STDOUT_FILENO)) {
-        fprintf(stderr, "go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:\n"
-                        "  go2heapsnapshot %s > app.heapsnapshot\n", options.input);
+        fprintf(stderr,
+                "go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:\n"
+                "  go2heapsnapshot %s > app.heapsnapshot\n",
+                options.input);
         return EXIT_USAGE;
     }
     signal(SIGBUS, on_bus_error);
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
-    signal(SIGHUP, on_interrupt);
+    catch_interrupt(SIGINT);
+    catch_interrupt(SIGTERM);
+    catch_interrupt(SIGHUP);
 
     struct g2h_error *error = target_open(options.output, &target);
     if (!error)

@@ -1,9 +1,9 @@
 /*
  * Reading a Go heap dump (runtime/debug.WriteHeapDump) record by record.
  *
- * Follows runtime/heapdump.go of Go 1.5 … 1.27, runtime/heapdump.c of 1.3 and 1.4, and the README of
- * randall77/hprof for the patch of 2013; docs/dump-formats.md has the layouts. Record names are those of the
- * format's description, https://go.dev/s/go15heapdump.
+ * Follows runtime/heapdump.go of Go 1.5 … 1.27, runtime/heapdump.c of 1.3 and 1.4, and the README
+ * of randall77/hprof for the patch of 2013; docs/dump-formats.md has the layouts. Record names are
+ * those of the format's description, https://go.dev/s/go15heapdump.
  *
  * Contents, names and field lists are not copied: they point into the input, which must stay open.
  */
@@ -61,8 +61,8 @@ struct g2h_bytes {
 /* A field list, still encoded. Walk it with g2h_fields_next(). */
 struct g2h_fields {
     const uint8_t *at, *end;
-    uint64_t left;            /* fields left where the list has a count (2013); otherwise 2^64-1 */
-    const uint8_t *kinds;     /* the layout's field kinds: number in the file → enum g2h_field_kind */
+    uint64_t left;        /* fields left where the list has a count (2013); otherwise 2^64-1 */
+    const uint8_t *kinds; /* the layout's field kinds: number in the file → enum g2h_field_kind */
 };
 
 struct g2h_field {
@@ -71,21 +71,27 @@ struct g2h_field {
 };
 
 /*
- * The next field of a list; false at its end. The reader has checked that every field of a record lies in its
- * contents (an object's fields: in its declared size).
+ * The next field of a list; false at its end. The reader has checked that every field of a record
+ * lies in its contents (an object's fields: in its declared size).
  */
 G2H_PUBLIC bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret);
 
-enum { G2H_OBJECT_VALUE = 0, G2H_OBJECT_ARRAY = 1, G2H_OBJECT_CHAN = 2, G2H_OBJECT_CONSERVATIVE = 127 };
+enum {
+    G2H_OBJECT_VALUE = 0,
+    G2H_OBJECT_ARRAY = 1,
+    G2H_OBJECT_CHAN = 2,
+    G2H_OBJECT_CONSERVATIVE = 127
+};
 
 /* An allocation slot in use. */
 struct g2h_object {
     uint64_t address;
-    uint64_t size;             /* of the slot, as declared */
-    struct g2h_bytes contents; /* what of it is in the file: less than size where size > 0x7ffff000 (docs) */
-    struct g2h_fields fields;  /* 1.4 and later; empty before */
-    uint64_t type;             /* before 1.4: address of a type record or 0. For a channel its element type */
-    uint64_t kind;             /* before 1.4: G2H_OBJECT_… */
+    uint64_t size; /* of the slot, as declared */
+    struct g2h_bytes
+        contents; /* what of it is in the file: less than size where size > 0x7ffff000 (docs) */
+    struct g2h_fields fields; /* 1.4 and later; empty before */
+    uint64_t type; /* before 1.4: address of a type record or 0. For a channel its element type */
+    uint64_t kind; /* before 1.4: G2H_OBJECT_… */
 };
 
 struct g2h_type {
@@ -117,9 +123,9 @@ struct g2h_params {
     uint64_t pointer_size; /* 4 or 8 */
     uint64_t hchan_size;   /* before 1.4, else 0 */
     uint64_t heap_start, heap_end;
-    char arch[32];                    /* GOARCH; "" where unknown */
-    struct g2h_bytes version;         /* "go1.26.1" from about 1.17 on, else empty */
-    struct g2h_bytes experiment;      /* GOEXPERIMENT to about 1.16 */
+    char arch[32];               /* GOARCH; "" where unknown */
+    struct g2h_bytes version;    /* "go1.26.1" from about 1.17 on, else empty */
+    struct g2h_bytes experiment; /* GOEXPERIMENT to about 1.16 */
     uint64_t ncpu;
 };
 
@@ -221,13 +227,15 @@ struct g2h_reader;
  * Starts to read at the header and tells the layout. input must outlive the reader.
  * Errors: G2H_ERROR_NOT_DUMP (no header of a Go heap dump, or nothing behind it), G2H_ERROR_MEMORY.
  */
-G2H_PUBLIC struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret);
+G2H_PUBLIC struct g2h_error *g2h_reader_create(const struct g2h_input *input,
+                                               struct g2h_reader **ret);
 G2H_PUBLIC void g2h_reader_destroy(struct g2h_reader *reader);
 
 /*
  * Reads the next record. After the record G2H_RECORD_EOF it gives that record again and again.
- * Errors: G2H_ERROR_DAMAGED where the input ends without an EOF record or the bytes are no record; the message
- * has the file, offset, record number and kind. After an error nothing more can be read, for records have no lengths.
+ * Errors: G2H_ERROR_DAMAGED where the input ends without an EOF record or the bytes are no record;
+ * the message has the file, offset, record number and kind. After an error nothing more can be
+ * read, for records have no lengths.
  */
 G2H_PUBLIC struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret);
 

@@ -1,9 +1,9 @@
 /*
  * Errors of libgo2heapsnapshot.
  *
- * A function that can fail returns a struct g2h_error *: NULL for success, otherwise an error that the
- * caller owns and hands to g2h_error_destroy(). Results go to the last parameter, named ret, and are
- * written on success only.
+ * A function that can fail returns a struct g2h_error *: NULL for success, otherwise an error that
+ * the caller owns and hands to g2h_error_destroy(). Results go to the last parameter, named ret,
+ * and are written on success only.
  */
 #ifndef GO2HEAPSNAPSHOT_ERROR_H
 #define GO2HEAPSNAPSHOT_ERROR_H
@@ -14,13 +14,15 @@ enum g2h_error_code {
     G2H_ERROR_MEMORY,   /* no memory */
     G2H_ERROR_SYSTEM,   /* a system call failed; the message ends with the system's words */
     G2H_ERROR_NOT_DUMP, /* the input is no Go heap dump, nothing of it can be read */
-    G2H_ERROR_DAMAGED,  /* the input is cut or damaged from some offset on; what is before was read */
+    G2H_ERROR_DAMAGED,  /* the input is cut or damaged from some offset on; what is before was read
+                         */
     G2H_ERROR_LIMIT,    /* the heap does not fit the numbers of the output's format */
 };
 
 struct g2h_error {
     enum g2h_error_code code;
-    char *message; /* one line without a full stop; names the file, byte offset and record where known */
+    char *message; /* one line without a full stop; names the file, byte offset and record where
+                      known */
 };
 
 /* Frees an error. NULL is fine. */

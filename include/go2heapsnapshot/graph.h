@@ -1,8 +1,9 @@
 /*
- * The graph of a heap: nodes for roots, goroutines and objects, edges for pointers, in the shape of a V8 heap snapshot.
+ * The graph of a heap: nodes for roots, goroutines and objects, edges for pointers, in the shape of
+ * a V8 heap snapshot.
  *
- * docs/snapshot.md describes the nodes, their names and ids. Every object of the heap is a node; every pointer of a
- * record that hits an object is an edge; every node has a way from the root.
+ * docs/snapshot.md describes the nodes, their names and ids. Every object of the heap is a node;
+ * every pointer of a record that hits an object is an edge; every node has a way from the root.
  */
 #ifndef GO2HEAPSNAPSHOT_GRAPH_H
 #define GO2HEAPSNAPSHOT_GRAPH_H
@@ -18,9 +19,11 @@ struct g2h_graph_options {
 
 /*
  * Builds the graph of a heap, which must outlive it.
- * Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT where nodes or edges do not fit the 32-bit cells of a snapshot.
+ * Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT where nodes or edges do not fit the 32-bit cells of a
+ * snapshot.
  */
-G2H_PUBLIC struct g2h_error *g2h_graph_build(const struct g2h_heap *heap, const struct g2h_graph_options *options,
+G2H_PUBLIC struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
+                                             const struct g2h_graph_options *options,
                                              struct g2h_graph **ret);
 G2H_PUBLIC void g2h_graph_destroy(struct g2h_graph *graph);
 
@@ -28,11 +31,13 @@ G2H_PUBLIC void g2h_graph_destroy(struct g2h_graph *graph);
 struct g2h_graph_account {
     uint64_t nodes, edges; /* of the snapshot */
     uint64_t synthetic_nodes, object_parts;
-    uint64_t pointers;         /* words of objects that may be pointers and are not nil */
-    uint64_t pointers_hit;     /* of them: they hit an object, and are an edge */
-    uint64_t pointers_missed;  /* they hit nothing: data, bss, read-only data, stacks, C memory, free slots */
-    uint64_t root_pointers, root_pointers_hit, root_pointers_missed; /* the same of frames, segments and other roots */
-    uint64_t conservative;     /* words of frames that are in no field list, taken as pointers */
+    uint64_t pointers;        /* words of objects that may be pointers and are not nil */
+    uint64_t pointers_hit;    /* of them: they hit an object, and are an edge */
+    uint64_t pointers_missed; /* they hit nothing: data, bss, read-only data, stacks, C memory, free
+                                 slots */
+    uint64_t root_pointers, root_pointers_hit,
+        root_pointers_missed; /* the same of frames, segments and other roots */
+    uint64_t conservative;    /* words of frames that are in no field list, taken as pointers */
     uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
     uint64_t unreachable_objects, unreachable_bytes;
 };

@@ -17,24 +17,25 @@ struct g2h_input {
     const char *name;    /* for messages: the path, or "standard input" */
     const uint8_t *data; /* size bytes, readable until g2h_input_close() */
     uint64_t size;
-    /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is there. */
+    /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is
+     * there. */
     struct g2h_error *damage;
     bool borrowed; /* data is the caller's: g2h_input_close() leaves it alone */
 };
 
 /*
- * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is told by its
- * magic 1f 8b. progress may be NULL.
+ * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is told by
+ * its magic 1f 8b. progress may be NULL.
  *
- * Errors: G2H_ERROR_SYSTEM (open, read, no space in $TMPDIR), G2H_ERROR_MEMORY. A damaged gzip stream is
- * none: see damage above.
+ * Errors: G2H_ERROR_SYSTEM (open, read, no space in $TMPDIR), G2H_ERROR_MEMORY. A damaged gzip
+ * stream is none: see damage above.
  */
 G2H_PUBLIC struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                             struct g2h_input **ret);
 
 /* Takes bytes that are in memory already; they must stay until g2h_input_close(). */
-G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
-                                                   struct g2h_input **ret);
+G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void *data,
+                                                   uint64_t size, struct g2h_input **ret);
 
 /* Unmaps and frees. NULL is fine. */
 G2H_PUBLIC void g2h_input_close(struct g2h_input *input);

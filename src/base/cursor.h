@@ -1,7 +1,7 @@
 /*
- * A byte cursor: it carries its position and its bounds, so no read can leave the bytes it was made for.
- * The numbers of a heap dump are uvarints, as Go's encoding/binary writes them: little-endian groups of seven
- * bits, the top bit set on all bytes but the last, ten bytes at most.
+ * A byte cursor: it carries its position and its bounds, so no read can leave the bytes it was made
+ * for. The numbers of a heap dump are uvarints, as Go's encoding/binary writes them: little-endian
+ * groups of seven bits, the top bit set on all bytes but the last, ten bytes at most.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H

@@ -7,7 +7,8 @@
 /* The error for "no memory"; a constant, so it can always be had. */
 extern struct g2h_error error_no_memory;
 
-/* An error with a message by printf's rules. Gives &error_no_memory where there is no memory for it. */
+/* An error with a message by printf's rules. Gives &error_no_memory where there is no memory for
+ * it. */
 struct g2h_error *error_create(enum g2h_error_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -39,8 +39,8 @@ static inline uint32_t map_get(const struct map *map, uint64_t key)
 }
 
 /*
- * Gives key the value, unless it has one already. *ret is the value it has then. False where there is no memory.
- * value must not be MAP_NONE.
+ * Gives key the value, unless it has one already. *ret is the value it has then. False where there
+ * is no memory. value must not be MAP_NONE.
  */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 

@@ -24,7 +24,8 @@ void *large_alloc(size_t count, size_t entry_size)
         count = 1;
     if (count > SIZE_MAX / 2 / entry_size)
         return NULL;
-    void *data = mmap(NULL, count * entry_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *data =
+        mmap(NULL, count * entry_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         return NULL;
 #ifdef MADV_HUGEPAGE

@@ -1,8 +1,8 @@
 /*
  * strings: a pool in which each text is once, numbered in the order of its first use.
  *
- * The snapshot's strings table is such a pool: DevTools groups nodes by the number of their name, so one text must never
- * have two numbers.
+ * The snapshot's strings table is such a pool: DevTools groups nodes by the number of their name,
+ * so one text must never have two numbers.
  */
 #ifndef BASE_STRINGS_H
 #define BASE_STRINGS_H

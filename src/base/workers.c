@@ -1,4 +1,5 @@
-/* workers; see workers.h. POSIX threads, started for each run: a run is long against the start of a thread. */
+/* workers; see workers.h. POSIX threads, started for each run: a run is long against the start of a
+ * thread. */
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -135,7 +136,8 @@ static void *work_ordered(void *argument)
     return NULL;
 }
 
-/* Runs body on the caller's thread and on threads - 1 others; fewer where the system gives no more. */
+/* Runs body on the caller's thread and on threads - 1 others; fewer where the system gives no more.
+ */
 static struct g2h_error *run_threads(struct run *run, unsigned threads, void *(*body)(void *))
 {
     if (threads > run->tasks)
@@ -167,17 +169,18 @@ struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run,
     return run_threads(&state, threads, work);
 }
 
-struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce, workers_pack *pack,
-                                      workers_consume *consume, void *context)
+struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
+                                      workers_pack *pack, workers_consume *consume, void *context)
 {
-    struct run state = {.produce = produce, .pack = pack, .consume = consume, .context = context, .tasks = tasks};
+    struct run state = {
+        .produce = produce, .pack = pack, .consume = consume, .context = context, .tasks = tasks};
     return run_threads(&state, threads, work_ordered);
 }
 
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
 {
-    if (buffer->capacity - buffer->size < size) {
-        size_t wanted = buffer->size + size + buffer->capacity / 2;
+    if (!buffer->data || buffer->capacity - buffer->size < size) {
+        size_t wanted = buffer->size + size + buffer->capacity / 2 + 64;
         char *grown = realloc(buffer->data, wanted);
         if (!grown)
             return NULL;

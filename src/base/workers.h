@@ -1,8 +1,8 @@
 /*
  * workers: a few threads that share out numbered tasks.
  *
- * The result of a task depends on its number only, never on the thread or on the order, so that the output is the
- * same for any number of threads.
+ * The result of a task depends on its number only, never on the thread or on the order, so that the
+ * output is the same for any number of threads.
  */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
@@ -19,8 +19,8 @@ unsigned workers_available(void);
 typedef struct g2h_error *workers_task(void *context, size_t task, unsigned worker);
 
 /*
- * Runs run(context, 0 … tasks-1) on threads threads, the caller's among them. After an error no further task is
- * begun; the error of the lowest task is returned.
+ * Runs run(context, 0 … tasks-1) on threads threads, the caller's among them. After an error no
+ * further task is begun; the error of the lowest task is returned.
  */
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context);
 
@@ -36,20 +36,22 @@ char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
 
 void worker_buffer_deinit(struct worker_buffer *buffer);
 
-typedef struct g2h_error *workers_produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer);
+typedef struct g2h_error *workers_produce(void *context, size_t task, unsigned worker,
+                                          struct worker_buffer *buffer);
 typedef struct g2h_error *workers_pack(struct worker_buffer *buffer);
 typedef struct g2h_error *workers_consume(void *context, const struct worker_buffer *buffer);
 
 /*
- * Like workers_run(), with results in order: what produce() makes of task 0, 1, … is handed to consume() in this order,
- * by one thread at a time. pack, if not NULL, may replace a buffer's bytes before, on the thread that made them.
+ * Like workers_run(), with results in order: what produce() makes of task 0, 1, … is handed to
+ * consume() in this order, by one thread at a time. pack, if not NULL, may replace a buffer's bytes
+ * before, on the thread that made them.
  */
-struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce, workers_pack *pack,
-                                      workers_consume *consume, void *context);
+struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
+                                      workers_pack *pack, workers_consume *consume, void *context);
 
 /*
- * Within produce(): waits for the task's turn, has the bytes so far consumed, and empties the buffer. A task that makes
- * much calls it now and then, so that no buffer outgrows memory.
+ * Within produce(): waits for the task's turn, has the bytes so far consumed, and empties the
+ * buffer. A task that makes much calls it now and then, so that no buffer outgrows memory.
  */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer);
 

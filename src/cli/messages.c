@@ -40,9 +40,11 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
     }
     if (g2h_heap_damage(heap)) {
         progress_clear();
-        fprintf(stderr, "go2heapsnapshot: warning: %s; what is before it is used\n", g2h_heap_damage(heap)->message);
+        fprintf(stderr, "go2heapsnapshot: warning: %s; what is before it is used\n",
+                g2h_heap_damage(heap)->message);
         if (account->records[G2H_RECORD_DATA] == 0 || account->records[G2H_RECORD_BSS] == 0)
-            warn(input, "without its data and bss records, objects that only globals hold look unreachable");
+            warn(input, "without its data and bss records, objects that only globals hold look "
+                        "unreachable");
     }
     warn_count(input, account->misplaced, "left out: not at the address of an allocation slot");
     warn_count(input, account->overlapping, "left out: overlapping the next object");
@@ -52,7 +54,8 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
 
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)
 {
-    fprintf(stderr, "  %-34s %14" PRIu64 "%s%s%s%s\n", label, value, *unit ? " " : "", unit, *remark ? "  " : "", remark);
+    fprintf(stderr, "  %-34s %14" PRIu64 "%s%s%s%s\n", label, value, *unit ? " " : "", unit,
+            *remark ? "  " : "", remark);
 }
 
 static const char *agreement(uint64_t found, uint64_t expected)
@@ -64,21 +67,26 @@ static void account_objects(const struct g2h_heap *heap)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
-    bool exact = memstats && strncmp(g2h_heap_format(heap), "1.3", 3) != 0 && strcmp(g2h_heap_format(heap), "2013") != 0;
+    bool exact = memstats && strncmp(g2h_heap_format(heap), "1.3", 3) != 0 &&
+                 strcmp(g2h_heap_format(heap), "2013") != 0;
     fprintf(stderr, "objects\n");
     line("in the snapshot", account->objects, "",
          exact ? agreement(account->objects, memstats->numbers[G2H_MEMSTATS_HEAP_OBJECTS]) : "");
     line("their size", account->object_bytes, "bytes",
          exact ? agreement(account->object_bytes, memstats->numbers[G2H_MEMSTATS_HEAP_ALLOC]) : "");
     if (memstats && !exact) {
-        line("memstats HeapObjects", memstats->numbers[G2H_MEMSTATS_HEAP_OBJECTS], "", "counts stack spans too");
-        line("memstats HeapAlloc", memstats->numbers[G2H_MEMSTATS_HEAP_ALLOC], "bytes", "counts stack spans too");
+        line("memstats HeapObjects", memstats->numbers[G2H_MEMSTATS_HEAP_OBJECTS], "",
+             "counts stack spans too");
+        line("memstats HeapAlloc", memstats->numbers[G2H_MEMSTATS_HEAP_ALLOC], "bytes",
+             "counts stack spans too");
     }
-    line("phantoms left out", account->phantoms, "", "span tails that the dumper takes for objects");
+    line("phantoms left out", account->phantoms, "",
+         "span tails that the dumper takes for objects");
     line("their size", account->phantom_bytes, "bytes", "");
     line("left out as damaged", account->misplaced + account->overlapping, "", "");
     if (account->short_objects > 0)
-        line("not wholly in the file", account->short_objects, "", "Go writes at most 2 GiB of each");
+        line("not wholly in the file", account->short_objects, "",
+             "Go writes at most 2 GiB of each");
     if (account->repairs > 0)
         line("corrupt type records passed over", account->repairs, "", "a bug of Go 1.5's dumper");
 }
@@ -89,15 +97,18 @@ static void account_graph(const struct g2h_graph *graph)
     fprintf(stderr, "pointers that are not nil\n");
     line("in objects", account->pointers, "", "");
     line("  to objects: edges", account->pointers_hit, "", "");
-    line("  to nothing in the heap", account->pointers_missed, "", "data, code, stacks, C memory, free slots");
+    line("  to nothing in the heap", account->pointers_missed, "",
+         "data, code, stacks, C memory, free slots");
     line("in roots", account->root_pointers, "", "");
     line("  to objects: edges", account->root_pointers_hit, "", "");
     line("  to nothing in the heap", account->root_pointers_missed, "", "");
-    line("found in stack objects", account->conservative, "", "words of frames that no field list has");
+    line("found in stack objects", account->conservative, "",
+         "words of frames that no field list has");
     line("allocation samples", account->samples, "", "");
     line("  of no object in the dump", account->samples_missed, "", "");
     fprintf(stderr, "reachability\n");
-    line("objects that nothing holds", account->unreachable_objects, "", "garbage since the last collection");
+    line("objects that nothing holds", account->unreachable_objects, "",
+         "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     fprintf(stderr, "snapshot\n");
     line("nodes", account->nodes, "", "");
@@ -105,20 +116,23 @@ static void account_graph(const struct g2h_graph *graph)
     line("edges", account->edges, "", "");
 }
 
-void message_account(const struct g2h_input *input, const struct g2h_heap *heap, const struct g2h_graph *graph)
+void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
+                     const struct g2h_graph *graph)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_params *params = g2h_heap_params(heap);
     const char *version = g2h_heap_go_version(heap);
     progress_clear();
-    fprintf(stderr, "%s: format go%s, %s%s%s, %u-bit %s-endian\n", input->name, g2h_heap_format(heap), version,
-            *version ? " " : "", *params->arch ? params->arch : "unknown architecture",
+    fprintf(stderr, "%s: format go%s, %s%s%s, %u-bit %s-endian\n", input->name,
+            g2h_heap_format(heap), version, *version ? " " : "",
+            *params->arch ? params->arch : "unknown architecture",
             (unsigned)params->pointer_size * 8, params->big_endian ? "big" : "little");
     fprintf(stderr, "records\n");
     for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
         if (account->records[kind] > 0)
             line(g2h_record_kind_name((enum g2h_record_kind)kind), account->records[kind], "", "");
-    line("bytes read", account->bytes_read, "bytes", account->bytes_read == input->size ? "all" : "");
+    line("bytes read", account->bytes_read, "bytes",
+         account->bytes_read == input->size ? "all" : "");
     account_objects(heap);
     account_graph(graph);
 }

@@ -11,6 +11,7 @@ void message_error(const struct g2h_error *error);
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 
 /* The account that -v prints: what the dump holds and what became of it. */
-void message_account(const struct g2h_input *input, const struct g2h_heap *heap, const struct g2h_graph *graph);
+void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
+                     const struct g2h_graph *graph);
 
 #endif

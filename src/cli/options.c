@@ -37,13 +37,14 @@ static const char help[] =
 static const char hint[] = "Try 'go2heapsnapshot --help'.\n";
 
 /* A whole number from low to high; false after saying that it is none. */
-static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high, uint64_t *ret)
+static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high,
+                         uint64_t *ret)
 {
     char *end;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < low || value > high) {
-        fprintf(stderr, "go2heapsnapshot: %s takes a number from %llu to %llu, not '%s'\n%s", option,
-                (unsigned long long)low, (unsigned long long)high, text, hint);
+        fprintf(stderr, "go2heapsnapshot: %s takes a number from %llu to %llu, not '%s'\n%s",
+                option, (unsigned long long)low, (unsigned long long)high, text, hint);
         return false;
     }
     *ret = value;
@@ -52,11 +53,13 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
 
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
-    static const struct option known[] = {
-        {"output", required_argument, NULL, 'o'},     {"gzip", no_argument, NULL, 'z'},
-        {"threads", required_argument, NULL, 'j'},    {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},          {0}};
+    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
+                                          {"gzip", no_argument, NULL, 'z'},
+                                          {"threads", required_argument, NULL, 'j'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {0}};
     uint64_t number = 0;
     int option;
     *ret = (struct options){0};
@@ -95,7 +98,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         return false;
     }
     if (optind + 1 < argc) {
-        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'\n%s", argv[optind + 1], hint);
+        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'\n%s", argv[optind + 1],
+                hint);
         return false;
     }
     ret->input = argv[optind];

@@ -19,8 +19,8 @@ struct options {
 };
 
 /*
- * Reads the command line. True: go on with *ret. False: end with *ret_status; --help, --version or what is wrong with the
- * command line has been printed.
+ * Reads the command line. True: go on with *ret. False: end with *ret_status; --help, --version or
+ * what is wrong with the command line has been printed.
  */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
 

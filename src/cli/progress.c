@@ -20,7 +20,8 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void update(void *context, const char *phase, uint64_t done, uint64_t total, uint64_t objects)
+static void update(void *context, const char *phase, uint64_t done, uint64_t total,
+                   uint64_t objects)
 {
     double time = now();
     (void)context;
@@ -40,7 +41,8 @@ static void update(void *context, const char *phase, uint64_t done, uint64_t tot
     if (objects > 0)
         fprintf(stderr, ", %.1f M objects", (double)objects / 1e6);
     if (total > 0 && done > total / 20)
-        fprintf(stderr, ", %.0f s left", (time - line.phase_start) * (double)(total - done) / (double)done);
+        fprintf(stderr, ", %.0f s left",
+                (time - line.phase_start) * (double)(total - done) / (double)done);
 }
 
 const struct g2h_progress *progress_start(void)

@@ -25,14 +25,16 @@ struct g2h_error *target_open(const char *path, struct target *ret)
     if (!path)
         return NULL;
     ret->name = path;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) { /* a device or a pipe is written to, not replaced */
+    if (stat(path, &status) == 0 &&
+        !S_ISREG(status.st_mode)) { /* a device or a pipe is written to, not replaced */
         FILE *file = fopen(path, "w");
         if (!file)
             return error_system(errno, "%s: cannot write", path);
         ret->fd = fileno(file);
         return NULL;
     }
-    char *real = realpath(path, NULL); /* what a symbolic link points to; NULL where there is no such file yet */
+    char *real = realpath(
+        path, NULL); /* what a symbolic link points to; NULL where there is no such file yet */
     size_t size = strlen(real ? real : path) + sizeof(".XXXXXX");
     ret->path = ret->real_path = real ? real : strdup(path);
     ret->temporary_path = malloc(size);

@@ -1,8 +1,8 @@
 /*
  * layout: the rows of the table, and how a dump is matched to one.
  *
- * Rows follow runtime/heapdump.{c,go} of the versions they are named after. "go1.3 heap dump" heads five layouts; they
- * are told apart by their bytes, since nothing else in them tells.
+ * Rows follow runtime/heapdump.{c,go} of the versions they are named after. "go1.3 heap dump" heads
+ * five layouts; they are told apart by their bytes, since nothing else in them tells.
  */
 #include "dump/layout.h"
 
@@ -16,14 +16,18 @@
 #define IFACE   G2H_FIELD_IFACE
 #define EFACE   G2H_FIELD_EFACE
 
-#define RELEASED_TAGS {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, NO_KIND}
+#define RELEASED_TAGS \
+    { \
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, NO_KIND \
+    }
 
 /* The patch CL 37540043 of 2013, by the README of randall77/hprof. */
 static const struct layout layout_2013 = {
     .name = "2013",
-    .tags = {NO_KIND, G2H_RECORD_OBJECT, NO_KIND, G2H_RECORD_EOF, G2H_RECORD_STACKROOT, G2H_RECORD_DATAROOT,
-             G2H_RECORD_OTHERROOT, G2H_RECORD_TYPE, G2H_RECORD_GOROUTINE, G2H_RECORD_STACKFRAME, G2H_RECORD_PARAMS,
-             G2H_RECORD_FINALIZER, G2H_RECORD_ITAB, NO_KIND, NO_KIND, NO_KIND, NO_KIND, NO_KIND, NO_KIND},
+    .tags = {NO_KIND, G2H_RECORD_OBJECT, NO_KIND, G2H_RECORD_EOF, G2H_RECORD_STACKROOT,
+             G2H_RECORD_DATAROOT, G2H_RECORD_OTHERROOT, G2H_RECORD_TYPE, G2H_RECORD_GOROUTINE,
+             G2H_RECORD_STACKFRAME, G2H_RECORD_PARAMS, G2H_RECORD_FINALIZER, G2H_RECORD_ITAB,
+             NO_KIND, NO_KIND, NO_KIND, NO_KIND, NO_KIND, NO_KIND},
     .field_kinds = {POINTER, STRING, SLICE, IFACE, EFACE, NO_KIND},
     .type_fields = FIELDS_COUNTED,
     .object_has_type = true,
@@ -94,17 +98,22 @@ static const struct layout layout_1_7 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-/* Whether the record behind the header reads as params with the given tag; both 1.3 and 2013 start them alike. */
+/* Whether the record behind the header reads as params with the given tag; both 1.3 and 2013 start
+ * them alike. */
 static bool starts_with_params(struct cursor cursor, uint8_t tag)
 {
     uint64_t found, big_endian, pointer_size, hchan_size, start, end;
-    return cursor_uvarint(&cursor, &found) && found == tag && cursor_uvarint(&cursor, &big_endian) &&
-           big_endian <= 1 && cursor_uvarint(&cursor, &pointer_size) &&
-           (pointer_size == 4 || pointer_size == 8) && cursor_uvarint(&cursor, &hchan_size) && hchan_size < 256 &&
+    return cursor_uvarint(&cursor, &found) && found == tag &&
+           cursor_uvarint(&cursor, &big_endian) && big_endian <= 1 &&
+           cursor_uvarint(&cursor, &pointer_size) &&
+           (pointer_size == 4 || pointer_size == 8 ||
+            (tag == 10 && (pointer_size == 32 || pointer_size == 64))) &&
+           cursor_uvarint(&cursor, &hchan_size) && hchan_size < 256 &&
            cursor_uvarint(&cursor, &start) && cursor_uvarint(&cursor, &end) && start < end;
 }
 
-/* A dump of 2013 ends in its EOF tag 3, a released one in 0; but what it starts with is the better witness. */
+/* A dump of 2013 ends in its EOF tag 3, a released one in 0; but what it starts with is the better
+ * witness. */
 static const struct layout *detect_1_3(const uint8_t *data, uint64_t size, size_t header)
 {
     struct cursor cursor = {data + header, data + size};
@@ -125,13 +134,15 @@ static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
     int minor = -1;
     while (at < size && data[at] >= '0' && data[at] <= '9' && minor < 1000)
         minor = (minor < 0 ? 0 : minor * 10) + (data[at++] - '0');
-    if (minor < 0 || size - at < sizeof(suffix) - 1 || memcmp(data + at, suffix, sizeof(suffix) - 1) != 0)
+    if (minor < 0 || size - at < sizeof(suffix) - 1 ||
+        memcmp(data + at, suffix, sizeof(suffix) - 1) != 0)
         return -1;
     *ret_size = at + sizeof(suffix) - 1;
     return minor;
 }
 
-const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size, const char **ret_warning)
+const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
+                                   const char **ret_warning)
 {
     *ret_warning = NULL;
     int minor = header_minor(data, size, ret_size);
@@ -149,7 +160,8 @@ const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *r
     default:
         if (minor < 7)
             return NULL;
-        *ret_warning = "its header names a format newer than go1.7, the last one known; read as go1.7";
+        *ret_warning =
+            "its header names a format newer than go1.7, the last one known; read as go1.7";
         return &layout_1_7;
     }
 }
@@ -158,7 +170,8 @@ bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t
 {
     struct cursor cursor = {data, end};
     uint64_t value;
-    if (!cursor_uvarint(&cursor, &value) || value == 0 || value >= entry || value > cursor_left(&cursor))
+    if (!cursor_uvarint(&cursor, &value) || value == 0 || value >= entry ||
+        value > cursor_left(&cursor))
         return false;
     for (uint64_t i = 0; i < value; i++)
         if (cursor.at[i] < 0x20 || cursor.at[i] == 0x7f)

@@ -1,8 +1,9 @@
 /*
- * layout: what differs between the dump formats, as a table. docs/dump-formats.md says where each row comes from.
+ * layout: what differs between the dump formats, as a table. docs/dump-formats.md says where each
+ * row comes from.
  *
- * Takes the first bytes of a dump, gives the row that describes its records. The reader knows no version numbers,
- * only these rows; a new version of the format is a new row.
+ * Takes the first bytes of a dump, gives the row that describes its records. The reader knows no
+ * version numbers, only these rows; a new version of the format is a new row.
  */
 #ifndef DUMP_LAYOUT_H
 #define DUMP_LAYOUT_H
@@ -32,24 +33,28 @@ enum stackframe_form {
 
 struct layout {
     const char *name;
-    uint8_t tags[TAG_COUNT + 1];         /* tag in the file → enum g2h_record_kind, or NO_KIND */
-    uint8_t field_kinds[FIELD_KIND_COUNT]; /* number in the file → enum g2h_field_kind, or NO_KIND */
+    uint8_t tags[TAG_COUNT + 1]; /* tag in the file → enum g2h_record_kind, or NO_KIND */
+    uint8_t
+        field_kinds[FIELD_KIND_COUNT]; /* number in the file → enum g2h_field_kind, or NO_KIND */
     enum fields_form type_fields, object_fields;
     bool object_has_type;
     bool itab_has_type; /* otherwise a bool */
     bool goroutine_is_short;
     bool type_names_may_be_corrupt; /* 1.5: see reader.c */
-    bool may_lack_stack_objects;    /* frames of 1.12 and later, which has 1.7's layout; see graph/roots.c */
+    bool may_lack_stack_objects;    /* frames of 1.12 and later, which has 1.7's layout; see
+                                       graph/roots.c */
     enum params_form params;
     enum stackframe_form stackframe;
 };
 
 /*
- * Tells the layout by the header line and, for the five that share "go1.3 heap dump", by what follows. *ret_size is
- * the header's size in bytes. The layout "1.3" may turn out to be layout_1_3_beta at the first stack frame: the reader
- * asks layout_stackframe_is_beta() there. NULL where the bytes are no Go heap dump. *ret_warning is NULL or a sentence.
+ * Tells the layout by the header line and, for the five that share "go1.3 heap dump", by what
+ * follows. *ret_size is the header's size in bytes. The layout "1.3" may turn out to be
+ * layout_1_3_beta at the first stack frame: the reader asks layout_stackframe_is_beta() there. NULL
+ * where the bytes are no Go heap dump. *ret_warning is NULL or a sentence.
  */
-const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size, const char **ret_warning);
+const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *ret_size,
+                                   const char **ret_warning);
 
 extern const struct layout layout_1_3, layout_1_3_beta;
 

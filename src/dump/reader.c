@@ -1,9 +1,10 @@
 /*
  * reader: bytes in, records out.
  *
- * Goes through the input once, from record to record, since a record's end is known only after it has been read. Each
- * length is checked against what is left, each field against the contents it lies in; the rooms above need not check
- * again. One function per record kind, in the order of their tags.
+ * Goes through the input once, from record to record, since a record's end is known only after it
+ * has been read. Each length is checked against what is left, each field against the contents it
+ * lies in; the rooms above need not check again. One function per record kind, in the order of
+ * their tags.
  */
 #include "dump/reader.h"
 
@@ -19,11 +20,26 @@ static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
 
 const char *g2h_record_kind_name(enum g2h_record_kind kind)
 {
-    static const char *const names[G2H_RECORD_KINDS] = {
-        "EOF",       "object",     "otherroot",        "type",         "goroutine",     "stack frame",
-        "params",    "finalizer",  "itab",             "OS thread",    "memstats",      "queued finalizer",
-        "data",      "bss",        "defer",            "panic",        "alloc/free profile", "alloc sample",
-        "stackroot", "dataroot"};
+    static const char *const names[G2H_RECORD_KINDS] = {"EOF",
+                                                        "object",
+                                                        "otherroot",
+                                                        "type",
+                                                        "goroutine",
+                                                        "stack frame",
+                                                        "params",
+                                                        "finalizer",
+                                                        "itab",
+                                                        "OS thread",
+                                                        "memstats",
+                                                        "queued finalizer",
+                                                        "data",
+                                                        "bss",
+                                                        "defer",
+                                                        "panic",
+                                                        "alloc/free profile",
+                                                        "alloc sample",
+                                                        "stackroot",
+                                                        "dataroot"};
     return kind < G2H_RECORD_KINDS ? names[kind] : "unknown";
 }
 
@@ -39,7 +55,8 @@ static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
 {
     if (cursor_uvarint(&reader->cursor, ret))
         return true;
-    return wrong(reader, cursor_left(&reader->cursor) < 10 ? "the input is cut" : "a number is longer than 64 bits");
+    return wrong(reader, cursor_left(&reader->cursor) < 10 ? "the input is cut"
+                                                           : "a number is longer than 64 bits");
 }
 
 static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, size_t count)
@@ -50,8 +67,9 @@ static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, s
     return true;
 }
 
-#define READ_UVARINTS(reader, ...)                                                                                     \
-    read_uvarints(reader, (uint64_t *const[]){__VA_ARGS__}, sizeof((uint64_t *const[]){__VA_ARGS__}) / sizeof(void *))
+#define READ_UVARINTS(reader, ...) \
+    read_uvarints(reader, (uint64_t *const[]){__VA_ARGS__}, \
+                  sizeof((uint64_t *const[]){__VA_ARGS__}) / sizeof(void *))
 
 static bool read_bool(struct g2h_reader *reader, bool *ret)
 {
@@ -67,10 +85,12 @@ static bool read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
     if (!read_uvarint(reader, &ret->size))
         return false;
     ret->data = reader->cursor.at;
-    return cursor_skip(&reader->cursor, ret->size) || wrong(reader, "a length is beyond the end of the input");
+    return cursor_skip(&reader->cursor, ret->size) ||
+           wrong(reader, "a length is beyond the end of the input");
 }
 
-/* Go's dumper ignores short writes: Linux writes 0x7ffff000 bytes at once at most, and the length's type has 32 bits. */
+/* Go's dumper ignores short writes: Linux writes 0x7ffff000 bytes at once at most, and the length's
+ * type has 32 bits. */
 uint64_t reader_stored_size(uint64_t size)
 {
     const uint64_t longest_write = 0x7ffff000;
@@ -79,7 +99,8 @@ uint64_t reader_stored_size(uint64_t size)
 }
 
 /* A memory range: *declared is its length in memory, ret what of it is in the file. */
-static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared, struct g2h_bytes *ret)
+static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
+                                 struct g2h_bytes *ret)
 {
     if (!read_uvarint(reader, declared))
         return false;
@@ -87,13 +108,17 @@ static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared, 
         return wrong(reader, "a length is beyond any memory");
     ret->size = reader_stored_size(*declared);
     ret->data = reader->cursor.at;
-    return cursor_skip(&reader->cursor, ret->size) || wrong(reader, "a length is beyond the end of the input");
+    return cursor_skip(&reader->cursor, ret->size) ||
+           wrong(reader, "a length is beyond the end of the input");
 }
 
 static unsigned field_words(enum g2h_field_kind kind)
 {
-    static const unsigned char words[] = {
-        [G2H_FIELD_POINTER] = 1, [G2H_FIELD_STRING] = 2, [G2H_FIELD_SLICE] = 3, [G2H_FIELD_IFACE] = 2, [G2H_FIELD_EFACE] = 2};
+    static const unsigned char words[] = {[G2H_FIELD_POINTER] = 1,
+                                          [G2H_FIELD_STRING] = 2,
+                                          [G2H_FIELD_SLICE] = 3,
+                                          [G2H_FIELD_IFACE] = 2,
+                                          [G2H_FIELD_EFACE] = 2};
     return words[kind];
 }
 
@@ -117,7 +142,8 @@ static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct 
         uint64_t offset;
         if (!cursor_uvarint(&cursor, &offset))
             return wrong(reader, "the input is cut");
-        uint64_t bytes = kinds[number] == G2H_FIELD_POINTER ? word : field_words(kinds[number]) * word;
+        uint64_t bytes =
+            kinds[number] == G2H_FIELD_POINTER ? word : field_words(kinds[number]) * word;
         if (bytes > size || offset > size - bytes || (offset & (word - 1)) != 0)
             return wrong(reader, "a field lies outside of its contents");
     }
@@ -169,7 +195,8 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
     ret->kind = G2H_OBJECT_VALUE;
     if (!read_uvarint(reader, &ret->address))
         return false;
-    if (layout->object_has_type && !(read_uvarint(reader, &ret->type) && read_uvarint(reader, &ret->kind)))
+    if (layout->object_has_type &&
+        !(read_uvarint(reader, &ret->type) && read_uvarint(reader, &ret->kind)))
         return false;
     if (ret->kind > G2H_OBJECT_CHAN && ret->kind != G2H_OBJECT_CONSERVATIVE)
         return wrong(reader, "unknown object kind");
@@ -192,10 +219,11 @@ bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret)
     copy->cursor.at++; /* the tag: one byte in every layout */
     if (!read_object_memory(copy, ret))
         return false;
-    ret->fields = (struct g2h_fields){.at = copy->cursor.at,
-                                      .end = copy->cursor.end,
-                                      .left = copy->layout->object_fields == FIELDS_NONE ? 0 : UINT64_MAX,
-                                      .kinds = copy->layout->field_kinds};
+    ret->fields =
+        (struct g2h_fields){.at = copy->cursor.at,
+                            .end = copy->cursor.end,
+                            .left = copy->layout->object_fields == FIELDS_NONE ? 0 : UINT64_MAX,
+                            .kinds = copy->layout->field_kinds};
     return true;
 }
 
@@ -205,9 +233,9 @@ static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 }
 
 /*
- * Go 1.5 writes, for a named pointer-shaped type with methods, a length that is the sum of two addresses, and then as
- * many bytes of its memory as the kernel takes. The record ends where its bool is followed by the itab record (tag 8) of
- * this very type, for which it was written.
+ * Go 1.5 writes, for a named pointer-shaped type with methods, a length that is the sum of two
+ * addresses, and then as many bytes of its memory as the kernel takes. The record ends where its
+ * bool is followed by the itab record (tag 8) of this very type, for which it was written.
  */
 static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool *data_is_pointer)
 {
@@ -227,7 +255,9 @@ static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool 
         }
         at++;
     }
-    return wrong(reader, "a name's length is corrupt, as Go 1.5 writes it, and the record's end was not found");
+    return wrong(
+        reader,
+        "a name's length is corrupt, as Go 1.5 writes it, and the record's end was not found");
 }
 
 static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
@@ -241,7 +271,8 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
         return wrong(reader, "a type's size is beyond any memory");
     struct cursor name = reader->cursor;
     uint64_t length;
-    if (layout->type_names_may_be_corrupt && cursor_uvarint(&name, &length) && length > longest_sane_name) {
+    if (layout->type_names_may_be_corrupt && cursor_uvarint(&name, &length) &&
+        length > longest_sane_name) {
         ret->name = (struct g2h_bytes){name.at, 0};
         reader->cursor = name;
         return pass_corrupt_type(reader, ret->address, &ret->data_is_pointer);
@@ -261,7 +292,8 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
 static bool read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 {
     ret->ctxt = ret->m = ret->defer = ret->panic = 0;
-    return READ_UVARINTS(reader, &ret->address, &ret->sp, &ret->goid, &ret->creation_pc, &ret->status) &&
+    return READ_UVARINTS(reader, &ret->address, &ret->sp, &ret->goid, &ret->creation_pc,
+                         &ret->status) &&
            read_bool(reader, &ret->is_system) && read_bool(reader, &ret->is_background) &&
            read_uvarint(reader, &ret->wait_since) && read_bytes(reader, &ret->wait_reason) &&
            (reader->layout->goroutine_is_short ||
@@ -281,7 +313,8 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
         return good;
     }
     if (!READ_UVARINTS(reader, &ret->sp, &ret->depth, &ret->child_sp) ||
-        !read_contents(reader, &declared, &ret->contents) || !READ_UVARINTS(reader, &ret->entry, &ret->pc))
+        !read_contents(reader, &declared, &ret->contents) ||
+        !READ_UVARINTS(reader, &ret->entry, &ret->pc))
         return false;
     if (!reader->stackframe_seen && reader->layout == &layout_1_3 &&
         layout_stackframe_is_beta(reader->cursor.at, reader->cursor.end, ret->entry))
@@ -298,7 +331,8 @@ static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
 {
     static const struct {
         char thechar, arch[7];
-    } names[] = {{'5', "arm"}, {'6', "amd64"}, {'7', "arm64"}, {'8', "386"}, {'9', "ppc64"}, {'0', "mips64"}};
+    } names[] = {{'5', "arm"}, {'6', "amd64"}, {'7', "arm64"},
+                 {'8', "386"}, {'9', "ppc64"}, {'0', "mips64"}};
     ret[0] = '\0';
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (thechar == (uint64_t)names[i].thechar)
@@ -326,8 +360,8 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
     if (form == PARAMS_1_7) {
         if (!read_bytes(reader, &arch) || !read_bytes(reader, &string))
             return false;
-        snprintf(ret->arch, sizeof(ret->arch), "%.*s", arch.size < sizeof(ret->arch) ? (int)arch.size : 0,
-                 (const char *)arch.data);
+        snprintf(ret->arch, sizeof(ret->arch), "%.*s",
+                 arch.size < sizeof(ret->arch) ? (int)arch.size : 0, (const char *)arch.data);
         bool is_version = (string.size > 2 && memcmp(string.data, "go", 2) == 0) ||
                           (string.size >= 5 && memcmp(string.data, "devel", 5) == 0);
         *(is_version ? &ret->version : &ret->experiment) = string;
@@ -345,16 +379,17 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
 
 static bool read_finalizer(struct g2h_reader *reader, struct g2h_finalizer *ret)
 {
-    return READ_UVARINTS(reader, &ret->object, &ret->funcval, &ret->code, &ret->argument_type, &ret->object_type);
+    return READ_UVARINTS(reader, &ret->object, &ret->funcval, &ret->code, &ret->argument_type,
+                         &ret->object_type);
 }
 
 static bool read_itab(struct g2h_reader *reader, struct g2h_itab *ret)
 {
     ret->type = 0;
     ret->data_is_pointer = true;
-    return read_uvarint(reader, &ret->address) && (reader->layout->itab_has_type
-                                                       ? read_uvarint(reader, &ret->type)
-                                                       : read_bool(reader, &ret->data_is_pointer));
+    return read_uvarint(reader, &ret->address) &&
+           (reader->layout->itab_has_type ? read_uvarint(reader, &ret->type)
+                                          : read_bool(reader, &ret->data_is_pointer));
 }
 
 static bool read_memstats(struct g2h_reader *reader, struct g2h_memstats *ret)
@@ -368,7 +403,8 @@ static bool read_memstats(struct g2h_reader *reader, struct g2h_memstats *ret)
 static bool read_segment(struct g2h_reader *reader, struct g2h_segment *ret)
 {
     uint64_t declared;
-    return read_uvarint(reader, &ret->address) && read_contents(reader, &declared, &ret->contents) &&
+    return read_uvarint(reader, &ret->address) &&
+           read_contents(reader, &declared, &ret->contents) &&
            read_fields(reader, declared, &ret->fields);
 }
 
@@ -403,7 +439,8 @@ static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
         return wrong(reader, "a frame count is beyond the end of the input");
     ret->frames.data = reader->cursor.at;
     for (uint64_t i = 0; i < ret->frame_count; i++)
-        if (!read_bytes(reader, &string) || !read_bytes(reader, &string) || !read_uvarint(reader, &line))
+        if (!read_bytes(reader, &string) || !read_bytes(reader, &string) ||
+            !read_uvarint(reader, &line))
             return false;
     ret->frames.size = (uint64_t)(reader->cursor.at - ret->frames.data);
     return READ_UVARINTS(reader, &ret->allocs, &ret->frees);
@@ -440,17 +477,19 @@ static bool read_body(struct g2h_reader *reader, struct g2h_record *ret)
     case G2H_RECORD_BSS:
         return read_segment(reader, &ret->segment);
     case G2H_RECORD_DEFER:
-        return READ_UVARINTS(reader, &ret->defer.address, &ret->defer.g, &ret->defer.argp, &ret->defer.pc,
-                             &ret->defer.funcval, &ret->defer.code, &ret->defer.next);
+        return READ_UVARINTS(reader, &ret->defer.address, &ret->defer.g, &ret->defer.argp,
+                             &ret->defer.pc, &ret->defer.funcval, &ret->defer.code,
+                             &ret->defer.next);
     case G2H_RECORD_PANIC:
-        return READ_UVARINTS(reader, &ret->panic.address, &ret->panic.g, &ret->panic.type, &ret->panic.data,
-                             &ret->panic.defer, &ret->panic.next);
+        return READ_UVARINTS(reader, &ret->panic.address, &ret->panic.g, &ret->panic.type,
+                             &ret->panic.data, &ret->panic.defer, &ret->panic.next);
     case G2H_RECORD_MEMPROF:
         return read_memprof(reader, &ret->memprof);
     case G2H_RECORD_ALLOCSAMPLE:
         return READ_UVARINTS(reader, &ret->allocsample.object, &ret->allocsample.memprof);
     case G2H_RECORD_STACKROOT:
-        return READ_UVARINTS(reader, &ret->stackroot.address, &ret->stackroot.pointer, &ret->stackroot.frame_sp);
+        return READ_UVARINTS(reader, &ret->stackroot.address, &ret->stackroot.pointer,
+                             &ret->stackroot.frame_sp);
     case G2H_RECORD_DATAROOT:
         return READ_UVARINTS(reader, &ret->dataroot.address, &ret->dataroot.pointer);
     case G2H_RECORD_KINDS:
@@ -470,7 +509,8 @@ static bool read_tag(struct g2h_reader *reader)
     if (tag > TAG_COUNT || reader->layout->tags[tag] == NO_KIND)
         return wrong(reader, "unknown tag");
     reader->kind = reader->layout->tags[tag];
-    if (!reader->has_params && reader->kind != G2H_RECORD_PARAMS && reader->layout->params != PARAMS_2013)
+    if (!reader->has_params && reader->kind != G2H_RECORD_PARAMS &&
+        reader->layout->params != PARAMS_2013)
         return wrong(reader, "the params record is not the first");
     return true;
 }
@@ -492,10 +532,12 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
 
     uint64_t here = (uint64_t)(reader->cursor.at - reader->input->data);
     reader->cursor.at = reader->begin;
-    const char *kind = reader->kind < G2H_RECORD_KINDS ? g2h_record_kind_name(reader->kind) : "no kind yet";
-    return error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: record %llu (%s, begun at byte %llu): %s",
-                        reader->input->name, (unsigned long long)here, (unsigned long long)reader->number, kind,
-                        (unsigned long long)ret->offset, reader->what);
+    const char *kind =
+        reader->kind < G2H_RECORD_KINDS ? g2h_record_kind_name(reader->kind) : "no kind yet";
+    return error_create(
+        G2H_ERROR_DAMAGED, "%s: byte %llu: record %llu (%s, begun at byte %llu): %s",
+        reader->input->name, (unsigned long long)here, (unsigned long long)reader->number, kind,
+        (unsigned long long)ret->offset, reader->what);
 }
 
 void reader_seek(struct g2h_reader *copy, uint64_t offset)
@@ -513,7 +555,8 @@ struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_re
         if (input->size == 0)
             return error_create(G2H_ERROR_NOT_DUMP, "%s: is empty", input->name);
         return error_create(G2H_ERROR_NOT_DUMP,
-                            "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap dump\\n\", as what "
+                            "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap "
+                            "dump\\n\", as what "
                             "runtime/debug.WriteHeapDump writes does",
                             input->name);
     }

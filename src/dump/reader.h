@@ -12,10 +12,10 @@ struct g2h_reader {
     const struct g2h_input *input;
     const struct layout *layout;
     const char *warning;
-    struct cursor cursor;   /* behind the last record */
-    const uint8_t *begin;   /* of the record that is being read */
-    const char *what;       /* is wrong with it */
-    uint64_t number;        /* records begun */
+    struct cursor cursor; /* behind the last record */
+    const uint8_t *begin; /* of the record that is being read */
+    const char *what;     /* is wrong with it */
+    uint64_t number;      /* records begun */
     enum g2h_record_kind kind;
     bool at_end, has_params, stackframe_seen;
     uint64_t pointer_size;
@@ -32,17 +32,18 @@ uint64_t reader_repairs(const struct g2h_reader *reader);
 void reader_seek(struct g2h_reader *copy, uint64_t offset);
 
 /*
- * Reads an object record again, at copy's position, as far as its field list, which is not walked: ret->fields.end
- * is the end of the input.
+ * Reads an object record again, at copy's position, as far as its field list, which is not walked:
+ * ret->fields.end is the end of the input.
  */
 bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret);
 
-/* Size in the file of contents that are declared to have size bytes; see docs/dump-formats.md, "Short writes". */
+/* Size in the file of contents that are declared to have size bytes; see docs/dump-formats.md,
+ * "Short writes". */
 uint64_t reader_stored_size(uint64_t size);
 
 /*
- * The next field of a list whose offsets were checked, where every field is one pointer (1.5 and later); false at
- * the end. The loop over pointers of all objects runs on this.
+ * The next field of a list whose offsets were checked, where every field is one pointer (1.5 and
+ * later); false at the end. The loop over pointers of all objects runs on this.
  */
 static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
 {

@@ -1,11 +1,12 @@
 /*
  * children: edges in the order of the snapshot.
  *
- * A snapshot's edges stand source by source, in the order of the nodes, and within a source in the order in which they
- * were added. V8's HeapSnapshot::FillChildren gets there by counting: the number of children of the nodes before gives
- * each node its first slot, and then every edge goes to the next free slot of its source. Edges of synthetic nodes are
- * sorted just so. Those few edges of objects that are no pointers, of many objects, are sorted by comparison, which is
- * stable since the place of arrival is part of it.
+ * A snapshot's edges stand source by source, in the order of the nodes, and within a source in the
+ * order in which they were added. V8's HeapSnapshot::FillChildren gets there by counting: the
+ * number of children of the nodes before gives each node its first slot, and then every edge goes
+ * to the next free slot of its source. Edges of synthetic nodes are sorted just so. Those few edges
+ * of objects that are no pointers, of many objects, are sorted by comparison, which is stable since
+ * the place of arrival is part of it.
  */
 #include <stdlib.h>
 
@@ -34,7 +35,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     graph->first_child = calloc(nodes + 2, sizeof(*graph->first_child));
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
-    uint64_t *next = graph->first_child + 1; /* while edges are placed: where a node's next one goes */
+    uint64_t *next =
+        graph->first_child + 1; /* while edges are placed: where a node's next one goes */
     for (size_t i = 0; i < edges; i++)
         if (graph->edges.data[i].source.of == OF_SYNTHETIC)
             next[graph->edges.data[i].source.index + 1]++;

@@ -9,7 +9,8 @@
 /* DevTools multiplies a node's number by 7 fields and an edge's by 3, in 32 bits. */
 static const uint64_t NODE_LIMIT = UINT32_MAX / 7, EDGE_LIMIT = UINT32_MAX / 3;
 
-bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size, uint32_t id, uint32_t *ret)
+bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size, uint32_t id,
+                         uint32_t *ret)
 {
     struct synthetic synthetic = {.id = id};
     *ret = (uint32_t)graph->synthetics.count;
@@ -22,24 +23,28 @@ bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret)
     return string_pool_intern(&graph->strings, name, strlen(name), ret);
 }
 
-/* An object too large for a cell of the snapshot gets nodes for what is beyond PART_SIZE, in the order of addresses. */
+/* An object too large for a cell of the snapshot gets nodes for what is beyond PART_SIZE, in the
+ * order of addresses. */
 static struct g2h_error *add_parts(struct g2h_graph *graph, uint32_t object)
 {
-    const uint64_t size = heap_object_size(graph->heap, object), address = graph->heap->addresses[object];
+    const uint64_t size = heap_object_size(graph->heap, object),
+                   address = graph->heap->addresses[object];
     struct text text = {0};
     uint32_t edge_name;
     size_t length;
-    const char *class = string_pool_text(&graph->strings, graph->names.of_shape[graph->heap->shape_of[object]], &length);
+    const char *class = string_pool_text(
+        &graph->strings, graph->names.of_shape[graph->heap->shape_of[object]], &length);
     struct part part;
     text_append(&text, class, length);
     text_printf(&text, " (continued)");
-    bool good = !text.failed && string_pool_intern(&graph->strings, text.data, text.size, &part.name) &&
+    bool good = !text.failed &&
+                string_pool_intern(&graph->strings, text.data, text.size, &part.name) &&
                 graph_intern(graph, "continued", &edge_name);
     for (uint64_t done = PART_SIZE; done < size && good; done += part.size) {
         struct node target = {(uint32_t)graph->parts.count, OF_PART};
         part.size = size - done < PART_SIZE ? (uint32_t)(size - done) : PART_SIZE;
-        part.id = ids_part(&graph->ids, address + done);
-        good = vector_push(&graph->parts, part) &&
+        good = ids_part(&graph->ids, address + done, &part.id) &&
+               vector_push(&graph->parts, part) &&
                graph_add_edge(graph, node_object(object), EDGE_INTERNAL, edge_name, target);
     }
     text_deinit(&text);
@@ -52,7 +57,8 @@ static struct g2h_error *add_all_parts(struct g2h_graph *graph)
     for (size_t i = 0; i < graph->heap->shapes.list.count; i++)
         any = any || graph->heap->shapes.list.data[i].size > PART_SIZE;
     for (uint32_t object = 0; any && object < graph->heap->object_count; object++) {
-        struct g2h_error *error = heap_object_size(graph->heap, object) > PART_SIZE ? add_parts(graph, object) : NULL;
+        struct g2h_error *error =
+            heap_object_size(graph->heap, object) > PART_SIZE ? add_parts(graph, object) : NULL;
         if (error)
             return error;
     }
@@ -68,7 +74,8 @@ static struct g2h_error *count_all(struct g2h_graph *graph)
     account->edges += account->pointers_hit;
     if (account->nodes > NODE_LIMIT || account->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
-                            "%s: %llu nodes and %llu edges: more than the %llu and %llu that a heap snapshot can have",
+                            "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
+                            "heap snapshot can have",
                             graph->heap->input->name, (unsigned long long)account->nodes,
                             (unsigned long long)account->edges, (unsigned long long)NODE_LIMIT,
                             (unsigned long long)EDGE_LIMIT);
@@ -96,8 +103,8 @@ static struct g2h_error *build(struct g2h_graph *graph)
     return error ? error : count_all(graph);
 }
 
-struct g2h_error *g2h_graph_build(const struct g2h_heap *heap, const struct g2h_graph_options *options,
-                                  struct g2h_graph **ret)
+struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
+                                  const struct g2h_graph_options *options, struct g2h_graph **ret)
 {
     struct g2h_graph *graph = calloc(1, sizeof(*graph));
     if (!graph)

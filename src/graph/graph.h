@@ -1,10 +1,11 @@
 /*
  * graph: nodes and edges, as the snapshot will have them.
  *
- * Three kinds of nodes, in this order: synthetic ones (the root, the roots' groups, goroutines, frames …), the heap's
- * objects in the order of their addresses, and parts of objects larger than a snapshot's cell can say. Edges of synthetic
- * nodes are kept; of the edges between objects only the target is, 32 bits each, in the order of the source's field list,
- * and what else there is to say of them is read again from the dump when they are written.
+ * Three kinds of nodes, in this order: synthetic ones (the root, the roots' groups, goroutines,
+ * frames …), the heap's objects in the order of their addresses, and parts of objects larger than a
+ * snapshot's cell can say. Edges of synthetic nodes are kept; of the edges between objects only the
+ * target is, 32 bits each, in the order of the source's field list, and what else there is to say
+ * of them is read again from the dump when they are written.
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -23,11 +24,13 @@ enum edge_type {
     EDGE_PROPERTY = 2,
     EDGE_INTERNAL = 3,
     EDGE_WEAK = 6,
-    EDGE_TENTATIVE = 7, /* not V8's: graph_reach() makes it internal where it alone holds its target, else weak */
+    EDGE_TENTATIVE = 7, /* not V8's: graph_reach() makes it internal where it alone holds its
+                           target, else weak */
 };
 enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
 
-/* A node while the number of synthetic nodes is not known yet: a synthetic node or part, or an object. */
+/* A node while the number of synthetic nodes is not known yet: a synthetic node or part, or an
+ * object. */
 struct node {
     uint32_t index;
     enum { OF_SYNTHETIC, OF_OBJECT, OF_PART } of;
@@ -44,7 +47,8 @@ struct edge {
     enum edge_type type;
 };
 
-/* The continuation of an object whose size does not fit 32 bits; its own node has the first PART_SIZE bytes. */
+/* The continuation of an object whose size does not fit 32 bits; its own node has the first
+ * PART_SIZE bytes. */
 #define PART_SIZE 0xfffffff8u
 
 struct part {
@@ -52,8 +56,9 @@ struct part {
 };
 
 /*
- * The pointers of a block of objects. targets has an entry for each word of each object that lies in the heap's range of
- * addresses: the object that it hits, or NO_TARGET. starts[i] is where those of the block's object i begin.
+ * The pointers of a block of objects. targets has an entry for each word of each object that lies
+ * in the heap's range of addresses: the object that it hits, or NO_TARGET. starts[i] is where those
+ * of the block's object i begin.
  */
 enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
 #define NO_TARGET UINT32_MAX
@@ -77,10 +82,11 @@ struct g2h_graph {
     VECTOR(struct part) parts;
     VECTOR(struct edge) edges; /* of synthetic nodes, and those of objects that are no pointers */
 
-    /* The same edges by source, once children_fill() has run: those of synthetic nodes, then those of objects. */
+    /* The same edges by source, once children_fill() has run: those of synthetic nodes, then those
+     * of objects. */
     struct edge *children;
-    uint64_t *first_child;        /* by synthetic node, one entry more */
-    uint64_t first_object_child;  /* from here on: edges of objects, by object */
+    uint64_t *first_child;       /* by synthetic node, one entry more */
+    uint64_t first_object_child; /* from here on: edges of objects, by object */
 
     struct block *blocks;
     size_t block_count;
@@ -109,7 +115,8 @@ static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
 }
 
 /* The targets of an object: *ret_end - the result of them. */
-static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint32_t object, const uint32_t **ret_end)
+static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint32_t object,
+                                             const uint32_t **ret_end)
 {
     const struct block *block = &graph->blocks[object >> BLOCK_SHIFT];
     uint32_t place = object & (BLOCK_OBJECTS - 1);
@@ -118,25 +125,27 @@ static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint
 }
 
 /*
- * Whether a pointer between two objects holds nothing: garbage does not hold what the roots reach, and must not take
- * away from the retained size of what does.
+ * Whether a pointer between two objects holds nothing: garbage does not hold what the roots reach,
+ * and must not take away from the retained size of what does.
  */
 static inline bool is_weak_pointer(const struct g2h_graph *graph, uint32_t source, uint32_t target)
 {
     const uint64_t *live = graph->live;
-    return live && (live[source / 64] >> (source % 64) & 1) == 0 && (live[target / 64] >> (target % 64) & 1) != 0;
+    return live && (live[source / 64] >> (source % 64) & 1) == 0 &&
+           (live[target / 64] >> (target % 64) & 1) != 0;
 }
 
 /* Adds an edge; false where there is no memory. */
-static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, enum edge_type type, uint32_t name,
-                                  struct node target)
+static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, enum edge_type type,
+                                  uint32_t name, struct node target)
 {
     struct edge edge = {source, target, name, type};
     return vector_push(&graph->edges, edge);
 }
 
 /* Adds a synthetic node whose name is a dump's or ours; false where there is no memory. */
-bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size, uint32_t id, uint32_t *ret);
+bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size, uint32_t id,
+                         uint32_t *ret);
 
 /* The string of a name that needs no care; false where there is no memory. */
 bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret);
@@ -153,7 +162,8 @@ struct g2h_error *graph_add_roots(struct g2h_graph *graph);
 /* ---- what nothing reaches (reach.c) ---- */
 
 /*
- * Marks what the strong edges reach; decides the tentative ones; hangs what is left under the synthetic node
+ * Marks what the strong edges reach; decides the tentative ones; hangs what is left under the
+ * synthetic node
  * "(unreachable)", which it adds below the root.
  */
 struct g2h_error *graph_reach(struct g2h_graph *graph);

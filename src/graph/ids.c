@@ -1,22 +1,25 @@
 /*
  * ids; see ids.h.
  *
- * Odd ids: 2^31 of them, one for each 8 bytes of 16 GiB. That space is cut into 256 slots of one arena (64 MiB) each, and
- * an arena's slot is a function of its address and nothing else, so that two dumps of one process agree whatever else
- * has come into use in between, above or below. Neighbours have neighbouring slots, holes take none for good: the 257th
- * arena has the slot of the first again. Regions of 64 GiB are turned against each other, for Go's heaps start at
- * addresses that are multiples of 2^40 apart.
+ * Odd ids: 2^31 of them, one for each 8 bytes of 16 GiB. That space is cut into 256 slots of one
+ * arena (64 MiB) each, and an arena's slot is a function of its address and nothing else, so that
+ * two dumps of one process agree whatever else has come into use in between, above or below.
+ * Neighbours have neighbouring slots, holes take none for good: the 257th arena has the slot of the
+ * first again. Regions of 64 GiB are turned against each other, for Go's heaps start at addresses
+ * that are multiples of 2^40 apart.
  *
- * Where two arenas in use have the same slot, two objects may have the same place. Then the lower one, which is the older
- * one since Go takes arenas upwards, has the place, and the other is displaced to a free place by hashing its address.
+ * Where two arenas in use have the same slot, two objects may have the same place. Then the lower
+ * one, which is the older one since Go takes arenas upwards, has the place, and the other is
+ * displaced to a free place by hashing its address.
  *
- * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to [2^31, 2^32).
+ * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to
+ * [2^31, 2^32).
  */
 #include "graph/ids.h"
 
 #include <stdlib.h>
 
-enum { SLOTS = 256, REGION_SHIFT = 10 /* of arenas: 64 GiB */ };
+enum { REGION_SHIFT = 10 /* of arenas: 64 GiB */ };
 
 static const uint64_t PLACES = (uint64_t)1 << 31;
 static const uint64_t GOROUTINE_IDS = (uint64_t)1 << 30;
@@ -25,9 +28,11 @@ static const uint64_t HASHED_IDS = (uint64_t)1 << 31;
 /* The slot of an arena. On 32-bit systems every address has its own id, counted from 0. */
 static uint32_t slot_of(const struct ids *ids, uint64_t arena)
 {
-    const uint64_t usual_region = UINT64_C(0xc000000000) >> ARENA_SHIFT >> REGION_SHIFT; /* not turned */
-    const uint64_t turn = ids->heap->params.pointer_size == 4 ? 0 : 157 * ((arena >> REGION_SHIFT) - usual_region);
-    return (uint32_t)((arena + turn) % SLOTS);
+    const uint64_t usual_region =
+        UINT64_C(0xc000000000) >> ARENA_SHIFT >> REGION_SHIFT; /* not turned */
+    const uint64_t turn =
+        ids->heap->params.pointer_size == 4 ? 0 : 157 * ((arena >> REGION_SHIFT) - usual_region);
+    return (uint32_t)((arena + turn) % ID_SLOTS);
 }
 
 static uint64_t place_of(const struct ids *ids, uint64_t address)
@@ -80,72 +85,66 @@ static int compare_slots(const void *a, const void *b)
     return one->arena < other->arena ? -1 : one->arena > other->arena;
 }
 
-/* Arenas by slot: those of slot i are [begin[i], begin[i + 1]). */
-struct slots {
-    struct id_arena *arenas;
-    size_t begin[SLOTS + 1];
-};
-
-/* Whether address is in an object so large that it has parts, with ids of addresses in it. */
-static bool is_within_part(const struct g2h_heap *heap, uint32_t object, uint64_t address)
-{
-    const uint64_t size = heap_object_size(heap, object);
-    return size > UINT32_MAX && address - heap->addresses[object] < size;
-}
-
 /* Whether an object below limit starts at the given place. */
-static bool place_is_used(const struct ids *ids, const struct slots *slots, uint64_t place, uint64_t limit)
+static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;
     const uint64_t within = place * ID_GRANULE & (((uint64_t)1 << ARENA_SHIFT) - 1);
     size_t slot = (size_t)(place * ID_GRANULE >> ARENA_SHIFT);
-    for (size_t i = slots->begin[slot]; i < slots->begin[slot + 1]; i++) {
-        uint64_t address = slots->arenas[i].arena << ARENA_SHIFT | within;
-        uint32_t object = address < limit ? index_candidate(&heap->index, heap->addresses, address) : UINT32_MAX;
-        if (object != UINT32_MAX && (heap->addresses[object] == address || is_within_part(heap, object, address)))
+    for (size_t i = ids->slot_begin[slot]; i < ids->slot_begin[slot + 1]; i++) {
+        uint64_t address = ids->by_slot[i].arena << ARENA_SHIFT | within;
+        uint32_t object =
+            address < limit ? index_candidate(&heap->index, heap->addresses, address) : UINT32_MAX;
+        if (object != UINT32_MAX && heap->addresses[object] == address)
             return true;
     }
     return false;
 }
 
-static struct g2h_error *displace_objects(struct ids *ids, const struct slots *slots)
+/* The first place that nothing has, from where the address' hash says. */
+static bool take_free_place(struct ids *ids, uint64_t address, uint64_t *ret)
 {
-    const struct g2h_heap *heap = ids->heap;
-    struct map used = {0}; /* places that displaced objects have */
-    struct g2h_error *error = NULL;
-    for (uint32_t i = 0; i < heap->object_count && !error; i++) {
-        const uint64_t address = heap->addresses[i];
-        uint32_t value;
-        if (!place_is_used(ids, slots, place_of(ids, address), address))
-            continue;
-        uint64_t place = map_hash(address) % PLACES;
-        while (place_is_used(ids, slots, place, UINT64_MAX) || map_get(&used, place) != MAP_NONE)
-            place = (place + 1) % PLACES;
-        if (!map_put(&used, place, 0, &value) || !map_put(&ids->displaced, i, (uint32_t)place, &value))
-            error = &error_no_memory;
-    }
-    map_deinit(&used);
-    return error;
+    uint32_t value;
+    uint64_t place = map_hash(address) % PLACES;
+    while (place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE)
+        place = (place + 1) % PLACES;
+    *ret = place;
+    return map_put(&ids->hashed, place, 0, &value);
 }
 
-static struct g2h_error *share_slots(struct ids *ids)
+static struct g2h_error *displace_objects(struct ids *ids)
 {
-    struct slots slots = {.arenas = malloc((ids->arena_count + 1) * sizeof(*slots.arenas))};
-    bool shared = false;
-    if (!slots.arenas)
-        return &error_no_memory;
-    for (size_t i = 0; i < ids->arena_count; i++)
-        slots.arenas[i] = ids->arenas[i];
-    qsort(slots.arenas, ids->arena_count, sizeof(*slots.arenas), compare_slots);
-    for (size_t slot = 0, i = 0; slot <= SLOTS; slot++) {
-        slots.begin[slot] = i;
-        while (i < ids->arena_count && slots.arenas[i].slot == slot)
-            i++;
-        shared = shared || i > slots.begin[slot] + 1;
+    const struct g2h_heap *heap = ids->heap;
+    for (uint32_t i = 0; i < heap->object_count; i++) {
+        const uint64_t address = heap->addresses[i];
+        uint64_t place;
+        uint32_t value;
+        if (!place_is_used(ids, place_of(ids, address), address))
+            continue;
+        if (!take_free_place(ids, address, &place) ||
+            !map_put(&ids->displaced, i, (uint32_t)place, &value))
+            return &error_no_memory;
     }
-    struct g2h_error *error = shared ? displace_objects(ids, &slots) : NULL;
-    free(slots.arenas);
-    return error;
+    return NULL;
+}
+
+/* Sorts the arenas by slot; whether any slot has two is written to *ret. */
+static bool sort_by_slot(struct ids *ids, bool *ret)
+{
+    ids->by_slot = malloc((ids->arena_count + 1) * sizeof(*ids->by_slot));
+    if (!ids->by_slot)
+        return false;
+    for (size_t i = 0; i < ids->arena_count; i++)
+        ids->by_slot[i] = ids->arenas[i];
+    qsort(ids->by_slot, ids->arena_count, sizeof(*ids->by_slot), compare_slots);
+    *ret = false;
+    for (size_t slot = 0, i = 0; slot <= ID_SLOTS; slot++) {
+        ids->slot_begin[slot] = i;
+        while (i < ids->arena_count && ids->by_slot[i].slot == slot)
+            i++;
+        *ret = *ret || i > ids->slot_begin[slot] + 1;
+    }
+    return true;
 }
 
 /* ---- ids ---- */
@@ -156,12 +155,17 @@ struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap)
     if (!list_arenas(ids))
         return &error_no_memory;
     ids->base = base_of(ids);
-    return share_slots(ids);
+    bool shared;
+    if (!sort_by_slot(ids, &shared))
+        return &error_no_memory;
+    return shared ? displace_objects(ids) : NULL;
 }
 
 void ids_deinit(struct ids *ids)
 {
     free(ids->arenas);
+    free(ids->by_slot);
+    map_deinit(&ids->hashed);
     map_deinit(&ids->displaced);
     map_deinit(&ids->taken);
 }
@@ -174,9 +178,15 @@ uint32_t ids_object(const struct ids *ids, uint32_t object)
     return 2 * place + 1;
 }
 
-uint32_t ids_part(const struct ids *ids, uint64_t address)
+bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret)
 {
-    return 2 * (uint32_t)place_of(ids, address) + 1;
+    uint64_t place = place_of(ids, address);
+    uint32_t value;
+    bool good = place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE
+                    ? take_free_place(ids, address, &place)
+                    : map_put(&ids->hashed, place, 0, &value);
+    *ret = 2 * (uint32_t)place + 1;
+    return good;
 }
 
 bool ids_synthetic(struct ids *ids, enum id_kind kind, uint64_t key, uint32_t *ret)

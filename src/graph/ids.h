@@ -1,9 +1,11 @@
 /*
- * ids: numbers by which DevTools' Comparison knows a node again in another snapshot of the same process.
+ * ids: numbers by which DevTools' Comparison knows a node again in another snapshot of the same
+ * process.
  *
- * An object's id comes from its address alone: 2 * ((address - id_base) / 8) + 1. Those of synthetic nodes are even and
- * come from what the node stands for: a goroutine's from its goid, a frame's from its goroutine and its place counted
- * from the stack's bottom. docs/snapshot.md has the whole scheme.
+ * An object's id comes from its address alone: 2 * ((address - id_base) / 8) + 1. Those of
+ * synthetic nodes are even and come from what the node stands for: a goroutine's from its goid, a
+ * frame's from its goroutine and its place counted from the stack's bottom. docs/snapshot.md has
+ * the whole scheme.
  */
 #ifndef GRAPH_IDS_H
 #define GRAPH_IDS_H
@@ -41,8 +43,9 @@ enum id_kind {
     ID_ALLOCATION_SITE,
 };
 
-/* Bytes of address per id: the smallest distance of two objects. */
-enum { ID_GRANULE = 8 };
+/* Bytes of address per id: the smallest distance of two objects; and what the odd ids have room
+ * for, in arenas. */
+enum { ID_GRANULE = 8, ID_SLOTS = 256 };
 
 /* An arena in use, and which of the slots of 64 MiB that the odd ids have room for it takes. */
 struct id_arena {
@@ -55,8 +58,11 @@ struct ids {
     uint64_t base;           /* of the formula above */
     struct id_arena *arenas; /* those in use, ascending */
     size_t arena_count;
-    struct map displaced;    /* object → place, of objects whose own place a lower object has */
-    struct map taken;        /* ids of synthetic nodes */
+    struct id_arena *by_slot; /* the same, those of slot i at [slot_begin[i], slot_begin[i + 1]) */
+    size_t slot_begin[ID_SLOTS + 1];
+    struct map displaced; /* object → place, of objects whose own place a lower object has */
+    struct map hashed;    /* places of those, and of parts */
+    struct map taken;     /* ids of synthetic nodes */
 };
 
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap);
@@ -68,10 +74,11 @@ bool ids_is_exception(const struct ids *ids, const struct id_arena *arena);
 /* The id of an object. */
 uint32_t ids_object(const struct ids *ids, uint32_t object);
 
-/* The id of the part of an object that begins at address: an address that no other object can have. */
-uint32_t ids_part(const struct ids *ids, uint64_t address);
+/* An id for the part of an object that begins at address. False: no memory. */
+bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret);
 
-/* An id for a synthetic node, of what it stands for. The same key gets the next free one. False: no memory. */
+/* An id for a synthetic node, of what it stands for. The same key gets the next free one. False: no
+ * memory. */
 bool ids_synthetic(struct ids *ids, enum id_kind kind, uint64_t key, uint32_t *ret);
 
 #endif

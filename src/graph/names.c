@@ -41,7 +41,8 @@ void text_deinit(struct text *text)
     *text = (struct text){0};
 }
 
-/* The length of the UTF-8 sequence at data, 0 where it is none (RFC 3629: no surrogates, shortest form only). */
+/* The length of the UTF-8 sequence at data, 0 where it is none (RFC 3629: no surrogates, shortest
+ * form only). */
 static size_t utf8_length(const uint8_t *data, uint64_t size)
 {
     uint8_t first = data[0];
@@ -81,14 +82,30 @@ static bool has_prefix(const uint8_t *name, uint64_t size, const char *prefix)
     return size >= length && memcmp(name, prefix, length) == 0;
 }
 
-/* Names that are V8's own: of classes that DevTools computes, or that it treats in a way of their own. */
+/* Names that are V8's own: of classes that DevTools computes, or that it treats in a way of their
+ * own. */
 static bool is_reserved(const uint8_t *name, uint64_t size)
 {
     static const char *const reserved[] = {
-        "Object",           "Array",           "Function",  "RegExp",          "V8EventListener",
-        "(string)",         "(array)",         "(system)",  "(compiled code)", "(closure)",
-        "(number)",         "(symbol)",        "(bigint)",  "(object shape)",  "(synthetic)",
-        "(sliced string)",  "(concatenated string)",        "(map descriptors)", "(Document DOM trees)",
+        "Object",
+        "Array",
+        "Function",
+        "RegExp",
+        "V8EventListener",
+        "(string)",
+        "(array)",
+        "(system)",
+        "(compiled code)",
+        "(closure)",
+        "(number)",
+        "(symbol)",
+        "(bigint)",
+        "(object shape)",
+        "(synthetic)",
+        "(sliced string)",
+        "(concatenated string)",
+        "(map descriptors)",
+        "(Document DOM trees)",
     };
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
         if (size == strlen(reserved[i]) && memcmp(name, reserved[i], size) == 0)
@@ -114,24 +131,27 @@ bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size
     text_append(&text, before, strlen(before));
     text_append_utf8(&text, name, size, NAME_LIMIT - strlen(before) - strlen(behind));
     text_append(&text, behind, strlen(behind));
-    bool good = !text.failed && string_pool_intern(strings, text.data ? text.data : "", text.size, ret);
+    bool good =
+        !text.failed && string_pool_intern(strings, text.data ? text.data : "", text.size, ret);
     text_deinit(&text);
     return good;
 }
 
 /* ---- objects ---- */
 
-static bool shape_name(const struct g2h_heap *heap, const struct shape *shape, struct string_pool *strings,
-                       uint32_t *ret)
+static bool shape_name(const struct g2h_heap *heap, const struct shape *shape,
+                       struct string_pool *strings, uint32_t *ret)
 {
     struct text text = {0};
     if (shape->type != SHAPE_NO_TYPE && shape->kind != G2H_OBJECT_CONSERVATIVE) {
         const struct g2h_bytes *name = &heap->types.data[shape->type].name;
         if (shape->kind != G2H_OBJECT_VALUE)
             text_printf(&text, shape->kind == G2H_OBJECT_ARRAY ? "[]" : "chan ");
-        text_append(&text, (const char *)name->data, name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
+        text_append(&text, (const char *)name->data,
+                    name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
     } else {
-        text_printf(&text, "%s%llu", shape->has_pointers ? "ptr" : "noptr", (unsigned long long)shape->size);
+        text_printf(&text, "%s%llu", shape->has_pointers ? "ptr" : "noptr",
+                    (unsigned long long)shape->size);
     }
     bool good = !text.failed && name_intern(strings, (const uint8_t *)text.data, text.size, ret);
     text_deinit(&text);
@@ -139,8 +159,8 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape, s
 }
 
 /*
- * From 1.7 on the record of an unnamed type with methods has the name of its package and a dot only: such a type nearly
- * always is a pointer to a type of that package.
+ * From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
+ * only: such a type nearly always is a pointer to a type of that package.
  */
 void text_append_interface(struct text *text, const struct g2h_heap *heap, uint32_t type)
 {
@@ -153,7 +173,8 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap, uint3
     text_printf(text, nameless ? "?)" : ")");
 }
 
-struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap, struct string_pool *strings)
+struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
+                             struct string_pool *strings)
 {
     names->of_shape = calloc(heap->shapes.list.count + 1, sizeof(*names->of_shape));
     names->heap = heap;
@@ -180,8 +201,8 @@ void names_deinit(struct names *names)
 #define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
 
-struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape, uint64_t offset,
-                              uint64_t word_before)
+struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape,
+                              uint64_t offset, uint64_t word_before)
 {
     const bool is_array = shape->type != SHAPE_NO_TYPE &&
                           (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
@@ -192,9 +213,11 @@ struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *s
     if (offset >= ELEMENT_OFFSET)
         return (struct edge_name){true, offset};
     if (size > 0)
-        return (struct edge_name){false, KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size};
+        return (struct edge_name){false, KEY_ELEMENT | (offset - start) / size << 20 |
+                                             (offset - start) % size};
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
-        return (struct edge_name){false, offset}; /* the word before is the allocation's type, not an interface's */
+        return (struct edge_name){
+            false, offset}; /* the word before is the allocation's type, not an interface's */
     uint32_t type = interface_type_of(heap, word_before);
     if (type != UINT32_MAX)
         return (struct edge_name){false, KEY_INTERFACE | (uint64_t)type << 20 | offset};
@@ -210,8 +233,8 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
         text_append_interface(text, names->heap, (uint32_t)((key & ~KEY_INTERFACE) >> 20));
 }
 
-struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings, const uint64_t *keys,
-                                    size_t count)
+struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,
+                                    const uint64_t *keys, size_t count)
 {
     struct text text = {0};
     struct g2h_error *error = NULL;

@@ -1,9 +1,10 @@
 /*
  * names: what nodes and edges are called, in a form that DevTools takes as it is meant.
  *
- * The name of an edge between objects is not kept but made from a key, which is what distinguishes it: the offset in the
- * source, the array element, the dynamic type of an interface. Keys are collected while pointers are resolved, interned
- * all at once in ascending order, and looked up while edges are written.
+ * The name of an edge between objects is not kept but made from a key, which is what distinguishes
+ * it: the offset in the source, the array element, the dynamic type of an interface. Keys are
+ * collected while pointers are resolved, interned all at once in ascending order, and looked up
+ * while edges are written.
  */
 #ifndef GRAPH_NAMES_H
 #define GRAPH_NAMES_H
@@ -27,14 +28,14 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_deinit(struct text *text);
 
 /*
- * Appends bytes of a dump as UTF-8: what is not valid becomes U+FFFD, and what is beyond limit characters is cut. Gives
- * the number of characters.
+ * Appends bytes of a dump as UTF-8: what is not valid becomes U+FFFD, and what is beyond limit
+ * characters is cut. Gives the number of characters.
  */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
 /*
- * Interns a node's name so that DevTools does not take it for something else (docs/snapshot.md, "Names"): <-chan T becomes
- * chan (<-) T, V8's own class names get " (Go)" behind, and so on.
+ * Interns a node's name so that DevTools does not take it for something else (docs/snapshot.md,
+ * "Names"): <-chan T becomes chan (<-) T, V8's own class names get " (Go)" behind, and so on.
  */
 bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size, uint32_t *ret);
 
@@ -43,31 +44,37 @@ bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size
 struct names {
     const struct g2h_heap *heap;
     uint32_t *of_shape;  /* string, by shape */
-    uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not used */
+    uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
+                            used */
     struct map of_key;   /* key → string */
 };
 
-/* From this offset on, edges are elements numbered by offset: names would outgrow DevTools' memory. */
+/* From this offset on, edges are elements numbered by offset: names would outgrow DevTools' memory.
+ */
 enum { ELEMENT_OFFSET = 1 << 20 };
 
 /* The names of all shapes. */
-struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap, struct string_pool *strings);
+struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
+                             struct string_pool *strings);
 void names_deinit(struct names *names);
 
 /*
- * What an edge is called: an element index, or a key. Keys below ELEMENT_OFFSET are plain offsets, "f16"; others have
- * the index of a type (of an interface's value, "f16 (main.T)") or of an array's element ("[3].f8").
+ * What an edge is called: an element index, or a key. Keys below ELEMENT_OFFSET are plain offsets,
+ * "f16"; others have the index of a type (of an interface's value, "f16 (main.T)") or of an array's
+ * element ("[3].f8").
  */
 struct edge_name {
     bool is_element;
     uint64_t value;
 };
 
-/* The name of the pointer at offset of an object. word_before is that of the object's contents, 0 if none. */
-struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape, uint64_t offset,
-                              uint64_t word_before);
+/* The name of the pointer at offset of an object. word_before is that of the object's contents, 0
+ * if none. */
+struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape,
+                              uint64_t offset, uint64_t word_before);
 
-/* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it tells none. */
+/* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
+ * tells none. */
 static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t word)
 {
     if (word - heap->interface_low >= heap->interface_high - heap->interface_low)
@@ -79,8 +86,8 @@ static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t w
 void text_append_interface(struct text *text, const struct g2h_heap *heap, uint32_t type);
 
 /* Interns the names of keys, which are ascending and unique. */
-struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings, const uint64_t *keys,
-                                    size_t count);
+struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,
+                                    const uint64_t *keys, size_t count);
 
 /* The string of a key that was interned. */
 static inline uint32_t names_of_key(const struct names *names, uint64_t key)

@@ -1,16 +1,18 @@
 /*
  * reach: which objects the roots hold, and what holds the others.
  *
- * WriteHeapDump runs no collection, so a dump has garbage. Objects that no strong edge reaches are found by marking, as
- * the collector does it. Then tentative edges are decided: words of a frame that may hold a stack object, objects with
- * a finalizer. Whatever is left is garbage; as few of it as possible, its heads, become children of "(unreachable)".
+ * WriteHeapDump runs no collection, so a dump has garbage. Objects that no strong edge reaches are
+ * found by marking, as the collector does it. Then tentative edges are decided: words of a frame
+ * that may hold a stack object, objects with a finalizer. Whatever is left is garbage; as few of it
+ * as possible, its heads, become children of "(unreachable)".
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/graph.h"
 
-/* Objects to visit pass through a short queue, so that the memory of each is on its way when its turn comes. */
+/* Objects to visit pass through a short queue, so that the memory of each is on its way when its
+ * turn comes. */
 enum { QUEUE = 32 };
 
 struct marker {
@@ -41,10 +43,13 @@ static bool pop(struct marker *marker, uint32_t *ret)
     const struct g2h_graph *graph = marker->graph;
     while (marker->queue_count < QUEUE && marker->stack.count > 0) {
         uint32_t object = marker->stack.data[--marker->stack.count];
-        __builtin_prefetch(&graph->blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
+        __builtin_prefetch(
+            &graph->blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
         marker->queue[(marker->queue_begin + marker->queue_count++) % QUEUE] = object;
-        if (marker->queue_count > QUEUE / 2) { /* by now it is known where the targets of this one are */
-            uint32_t earlier = marker->queue[(marker->queue_begin + marker->queue_count - QUEUE / 2) % QUEUE];
+        if (marker->queue_count >
+            QUEUE / 2) { /* by now it is known where the targets of this one are */
+            uint32_t earlier =
+                marker->queue[(marker->queue_begin + marker->queue_count - QUEUE / 2) % QUEUE];
             const struct block *block = &graph->blocks[earlier >> BLOCK_SHIFT];
             __builtin_prefetch(&block->targets[block->starts[earlier & (BLOCK_OBJECTS - 1)]]);
         }
@@ -75,8 +80,9 @@ static struct g2h_error *mark_from_roots(struct marker *marker)
     const struct g2h_graph *graph = marker->graph;
     for (size_t i = 0; i < graph->edges.count; i++) {
         const struct edge *edge = &graph->edges.data[i];
-        if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT && edge->type != EDGE_WEAK &&
-            edge->type != EDGE_TENTATIVE && !push(marker, edge->target.index))
+        if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
+            edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE &&
+            !push(marker, edge->target.index))
             return &error_no_memory;
     }
     return drain(marker);
@@ -87,8 +93,9 @@ static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_grap
 {
     for (size_t i = 0; i < graph->edges.count; i++)
         if (graph->edges.data[i].type == EDGE_TENTATIVE)
-            graph->edges.data[i].type =
-                is_marked(marker->marks, graph->edges.data[i].target.index) ? EDGE_WEAK : EDGE_INTERNAL;
+            graph->edges.data[i].type = is_marked(marker->marks, graph->edges.data[i].target.index)
+                                            ? EDGE_WEAK
+                                            : EDGE_INTERNAL;
     return mark_from_roots(marker);
 }
 
@@ -103,7 +110,8 @@ struct garbage {
 static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
 {
     struct g2h_graph *graph = garbage->graph;
-    if (!graph_add_edge(graph, node_synthetic(garbage->node), EDGE_ELEMENT, ++garbage->heads, node_object(object)) ||
+    if (!graph_add_edge(graph, node_synthetic(garbage->node), EDGE_ELEMENT, ++garbage->heads,
+                        node_object(object)) ||
         !push(garbage->marker, object))
         return &error_no_memory;
     return NULL;
@@ -130,9 +138,10 @@ static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks
 }
 
 /*
- * What is left are cycles and what they reach. Marking from each object in turn, in any order, gives objects that were
- * not reached from an earlier one; of them, taken backwards, those that no later one reaches are heads, one for each
- * cycle that nothing else points into: whatever reaches the last of them is reached by it.
+ * What is left are cycles and what they reach. Marking from each object in turn, in any order,
+ * gives objects that were not reached from an earlier one; of them, taken backwards, those that no
+ * later one reaches are heads, one for each cycle that nothing else points into: whatever reaches
+ * the last of them is reached by it.
  */
 static struct g2h_error *hang_cycles(struct garbage *garbage)
 {
@@ -150,7 +159,8 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
     for (uint32_t object = 0; object < objects && !error; object++) {
         if (is_marked(marker->marks, object))
             continue;
-        error = vector_push(&firsts, object) && push(marker, object) ? drain(marker) : &error_no_memory;
+        error =
+            vector_push(&firsts, object) && push(marker, object) ? drain(marker) : &error_no_memory;
     }
     free(marker->marks);
     marker->marks = marks;
@@ -215,7 +225,8 @@ struct g2h_error *graph_reach(struct g2h_graph *graph)
             static const char name[] = "(unreachable)";
             graph->live = copy_marks(graph, marker.marks);
             if (!graph->live || !graph_intern(graph, "element", &graph->weak_element) ||
-                !graph_add_synthetic(graph, name, sizeof(name) - 1, ID_UNREACHABLE, &garbage.node) ||
+                !graph_add_synthetic(graph, name, sizeof(name) - 1, ID_UNREACHABLE,
+                                     &garbage.node) ||
                 !graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT, ID_UNREACHABLE / 2,
                                 node_synthetic(garbage.node)))
                 error = &error_no_memory;

@@ -1,9 +1,9 @@
 /*
  * resolve: each pointer of each object is looked up once.
  *
- * Blocks of objects are shared out among the threads. A word outside of the heap's range of addresses (most that hit
- * nothing) is only counted; a word inside gets an entry, so that the walk that writes the edges, which sees the same
- * words in the same order, needs no lookup.
+ * Blocks of objects are shared out among the threads. A word outside of the heap's range of
+ * addresses (most that hit nothing) is only counted; a word inside gets an entry, so that the walk
+ * that writes the edges, which sees the same words in the same order, needs no lookup.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,9 @@
 /* What one thread has collected. */
 struct collector {
     uint64_t pointers, hits;
-    struct map keys;                         /* edge names, but for plain offsets */
-    uint64_t offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
+    struct map keys; /* edge names, but for plain offsets */
+    uint64_t
+        offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
 };
 
 struct resolver {
@@ -49,13 +50,15 @@ static struct g2h_error *sort_frames(struct g2h_graph *graph)
     graph->frames_by_sp = malloc((heap->frames.count + 1) * sizeof(*graph->frames_by_sp));
     if (!graph->frame_pointed || !graph->frames_by_sp)
         return &error_no_memory;
-    for (size_t i = 0; i < heap->frames.count; i++) /* frames without contents may share their sp with others */
+    for (size_t i = 0; i < heap->frames.count;
+         i++) /* frames without contents may share their sp with others */
         if (heap->frames.data[i].size > 0)
             graph->frames_by_sp[graph->frames_by_sp_count++] = (uint32_t)i;
-    qsort_r(graph->frames_by_sp, graph->frames_by_sp_count, sizeof(*graph->frames_by_sp), compare_frames,
-            heap->frames.data);
+    qsort_r(graph->frames_by_sp, graph->frames_by_sp_count, sizeof(*graph->frames_by_sp),
+            compare_frames, heap->frames.data);
     if (graph->frames_by_sp_count > 0) {
-        const struct heap_frame *last = &heap->frames.data[graph->frames_by_sp[graph->frames_by_sp_count - 1]];
+        const struct heap_frame *last =
+            &heap->frames.data[graph->frames_by_sp[graph->frames_by_sp_count - 1]];
         graph->frames_low = heap->frames.data[graph->frames_by_sp[0]].sp;
         graph->frames_high = last->sp + last->size;
     }
@@ -91,7 +94,8 @@ static inline void point_at_frame(struct g2h_graph *graph, uint64_t value)
 
 /* ---- a block ---- */
 
-static void resolve_batch(struct resolver *resolver, struct collector *collector, struct batch *batch)
+static void resolve_batch(struct resolver *resolver, struct collector *collector,
+                          struct batch *batch)
 {
     struct g2h_graph *graph = resolver->graph;
     const struct g2h_heap *heap = graph->heap;
@@ -110,8 +114,9 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     batch->count = 0;
 }
 
-static bool collect_name(struct collector *collector, const struct g2h_heap *heap, const struct shape *shape,
-                         const struct g2h_bytes *contents, uint64_t offset)
+static bool collect_name(struct collector *collector, const struct g2h_heap *heap,
+                         const struct shape *shape, const struct g2h_bytes *contents,
+                         uint64_t offset)
 {
     const uint64_t word = heap->params.pointer_size;
     uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
@@ -162,7 +167,9 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
                 resolve_batch(resolver, collector, &batch);
                 if (count == capacity) {
                     capacity = capacity ? capacity + capacity / 2 : 2 * BLOCK_OBJECTS;
-                    uint32_t *grown = capacity > UINT32_MAX ? NULL : realloc(block->targets, capacity * sizeof(*grown));
+                    uint32_t *grown = capacity > UINT32_MAX
+                                          ? NULL
+                                          : realloc(block->targets, capacity * sizeof(*grown));
                     if (!grown)
                         return &error_no_memory;
                     block->targets = grown;

@@ -7,8 +7,8 @@
  *        → (unreachable)            see reach.c
  *        → (OS threads), (allocation sites)
  *
- * All of them have size 0 and none is a "user root", so DevTools gives every object a distance and every root a retained
- * size. A group that would be empty is left out.
+ * All of them have size 0 and none is a "user root", so DevTools gives every object a distance and
+ * every root a retained size. A group that would be empty is left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 #include "graph/graph.h"
 #include "heap/pointers.h"
 
-/* A function of which frames are in the dump: the addresses from its entry to the highest pc seen lie in it. */
+/* A function of which frames are in the dump: the addresses from its entry to the highest pc seen
+ * lie in it. */
 struct function {
     uint64_t entry, last_pc;
     struct g2h_bytes name;
@@ -37,10 +38,10 @@ struct builder {
     uint64_t newest_wait;      /* of all goroutines: the dump is not older */
 };
 
-#define TRY(condition)                                                                                                 \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            return &error_no_memory;                                                                                   \
+#define TRY(condition) \
+    do { \
+        if (!(condition)) \
+            return &error_no_memory; \
     } while (0)
 
 /* ---- nodes and edges ---- */
@@ -59,23 +60,28 @@ static bool add_text_node(struct builder *builder, uint32_t id, uint32_t *ret)
 }
 
 /* A group below parent, an element whose index tells the groups' order. */
-static bool add_group(struct builder *builder, uint32_t parent, const char *name, uint32_t id, uint32_t *ret)
+static bool add_group(struct builder *builder, uint32_t parent, const char *name, uint32_t id,
+                      uint32_t *ret)
 {
     return text_start(builder, name) && add_text_node(builder, id, ret) &&
-           graph_add_edge(builder->graph, node_synthetic(parent), EDGE_ELEMENT, id / 2, node_synthetic(*ret));
+           graph_add_edge(builder->graph, node_synthetic(parent), EDGE_ELEMENT, id / 2,
+                          node_synthetic(*ret));
 }
 
 /* A node of some kind, numbered index in its group. */
-static bool add_member(struct builder *builder, uint32_t group, uint32_t index, enum id_kind kind, uint64_t key,
-                       uint32_t *ret)
+static bool add_member(struct builder *builder, uint32_t group, uint32_t index, enum id_kind kind,
+                       uint64_t key, uint32_t *ret)
 {
     uint32_t id;
     return ids_synthetic(&builder->graph->ids, kind, key, &id) && add_text_node(builder, id, ret) &&
-           graph_add_edge(builder->graph, node_synthetic(group), EDGE_ELEMENT, index, node_synthetic(*ret));
+           graph_add_edge(builder->graph, node_synthetic(group), EDGE_ELEMENT, index,
+                          node_synthetic(*ret));
 }
 
-/* An edge to the object that value points to, if there is one; the edge's name is the builder's text. */
-static bool add_pointer(struct builder *builder, uint32_t source, enum edge_type type, uint64_t value)
+/* An edge to the object that value points to, if there is one; the edge's name is the builder's
+ * text. */
+static bool add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                        uint64_t value)
 {
     struct g2h_graph *graph = builder->graph;
     uint32_t name, object;
@@ -88,23 +94,28 @@ static bool add_pointer(struct builder *builder, uint32_t source, enum edge_type
         return true;
     }
     graph->account.root_pointers_hit++;
-    return !builder->text.failed && string_pool_intern(&graph->strings, builder->text.data, builder->text.size, &name) &&
+    return !builder->text.failed &&
+           string_pool_intern(&graph->strings, builder->text.data, builder->text.size, &name) &&
            graph_add_edge(graph, node_synthetic(source), type, name, node_object(object));
 }
 
-static bool add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type, const char *name,
-                              uint64_t value)
+static bool add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                              const char *name, uint64_t value)
 {
     return text_start(builder, name) && add_pointer(builder, source, type, value);
 }
 
-/* The builder's text gets the dynamic type behind it where the word before offset is the first of an interface. */
-static void append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents, uint64_t offset)
+/* The builder's text gets the dynamic type behind it where the word before offset is the first of
+ * an interface. */
+static void append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
+                                uint64_t offset)
 {
     const uint64_t word = builder->heap->params.pointer_size;
     if (offset >= word && offset <= contents->size)
-        text_append_interface(&builder->text, builder->heap,
-                              interface_type_of(builder->heap, heap_word(builder->heap, contents->data + offset - word)));
+        text_append_interface(
+            &builder->text, builder->heap,
+            interface_type_of(builder->heap,
+                              heap_word(builder->heap, contents->data + offset - word)));
 }
 
 static void append_bytes(struct builder *builder, const struct g2h_bytes *bytes)
@@ -124,7 +135,8 @@ static bool starts_with(const struct g2h_bytes *bytes, const char *text)
 
 /* ---- globals ---- */
 
-static struct g2h_error *add_segment(struct builder *builder, uint32_t node, const struct g2h_segment *segment)
+static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
+                                     const struct g2h_segment *segment)
 {
     struct pointers pointers;
     uint64_t offset, value;
@@ -144,7 +156,9 @@ static struct g2h_error *add_globals(struct builder *builder)
         enum g2h_record_kind kind;
         const char *name;
         uint32_t id;
-    } segments[] = {{G2H_RECORD_DATA, "data", ID_DATA}, {G2H_RECORD_BSS, "bss", ID_BSS}, {G2H_RECORD_DATAROOT, "data", ID_DATA}};
+    } segments[] = {{G2H_RECORD_DATA, "data", ID_DATA},
+                    {G2H_RECORD_BSS, "bss", ID_BSS},
+                    {G2H_RECORD_DATAROOT, "data", ID_DATA}};
     const struct g2h_heap *heap = builder->heap;
     uint32_t globals = UINT32_MAX, node;
 
@@ -154,9 +168,10 @@ static struct g2h_error *add_globals(struct builder *builder)
             continue;
         if (globals == UINT32_MAX)
             TRY(add_group(builder, builder->gc_roots, "(globals)", ID_GLOBALS, &globals));
-        TRY(text_start(builder, segments[i].name) && add_text_node(builder, segments[i].id, &node) &&
-            graph_add_edge(builder->graph, node_synthetic(globals), EDGE_ELEMENT, segments[i].id / 2,
-                           node_synthetic(node)));
+        TRY(text_start(builder, segments[i].name) &&
+            add_text_node(builder, segments[i].id, &node) &&
+            graph_add_edge(builder->graph, node_synthetic(globals), EDGE_ELEMENT,
+                           segments[i].id / 2, node_synthetic(node)));
         for (size_t j = 0; j < count; j++) {
             struct g2h_record record;
             g2h_heap_record(heap, segments[i].kind, j, &record);
@@ -190,14 +205,16 @@ static struct g2h_error *collect_functions(struct builder *builder)
         const struct g2h_stackframe *frame = &record.stackframe;
         struct function function = {frame->entry, frame->pc, frame->function};
         uint32_t number;
-        TRY(map_put(&builder->function_by_entry, frame->entry, (uint32_t)builder->functions.count, &number));
+        TRY(map_put(&builder->function_by_entry, frame->entry, (uint32_t)builder->functions.count,
+                    &number));
         if (number == builder->functions.count)
             TRY(vector_push(&builder->functions, function));
         else if (builder->functions.data[number].last_pc < frame->pc)
             builder->functions.data[number].last_pc = frame->pc;
     }
     if (builder->functions.count > 0)
-        qsort(builder->functions.data, builder->functions.count, sizeof(*builder->functions.data), compare_functions);
+        qsort(builder->functions.data, builder->functions.count, sizeof(*builder->functions.data),
+              compare_functions);
     map_deinit(&builder->function_by_entry); /* its numbers are those of before the sorting */
     return NULL;
 }
@@ -226,7 +243,9 @@ static void append_function(struct builder *builder, uint64_t pc)
 
 static void point_at(struct builder *builder, uint64_t value, offset_vector *work, bool *good)
 {
-    uint32_t frame = heap_find(builder->heap, value) == UINT32_MAX ? graph_frame_at(builder->graph, value) : UINT32_MAX;
+    uint32_t frame = heap_find(builder->heap, value) == UINT32_MAX
+                         ? graph_frame_at(builder->graph, value)
+                         : UINT32_MAX;
     if (frame != UINT32_MAX && !builder->graph->frame_pointed[frame]) {
         builder->graph->frame_pointed[frame] = 1;
         *good = *good && vector_push(work, frame);
@@ -234,9 +253,9 @@ static void point_at(struct builder *builder, uint64_t value, offset_vector *wor
 }
 
 /*
- * Since Go 1.12 a local variable that is live only through its address (a stack object) is in no field list, though the
- * collector scans it. So of a frame that something points into, every word may be a pointer; and it may point into
- * frames again.
+ * Since Go 1.12 a local variable that is live only through its address (a stack object) is in no
+ * field list, though the collector scans it. So of a frame that something points into, every word
+ * may be a pointer; and it may point into frames again.
  */
 static struct g2h_error *find_pointed_frames(struct builder *builder)
 {
@@ -266,7 +285,8 @@ static struct g2h_error *find_pointed_frames(struct builder *builder)
 }
 
 /* The words of a frame that are in no field list and hit an object. */
-static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node, const struct g2h_stackframe *frame)
+static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
+                                           const struct g2h_stackframe *frame)
 {
     const uint64_t word = builder->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
@@ -281,22 +301,25 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
             listed[field.offset / word] = 1;
     pointers_of_words(builder->heap, frame->contents, &pointers);
     while (good && pointers_next(&pointers, &offset, &value)) {
-        uint32_t object = listed[offset / word] ? UINT32_MAX : heap_find(builder->heap, value), name;
+        uint32_t object = listed[offset / word] ? UINT32_MAX : heap_find(builder->heap, value),
+                 name;
         if (object == UINT32_MAX)
             continue;
         builder->text.size = 0;
         text_printf(&builder->text, "f%llu?", (unsigned long long)offset);
         builder->graph->account.conservative++;
         good = !builder->text.failed &&
-               string_pool_intern(&builder->graph->strings, builder->text.data, builder->text.size, &name) &&
-               graph_add_edge(builder->graph, node_synthetic(node), EDGE_TENTATIVE, name, node_object(object));
+               string_pool_intern(&builder->graph->strings, builder->text.data, builder->text.size,
+                                  &name) &&
+               graph_add_edge(builder->graph, node_synthetic(node), EDGE_TENTATIVE, name,
+                              node_object(object));
     }
     free(listed);
     return good ? NULL : &error_no_memory;
 }
 
-static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, uint64_t goid, uint32_t frame,
-                                   uint32_t depth, uint32_t height)
+static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, uint64_t goid,
+                                   uint32_t frame, uint32_t depth, uint32_t height)
 {
     struct g2h_record record;
     struct pointers pointers;
@@ -316,7 +339,8 @@ static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, 
         TRY(add_pointer(builder, node, EDGE_PROPERTY, value));
     }
     TRY(map_put(&builder->frame_by_sp, stackframe->sp, node, &first));
-    if (builder->graph->frame_pointed[frame] && builder->heap->reader->layout->may_lack_stack_objects)
+    if (builder->graph->frame_pointed[frame] &&
+        builder->heap->reader->layout->may_lack_stack_objects)
         return add_stack_objects(builder, node, stackframe);
     return NULL;
 }
@@ -324,7 +348,8 @@ static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, 
 /* ---- goroutines ---- */
 
 /* The function that the goroutine was started with, as far as it is the program's own. */
-static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames, uint32_t count)
+static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames,
+                                       uint32_t count)
 {
     struct g2h_bytes name = {(const uint8_t *)"", 0};
     while (count-- > 0) {
@@ -355,18 +380,20 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
 }
 
 /*
- * As a traceback has it: goroutine 17 [select, 5 minutes] and the function it runs. The dump does not say when it was
- * written, so minutes count up to the newest stamp in it: the goroutine has waited no shorter.
+ * As a traceback has it: goroutine 17 [select, 5 minutes] and the function it runs. The dump does
+ * not say when it was written, so minutes count up to the newest stamp in it: the goroutine has
+ * waited no shorter.
  */
-static void goroutine_name(struct builder *builder, const struct g2h_goroutine *goroutine, const uint32_t *frames,
-                           uint32_t frame_count)
+static void goroutine_name(struct builder *builder, const struct g2h_goroutine *goroutine,
+                           const uint32_t *frames, uint32_t frame_count)
 {
     enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4 }; /* runtime/runtime2.go, _Grunnable … */
     const uint64_t minute = UINT64_C(60000000000);
     struct text *text = &builder->text;
     text->size = 0;
     text_printf(text, "goroutine %llu [", (unsigned long long)goroutine->goid);
-    if (dumps_heap(builder, frames, frame_count)) /* its own wait reason is stale in most versions */
+    if (dumps_heap(builder, frames,
+                   frame_count)) /* its own wait reason is stale in most versions */
         text_printf(text, "dumping heap");
     else if (goroutine->status == RUNNABLE)
         text_printf(text, "runnable");
@@ -380,8 +407,11 @@ static void goroutine_name(struct builder *builder, const struct g2h_goroutine *
         text_printf(text, "waiting");
     if (goroutine->status != RUNNABLE && goroutine->wait_since != 0 &&
         (builder->newest_wait - goroutine->wait_since) / minute > 0)
-        text_printf(text, ", %llu minutes", (unsigned long long)((builder->newest_wait - goroutine->wait_since) / minute));
-    text_printf(text, goroutine->is_system ? ", system] " : goroutine->is_background ? ", background] " : "] ");
+        text_printf(text, ", %llu minutes",
+                    (unsigned long long)((builder->newest_wait - goroutine->wait_since) / minute));
+    text_printf(text, goroutine->is_system       ? ", system] "
+                      : goroutine->is_background ? ", background] "
+                                                 : "] ");
     struct g2h_bytes function = entry_function(builder, frames, frame_count);
     append_bytes(builder, &function);
 }
@@ -395,22 +425,26 @@ static struct g2h_error *add_creation_site(struct builder *builder, uint32_t gor
     if (node == MAP_NONE) {
         TRY(text_start(builder, "go statement in "));
         append_function(builder, pc);
-        TRY(ids_synthetic(&graph->ids, ID_CREATION_SITE, pc, &id) && add_text_node(builder, id, &node) &&
+        TRY(ids_synthetic(&graph->ids, ID_CREATION_SITE, pc, &id) &&
+            add_text_node(builder, id, &node) &&
             map_put(&builder->creation_sites, pc, node, &node));
     }
     TRY(graph_intern(graph, "created by", &name) &&
-        graph_add_edge(graph, node_synthetic(goroutine), EDGE_INTERNAL, name, node_synthetic(node)));
+        graph_add_edge(graph, node_synthetic(goroutine), EDGE_INTERNAL, name,
+                       node_synthetic(node)));
     return NULL;
 }
 
-static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, const struct g2h_goroutine *goroutine,
+static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
+                                       const struct g2h_goroutine *goroutine,
                                        const uint32_t *frames, uint32_t frame_count)
 {
     struct g2h_graph *graph = builder->graph;
     uint32_t node, name, thread;
     struct g2h_error *error = NULL;
     goroutine_name(builder, goroutine, frames, frame_count);
-    TRY(add_member(builder, group, (uint32_t)goroutine->goid, ID_GOROUTINE, goroutine->goid, &node));
+    TRY(add_member(builder, group, (uint32_t)goroutine->goid, ID_GOROUTINE, goroutine->goid,
+                   &node));
     for (uint32_t i = 0; i < frame_count && !error; i++)
         error = add_frame(builder, node, goroutine->goid, frames[i], i, frame_count - 1 - i);
     if (!error)
@@ -422,30 +456,34 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
     thread = map_get(&builder->threads, goroutine->m);
     if (thread != MAP_NONE)
         TRY(graph_intern(graph, "thread", &name) &&
-            graph_add_edge(graph, node_synthetic(node), EDGE_INTERNAL, name, node_synthetic(thread)));
+            graph_add_edge(graph, node_synthetic(node), EDGE_INTERNAL, name,
+                           node_synthetic(thread)));
     TRY(map_put(&builder->goroutine_by_g, goroutine->address,
-                (uint32_t)(goroutine->goid < UINT32_MAX ? goroutine->goid : UINT32_MAX - 1), &thread));
+                (uint32_t)(goroutine->goid < UINT32_MAX ? goroutine->goid : UINT32_MAX - 1),
+                &thread));
     return NULL;
 }
 
 /*
- * Frames follow their goroutine. Of the format of 2013 that is not known for certain, but its frames name their
- * caller's sp.
+ * Frames follow their goroutine. Of the format of 2013 that is not known for certain, but its
+ * frames name their caller's sp.
  */
-static void chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp, uint32_t *ret, size_t *ret_count)
+static size_t chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
+                            bool *claimed, uint32_t *ret)
 {
-    *ret_count = 0;
-    for (uint32_t frame = map_get(by_sp, sp); frame != MAP_NONE && *ret_count < builder->heap->frames.count;) {
+    size_t count = 0;
+    for (uint32_t frame = map_get(by_sp, sp); frame != MAP_NONE && !claimed[frame];) {
         struct g2h_record record;
         g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
-        ret[(*ret_count)++] = frame;
-        if (record.stackframe.child_sp <= record.stackframe.sp)
-            break;
+        ret[count++] = frame;
+        claimed[frame] = true; /* a frame is of one goroutine only */
         frame = map_get(by_sp, record.stackframe.child_sp);
     }
+    return count;
 }
 
-static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group, const struct map *by_sp, uint32_t *frames)
+static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
+                                        const struct map *by_sp, bool *claimed, uint32_t *frames)
 {
     const struct g2h_heap *heap = builder->heap;
     const bool is_2013 = strcmp(g2h_heap_format(heap), "2013") == 0;
@@ -455,11 +493,12 @@ static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
         size_t count = heap->goroutines.data[i].frame_count;
         g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
         if (is_2013 && (count == 0 || heap->frames.data[first].sp != record.goroutine.sp))
-            chain_of_2013(builder, by_sp, record.goroutine.sp, frames, &count);
+            count = chain_of_2013(builder, by_sp, record.goroutine.sp, claimed, frames);
         else
             for (uint32_t j = 0; j < count; j++)
                 frames[j] = first + j;
-        struct g2h_error *error = add_goroutine(builder, group, &record.goroutine, frames, (uint32_t)count);
+        struct g2h_error *error =
+            add_goroutine(builder, group, &record.goroutine, frames, (uint32_t)count);
         if (error)
             return error;
     }
@@ -477,8 +516,10 @@ static struct g2h_error *add_stackroots(struct builder *builder)
         if (node == MAP_NONE)
             text_printf(&builder->text, "stack 0x%llx", (unsigned long long)root->address);
         else
-            text_printf(&builder->text, "f%llu", (unsigned long long)(root->address - root->frame_sp));
-        TRY(add_pointer(builder, node == MAP_NONE ? builder->gc_roots : node, EDGE_PROPERTY, root->pointer));
+            text_printf(&builder->text, "f%llu",
+                        (unsigned long long)(root->address - root->frame_sp));
+        TRY(add_pointer(builder, node == MAP_NONE ? builder->gc_roots : node, EDGE_PROPERTY,
+                        root->pointer));
     }
     return NULL;
 }
@@ -498,14 +539,16 @@ static struct g2h_error *add_goroutines(struct builder *builder)
     }
     TRY(add_group(builder, builder->gc_roots, "(goroutines)", ID_GOROUTINES, &group));
     uint32_t *frames = malloc((heap->frames.count + 1) * sizeof(*frames));
-    struct g2h_error *error = frames ? NULL : &error_no_memory;
+    bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
+    struct g2h_error *error = frames && claimed ? NULL : &error_no_memory;
     for (size_t i = 0; i < heap->frames.count && !error; i++)
         if (!map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &first))
             error = &error_no_memory;
     if (!error)
-        error = each_goroutine(builder, group, &by_sp, frames);
+        error = each_goroutine(builder, group, &by_sp, claimed, frames);
     map_deinit(&by_sp);
     free(frames);
+    free(claimed);
     return error ? error : add_stackroots(builder);
 }
 
@@ -522,9 +565,11 @@ static struct g2h_error *add_threads(struct builder *builder)
         struct g2h_record record;
         g2h_heap_record(builder->heap, G2H_RECORD_OSTHREAD, i, &record);
         builder->text.size = 0;
-        text_printf(&builder->text, "M %llu (OS thread %llu)", (unsigned long long)record.osthread.id,
+        text_printf(&builder->text, "M %llu (OS thread %llu)",
+                    (unsigned long long)record.osthread.id,
                     (unsigned long long)record.osthread.os_id);
-        TRY(add_member(builder, group, (uint32_t)record.osthread.id, ID_OS_THREAD, record.osthread.id, &node) &&
+        TRY(add_member(builder, group, (uint32_t)record.osthread.id, ID_OS_THREAD,
+                       record.osthread.id, &node) &&
             map_put(&builder->threads, record.osthread.m, node, &number));
         TRY(add_named_pointer(builder, node, EDGE_TENTATIVE, "m", record.osthread.m));
     }
@@ -532,11 +577,11 @@ static struct g2h_error *add_threads(struct builder *builder)
 }
 
 /*
- * The collector does not keep an object for its finalizer, but all that the object points to; an object that only its
- * finalizer still knows hangs here rather than under (unreachable).
+ * The collector does not keep an object for its finalizer, but all that the object points to; an
+ * object that only its finalizer still knows hangs here rather than under (unreachable).
  */
-static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record_kind kind, const char *name,
-                                        uint32_t group_id)
+static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record_kind kind,
+                                        const char *name, uint32_t group_id)
 {
     const struct g2h_heap *heap = builder->heap;
     const bool queued = kind == G2H_RECORD_QUEUEDFINALIZER;
@@ -551,14 +596,16 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
         uint32_t object = heap_find(heap, record.finalizer.object);
         TRY(text_start(builder, "finalizer"));
         if (object != UINT32_MAX) {
-            const char *class = string_pool_text(
-                &builder->graph->strings, builder->graph->names.of_shape[heap->shape_of[object]], &size);
+            const char *class =
+                string_pool_text(&builder->graph->strings,
+                                 builder->graph->names.of_shape[heap->shape_of[object]], &size);
             text_printf(&builder->text, " of ");
             text_append(&builder->text, class, size);
         }
         TRY(add_member(builder, group, (uint32_t)i + 1, queued ? ID_QUEUED_FINALIZER : ID_FINALIZER,
                        record.finalizer.object, &node));
-        TRY(add_named_pointer(builder, node, queued ? EDGE_INTERNAL : EDGE_TENTATIVE, "object", record.finalizer.object));
+        TRY(add_named_pointer(builder, node, queued ? EDGE_INTERNAL : EDGE_TENTATIVE, "object",
+                              record.finalizer.object));
         TRY(add_named_pointer(builder, node, EDGE_INTERNAL, "fn", record.finalizer.funcval));
     }
     return NULL;
@@ -574,7 +621,8 @@ static void append_goroutine(struct builder *builder, uint64_t g)
 static struct g2h_error *add_defers_and_panics(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
-    const size_t defers = heap->records[G2H_RECORD_DEFER].count, panics = heap->records[G2H_RECORD_PANIC].count;
+    const size_t defers = heap->records[G2H_RECORD_DEFER].count,
+                 panics = heap->records[G2H_RECORD_PANIC].count;
     uint32_t group, node;
     if (defers + panics == 0)
         return NULL;
@@ -630,7 +678,8 @@ static const char *base_name(const struct g2h_bytes *file, size_t *ret_size)
     return (const char *)file->data + at;
 }
 
-/* Whether a frame is the runtime's own way to allocate; to 1.4 that was C code, whose functions have no package. */
+/* Whether a frame is the runtime's own way to allocate; to 1.4 that was C code, whose functions
+ * have no package. */
 static bool is_allocator(const struct g2h_memprof_frame *frame)
 {
     const struct g2h_bytes *file = &frame->file;
@@ -662,7 +711,8 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         text_printf(&builder->text, "(no stack)");
 }
 
-/* Sampled objects point, weakly, to where they were allocated: MemProfileRate bytes of allocation make one sample. */
+/* Sampled objects point, weakly, to where they were allocated: MemProfileRate bytes of allocation
+ * make one sample. */
 static struct g2h_error *add_allocation_sites(struct builder *builder)
 {
     struct g2h_graph *graph = builder->graph;
@@ -689,13 +739,17 @@ static struct g2h_error *add_allocation_sites(struct builder *builder)
         node = map_get(&node_by_id, record.allocsample.memprof);
         if (node == MAP_NONE) {
             if (group == UINT32_MAX)
-                good = add_group(builder, builder->root, "(allocation sites)", ID_ALLOCATION_SITES, &group);
+                good = add_group(builder, builder->root, "(allocation sites)", ID_ALLOCATION_SITES,
+                                 &group);
             g2h_heap_record(heap, G2H_RECORD_MEMPROF, place, &profile);
             site_name(builder, profile.memprof);
-            good = good && add_member(builder, group, ++number, ID_ALLOCATION_SITE, record.allocsample.memprof, &node) &&
+            good = good &&
+                   add_member(builder, group, ++number, ID_ALLOCATION_SITE,
+                              record.allocsample.memprof, &node) &&
                    map_put(&node_by_id, record.allocsample.memprof, node, &node);
         }
-        good = good && graph_add_edge(graph, node_object(object), EDGE_WEAK, name, node_synthetic(node));
+        good = good &&
+               graph_add_edge(graph, node_object(object), EDGE_WEAK, name, node_synthetic(node));
     }
     map_deinit(&profile_by_id);
     map_deinit(&node_by_id);
@@ -721,7 +775,8 @@ static struct g2h_error *add_all(struct builder *builder)
     if (!error)
         error = add_finalizers(builder, G2H_RECORD_FINALIZER, "(finalizers)", ID_FINALIZERS);
     if (!error)
-        error = add_finalizers(builder, G2H_RECORD_QUEUEDFINALIZER, "(queued finalizers)", ID_QUEUED_FINALIZERS);
+        error = add_finalizers(builder, G2H_RECORD_QUEUEDFINALIZER, "(queued finalizers)",
+                               ID_QUEUED_FINALIZERS);
     if (!error)
         error = add_defers_and_panics(builder);
     if (!error)

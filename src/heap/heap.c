@@ -36,7 +36,8 @@ const struct g2h_error *g2h_heap_damage(const struct g2h_heap *heap)
 
 bool g2h_heap_is_complete(const struct g2h_heap *heap)
 {
-    return !heap->damage && !heap->input->damage && heap->account.misplaced == 0 && heap->account.overlapping == 0;
+    return !heap->damage && !heap->input->damage && heap->account.misplaced == 0 &&
+           heap->account.overlapping == 0;
 }
 
 const struct g2h_params *g2h_heap_params(const struct g2h_heap *heap)
@@ -106,7 +107,8 @@ size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind k
     }
 }
 
-void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index, struct g2h_record *ret)
+void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
+                     struct g2h_record *ret)
 {
     uint64_t offset = kind == G2H_RECORD_GOROUTINE    ? heap->goroutines.data[index].offset
                       : kind == G2H_RECORD_STACKFRAME ? heap->frames.data[index].offset

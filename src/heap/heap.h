@@ -1,8 +1,9 @@
 /*
  * heap: what is there. See include/go2heapsnapshot/heap.h; here is its inside, for the rooms above.
  *
- * Per object: its address, where its record is in the file, and its shape. Objects of one shape have the same size and
- * the same pointers: that is all that an object of an untyped dump has in common with others.
+ * Per object: its address, where its record is in the file, and its shape. Objects of one shape
+ * have the same size and the same pointers: that is all that an object of an untyped dump has in
+ * common with others.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -22,7 +23,8 @@ struct shape {
     uint64_t type_address; /* before 1.4; 0 unknown */
     uint32_t type;         /* index into heap->types, SHAPE_NO_TYPE; set once all types are read */
     uint8_t kind;          /* G2H_OBJECT_… */
-    bool has_pointers;     /* may have: its field list is not empty, or its type has pointers, or it is conservative */
+    bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
+                          conservative */
 };
 
 /* Shapes, found by what they consist of. */
@@ -88,7 +90,8 @@ struct g2h_heap {
     VECTOR(struct heap_type) types;
     VECTOR(struct heap_itab) itabs;
     struct map type_by_address, itab_by_address;
-    struct map type_of_interface;           /* address of an itab or a type → type, where the type has a name */
+    struct map
+        type_of_interface; /* address of an itab or a type → type, where the type has a name */
     uint64_t interface_low, interface_high; /* those addresses lie in [low, high) */
     VECTOR(struct heap_goroutine) goroutines;
     VECTOR(struct heap_frame) frames;
@@ -122,15 +125,16 @@ static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t ob
 }
 
 /*
- * Since Go 1.22 a slot with pointers that is too large for its span to hold their bitmap begins with a malloc header: the
- * address of the allocation's type. The value follows it.
+ * Since Go 1.22 a slot with pointers that is too large for its span to hold their bitmap begins
+ * with a malloc header: the address of the allocation's type. The value follows it.
  */
 enum { MALLOC_HEADER = 8 };
 
 static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const struct shape *shape)
 {
     const uint64_t smallest = heap->params.pointer_size == 8 ? 512 : 128, largest = 32768;
-    return heap->span_tail != TAIL_NONE && shape->has_pointers && shape->size > smallest && shape->size <= largest;
+    return heap->span_tail != TAIL_NONE && shape->has_pointers && shape->size > smallest &&
+           shape->size <= largest;
 }
 
 /* The object whose slot holds address, UINT32_MAX where there is none. */
@@ -147,7 +151,8 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
 
 /* ---- shapes.c ---- */
 
-/* The shape of an object; makes it where it is new. False where there is no memory. Only while loading. */
+/* The shape of an object; makes it where it is new. False where there is no memory. Only while
+ * loading. */
 bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret);
 
 /* The shape of an object that shapes_intern() has seen. */

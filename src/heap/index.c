@@ -9,9 +9,11 @@
 
 enum { SMALLEST_GRANULE_SHIFT = 9, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
 
-/* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond ARENA_LIMIT. */
+/* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond
+ * ARENA_LIMIT. */
 static bool list_arenas(struct object_index *index, const uint64_t *addresses,
-                        uint64_t (*size_of)(const void *context, uint32_t object), const void *context)
+                        uint64_t (*size_of)(const void *context, uint32_t object),
+                        const void *context)
 {
     VECTOR(uint64_t) arenas = {0};
     uint64_t next = 0; /* the lowest arena that is not listed yet */
@@ -69,7 +71,8 @@ static bool make_granules(struct object_index *index, const uint64_t *addresses)
     size_t granule = 0;
     for (size_t i = 0; i < index->arena_count; i++) {
         uint64_t start = index->arenas[i] << ARENA_SHIFT;
-        for (size_t j = 0; j < (size_t)1 << (ARENA_SHIFT - shift); j++, start += (uint64_t)1 << shift) {
+        for (size_t j = 0; j < (size_t)1 << (ARENA_SHIFT - shift);
+             j++, start += (uint64_t)1 << shift) {
             while (object < index->object_count && addresses[object] < start)
                 object++;
             index->granules[granule++] = object;
@@ -80,7 +83,8 @@ static bool make_granules(struct object_index *index, const uint64_t *addresses)
 }
 
 struct g2h_error *index_init(struct object_index *index, const uint64_t *addresses, uint32_t count,
-                             uint64_t (*size_of)(const void *context, uint32_t object), const void *context)
+                             uint64_t (*size_of)(const void *context, uint32_t object),
+                             const void *context)
 {
     *index = (struct object_index){.object_count = count};
     if (count == 0)

@@ -1,9 +1,10 @@
 /*
  * index: from an address to the object that may hold it, in a step or two.
  *
- * The address space that objects use is cut into arenas of 64 MiB (of Go's own size on 64-bit systems), of which only
- * those in use have entries, and each arena into granules of 512 bytes or more. A granule knows the first object that
- * starts in it or after; what is left is a search among the objects of one granule.
+ * The address space that objects use is cut into arenas of 64 MiB (of Go's own size on 64-bit
+ * systems), of which only those in use have entries, and each arena into granules of 512 bytes or
+ * more. A granule knows the first object that starts in it or after; what is left is a search among
+ * the objects of one granule.
  */
 #ifndef HEAP_INDEX_H
 #define HEAP_INDEX_H
@@ -16,34 +17,40 @@
 enum { ARENA_SHIFT = 26 };
 
 struct object_index {
-    uint64_t low, high;     /* every object lies in [low, high) */
+    uint64_t low, high; /* every object lies in [low, high) */
     uint32_t object_count;
     unsigned granule_shift; /* 0: no granules, search among all objects */
     uint64_t first_arena;   /* address >> ARENA_SHIFT of the lowest arena */
     size_t arena_count;     /* arenas in use */
     uint64_t *arenas;       /* their numbers, address >> ARENA_SHIFT, ascending */
-    uint32_t *directory;    /* arena number - first_arena → place among arenas, or UINT32_MAX; may be NULL */
+    uint32_t *
+        directory; /* arena number - first_arena → place among arenas, or UINT32_MAX; may be NULL */
     size_t directory_size;
-    uint32_t *granules;     /* first object at or after each granule of each arena in use, and one entry more */
+    uint32_t *granules; /* first object at or after each granule of each arena in use, and one entry
+                           more */
     size_t granule_count;
 };
 
 /*
- * Builds the index of count objects with ascending addresses. size_of gives an object's size; only the arenas that the
- * objects lie in cost memory, and granules get larger where arenas are nearly empty.
+ * Builds the index of count objects with ascending addresses. size_of gives an object's size; only
+ * the arenas that the objects lie in cost memory, and granules get larger where arenas are nearly
+ * empty.
  */
 struct g2h_error *index_init(struct object_index *index, const uint64_t *addresses, uint32_t count,
-                             uint64_t (*size_of)(const void *context, uint32_t object), const void *context);
+                             uint64_t (*size_of)(const void *context, uint32_t object),
+                             const void *context);
 void index_deinit(struct object_index *index);
 
 /* The place of an arena among those in use, SIZE_MAX where it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena);
 
 /* The last of the objects [from, to) that starts at or before address; from - 1 where none does. */
-static inline uint32_t index_search(const uint64_t *addresses, uint32_t from, uint32_t to, uint64_t address)
+static inline uint32_t index_search(const uint64_t *addresses, uint32_t from, uint32_t to,
+                                    uint64_t address)
 {
     uint32_t count = to - from;
-    while (count > 0) { /* without a branch that depends on the address: it would be guessed wrong half the time */
+    while (count > 0) { /* without a branch that depends on the address: it would be guessed wrong
+                           half the time */
         uint32_t half = count / 2;
         uint32_t above = 0 - (uint32_t)(addresses[from + half] <= address); /* all bits or none */
         from += (half + 1) & above;
@@ -55,16 +62,19 @@ static inline uint32_t index_search(const uint64_t *addresses, uint32_t from, ui
 /* The granule of an address in [low, high); SIZE_MAX where its arena is not in use. */
 static inline size_t index_granule(const struct object_index *index, uint64_t address)
 {
-    size_t arena = index->directory ? index->directory[(address >> ARENA_SHIFT) - index->first_arena]
-                                    : index_arena(index, address >> ARENA_SHIFT);
+    size_t arena = index->directory
+                       ? index->directory[(address >> ARENA_SHIFT) - index->first_arena]
+                       : index_arena(index, address >> ARENA_SHIFT);
     if (arena >= index->arena_count)
         return SIZE_MAX;
     return (arena << (ARENA_SHIFT - index->granule_shift)) |
            (size_t)((address & ((1u << ARENA_SHIFT) - 1)) >> index->granule_shift);
 }
 
-/* The last object that starts at or before address, which may hold it; UINT32_MAX where no object can. */
-static inline uint32_t index_candidate(const struct object_index *index, const uint64_t *addresses, uint64_t address)
+/* The last object that starts at or before address, which may hold it; UINT32_MAX where no object
+ * can. */
+static inline uint32_t index_candidate(const struct object_index *index, const uint64_t *addresses,
+                                       uint64_t address)
 {
     if (address - index->low >= index->high - index->low)
         return UINT32_MAX;
@@ -76,7 +86,8 @@ static inline uint32_t index_candidate(const struct object_index *index, const u
     return index_search(addresses, index->granules[granule], index->granules[granule + 1], address);
 }
 
-/* Two steps that bring to the cache what index_candidate() will read of an address in [low, high). */
+/* Two steps that bring to the cache what index_candidate() will read of an address in [low, high).
+ */
 static inline void index_prefetch(const struct object_index *index, uint64_t address)
 {
     size_t granule = index->granules ? index_granule(index, address) : SIZE_MAX;
@@ -84,8 +95,9 @@ static inline void index_prefetch(const struct object_index *index, uint64_t add
         __builtin_prefetch(&index->granules[granule]);
 }
 
-static inline void index_prefetch_objects(const struct object_index *index, const uint64_t *addresses,
-                                          const uint32_t *shape_of, uint64_t address)
+static inline void index_prefetch_objects(const struct object_index *index,
+                                          const uint64_t *addresses, const uint32_t *shape_of,
+                                          uint64_t address)
 {
     size_t granule = index->granules ? index_granule(index, address) : SIZE_MAX;
     if (granule == SIZE_MAX)

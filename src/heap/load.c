@@ -1,10 +1,11 @@
 /*
  * load: from the records of a dump to the objects in the order of their addresses.
  *
- * Go writes objects span by span, not by address, but ascending within a span. So the objects need not be sorted one by
- * one: a first walk notes the runs (ascending objects of one page, thousands of bytes of the file each), the runs are
- * sorted, and a second walk, on all threads, reads each run again and puts its objects where they belong. All that the
- * first walk keeps is 40 bytes per run. Addresses that do not behave so, which damage makes, go the slow way.
+ * Go writes objects span by span, not by address, but ascending within a span. So the objects need
+ * not be sorted one by one: a first walk notes the runs (ascending objects of one page, thousands
+ * of bytes of the file each), the runs are sorted, and a second walk, on all threads, reads each
+ * run again and puts its objects where they belong. All that the first walk keeps is 40 bytes per
+ * run. Addresses that do not behave so, which damage makes, go the slow way.
  */
 #include "heap/heap.h"
 
@@ -20,8 +21,9 @@ struct run {
     uint64_t first, last; /* addresses of objects */
     uint64_t offset;      /* of the first one's record */
     uint32_t count;
-    uint32_t start;                  /* number of the first object, once the runs are sorted */
-    uint16_t phantoms[TAIL_KINDS];   /* how many of the last objects are phantoms, by what the span's tail holds */
+    uint32_t start;                /* number of the first object, once the runs are sorted */
+    uint16_t phantoms[TAIL_KINDS]; /* how many of the last objects are phantoms, by what the span's
+                                      tail holds */
 };
 
 struct loader {
@@ -57,8 +59,8 @@ static bool close_run(struct loader *loader)
         run->phantoms[tail] = 0;
         if (!loader->uniform)
             continue;
-        uint32_t begin = phantoms_begin((enum span_tail)tail, loader->heap->params.pointer_size, loader->slot_size,
-                                        loader->has_pointers);
+        uint32_t begin = phantoms_begin((enum span_tail)tail, loader->heap->params.pointer_size,
+                                        loader->slot_size, loader->has_pointers);
         while (run->phantoms[tail] < run->count &&
                loader->places[run->count - 1 - run->phantoms[tail]] >= begin)
             run->phantoms[tail]++;
@@ -110,7 +112,7 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     struct g2h_heap *heap = loader->heap;
     size_t size = params->version.size < 256 ? (size_t)params->version.size : 256;
     heap->params = *params;
-    heap->go_version = strndup((const char *)params->version.data, size);
+    heap->go_version = size > 0 ? strndup((const char *)params->version.data, size) : strdup("");
     if (!heap->go_version)
         return &error_no_memory;
     heap->go_minor = go_minor_of(heap->go_version);
@@ -118,7 +120,8 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     return NULL;
 }
 
-/* Fields of a type are walked once per element of an array, so only ascending ones that fit the type are taken. */
+/* Fields of a type are walked once per element of an array, so only ascending ones that fit the
+ * type are taken. */
 static struct g2h_error *add_type(struct g2h_heap *heap, const struct g2h_type *type)
 {
     uint32_t number;
@@ -213,8 +216,8 @@ static struct g2h_error *read_records(struct loader *loader)
         if (error)
             return error;
         if (loader->progress && record.offset >= next_progress) {
-            loader->progress->update(loader->progress->context, "reading", record.offset, heap->input->size,
-                                     heap->account.records[G2H_RECORD_OBJECT]);
+            loader->progress->update(loader->progress->context, "reading", record.offset,
+                                     heap->input->size, heap->account.records[G2H_RECORD_OBJECT]);
             next_progress = record.offset + PROGRESS_BYTES;
         }
     }
@@ -235,13 +238,14 @@ static uint64_t count_objects(const struct loader *loader, enum span_tail tail)
 }
 
 /*
- * The version says what the end of a span holds; memstats, whose count is exact from 1.4 on, has the last word: it knows
- * of experiments that the version does not name.
+ * The version says what the end of a span holds; memstats, whose count is exact from 1.4 on, has
+ * the last word: it knows of experiments that the version does not name.
  */
 static void choose_tail(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
-    if (heap->account.records[G2H_RECORD_MEMSTATS] == 0 || heap->damage || heap->pointer_form == POINTERS_TYPED)
+    if (heap->account.records[G2H_RECORD_MEMSTATS] == 0 || heap->damage ||
+        heap->pointer_form == POINTERS_TYPED)
         return;
     const uint64_t expected = heap->memstats.numbers[G2H_MEMSTATS_HEAP_OBJECTS];
     if (count_objects(loader, heap->span_tail) == expected)
@@ -324,7 +328,8 @@ static struct g2h_error *sort_runs(struct loader *loader)
     for (size_t i = 0; i < loader->runs.count; i++) {
         loader->runs.data[i].start = loader->object_count;
         if (loader->runs.data[i].count > UINT32_MAX / 2 - loader->object_count)
-            return error_create(G2H_ERROR_LIMIT, "%s: more than %u objects", loader->heap->input->name, UINT32_MAX / 2);
+            return error_create(G2H_ERROR_LIMIT, "%s: more than %u objects",
+                                loader->heap->input->name, UINT32_MAX / 2);
         loader->object_count += loader->runs.data[i].count;
     }
     return NULL;
@@ -423,7 +428,8 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
     heap->interface_low = UINT64_MAX;
     heap->interface_high = 0;
     for (size_t i = 0; i < heap->types.count + heap->itabs.count; i++) {
-        const struct heap_itab *itab = i < heap->types.count ? NULL : &heap->itabs.data[i - heap->types.count];
+        const struct heap_itab *itab =
+            i < heap->types.count ? NULL : &heap->itabs.data[i - heap->types.count];
         uint64_t address = itab ? itab->address : heap->types.data[i].address;
         uint32_t type = itab ? map_get(&heap->type_by_address, itab->type) : (uint32_t)i;
         if (type == MAP_NONE || heap->types.data[type].name.size == 0)
@@ -446,7 +452,8 @@ static struct g2h_error *load(struct loader *loader)
         return error;
     if (heap->account.records[G2H_RECORD_PARAMS] == 0) {
         error = heap->damage ? heap->damage
-                             : error_create(G2H_ERROR_DAMAGED, "%s: has no params record", heap->input->name);
+                             : error_create(G2H_ERROR_DAMAGED, "%s: has no params record",
+                                            heap->input->name);
         heap->damage = NULL;
         return error;
     }
@@ -468,18 +475,20 @@ static struct g2h_error *load(struct loader *loader)
     return NULL;
 }
 
-struct g2h_error *g2h_heap_load(const struct g2h_input *input, const struct g2h_heap_options *options,
-                                struct g2h_heap **ret)
+struct g2h_error *g2h_heap_load(const struct g2h_input *input,
+                                const struct g2h_heap_options *options, struct g2h_heap **ret)
 {
     struct g2h_heap *heap = calloc(1, sizeof(*heap));
     struct loader *loader = calloc(1, sizeof(*loader));
-    struct g2h_error *error = heap && loader ? g2h_reader_create(input, &heap->reader) : &error_no_memory;
+    struct g2h_error *error =
+        heap && loader ? g2h_reader_create(input, &heap->reader) : &error_no_memory;
     if (!error) {
         heap->input = input;
         shapes_init(&heap->shapes);
-        heap->pointer_form = g2h_reader_objects_have_types(heap->reader)        ? POINTERS_TYPED
-                             : strcmp(g2h_reader_format(heap->reader), "1.4") == 0 ? POINTERS_LISTED_KIND
-                                                                                   : POINTERS_LISTED;
+        heap->pointer_form = g2h_reader_objects_have_types(heap->reader) ? POINTERS_TYPED
+                             : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
+                                 ? POINTERS_LISTED_KIND
+                                 : POINTERS_LISTED;
         loader->heap = heap;
         loader->progress = options ? options->progress : NULL;
         loader->threads = options && options->threads ? options->threads : workers_available();

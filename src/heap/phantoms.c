@@ -1,4 +1,5 @@
-/* phantoms; see phantoms.h. Follows runtime/mbitmap.go (heapBitsInSpan) and runtime/mgcmark_greenteagc.go. */
+/* phantoms; see phantoms.h. Follows runtime/mbitmap.go (heapBitsInSpan) and
+ * runtime/mgcmark_greenteagc.go. */
 #include "heap/phantoms.h"
 
 #include <string.h>
@@ -12,9 +13,11 @@ enum span_tail span_tail_of_version(const char *version, int go_minor)
     return go_minor >= 26 || strstr(version, "greenteagc") ? TAIL_GREEN_TEA : TAIL_BITMAP;
 }
 
-uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size, bool has_pointers)
+uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size,
+                        bool has_pointers)
 {
-    const uint64_t largest = pointer_size == 8 ? 512 : 128; /* larger ones have a malloc header instead */
+    const uint64_t largest =
+        pointer_size == 8 ? 512 : 128; /* larger ones have a malloc header instead */
     const uint32_t mark_bits = 128;
     uint32_t reserve = 0;
     if (tail == TAIL_NONE || size == 0 || size > largest)

@@ -1,9 +1,10 @@
 /*
  * phantoms: records of dumps of Go 1.22 and later that look like objects and are none.
  *
- * Since 1.22 the end of a span of small objects holds the bitmap of its pointers, since 1.26 also the mark bits of the
- * Green Tea collector. WriteHeapDump computes the number of slots as if they were not there, and writes the slots that
- * overlap them as objects. They are told by their place in the page; see docs/dump-formats.md, "Phantom objects".
+ * Since 1.22 the end of a span of small objects holds the bitmap of its pointers, since 1.26 also
+ * the mark bits of the Green Tea collector. WriteHeapDump computes the number of slots as if they
+ * were not there, and writes the slots that overlap them as objects. They are told by their place
+ * in the page; see docs/dump-formats.md, "Phantom objects".
  */
 #ifndef HEAP_PHANTOMS_H
 #define HEAP_PHANTOMS_H
@@ -21,13 +22,15 @@ enum span_tail {
     TAIL_KINDS
 };
 
-/* By the version that a dump's params name: "go1.26.1", "go1.25.3 X:greenteagc", … and the number N of go1.N. */
+/* By the version that a dump's params name: "go1.26.1", "go1.25.3 X:greenteagc", … and the number N
+ * of go1.N. */
 enum span_tail span_tail_of_version(const char *version, int go_minor);
 
 /*
- * The offset within a page from which on its slots of size bytes are phantoms; SPAN_PAGE where none is. has_pointers
- * is whether any slot of the page has a field.
+ * The offset within a page from which on its slots of size bytes are phantoms; SPAN_PAGE where none
+ * is. has_pointers is whether any slot of the page has a field.
  */
-uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size, bool has_pointers);
+uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size,
+                        bool has_pointers);
 
 #endif

@@ -1,4 +1,5 @@
-/* pointers; see pointers.h. The walks here are those of dumps before Go 1.5; later ones run in pointers_next(). */
+/* pointers; see pointers.h. The walks here are those of dumps before Go 1.5; later ones run in
+ * pointers_next(). */
 #include "heap/pointers.h"
 
 static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
@@ -6,8 +7,8 @@ static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct
     *ret = (struct pointers){.heap = heap, .contents = contents, .pending = UINT64_MAX};
 }
 
-void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents, struct g2h_fields fields,
-                        struct pointers *ret)
+void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
+                        struct g2h_fields fields, struct pointers *ret)
 {
     begin(heap, contents, ret);
     ret->fields = fields;
@@ -20,8 +21,8 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
     ret->walk = WALK_WORDS;
 }
 
-void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object, const struct shape *shape,
-                        struct pointers *ret)
+void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object,
+                        const struct shape *shape, struct pointers *ret)
 {
     if (heap->pointer_form != POINTERS_TYPED) {
         pointers_of_fields(heap, object->contents, object->fields, ret);
@@ -56,10 +57,12 @@ static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kin
 {
     if (heap->pointer_form != POINTERS_TYPED)
         return true;
-    uint32_t found = map_get(kind == G2H_FIELD_IFACE ? &heap->itab_by_address : &heap->type_by_address, first);
+    uint32_t found =
+        map_get(kind == G2H_FIELD_IFACE ? &heap->itab_by_address : &heap->type_by_address, first);
     if (found == MAP_NONE)
         return true;
-    return kind == G2H_FIELD_IFACE ? heap->itabs.data[found].data_is_pointer : heap->types.data[found].data_is_pointer;
+    return kind == G2H_FIELD_IFACE ? heap->itabs.data[found].data_is_pointer
+                                   : heap->types.data[found].data_is_pointer;
 }
 
 /* The word of a field to follow, 0 if none. */
@@ -103,7 +106,8 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
         pointers->element += pointers->stride;
         pointers->field = 0;
     }
-    /* An element must lie in the object as a whole; a single value may be shorter than its type in no sane dump. */
+    /* An element must lie in the object as a whole; a single value may be shorter than its type in
+     * no sane dump. */
     if (pointers->stride > 0 && pointers->element + pointers->stride > pointers->contents.size)
         return false;
     *ret = type->fields[pointers->field++];

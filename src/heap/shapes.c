@@ -1,7 +1,8 @@
 /*
  * shapes: the few kinds of objects that a dump without types can tell apart.
  *
- * From 1.4 on a shape is a slot size and whether there are pointers; before, the type record, kind and size.
+ * From 1.4 on a shape is a slot size and whether there are pointers; before, the type record, kind
+ * and size.
  */
 #include "heap/heap.h"
 
@@ -23,13 +24,14 @@ void shapes_deinit(struct shapes *shapes)
 
 static bool is_small(const struct shape *shape)
 {
-    return shape->type_address == 0 && shape->kind == G2H_OBJECT_VALUE && shape->size <= SMALL_LIMIT &&
-           shape->size % 8 == 0;
+    return shape->type_address == 0 && shape->kind == G2H_OBJECT_VALUE &&
+           shape->size <= SMALL_LIMIT && shape->size % 8 == 0;
 }
 
 static struct shape shape_make(const struct g2h_heap *heap, const struct g2h_object *object)
 {
-    struct shape shape = {.size = object->size, .type = SHAPE_NO_TYPE, .kind = (uint8_t)object->kind};
+    struct shape shape = {
+        .size = object->size, .type = SHAPE_NO_TYPE, .kind = (uint8_t)object->kind};
     if (heap->pointer_form == POINTERS_TYPED)
         shape.type_address = object->type;
     else
@@ -45,8 +47,9 @@ void shapes_resolve_types(struct g2h_heap *heap)
         struct shape *shape = &heap->shapes.list.data[i];
         if (shape->type_address != 0)
             shape->type = map_get(&heap->type_by_address, shape->type_address);
-        shape->has_pointers = shape->kind == G2H_OBJECT_CONSERVATIVE ||
-                              (shape->type != SHAPE_NO_TYPE && heap->types.data[shape->type].field_count > 0);
+        shape->has_pointers =
+            shape->kind == G2H_OBJECT_CONSERVATIVE ||
+            (shape->type != SHAPE_NO_TYPE && heap->types.data[shape->type].field_count > 0);
     }
 }
 
@@ -61,7 +64,8 @@ static bool shape_equal(const struct g2h_heap *heap, const struct shape *a, cons
 static uint64_t shape_key(const struct g2h_heap *heap, const struct shape *shape)
 {
     bool has_pointers = heap->pointer_form != POINTERS_TYPED && shape->has_pointers;
-    return map_hash(shape->size << 8 | (uint64_t)shape->kind << 1 | has_pointers) + map_hash(shape->type_address);
+    return map_hash(shape->size << 8 | (uint64_t)shape->kind << 1 | has_pointers) +
+           map_hash(shape->type_address);
 }
 
 /* Keys may collide: the next key is tried until the shape is the same or the key is free. */

@@ -1,9 +1,9 @@
 /*
  * input: any source of bytes becomes one mapped range.
  *
- * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip) is spooled to a
- * temporary file without a name: the rooms above may go over the bytes as often as they like, and the system
- * may write them to disk where memory is short.
+ * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip) is
+ * spooled to a temporary file without a name: the rooms above may go over the bytes as often as
+ * they like, and the system may write them to disk where memory is short.
  */
 #include <go2heapsnapshot/input.h>
 
@@ -24,14 +24,15 @@ struct spool {
     const struct g2h_input *input; /* for its name */
     const struct g2h_progress *progress;
     int source, target;
-    uint64_t taken, total;  /* bytes read from source; total 0 where unknown */
-    uint64_t size;          /* bytes written to target */
-    size_t begin, end;      /* what of buffer is not used yet */
+    uint64_t taken, total; /* bytes read from source; total 0 where unknown */
+    uint64_t size;         /* bytes written to target */
+    size_t begin, end;     /* what of buffer is not used yet */
     struct g2h_error *damage;
     uint8_t buffer[CHUNK], inflated[CHUNK];
 };
 
-/* Reads more of the source behind what is left in the buffer. *ret is false at the end of the file. */
+/* Reads more of the source behind what is left in the buffer. *ret is false at the end of the file.
+ */
 static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
 {
     memmove(spool->buffer, spool->buffer + spool->begin, spool->end - spool->begin);
@@ -47,7 +48,8 @@ static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
         spool->taken += (uint64_t)count;
         *ret = count > 0;
         if (spool->progress)
-            spool->progress->update(spool->progress->context, "spooling", spool->taken, spool->total, 0);
+            spool->progress->update(spool->progress->context, "spooling", spool->taken,
+                                    spool->total, 0);
         return NULL;
     }
 }
@@ -59,8 +61,9 @@ static struct g2h_error *spool_write(struct spool *spool, const uint8_t *data, s
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            return error_system(errno, "%s: cannot write its temporary copy (set TMPDIR to where there is room)",
-                                spool->input->name);
+            return error_system(
+                errno, "%s: cannot write its temporary copy (set TMPDIR to where there is room)",
+                spool->input->name);
         data += count;
         size -= (size_t)count;
         spool->size += (uint64_t)count;
@@ -72,7 +75,8 @@ static struct g2h_error *spool_plain(struct spool *spool)
 {
     bool more = true;
     while (more || spool->begin < spool->end) {
-        struct g2h_error *error = spool_write(spool, spool->buffer + spool->begin, spool->end - spool->begin);
+        struct g2h_error *error =
+            spool_write(spool, spool->buffer + spool->begin, spool->end - spool->begin);
         spool->begin = spool->end = 0;
         if (!error && more)
             error = spool_fill(spool, &more);
@@ -117,14 +121,15 @@ static struct g2h_error *spool_gzip(struct spool *spool)
                 break; /* the end, or padding that gzip ignores too */
             inflateReset(&stream);
         } else if (status == Z_BUF_ERROR && !more) {
-            spool->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut", spool->input->name,
-                                         (unsigned long long)spool->taken);
+            spool->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut",
+                                         spool->input->name, (unsigned long long)spool->taken);
             break;
         } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            spool->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is damaged: %s",
-                                         spool->input->name,
-                                         (unsigned long long)(spool->taken - (spool->end - spool->begin)),
-                                         stream.msg ? stream.msg : "bad data");
+            spool->damage =
+                error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is damaged: %s",
+                             spool->input->name,
+                             (unsigned long long)(spool->taken - (spool->end - spool->begin)),
+                             stream.msg ? stream.msg : "bad data");
             break;
         }
     }
@@ -166,7 +171,8 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
     if (size == 0)
         return NULL;
     if (size > SIZE_MAX)
-        return error_create(G2H_ERROR_LIMIT, "%s: too large for this machine's addresses", input->name);
+        return error_create(G2H_ERROR_LIMIT, "%s: too large for this machine's addresses",
+                            input->name);
     void *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
         return error_system(errno, "%s: cannot map", input->name);
@@ -205,7 +211,8 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t
     return error;
 }
 
-static struct g2h_error *open_and_map(struct g2h_input *input, const char *path, const struct g2h_progress *progress)
+static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
+                                      const struct g2h_progress *progress)
 {
     bool standard = strcmp(path, "-") == 0;
     int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -233,7 +240,8 @@ static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
     return error;
 }
 
-struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress, struct g2h_input **ret)
+struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
+                                 struct g2h_input **ret)
 {
     struct g2h_input *input = calloc(1, sizeof(*input));
     char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
@@ -252,7 +260,8 @@ struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *pr
     return NULL;
 }
 
-struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size, struct g2h_input **ret)
+struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
+                                        struct g2h_input **ret)
 {
     struct g2h_input *input = calloc(1, sizeof(*input));
     char *copy = strdup(name);

@@ -1,13 +1,13 @@
 /*
  * heapsnapshot: a graph as the JSON that Chrome DevTools loads.
  *
- * The file is cut into tasks: the header with the synthetic nodes, nodes by blocks of objects, edges by the same blocks,
- * strings. Counts are known before the first byte, since DevTools allocates by the header. Edges are made again from the
- * dump: the walk over an object's pointers sees the same words as the one that resolved them, and takes their targets in
- * the same order.
+ * The file is cut into tasks: the header with the synthetic nodes, nodes by blocks of objects,
+ * edges by the same blocks, strings. Counts are known before the first byte, since DevTools
+ * allocates by the header. Edges are made again from the dump: the walk over an object's pointers
+ * sees the same words as the one that resolved them, and takes their targets in the same order.
  *
- * Sections are in the order in which DevTools' loader looks for them. One node or edge a line, as V8 wrote it for many
- * years, keeps the file fit for tools that read lines.
+ * Sections are in the order in which DevTools' loader looks for them. One node or edge a line, as
+ * V8 wrote it for many years, keeps the file fit for tools that read lines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +19,27 @@
 #include "output/sink.h"
 #include "output/text.h"
 
-enum { NODE_FIELDS = 7, NODE_LINE = 7 * (TEXT_U32_MAX + 1) + 1, EDGE_LINE = 3 * (TEXT_U32_MAX + 1) + 1 };
+enum {
+    NODE_FIELDS = 7,
+    NODE_LINE = 7 * (TEXT_U32_MAX + 1) + 1,
+    EDGE_LINE = 3 * (TEXT_U32_MAX + 1) + 1
+};
 enum { STRINGS_PER_TASK = 1 << 15 };
 
 /* V8's lists as of Chromium 156 and Node 20; DESIGN: other readers insist on all of them. */
 static const char meta[] =
-    "\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_id\","
-    "\"detachedness\"],\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\",\"closure\",\"regexp\","
-    "\"number\",\"native\",\"synthetic\",\"concatenated string\",\"sliced string\",\"symbol\",\"bigint\","
+    "\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_"
+    "id\","
+    "\"detachedness\"],\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\","
+    "\"closure\",\"regexp\","
+    "\"number\",\"native\",\"synthetic\",\"concatenated string\",\"sliced "
+    "string\",\"symbol\",\"bigint\","
     "\"object shape\"],\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],"
-    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[[\"context\",\"element\",\"property\","
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[[\"context\","
+    "\"element\",\"property\","
     "\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"],"
-    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\",\"line\",\"column\"],"
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\","
+    "\"line\",\"column\"],"
     "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],"
     "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],"
     "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]}";
@@ -41,10 +50,10 @@ struct writer {
     size_t node_tasks, edge_tasks, string_tasks;
 };
 
-#define TRY(condition)                                                                                                 \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            return &error_no_memory;                                                                                   \
+#define TRY(condition) \
+    do { \
+        if (!(condition)) \
+            return &error_no_memory; \
     } while (0)
 
 static bool append(struct worker_buffer *buffer, const char *text, size_t size)
@@ -84,16 +93,20 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
     struct text text = {0};
     text_append(&text, "{\"snapshot\":{", 13);
     text_append(&text, meta, sizeof(meta) - 1);
-    text_printf(&text, ",\"go2heapsnapshot\":{\"version\":\"%s\",\"format\":\"%s\",\"go_version\":\"", G2H_VERSION,
-                g2h_heap_format(heap));
+    text_printf(&text,
+                ",\"go2heapsnapshot\":{\"version\":\"%s\",\"format\":\"%s\",\"go_version\":\"",
+                G2H_VERSION, g2h_heap_format(heap));
     append_plain(&text, g2h_heap_go_version(heap));
     text_printf(&text, "\",\"goarch\":\"");
     append_plain(&text, heap->params.arch);
-    text_printf(&text, "\",\"pointer_size\":%d,\"big_endian\":%s,\"complete\":%s,\"objects\":%u,\"bytes\":%llu,",
-                (int)heap->params.pointer_size, heap->params.big_endian ? "true" : "false",
-                g2h_heap_is_complete(heap) ? "true" : "false", heap->object_count, (unsigned long long)heap->account.object_bytes);
-    text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)graph->ids.base,
-                (unsigned long long)ID_GRANULE);
+    text_printf(
+        &text,
+        "\",\"pointer_size\":%d,\"big_endian\":%s,\"complete\":%s,\"objects\":%u,\"bytes\":%llu,",
+        (int)heap->params.pointer_size, heap->params.big_endian ? "true" : "false",
+        g2h_heap_is_complete(heap) ? "true" : "false", heap->object_count,
+        (unsigned long long)heap->account.object_bytes);
+    text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu",
+                (unsigned long long)graph->ids.base, (unsigned long long)ID_GRANULE);
     bool exceptions = false;
     for (size_t i = 0; i < graph->ids.arena_count; i++) {
         const struct id_arena *arena = &graph->ids.arenas[i];
@@ -105,7 +118,9 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
     }
     text_printf(&text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
                 (unsigned long long)graph->ids.displaced.count);
-    text_printf(&text, "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_native_bytes\":0},\n",
+    text_printf(&text,
+                "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_"
+                "native_bytes\":0},\n",
                 (unsigned long long)graph->account.nodes, (unsigned long long)graph->account.edges);
     text_printf(&text, "\"nodes\":[");
     bool good = !text.failed && append(buffer, text.data, text.size);
@@ -115,7 +130,8 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
 
 /* ---- nodes ---- */
 
-static char *write_node(char *at, char type, uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count)
+static char *write_node(char *at, char type, uint32_t name, uint32_t id, uint32_t size,
+                        uint32_t edge_count)
 {
     *at++ = ',';
     *at++ = type;
@@ -133,14 +149,16 @@ static char *write_node(char *at, char type, uint32_t name, uint32_t id, uint32_
 
 static const char OBJECT_DIGIT = '0' + NODE_OBJECT, SYNTHETIC_DIGIT = '0' + NODE_SYNTHETIC;
 
-static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph, struct worker_buffer *buffer)
+static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
+                                               struct worker_buffer *buffer)
 {
     for (size_t i = 0; i < graph->synthetics.count; i++) {
         struct g2h_error *error = make_room(buffer, NODE_LINE);
         if (error)
             return error;
         char *begin = buffer->data + buffer->size;
-        char *at = write_node(begin, SYNTHETIC_DIGIT, graph->synthetics.data[i].name, graph->synthetics.data[i].id, 0,
+        char *at = write_node(begin, SYNTHETIC_DIGIT, graph->synthetics.data[i].name,
+                              graph->synthetics.data[i].id, 0,
                               (uint32_t)(graph->first_child[i + 1] - graph->first_child[i]));
         if (i == 0) /* no comma before the first node */
             memmove(begin, begin + 1, (size_t)(--at - begin));
@@ -152,7 +170,8 @@ static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph, st
 /* The first of the objects' own edges that belongs to object or a later one. */
 static uint64_t find_object_child(const struct g2h_graph *graph, uint32_t object)
 {
-    uint64_t from = graph->first_object_child, to = from + (graph->account.edges - graph->account.pointers_hit - from);
+    uint64_t from = graph->first_object_child,
+             to = from + (graph->account.edges - graph->account.pointers_hit - from);
     while (from < to) {
         uint64_t middle = from + (to - from) / 2;
         if (graph->children[middle].source.index < object)
@@ -166,10 +185,12 @@ static uint64_t find_object_child(const struct g2h_graph *graph, uint32_t object
 /* Whether child is one of the object's own edges. */
 static bool is_child_of(const struct g2h_graph *graph, uint64_t child, uint32_t object)
 {
-    return child < graph->account.edges - graph->account.pointers_hit && graph->children[child].source.index == object;
+    return child < graph->account.edges - graph->account.pointers_hit &&
+           graph->children[child].source.index == object;
 }
 
-static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_t number, struct worker_buffer *buffer)
+static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_t number,
+                                            struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
     const struct block *block = &graph->blocks[number];
@@ -185,19 +206,22 @@ static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_
             edge_count += block->targets[j] != NO_TARGET;
         for (; is_child_of(graph, child, object); child++)
             edge_count++;
-        at = write_node(at, OBJECT_DIGIT, graph->names.of_shape[shape], ids_object(&graph->ids, object),
+        at = write_node(at, OBJECT_DIGIT, graph->names.of_shape[shape],
+                        ids_object(&graph->ids, object),
                         size < PART_SIZE ? (uint32_t)size : PART_SIZE, edge_count);
     }
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
 
-static struct g2h_error *write_part_nodes(const struct g2h_graph *graph, struct worker_buffer *buffer)
+static struct g2h_error *write_part_nodes(const struct g2h_graph *graph,
+                                          struct worker_buffer *buffer)
 {
     char *at = worker_buffer_reserve(buffer, graph->parts.count * NODE_LINE + 1);
     TRY(at);
     for (size_t i = 0; i < graph->parts.count; i++)
-        at = write_node(at, OBJECT_DIGIT, graph->parts.data[i].name, graph->parts.data[i].id, graph->parts.data[i].size, 0);
+        at = write_node(at, OBJECT_DIGIT, graph->parts.data[i].name, graph->parts.data[i].id,
+                        graph->parts.data[i].size, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -230,7 +254,8 @@ static char *write_child(const struct g2h_graph *graph, char *at, uint64_t child
     return write_edge(at, (char)('0' + edge->type), edge->name, node_number(graph, edge->target));
 }
 
-static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph, struct worker_buffer *buffer)
+static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph,
+                                               struct worker_buffer *buffer)
 {
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
         struct g2h_error *error = make_room(buffer, EDGE_LINE);
@@ -245,8 +270,9 @@ static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph, st
     return NULL;
 }
 
-static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t source, const struct shape *shape,
-                           const struct g2h_bytes *contents, uint64_t offset, uint32_t target)
+static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t source,
+                           const struct shape *shape, const struct g2h_bytes *contents,
+                           uint64_t offset, uint32_t target)
 {
     const struct g2h_heap *heap = graph->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -257,16 +283,19 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t sou
     if (name.is_element)
         return weak ? write_edge(at, '0' + EDGE_WEAK, graph->weak_element, node)
                     : write_edge(at, '0' + EDGE_ELEMENT, (uint32_t)name.value, node);
-    return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY, names_of_key(&graph->names, name.value), node);
+    return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY,
+                      names_of_key(&graph->names, name.value), node);
 }
 
 /* The pointers of the block's object i. copy is a reader for this. */
-static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct block *block, uint32_t i,
-                                        uint32_t object_number, struct g2h_reader *copy, struct worker_buffer *buffer)
+static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct block *block,
+                                        uint32_t i, uint32_t object_number, struct g2h_reader *copy,
+                                        struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
     const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object_number]];
-    const uint32_t *target = block->targets + block->starts[i], *end = block->targets + block->starts[i + 1];
+    const uint32_t *target = block->targets + block->starts[i],
+                   *end = block->targets + block->starts[i + 1];
     struct g2h_object object;
     struct pointers pointers;
     uint64_t offset, value;
@@ -280,8 +309,8 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
             struct g2h_error *error = make_room(buffer, EDGE_LINE);
             if (error)
                 return error;
-            char *at = write_pointer(graph, buffer->data + buffer->size, object_number, shape, &object.contents, offset,
-                                     *target);
+            char *at = write_pointer(graph, buffer->data + buffer->size, object_number, shape,
+                                     &object.contents, offset, *target);
             buffer->size = (size_t)(at - buffer->data);
         }
         target++;
@@ -289,7 +318,8 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
     return NULL;
 }
 
-static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number, struct worker_buffer *buffer)
+static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number,
+                                            struct worker_buffer *buffer)
 {
     const struct block *block = &graph->blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
@@ -302,7 +332,8 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
         for (; !error && is_child_of(graph, child, first + i); child++) {
             error = make_room(buffer, EDGE_LINE);
             if (!error)
-                buffer->size = (size_t)(write_child(graph, buffer->data + buffer->size, child) - buffer->data);
+                buffer->size =
+                    (size_t)(write_child(graph, buffer->data + buffer->size, child) - buffer->data);
         }
         if (error)
             return error;
@@ -312,7 +343,8 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
 
 /* ---- strings ---- */
 
-static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t number, struct worker_buffer *buffer)
+static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t number,
+                                       struct worker_buffer *buffer)
 {
     const uint32_t first = (uint32_t)number * STRINGS_PER_TASK;
     for (uint32_t i = first; i < graph->strings.count && i < first + STRINGS_PER_TASK; i++) {
@@ -332,17 +364,20 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
 
 /* ---- all of it ---- */
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer)
+static struct g2h_error *produce(void *context, size_t task, unsigned worker,
+                                 struct worker_buffer *buffer)
 {
     static const char edges[] = "],\n\"edges\":[";
-    static const char strings[] = "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
-                                  "\"locations\":[],\n\"strings\":[";
+    static const char strings[] =
+        "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
+        "\"locations\":[],\n\"strings\":[";
     struct writer *writer = context;
     const struct g2h_graph *graph = writer->graph;
     struct g2h_error *error = NULL;
     if (writer->progress && worker == 0) /* the thread that called us */
-        writer->progress->update(writer->progress->context, "writing", task,
-                                 1 + writer->node_tasks + 1 + writer->edge_tasks + writer->string_tasks, 0);
+        writer->progress->update(
+            writer->progress->context, "writing", task,
+            1 + writer->node_tasks + 1 + writer->edge_tasks + writer->string_tasks, 0);
     if (task == 0) {
         error = write_header(graph, buffer);
         return error ? error : write_synthetic_nodes(graph, buffer);
@@ -369,13 +404,16 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker, st
     return error;
 }
 
-struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph, const struct g2h_output_options *options)
+struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
+                                         const struct g2h_output_options *options)
 {
     struct writer writer = {.graph = graph,
                             .progress = options->progress,
                             .node_tasks = graph->block_count,
                             .edge_tasks = graph->block_count,
-                            .string_tasks = (graph->strings.count + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK};
+                            .string_tasks =
+                                (graph->strings.count + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK};
     size_t tasks = 1 + writer.node_tasks + 1 + writer.edge_tasks + writer.string_tasks;
-    return sink_run(options, options->threads ? options->threads : graph->threads, tasks, produce, &writer);
+    return sink_run(options, options->threads ? options->threads : graph->threads, tasks, produce,
+                    &writer);
 }

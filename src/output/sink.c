@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 
-enum { LEVEL = 1 }; /* of zlib: snapshots shrink to a seventh already, and higher levels take many times longer */
+enum {
+    LEVEL = 1
+}; /* of zlib: snapshots shrink to a seventh already, and higher levels take many times longer */
 
 /* What follows the deflated bytes of a buffer, so that consume() can combine the checksums. */
 struct trailer {
@@ -59,7 +61,8 @@ static struct g2h_error *deflate_buffer(struct worker_buffer *buffer)
     return NULL;
 }
 
-static struct g2h_error *produce(void *context, size_t task, unsigned worker, struct worker_buffer *buffer)
+static struct g2h_error *produce(void *context, size_t task, unsigned worker,
+                                 struct worker_buffer *buffer)
 {
     struct sink *sink = context;
     return sink->produce(sink->context, task, worker, buffer);
@@ -84,7 +87,8 @@ struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned th
     struct sink sink = {options->fd, options->name, options->gzip, produce_bytes, context, 0, 0};
     struct g2h_error *error = sink.gzip ? write_all(&sink, head, sizeof(head)) : NULL;
     if (!error)
-        error = workers_run_ordered(threads, tasks, produce, sink.gzip ? deflate_buffer : NULL, consume, &sink);
+        error = workers_run_ordered(threads, tasks, produce, sink.gzip ? deflate_buffer : NULL,
+                                    consume, &sink);
     if (error || !sink.gzip)
         return error;
     unsigned char tail[10] = {3, 0}; /* an empty last block, then the checksum and the size */

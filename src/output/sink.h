@@ -1,8 +1,9 @@
 /*
  * sink: buffers made by several threads go to a file descriptor in their order, compressed or not.
  *
- * Compression is part of making a buffer, so it runs on all threads too: each buffer is deflated by itself and flushed,
- * and the pieces stand in one gzip member (RFC 1952), whose checksum is combined from theirs.
+ * Compression is part of making a buffer, so it runs on all threads too: each buffer is deflated by
+ * itself and flushed, and the pieces stand in one gzip member (RFC 1952), whose checksum is
+ * combined from theirs.
  */
 #ifndef OUTPUT_SINK_H
 #define OUTPUT_SINK_H

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # -v: the account.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"

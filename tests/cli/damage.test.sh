@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Dumps that are cut, damaged, from the future, or too long.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
@@ -51,9 +52,11 @@ check "cut before the EOF record: exit 3" [ "$status" -eq 3 ]
 check "cut before the EOF record: the message has file, byte and reason" grep -q \
 	"^go2heapsnapshot: warning: eof.dump: byte $((size - 1)): .*: the input ends without an EOF record; what is before it is used\$" err
 equal "cut before the EOF record: one line" "$(wc -l <err)" 1
-wrote "cut before the EOF record: nothing is lost" good.heapsnapshot
+incomplete='s/"complete":true/"complete":false/'
+sed "$incomplete" good.heapsnapshot >incomplete.heapsnapshot
+wrote "cut before the EOF record: nothing is lost, but the header says that it is cut" incomplete.heapsnapshot
 
-{ cut_at 2000000 /dev/stdout && printf '\x7f' && tail -c +2000002 good.dump; } >overwritten.dump
+{ head -c 2000000 good.dump && printf '\x7f' && tail -c +2000002 good.dump; } >overwritten.dump
 run go2heapsnapshot overwritten.dump
 check "a byte of an object's contents: exit 0" [ "$status" -eq 0 ]
 { head -c 1999976 good.dump && printf '\x7f' && tail -c +1999978 good.dump; } >tag.dump
@@ -83,7 +86,7 @@ run go2heapsnapshot damaged.gz
 check "gzip with a wrong checksum: exit 3" [ "$status" -eq 3 ]
 check "gzip with a wrong checksum: says so" grep -q \
 	'^go2heapsnapshot: warning: damaged.gz: byte [0-9]*: the gzip stream is damaged: incorrect data check$' err
-wrote "gzip with a wrong checksum: the snapshot is whole" good.heapsnapshot
+wrote "gzip with a wrong checksum: the snapshot is whole, but the header does not say so" incomplete.heapsnapshot
 
 go2heapsnapshot new.dump >new.heapsnapshot
 sed '1s/^go1\.7 /go1.9 /' new.dump >future.dump
@@ -106,12 +109,13 @@ wrote "bytes behind the EOF record change nothing" good.heapsnapshot
 # Written to a pipe that is not read, so that the dump can become shorter meanwhile.
 cp new.dump shrinking.dump
 mkfifo pipe
-go2heapsnapshot -o pipe shrinking.dump 2>err &
+go2heapsnapshot -o pipe shrinking.dump >/dev/null 2>err &
+pid=$!
 exec 3<pipe
 dd bs=1 count=1 <&3 >out 2>/dev/null
 : >shrinking.dump
 cat <&3 >>out
-wait $!
+wait "$pid"
 status=$?
 exec 3<&-
 said "a dump that becomes shorter while it is read" 1 \

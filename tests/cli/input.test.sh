@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Where a dump may come from.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"

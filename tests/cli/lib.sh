@@ -3,10 +3,13 @@
 # directory of its own, with the program as go2heapsnapshot on PATH and the sample dumps in $dumps.
 
 set -u
+# No background job may outlive its test: it would hold run.sh's pipe open.
+trap 'jobs -p | xargs -r kill -s KILL 2>/dev/null' EXIT
 tests=0
 failed=0
 status=
 here=${here:?run me by run.sh}
+top=${top:?run me by run.sh}
 dumps=${dumps:?run me by run.sh}
 
 # run COMMAND...: stdout goes to the file out, stderr to err, the exit status to $status.
@@ -92,14 +95,26 @@ dump() {
 	gzip -dc "$dumps/$1.dump.gz" >"$2"
 }
 
-# await COMMAND...: until the command succeeds, 10 s at most.
-await() {
+# await_file PATTERN: until a file matches, 10 s at most.
+await_file() {
 	local i
 	for ((i = 0; i < 200; i++)); do
-		"$@" >/dev/null 2>&1 && return
+		compgen -G "$1" >/dev/null && return
 		sleep 0.05
 	done
 	return 1
+}
+
+# end PID SIGNAL: sends a signal to a background job; its exit status. It is killed if it still runs after 10 s.
+end() {
+	local i
+	kill -s "$2" "$1"
+	for ((i = 0; i < 200; i++)); do
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.05
+	done
+	kill -s KILL "$1" 2>/dev/null
+	{ wait "$1"; } 2>/dev/null
 }
 
 # on_terminal COMMAND: runs a shell command whose stdin, stdout and stderr are a terminal; what it shows goes to the file

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Where a snapshot may go, and what is left when it cannot.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
@@ -39,8 +40,15 @@ said "-o that is a directory" 1 "go2heapsnapshot: directory: cannot write: Is a 
 run go2heapsnapshot -o /dev/full good.dump
 said "-o /dev/full" 1 "go2heapsnapshot: /dev/full: cannot write: No space left on device"
 check "-o /dev/full: it still is a device" [ -c /dev/full ]
-run go2heapsnapshot -o /dev/stdout good.dump
-wrote "-o /dev/stdout" good.heapsnapshot
+echo old >target
+ln -s target link
+run go2heapsnapshot -o link good.dump
+check "-o that is a symbolic link: stays one" [ -L link ]
+check "-o that is a symbolic link: what it leads to is written" cmp target good.heapsnapshot
+# As /dev/stdout is a link, too. Not by that name: root might replace it, whereas nothing can be made in /proc.
+run go2heapsnapshot -o /proc/self/fd/1 good.dump
+said "-o /proc/self/fd/1" 0
+wrote "-o /proc/self/fd/1" good.heapsnapshot
 mkfifo pipe
 cat pipe >piped &
 go2heapsnapshot -o pipe good.dump
@@ -75,26 +83,29 @@ mkfifo input
 exec 4<>input
 for signal in TERM INT HUP; do
 	# bash starts background jobs with SIGINT ignored: env gives them the default again.
-	env --default-signal=INT go2heapsnapshot -o "$signal.heapsnapshot" - <input 2>err &
-	await [ -e "$signal".heapsnapshot.?????? ]
-	equal "SIG$signal: there is a temporary file before" "$(files "$signal.*" | tr -dc ' ' | wc -c)" 1
-	kill -s "$signal" $!
-	wait $! 2>/dev/null
-	equal "SIG$signal: the shell sees the signal" "$?" $((128 + $(kill -l "$signal")))
+	env --default-signal=INT go2heapsnapshot -o "$signal.heapsnapshot" - <input >out 2>err 4>&- &
+	pid=$!
+	await_file "$signal.heapsnapshot.*"
+	equal "SIG$signal: there is a temporary file before" "$(files "$signal.*" | wc -w)" 1
+	status=0
+	end "$pid" "$signal" || status=$?
+	equal "SIG$signal: the shell sees the signal" "$status" $((128 + $(kill -l "$signal")))
 	equal "SIG$signal: no file is left" "$(files "$signal.*")" ""
 done
-env --ignore-signal=HUP go2heapsnapshot -o nohup.heapsnapshot - <input 2>err 4>&- &
-await [ -e nohup.heapsnapshot.?????? ]
-kill -s HUP $!
-cat good.dump >input
+env --ignore-signal=HUP go2heapsnapshot -o nohup.heapsnapshot - <input >out 2>err 4>&- &
+pid=$!
+await_file 'nohup.heapsnapshot.*'
+kill -s HUP "$pid"
+timeout 10 cat good.dump >input
 exec 4>&-
-wait $! 2>/dev/null
-equal "SIGHUP that is ignored, as with nohup, stays so" "$?" 0
+status=0
+{ wait "$pid" || status=$?; } 2>/dev/null
+equal "SIGHUP that is ignored, as with nohup, stays so" "$status" 0
 check "SIGHUP that is ignored: the file is there" cmp nohup.heapsnapshot good.heapsnapshot
 
 run go2heapsnapshot -z good.dump
 said "-z" 0
-check "-z is gzip" gzip -t -S '' out
+check "-z is gzip" gzip -dc <out
 gzip -dc <out >unpacked
 check "-z unpacks to the same bytes" cmp unpacked good.heapsnapshot
 cp out good.gz

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What is different on a terminal.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
@@ -25,7 +26,7 @@ on_terminal 'go2heapsnapshot good.dump >out'
 equal "a terminal as stderr: exit 0" "$status" 0
 wrote "a terminal as stderr: the same bytes" good.heapsnapshot
 shown=$(cat shown)
-equal "a terminal as stderr: begins with progress" "${shown:0:22}" "${clear}reading   0 %, 0 MB"
+equal "a terminal as stderr: begins with progress" "${shown:0:23}" "${clear}reading   0 %, 0 MB"
 equal "a terminal as stderr: ends with a clean line" "${shown: -4}" "$clear"
 check "a terminal as stderr: one line, written over" [ "$(wc -l <shown)" -eq 0 ]
 on_terminal 'go2heapsnapshot -o file.heapsnapshot good.dump'
@@ -36,7 +37,7 @@ equal "an error on a terminal has no progress before it" "$(tr -d '\r' <shown)" 
 	"go2heapsnapshot: missing.dump: cannot open: No such file or directory"
 on_terminal 'cat good.dump | head -c 2000000 | go2heapsnapshot - >out'
 equal "a warning on a terminal: exit 3" "$status" 3
-check "a warning on a terminal begins a line of its own" grep -q "${clear}go2heapsnapshot: warning: standard input: " shown
+check "a warning on a terminal begins a line of its own" grep -qF "${clear}go2heapsnapshot: warning: standard input: " shown
 on_terminal 'go2heapsnapshot good.dump >out 2>err'
 check "no terminal as stderr: no progress" [ ! -s err ]
 

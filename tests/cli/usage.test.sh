@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the command line may be.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"

@@ -1,7 +1,7 @@
 /*
  * fuzz_target; see fuzz_target.h. Also the entry point for libFuzzer, where a driver other than mutate.c has main().
  *
- * The messages are the program's own (src/cli/messages.c), since it is they that decide between exit 0 and exit 3.
+ * It does what convert() and main() of src/main.c do, with the program's own messages (src/cli/messages.c).
  */
 #include "fuzz_target.h"
 
@@ -21,11 +21,10 @@ int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
     const struct g2h_output_options output_options = {.fd = fd, .name = "the snapshot", .threads = threads};
     struct g2h_heap *heap = NULL;
     struct g2h_graph *graph = NULL;
-    bool damaged = false;
 
     struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
     if (!error) {
-        damaged = message_warnings(input, heap);
+        message_warnings(input, heap);
         error = g2h_graph_build(heap, &graph_options, &graph);
     }
     if (!error)
@@ -34,7 +33,7 @@ int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
         message_account(input, heap, graph);
     else
         message_error(error);
-    int status = error ? EXIT_FAILED : damaged ? EXIT_DAMAGED : EXIT_FINE;
+    int status = error ? EXIT_FAILED : g2h_heap_is_complete(heap) ? EXIT_FINE : EXIT_DAMAGED;
 
     g2h_error_destroy(error);
     g2h_graph_destroy(graph);

@@ -89,9 +89,7 @@ check_snapshots() {
 		) &
 	done
 	wait
-	for directory in "$kept"/[0-9]; do
-		sed -e 's/^\(not \)*ok \([0-9]*\) - /&fuzz: /' -e '/^\(ok\|not ok\|1\.\.\|#\)/!s/^/# /' "$directory.tap"
-	done
+	sed -e 's/^\(not \)*ok \([0-9]*\) - /&fuzz: /' -e '/^\(ok\|not ok\|1\.\.\|#\)/!s/^/# /' "$kept"/*.tap
 }
 
 # mutate OPTION... DUMP..., and then DevTools.
@@ -118,7 +116,6 @@ long() {
 		work=$build/libfuzzer
 		mkdir -p "$work/corpus"
 		"$build/mutate" --small "$work/seeds" "$@"
-		# Names of seeds that it may read: plain ones.
 		if (cd "$work" && "$build/clang/libfuzzer" -fork="$jobs" -max_total_time="$seconds" -max_len=400000 \
 			-timeout=20 -rss_limit_mb=1024 -close_fd_mask=3 corpus seeds) >"$work/log" 2>&1; then
 			echo "ok 0 - fuzz: libFuzzer: $seconds s, no crash, no hang"

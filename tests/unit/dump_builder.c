@@ -49,9 +49,9 @@ void dump_string(struct dump *dump, const char *text)
 void dump_tag(struct dump *dump, enum g2h_record_kind kind)
 {
     static const uint8_t tags_2013[G2H_RECORD_KINDS] = {
-        [G2H_RECORD_OBJECT] = 1,    [G2H_RECORD_EOF] = 3,       [G2H_RECORD_STACKROOT] = 4,
-        [G2H_RECORD_DATAROOT] = 5,  [G2H_RECORD_OTHERROOT] = 6, [G2H_RECORD_TYPE] = 7,
-        [G2H_RECORD_GOROUTINE] = 8, [G2H_RECORD_STACKFRAME] = 9, [G2H_RECORD_PARAMS] = 10,
+        [G2H_RECORD_OBJECT] = 1,     [G2H_RECORD_EOF] = 3,        [G2H_RECORD_STACKROOT] = 4,
+        [G2H_RECORD_DATAROOT] = 5,   [G2H_RECORD_OTHERROOT] = 6,  [G2H_RECORD_TYPE] = 7,
+        [G2H_RECORD_GOROUTINE] = 8,  [G2H_RECORD_STACKFRAME] = 9, [G2H_RECORD_PARAMS] = 10,
         [G2H_RECORD_FINALIZER] = 11, [G2H_RECORD_ITAB] = 12};
     assert_true(dump->format != DUMP_2013 || tags_2013[kind] != 0);
     dump_uvarint(dump, dump->format == DUMP_2013 ? tags_2013[kind] : kind);
@@ -166,8 +166,8 @@ void dump_deinit(struct dump *dump)
 
 /* ---- records ---- */
 
-#define PUT(...)                                                                                   \
-    dump_uvarints(dump, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t),                      \
+#define PUT(...) \
+    dump_uvarints(dump, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), \
                   (const uint64_t[]){__VA_ARGS__})
 
 static void put_object(struct dump *dump, const struct g2h_object *object,

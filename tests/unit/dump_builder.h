@@ -1,6 +1,6 @@
 /*
- * dump_builder: heap dumps made in memory, in every layout, from FORMATS.md and not from the tables of src/dump, so that
- * a mistake in those does not hide itself.
+ * dump_builder: heap dumps made in memory, in every layout, from FORMATS.md and not from the tables
+ * of src/dump, so that a mistake in those does not hide itself.
  *
  * A dump also owns what is made of it, its heap and its graph, until dump_deinit().
  */
@@ -63,7 +63,8 @@ void dump_record(struct dump *dump, const struct g2h_record *record, const struc
                  size_t count);
 void dump_eof(struct dump *dump);
 
-/* An object that is count pointers and then zeros. 1.4 and later: the count words are its field list. */
+/* An object that is count pointers and then zeros. 1.4 and later: the count words are its field
+ * list. */
 void dump_object(struct dump *dump, uint64_t address, uint64_t size, size_t count,
                  const uint64_t *words);
 /* An object of 1.3 and before. */
@@ -83,10 +84,10 @@ void dump_finalizer(struct dump *dump, enum g2h_record_kind kind, uint64_t objec
 void dump_bss(struct dump *dump, uint64_t address, size_t count, const uint64_t *words);
 void dump_memstats(struct dump *dump, uint64_t heap_objects, uint64_t heap_alloc);
 
-#define WORDS(...)                                                                                 \
-    (sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (const uint64_t[])                     \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
+#define WORDS(...) \
+    (sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)), (const uint64_t[]) \
+    { \
+        __VA_ARGS__ \
     }
 #define NO_WORDS 0, NULL
 

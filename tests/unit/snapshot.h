@@ -1,4 +1,5 @@
-/* snapshot: a heap snapshot's text back as nodes, edges and strings, for tests that look at what was written. */
+/* snapshot: a heap snapshot's text back as nodes, edges and strings, for tests that look at what
+ * was written. */
 #ifndef UNIT_SNAPSHOT_H
 #define UNIT_SNAPSHOT_H
 
@@ -21,7 +22,8 @@ struct snapshot {
     size_t node_count, edge_count, string_count;
 };
 
-/* Parses a snapshot and checks the header's counts, the targets and the names. Takes text, from malloc(). */
+/* Parses a snapshot and checks the header's counts, the targets and the names. Takes text, from
+ * malloc(). */
 void snapshot_parse(struct snapshot *snapshot, char *text);
 /* Converts the dump, and parses what was written. */
 void snapshot_of(struct snapshot *snapshot, struct dump *dump, unsigned threads);
@@ -32,7 +34,8 @@ const char *snapshot_name(const struct snapshot *snapshot, uint32_t node);
 uint32_t snapshot_find(const struct snapshot *snapshot, const char *name);
 /* Whether there is a node of the name. */
 bool snapshot_has(const struct snapshot *snapshot, const char *name);
-/* The node of an object: objects stand behind the synthetic nodes, in the order of their addresses. */
+/* The node of an object: objects stand behind the synthetic nodes, in the order of their addresses.
+ */
 uint32_t snapshot_object(const struct snapshot *snapshot, const struct dump *dump,
                          uint64_t address);
 /* The first edge from one node to another; NULL where there is none. */

@@ -1,4 +1,5 @@
-/* Covers base/: the byte cursor's uvarints, the map, the string pool, vectors, large arrays and errors. */
+/* Covers base/: the byte cursor's uvarints, the map, the string pool, vectors, large arrays and
+ * errors. */
 #include "unit.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ static size_t encode(uint8_t *at, uint64_t value)
     return size;
 }
 
-/* Values at both ends of each length of 1 to 10 bytes; each cut at each byte; nothing behind is touched. */
+/* Values at both ends of each length of 1 to 10 bytes; each cut at each byte; nothing behind is
+ * touched. */
 static void uvarint_lengths(void **state)
 {
     (void)state;
@@ -29,9 +31,10 @@ static void uvarint_lengths(void **state)
         const uint64_t largest = bytes == 10 ? UINT64_MAX : ((uint64_t)1 << 7 * bytes) - 1;
         const uint64_t values[] = {smallest, smallest + 1, largest - 1, largest};
         for (size_t i = 0; i < 4; i++) {
-            uint8_t data[12] = {0};
+            uint8_t data[24];
+            memset(data, i % 2 ? 0xff : 0x01, sizeof(data));
             assert_int_equal(encode(data, values[i]), bytes);
-            for (unsigned behind = 0; behind < 2; behind++) {
+            for (unsigned behind = 0; behind < 13; behind++) {
                 struct cursor cursor = {data, data + bytes + behind};
                 uint64_t value = 0;
                 assert_true(cursor_uvarint(&cursor, &value));
@@ -71,6 +74,34 @@ static void uvarint_overflow(void **state)
     assert_true(cursor_uvarint(&cursor, &value));
     assert_true(value == UINT64_MAX);
     assert_ptr_equal(cursor.at, data + 10);
+}
+
+/* Random numbers one behind the other, whatever is in the bytes that are read along with them. */
+static void uvarint_streams(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000 };
+    uint64_t random = 31, *values = malloc(COUNT * sizeof(*values)), value;
+    uint8_t *data = malloc(10 * COUNT);
+    size_t size = 0;
+    assert_true(values && data);
+    for (size_t i = 0; i < COUNT; i++) {
+        values[i] = unit_random(&random) >> unit_random(&random) % 64;
+        size += encode(data + size, values[i]);
+    }
+    data = realloc(data, size); /* so that the sanitizers see a read beyond it */
+    assert_non_null(data);
+    struct cursor cursor = {data, data + size}, slow = cursor;
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_true(cursor_uvarint(&cursor, &value));
+        assert_true(value == values[i]);
+        assert_true(cursor_uvarint_checked(&slow, &value));
+        assert_true(value == values[i]);
+        assert_ptr_equal(cursor.at, slow.at);
+    }
+    assert_int_equal(cursor_left(&cursor), 0);
+    free(values);
+    free(data);
 }
 
 /* Longer than need be, as no dump has them, but encoding/binary reads them as well. */
@@ -138,7 +169,8 @@ static void map_takes_all_keys(void **state)
     map_deinit(&map);
 }
 
-/* map_hash() has an inverse, so no two keys collide in all 64 bits; a sample that would show a constant or a lost bit. */
+/* map_hash() has an inverse, so no two keys collide in all 64 bits; a sample that would show a
+ * constant or a lost bit. */
 static void map_hash_spreads(void **state)
 {
     (void)state;
@@ -189,7 +221,8 @@ static void pool_takes_any_text(void **state)
     const struct {
         const char *text;
         size_t size;
-    } texts[] = {{"", 0}, {"a", 1}, {"ab", 2}, {"a\0b", 3}, {"a\0c", 3}, {large, 100000}, {large, 99999}};
+    } texts[] = {{"", 0},     {"a", 1},        {"ab", 2},     {"a\0b", 3},
+                 {"a\0c", 3}, {large, 100000}, {large, 99999}};
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < 7; i++) {
             assert_true(string_pool_intern(&pool, texts[i].text, texts[i].size, &number));
@@ -262,12 +295,19 @@ static void errors_have_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(uvarint_lengths),       cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_padded),        cmocka_unit_test(cursor_skips),
-        cmocka_unit_test(map_puts_and_gets),     cmocka_unit_test(map_takes_all_keys),
-        cmocka_unit_test(map_hash_spreads),      cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text),   cmocka_unit_test(vector_grows),
-        cmocka_unit_test(large_arrays),          cmocka_unit_test(errors_have_messages),
+        cmocka_unit_test(uvarint_lengths),
+        cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_streams),
+        cmocka_unit_test(uvarint_padded),
+        cmocka_unit_test(cursor_skips),
+        cmocka_unit_test(map_puts_and_gets),
+        cmocka_unit_test(map_takes_all_keys),
+        cmocka_unit_test(map_hash_spreads),
+        cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text),
+        cmocka_unit_test(vector_grows),
+        cmocka_unit_test(large_arrays),
+        cmocka_unit_test(errors_have_messages),
     };
     return UNIT_RUN(base);
 }

@@ -1,4 +1,5 @@
-/* Covers heap/index: boundaries, gaps, arenas far apart or nearly empty, objects over arenas, against a linear search. */
+/* Covers heap/index: boundaries, gaps, arenas far apart or nearly empty, objects over arenas,
+ * against a linear search. */
 #include "unit.h"
 
 #include "heap/index.h"
@@ -36,7 +37,8 @@ static void deinit(struct objects *objects)
 }
 
 /* What the heap makes of a candidate. */
-static uint32_t find(const struct object_index *index, const struct objects *objects, uint64_t address)
+static uint32_t find(const struct object_index *index, const struct objects *objects,
+                     uint64_t address)
 {
     uint32_t object = index_candidate(index, objects->addresses, address);
     if (object == UINT32_MAX)
@@ -56,11 +58,13 @@ static uint32_t find_slowly(const struct objects *objects, uint64_t address)
         else
             to = middle;
     }
-    return from > 0 && address - objects->addresses[from - 1] < objects->sizes[from - 1] ? from - 1
-                                                                                          : UINT32_MAX;
+    return from > 0 && address - objects->addresses[from - 1] < objects->sizes[from - 1]
+               ? from - 1
+               : UINT32_MAX;
 }
 
-/* All boundaries of all objects, of the arenas around them, and random addresses between. Takes the objects. */
+/* All boundaries of all objects, of the arenas around them, and random addresses between. Takes the
+ * objects. */
 static void check(struct objects *objects, bool granules)
 {
     struct object_index index;
@@ -87,10 +91,12 @@ static void check(struct objects *objects, bool granules)
                 fail_msg("address 0x%llx", (unsigned long long)places[j]);
         if (start - index.low < index.high - index.low) { /* must not read outside of anything */
             index_prefetch(&index, start);
-            index_prefetch_objects(&index, objects->addresses, (const uint32_t *)objects->sizes, start);
+            index_prefetch_objects(&index, objects->addresses, (const uint32_t *)objects->sizes,
+                                   start);
         }
     }
-    const uint64_t ends[] = {0, 1, UINT64_MAX, index.low - 1, index.high, index.high + 1, (uint64_t)1 << 63};
+    const uint64_t ends[] = {
+        0, 1, UINT64_MAX, index.low - 1, index.high, index.high + 1, (uint64_t)1 << 63};
     for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++)
         assert_int_equal(find(&index, objects, ends[j]), find_slowly(objects, ends[j]));
     index_deinit(&index);

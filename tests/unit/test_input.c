@@ -1,4 +1,5 @@
-/* Covers input/: regular files, gzip (members, cut, damaged, padded), pipes, standard input, empty and missing files. */
+/* Covers input/: regular files, gzip (members, cut, damaged, padded), pipes, standard input, empty
+ * and missing files. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -174,8 +175,8 @@ static void several_members(void **state)
     const size_t ends[] = {0, 1, 17, 262144, 262145, 524287, 999999, SIZE};
     size_t size = 0;
     for (size_t i = 1; i < sizeof(ends) / sizeof(ends[0]); i++)
-        size += gzip(packed + size, sizeof(packed) - size, plain + ends[i - 1],
-                     ends[i] - ends[i - 1]);
+        size +=
+            gzip(packed + size, sizeof(packed) - size, plain + ends[i - 1], ends[i] - ends[i - 1]);
     expect(open_file(packed, size), plain, SIZE);
     expect(open_pipe(packed, size, false), plain, SIZE);
     packed_size = gzip(packed, sizeof(packed), plain, SIZE);
@@ -196,7 +197,8 @@ static void cut_gzip(void **state)
     const size_t cuts[] = {2, 9, 10, 11, 500, packed_size / 2, packed_size - 9, packed_size - 1};
     uint64_t last = 0;
     for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
-        struct g2h_input *input = i % 2 ? open_file(packed, cuts[i]) : open_pipe(packed, cuts[i], true);
+        struct g2h_input *input =
+            i % 2 ? open_file(packed, cuts[i]) : open_pipe(packed, cuts[i], true);
         assert_non_null(input->damage);
         assert_int_equal(input->damage->code, G2H_ERROR_DAMAGED);
         assert_non_null(strstr(input->damage->message, "the gzip stream is cut"));

@@ -1,4 +1,5 @@
-/* Covers dump/layout: the five layouts under "go1.3 heap dump", released and future headers, and what is refused. */
+/* Covers dump/layout: the five layouts under "go1.3 heap dump", released and future headers, and
+ * what is refused. */
 #include "dump_builder.h"
 
 #include "dump/layout.h"
@@ -45,12 +46,25 @@ static void future_headers(void **state)
 static void refused_headers(void **state)
 {
     (void)state;
-    static const char *const headers[] = {
-        "", "g", "go1.", "go1.7", "go1.7 heap dump", "go1.7 heap dumps\n", "go1.7 heap dump\r\n",
-        "go1. heap dump\n", "go2.7 heap dump\n", "Go1.7 heap dump\n", "go1.2 heap dump\n",
-        "go1.0 heap dump\n", "go1.7.1 heap dump\n", "go1.x heap dump\n", "go1.-7 heap dump\n",
-        " go1.7 heap dump\n", "go1.99999999999999999999 heap dump\n", "{\"snapshot\":{}}",
-        "\x1f\x8b\x08"};
+    static const char *const headers[] = {"",
+                                          "g",
+                                          "go1.",
+                                          "go1.7",
+                                          "go1.7 heap dump",
+                                          "go1.7 heap dumps\n",
+                                          "go1.7 heap dump\r\n",
+                                          "go1. heap dump\n",
+                                          "go2.7 heap dump\n",
+                                          "Go1.7 heap dump\n",
+                                          "go1.2 heap dump\n",
+                                          "go1.0 heap dump\n",
+                                          "go1.7.1 heap dump\n",
+                                          "go1.x heap dump\n",
+                                          "go1.-7 heap dump\n",
+                                          " go1.7 heap dump\n",
+                                          "go1.99999999999999999999 heap dump\n",
+                                          "{\"snapshot\":{}}",
+                                          "\x1f\x8b\x08"};
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
         const char *warning;
         if (detect_text(headers[i], &warning))
@@ -91,10 +105,10 @@ static void five_layouts_of_go1_3(void **state)
         bool size_in_bits;
         const char *name;
     } cases[] = {
-        {DUMP_2013, 8, false, "2013"},  {DUMP_2013, 4, false, "2013"},
-        {DUMP_2013, 8, true, "2013"},   {DUMP_2013, 4, true, "2013"},
+        {DUMP_2013, 8, false, "2013"},         {DUMP_2013, 4, false, "2013"},
+        {DUMP_2013, 8, true, "2013"},          {DUMP_2013, 4, true, "2013"},
         {DUMP_1_3_BETA, 8, false, "1.3 beta"}, {DUMP_1_3_BETA, 4, false, "1.3 beta"},
-        {DUMP_1_3, 8, false, "1.3"},    {DUMP_1_3, 4, false, "1.3"},
+        {DUMP_1_3, 8, false, "1.3"},           {DUMP_1_3, 4, false, "1.3"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         for (int big_endian = 0; big_endian < 2; big_endian++) {
@@ -162,9 +176,9 @@ static void beta_frames(void **state)
     (void)state;
     assert_true(looks_beta(9, "main.main", 0x400000));
     assert_true(looks_beta(9, "main.main\x02\x01", 0x400000));
-    assert_false(looks_beta(0, "\x09main.main", 0x400000));                 /* a dead frame */
-    assert_false(looks_beta(0x400010, "\x09main.main", 0x400000));          /* continpc */
-    assert_false(looks_beta(10, "main.main", 0x400000));                    /* is cut */
+    assert_false(looks_beta(0, "\x09main.main", 0x400000));        /* a dead frame */
+    assert_false(looks_beta(0x400010, "\x09main.main", 0x400000)); /* continpc */
+    assert_false(looks_beta(10, "main.main", 0x400000));           /* is cut */
     assert_false(looks_beta(9, "main\x01main", 0x400000));
     assert_false(looks_beta(9, "main.main", 9)); /* an address below any name's length */
 }
@@ -191,10 +205,14 @@ static void first_frame_decides(void **state)
 int main(void)
 {
     const struct CMUnitTest layout[] = {
-        cmocka_unit_test(released_headers),      cmocka_unit_test(future_headers),
-        cmocka_unit_test(refused_headers),       cmocka_unit_test(cut_headers),
-        cmocka_unit_test(five_layouts_of_go1_3), cmocka_unit_test(dump_of_2013_without_params_first),
-        cmocka_unit_test(cut_dump_of_2013),      cmocka_unit_test(beta_frames),
+        cmocka_unit_test(released_headers),
+        cmocka_unit_test(future_headers),
+        cmocka_unit_test(refused_headers),
+        cmocka_unit_test(cut_headers),
+        cmocka_unit_test(five_layouts_of_go1_3),
+        cmocka_unit_test(dump_of_2013_without_params_first),
+        cmocka_unit_test(cut_dump_of_2013),
+        cmocka_unit_test(beta_frames),
         cmocka_unit_test(first_frame_decides),
     };
     return UNIT_RUN(layout);

@@ -1,4 +1,5 @@
-/* Covers heap/load and heap/shapes: order, phantoms, duplicate, overlapping and misplaced objects, damage, types. */
+/* Covers heap/load and heap/shapes: order, phantoms, duplicate, overlapping and misplaced objects,
+ * damage, types. */
 #include "dump_builder.h"
 
 #include "heap/heap.h"
@@ -12,7 +13,8 @@ static void expect_ascending(const struct g2h_heap *heap)
         assert_true(heap->addresses[i - 1] + heap_object_size(heap, i - 1) <= heap->addresses[i]);
 }
 
-/* Each object reads back with its address in its contents, and is found by its first and last byte. */
+/* Each object reads back with its address in its contents, and is found by its first and last byte.
+ */
 static void expect_objects(const struct g2h_heap *heap)
 {
     expect_ascending(heap);
@@ -221,7 +223,8 @@ static void bytes_behind_the_end(void **state)
 /* ---- phantoms ---- */
 
 /* All slots of a page; what overlaps the tail has no fields. Gives how many there are. */
-static uint64_t put_page(struct dump *dump, uint64_t page, uint64_t size, bool pointers, uint64_t reserve)
+static uint64_t put_page(struct dump *dump, uint64_t page, uint64_t size, bool pointers,
+                         uint64_t reserve)
 {
     uint64_t slots = PAGE / size;
     for (uint64_t i = 0; i < slots; i++) {
@@ -234,10 +237,12 @@ static uint64_t put_page(struct dump *dump, uint64_t page, uint64_t size, bool p
     return slots;
 }
 
-/* A page with pointers, one without, one of 8-byte slots and one of slots too large; returns the phantoms there. */
+/* A page with pointers, one without, one of 8-byte slots and one of slots too large; returns the
+ * phantoms there. */
 static uint64_t put_pages(struct dump *dump, bool bitmap, bool green_tea, uint64_t *ret_objects)
 {
-    const uint64_t with = (bitmap ? 128u : 0u) + (green_tea ? 128u : 0u), without = green_tea ? 128 : 0;
+    const uint64_t with = (bitmap ? 128u : 0u) + (green_tea ? 128u : 0u),
+                   without = green_tea ? 128 : 0;
     static const uint64_t sizes[] = {16, 48, 112, 512};
     uint64_t slots = 0, real = 0, page = BASE;
     for (int i = 0; i < 4; i++, page += 2 * PAGE) {
@@ -260,9 +265,11 @@ static void phantoms_of_versions(void **state)
     static const struct {
         const char *version;
         bool bitmap, green_tea;
-    } cases[] = {{"go1.21.5", false, false},      {"go1.22.1", true, false},
+    } cases[] = {{"go1.21.5", false, false},
+                 {"go1.22.1", true, false},
                  {"go1.22.1 X:noallocheaders", false, false},
-                 {"go1.25.1 X:greenteagc", true, true}, {"go1.26.1", true, true},
+                 {"go1.25.1 X:greenteagc", true, true},
+                 {"go1.26.1", true, true},
                  {"go1.26.11-X:nogreenteagc", true, false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
@@ -279,7 +286,8 @@ static void phantoms_of_versions(void **state)
     }
 }
 
-/* memstats' count is exact, so it corrects a version that does not tell; not in a dump that is cut. */
+/* memstats' count is exact, so it corrects a version that does not tell; not in a dump that is cut.
+ */
 static void memstats_has_the_last_word(void **state)
 {
     (void)state;
@@ -352,7 +360,8 @@ static void first_type_record_counts(void **state)
     dump_deinit(&dump);
 }
 
-/* Objects of a size share a shape where they agree on having pointers; sizes of all sorts keep apart. */
+/* Objects of a size share a shape where they agree on having pointers; sizes of all sorts keep
+ * apart. */
 static void shapes_by_size_and_pointers(void **state)
 {
     (void)state;

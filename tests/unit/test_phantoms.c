@@ -1,4 +1,5 @@
-/* Covers heap/phantoms: where phantom slots begin, by FORMATS.md §3.1, and what each version's span tail holds. */
+/* Covers heap/phantoms: where phantom slots begin, by FORMATS.md §3.1, and what each version's span
+ * tail holds. */
 #include "unit.h"
 
 #include "heap/phantoms.h"

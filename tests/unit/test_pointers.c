@@ -1,4 +1,5 @@
-/* Covers heap/pointers: fields of 1.3 by type, arrays, channels, conservative objects; 1.4; 1.5 on; both byte orders. */
+/* Covers heap/pointers: fields of 1.3 by type, arrays, channels, conservative objects; 1.4; 1.5 on;
+ * both byte orders. */
 #include "dump_builder.h"
 
 #include "heap/pointers.h"
@@ -33,9 +34,17 @@ static void expect_object(const struct dump *dump, size_t count, const uint64_t 
 }
 
 /* Type addresses whose values in an interface are pointers, and are not. */
-enum { T = 0x4a0000, POINTER_TYPE = 0x4a1000, SCALAR_TYPE = 0x4a2000, POINTER_ITAB = 0x4b1000, SCALAR_ITAB = 0x4b2000, UNKNOWN = 0x4c0000 };
+enum {
+    T = 0x4a0000,
+    POINTER_TYPE = 0x4a1000,
+    SCALAR_TYPE = 0x4a2000,
+    POINTER_ITAB = 0x4b1000,
+    SCALAR_ITAB = 0x4b2000,
+    UNKNOWN = 0x4c0000
+};
 
-static void put_types(struct dump *dump, uint64_t size, const struct g2h_field *fields, size_t count)
+static void put_types(struct dump *dump, uint64_t size, const struct g2h_field *fields,
+                      size_t count)
 {
     dump_type(dump, T, size, "main.T", true, fields, count);
     dump_type(dump, POINTER_TYPE, dump->pointer_size, "*int", true, NULL, 0);
@@ -44,7 +53,8 @@ static void put_types(struct dump *dump, uint64_t size, const struct g2h_field *
     dump_itab(dump, SCALAR_ITAB, 0);
 }
 
-/* A dump of one object of type T, a value of its kind, in all formats before 1.4, word sizes and byte orders. */
+/* A dump of one object of type T, a value of its kind, in all formats before 1.4, word sizes and
+ * byte orders. */
 static void check_typed(const struct g2h_field *fields, size_t field_count, uint64_t kind,
                         size_t word_count, const uint64_t *words, size_t expected_count,
                         const uint64_t *expected)
@@ -70,8 +80,9 @@ static void check_typed(const struct g2h_field *fields, size_t field_count, uint
     }
 }
 
-#define FIELDS(...)                                                                                \
-    (const struct g2h_field[]){__VA_ARGS__}, sizeof((struct g2h_field[]){__VA_ARGS__}) / sizeof(struct g2h_field)
+#define FIELDS(...) \
+    (const struct g2h_field[]){__VA_ARGS__}, \
+        sizeof((struct g2h_field[]){__VA_ARGS__}) / sizeof(struct g2h_field)
 
 static void pointers_of_1_3(void **state)
 {
@@ -100,29 +111,35 @@ static void slices_of_1_3(void **state)
 static void ifaces_of_1_3(void **state)
 {
     (void)state;
-    check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(POINTER_ITAB, 0x1111), WORDS(0, POINTER_ITAB, 1, 0x1111));
+    check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(POINTER_ITAB, 0x1111),
+                WORDS(0, POINTER_ITAB, 1, 0x1111));
     check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(SCALAR_ITAB, 0x1111), WORDS(0, SCALAR_ITAB));
-    check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(UNKNOWN, 0x1111), WORDS(0, UNKNOWN, 1, 0x1111));
+    check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(UNKNOWN, 0x1111),
+                WORDS(0, UNKNOWN, 1, 0x1111));
     check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(POINTER_ITAB, 0), WORDS(0, POINTER_ITAB));
     check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(0, 0x1111), NO_WORDS);
     /* an itab is not looked for among the types */
-    check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(SCALAR_TYPE, 0x1111), WORDS(0, SCALAR_TYPE, 1, 0x1111));
+    check_typed(FIELDS({G2H_FIELD_IFACE, 0}), 0, WORDS(SCALAR_TYPE, 0x1111),
+                WORDS(0, SCALAR_TYPE, 1, 0x1111));
 }
 
 static void efaces_of_1_3(void **state)
 {
     (void)state;
-    check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0, WORDS(POINTER_TYPE, 0x1111, 0x2222),
-                WORDS(0, POINTER_TYPE, 1, 0x1111, 2, 0x2222));
-    check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0, WORDS(SCALAR_TYPE, 0x1111, 0x2222),
-                WORDS(0, SCALAR_TYPE, 2, 0x2222));
-    check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0, WORDS(0, 0x1111, 0x2222), WORDS(2, 0x2222));
-    check_typed(FIELDS({G2H_FIELD_EFACE, 0}), 0, WORDS(SCALAR_ITAB, 0x1111), WORDS(0, SCALAR_ITAB, 1, 0x1111));
+    check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0,
+                WORDS(POINTER_TYPE, 0x1111, 0x2222), WORDS(0, POINTER_TYPE, 1, 0x1111, 2, 0x2222));
+    check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0,
+                WORDS(SCALAR_TYPE, 0x1111, 0x2222), WORDS(0, SCALAR_TYPE, 2, 0x2222));
+    check_typed(FIELDS({G2H_FIELD_EFACE, 0}, {G2H_FIELD_POINTER, 2}), 0, WORDS(0, 0x1111, 0x2222),
+                WORDS(2, 0x2222));
+    check_typed(FIELDS({G2H_FIELD_EFACE, 0}), 0, WORDS(SCALAR_ITAB, 0x1111),
+                WORDS(0, SCALAR_ITAB, 1, 0x1111));
 }
 
 /* ---- arrays, channels, conservative objects ---- */
 
-/* An object of kind and size whose type has elements of element_size bytes; all of its words have values. */
+/* An object of kind and size whose type has elements of element_size bytes; all of its words have
+ * values. */
 static void put_object_of(struct dump *dump, uint64_t kind, uint64_t element_size, uint64_t size)
 {
     const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}, {G2H_FIELD_POINTER, 16}};
@@ -131,7 +148,8 @@ static void put_object_of(struct dump *dump, uint64_t kind, uint64_t element_siz
         words[i] = 0x1000 + i;
     dump_start(dump, DUMP_1_3, 8, false);
     put_types(dump, element_size, fields, element_size < 24 ? element_size / 8 > 0 : 2);
-    dump_typed_object(dump, dump->heap_start, kind == 127 ? 0 : T, kind, size, (size_t)(size / 8), words);
+    dump_typed_object(dump, dump->heap_start, kind == 127 ? 0 : T, kind, size, (size_t)(size / 8),
+                      words);
     dump_eof(dump);
     dump_load(dump, 1);
     assert_null(g2h_heap_damage(dump->heap));
@@ -142,9 +160,11 @@ static void arrays(void **state)
     (void)state;
     struct dump dump;
     put_object_of(&dump, G2H_OBJECT_ARRAY, 24, 72);
-    expect_object(&dump, WORDS(0, 0x1000, 16, 0x1002, 24, 0x1003, 40, 0x1005, 48, 0x1006, 64, 0x1008));
+    expect_object(&dump,
+                  WORDS(0, 0x1000, 16, 0x1002, 24, 0x1003, 40, 0x1005, 48, 0x1006, 64, 0x1008));
     dump_deinit(&dump);
-    put_object_of(&dump, G2H_OBJECT_ARRAY, 24, 64); /* what is behind the last whole element is none */
+    put_object_of(&dump, G2H_OBJECT_ARRAY, 24,
+                  64); /* what is behind the last whole element is none */
     expect_object(&dump, WORDS(0, 0x1000, 16, 0x1002, 24, 0x1003, 40, 0x1005));
     dump_deinit(&dump);
     put_object_of(&dump, G2H_OBJECT_ARRAY, 8, 24);
@@ -185,7 +205,8 @@ static void conservative_objects(void **state)
     dump_deinit(&dump);
 }
 
-/* A value's slot may be larger than its type; a type that is larger than the slot gives what is there. */
+/* A value's slot may be larger than its type; a type that is larger than the slot gives what is
+ * there. */
 static void values_and_slots(void **state)
 {
     (void)state;
@@ -201,7 +222,8 @@ static void values_and_slots(void **state)
 /* ---- 1.4 and later ---- */
 
 static void put_listed(struct dump *dump, enum dump_format format, uint64_t word, bool big_endian,
-                       const struct g2h_field *fields, size_t count, size_t word_count, const uint64_t *words)
+                       const struct g2h_field *fields, size_t count, size_t word_count,
+                       const uint64_t *words)
 {
     dump_start(dump, format, word, big_endian);
     dump_tag(dump, G2H_RECORD_OBJECT);
@@ -220,10 +242,14 @@ static void interfaces_of_1_4(void **state)
     for (uint64_t i = 0; i < 4; i++) {
         struct dump dump;
         const uint64_t word = i & 1 ? 8 : 4;
-        const struct g2h_field fields[] = {
-            {G2H_FIELD_POINTER, 0}, {G2H_FIELD_IFACE, word}, {G2H_FIELD_EFACE, 3 * word}, {G2H_FIELD_POINTER, 5 * word}};
-        put_listed(&dump, DUMP_1_4, word, i & 2, fields, 4, WORDS(0x11, 0x22, 0x33, 0x44, 0x55, 0x66));
-        expect_object(&dump, WORDS(0, 0x11, word, 0x22, 2 * word, 0x33, 3 * word, 0x44, 4 * word, 0x55, 5 * word, 0x66));
+        const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0},
+                                           {G2H_FIELD_IFACE, word},
+                                           {G2H_FIELD_EFACE, 3 * word},
+                                           {G2H_FIELD_POINTER, 5 * word}};
+        put_listed(&dump, DUMP_1_4, word, i & 2, fields, 4,
+                   WORDS(0x11, 0x22, 0x33, 0x44, 0x55, 0x66));
+        expect_object(&dump, WORDS(0, 0x11, word, 0x22, 2 * word, 0x33, 3 * word, 0x44, 4 * word,
+                                   0x55, 5 * word, 0x66));
         dump_deinit(&dump);
         put_listed(&dump, DUMP_1_4, word, i & 2, fields, 4, WORDS(0, 0, 0x33, 0x44, 0, 0x66));
         expect_object(&dump, WORDS(3 * word, 0x44, 5 * word, 0x66));
@@ -240,14 +266,17 @@ static void listed_pointers(void **state)
         struct dump dump;
         const uint64_t word = i & 1 ? 8 : 4;
         const uint64_t high = word == 8 ? 0xc012345678 : 0xdeadbeef;
-        const struct g2h_field fields[] = {{G2H_FIELD_POINTER, word}, {G2H_FIELD_POINTER, 2 * word}, {G2H_FIELD_POINTER, 4 * word}};
+        const struct g2h_field fields[] = {{G2H_FIELD_POINTER, word},
+                                           {G2H_FIELD_POINTER, 2 * word},
+                                           {G2H_FIELD_POINTER, 4 * word}};
         put_listed(&dump, formats[i / 4], word, i & 2, fields, 3, WORDS(0x11, 0x22, 0, 0x44, high));
         expect_object(&dump, WORDS(word, 0x22, 4 * word, high));
         dump_deinit(&dump);
     }
 }
 
-/* An object of 4 GiB and 24 bytes has 24 bytes in the file; what is listed beyond them is passed over. */
+/* An object of 4 GiB and 24 bytes has 24 bytes in the file; what is listed beyond them is passed
+ * over. */
 static void fields_that_are_not_in_the_file(void **state)
 {
     (void)state;
@@ -295,18 +324,12 @@ static void segments(void **state)
 int main(void)
 {
     const struct CMUnitTest pointers[] = {
-        cmocka_unit_test(pointers_of_1_3),
-        cmocka_unit_test(strings_of_1_3),
-        cmocka_unit_test(slices_of_1_3),
-        cmocka_unit_test(ifaces_of_1_3),
-        cmocka_unit_test(efaces_of_1_3),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(channels),
-        cmocka_unit_test(conservative_objects),
-        cmocka_unit_test(values_and_slots),
-        cmocka_unit_test(interfaces_of_1_4),
-        cmocka_unit_test(listed_pointers),
-        cmocka_unit_test(fields_that_are_not_in_the_file),
+        cmocka_unit_test(pointers_of_1_3),  cmocka_unit_test(strings_of_1_3),
+        cmocka_unit_test(slices_of_1_3),    cmocka_unit_test(ifaces_of_1_3),
+        cmocka_unit_test(efaces_of_1_3),    cmocka_unit_test(arrays),
+        cmocka_unit_test(channels),         cmocka_unit_test(conservative_objects),
+        cmocka_unit_test(values_and_slots), cmocka_unit_test(interfaces_of_1_4),
+        cmocka_unit_test(listed_pointers),  cmocka_unit_test(fields_that_are_not_in_the_file),
         cmocka_unit_test(segments),
     };
     return UNIT_RUN(pointers);

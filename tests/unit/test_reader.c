@@ -1,4 +1,5 @@
-/* Covers dump/reader: each record kind in each layout, each kind of damage and its message, 1.5's corrupt record. */
+/* Covers dump/reader: each record kind in each layout, each kind of damage and its message, 1.5's
+ * corrupt record. */
 #include "dump_builder.h"
 
 #include <sys/mman.h>
@@ -179,11 +180,14 @@ static void make_record(enum g2h_record_kind kind, struct g2h_record *ret)
         ret->type = (struct g2h_type){0x4a0000, 96, name, true, {0}};
         break;
     case G2H_RECORD_GOROUTINE:
-        ret->goroutine = (struct g2h_goroutine){1, 2, 3, 4, 5, true, false, UINT64_MAX, name, 7, 8, 9, 10};
+        ret->goroutine =
+            (struct g2h_goroutine){1, 2, 3, 4, 5, true, false, UINT64_MAX, name, 7, 8, 9, 10};
         break;
     case G2H_RECORD_STACKFRAME:
-        ret->stackframe = (struct g2h_stackframe){0xc000002000, 3, 0xc000001fc0, contents, 0x401000,
-                                                  0x401010, 0x401020, {(const uint8_t *)"main.f", 6}, {0}};
+        ret->stackframe = (struct g2h_stackframe){
+            0xc000002000, 3,        0xc000001fc0, contents,
+            0x401000,     0x401010, 0x401020,     {(const uint8_t *)"main.f", 6},
+            {0}};
         break;
     case G2H_RECORD_FINALIZER:
     case G2H_RECORD_QUEUEDFINALIZER:
@@ -210,7 +214,8 @@ static void make_record(enum g2h_record_kind kind, struct g2h_record *ret)
         ret->panic = (struct g2h_panic){1, 2, 3, 4, 5, UINT64_MAX};
         break;
     case G2H_RECORD_MEMPROF:
-        ret->memprof = (struct g2h_memprof){1, 2, 3, 4, 3, {memprof_frames.data, memprof_frames.size}};
+        ret->memprof =
+            (struct g2h_memprof){1, 2, 3, 4, 3, {memprof_frames.data, memprof_frames.size}};
         break;
     case G2H_RECORD_ALLOCSAMPLE:
         ret->allocsample = (struct g2h_allocsample){0xc000001000, 1};
@@ -333,7 +338,8 @@ static void every_cut_of_every_record(void **state)
                 assert_non_null(error);
                 assert_int_equal(error->code, G2H_ERROR_DAMAGED);
                 snprintf(expected, sizeof(expected), ": record 2 (%s, begun at byte %zu): ",
-                         size == offset ? "no kind yet" : g2h_record_kind_name(record.kind), offset);
+                         size == offset ? "no kind yet" : g2h_record_kind_name(record.kind),
+                         offset);
                 if (strncmp(error->message, "test.dump: byte ", 16) != 0 ||
                     !strstr(error->message, expected))
                     fail_msg("%s, but expected %s", error->message, expected);
@@ -450,7 +456,8 @@ static void lengths_beyond_the_end(void **state)
         dump_uvarints(&dump, WORDS(0xc000000000, lengths[i]));
         dump_bytes(&dump, "0123456789", 10);
         expect_damage(&dump, G2H_RECORD_OBJECT,
-                      lengths[i] > UINT32_MAX ? "beyond any memory" : "beyond the end of the input");
+                      lengths[i] > UINT32_MAX ? "beyond any memory"
+                                              : "beyond the end of the input");
     }
     dump_start(&dump, DUMP_1_7, 8, false);
     dump_tag(&dump, G2H_RECORD_MEMPROF);
@@ -539,7 +546,8 @@ static void unknown_field_kinds(void **state)
     static const struct {
         enum dump_format format;
         uint64_t kind;
-    } cases[] = {{DUMP_1_7, 2}, {DUMP_1_7, 3}, {DUMP_1_5, 2}, {DUMP_1_4, 4}, {DUMP_1_4, 5}, {DUMP_1_7, 6}, {DUMP_1_7, 255}};
+    } cases[] = {{DUMP_1_7, 2}, {DUMP_1_7, 3}, {DUMP_1_5, 2},  {DUMP_1_4, 4},
+                 {DUMP_1_4, 5}, {DUMP_1_7, 6}, {DUMP_1_7, 255}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         dump_start(&dump, cases[i].format, 8, false);
         object_with_field(&dump, 32, cases[i].kind, 0);
@@ -596,7 +604,8 @@ static void params_of_every_layout(void **state)
             assert_int_equal(params->heap_end, dump.heap_end);
             assert_int_equal(params->ncpu, format == DUMP_2013 ? 0 : 4);
             assert_string_equal(params->arch, format == DUMP_2013 ? "" : "386");
-            assert_string_equal(g2h_heap_go_version(dump.heap), format == DUMP_1_7 ? "go1.19.8" : "");
+            assert_string_equal(g2h_heap_go_version(dump.heap),
+                                format == DUMP_1_7 ? "go1.19.8" : "");
             assert_int_equal(params->experiment.size,
                              format == DUMP_2013 || format == DUMP_1_7 ? 0 : strlen("fieldtrack"));
             assert_int_equal(dump.heap->go_minor, format == DUMP_1_7 ? 19 : 0);
@@ -611,9 +620,12 @@ static void version_or_experiment(void **state)
         const char *text;
         int minor;
         bool is_version;
-    } cases[] = {{"go1.26.11-X:nogreenteagc", 26, true}, {"go1.25.12 X:greenteagc", 25, true},
-                 {"devel go1.27-2f3ab1", 27, true},      {"devel +1234567", 0, true},
-                 {"", 0, false},                         {"framepointer", 0, false}};
+    } cases[] = {{"go1.26.11-X:nogreenteagc", 26, true},
+                 {"go1.25.12 X:greenteagc", 25, true},
+                 {"devel go1.27-2f3ab1", 27, true},
+                 {"devel +1234567", 0, true},
+                 {"", 0, false},
+                 {"framepointer", 0, false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_start_modern(&dump, cases[i].text);
@@ -634,13 +646,14 @@ static void letters_of_architectures(void **state)
     static const struct {
         char letter;
         const char *arch;
-    } cases[] = {{'5', "arm"}, {'6', "amd64"}, {'7', "arm64"}, {'8', "386"},
+    } cases[] = {{'5', "arm"},   {'6', "amd64"},  {'7', "arm64"}, {'8', "386"},
                  {'9', "ppc64"}, {'0', "mips64"}, {'x', ""}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct dump dump;
         dump_begin(&dump, DUMP_1_5, 8, false);
         dump_tag(&dump, G2H_RECORD_PARAMS);
-        dump_uvarints(&dump, WORDS(0, 8, 0xc000000000, 0xc000100000, (uint64_t)cases[i].letter, 0, 1));
+        dump_uvarints(&dump,
+                      WORDS(0, 8, 0xc000000000, 0xc000100000, (uint64_t)cases[i].letter, 0, 1));
         dump_eof(&dump);
         assert_string_equal(g2h_heap_params(dump_load(&dump, 1))->arch, cases[i].arch);
         dump_deinit(&dump);
@@ -649,7 +662,8 @@ static void letters_of_architectures(void **state)
 
 /* ---- Go 1.5's corrupt type record ---- */
 
-/* The record as 1.5 writes it: a length that is none, and then as much memory as the kernel took. */
+/* The record as 1.5 writes it: a length that is none, and then as much memory as the kernel took.
+ */
 static void put_corrupt_type(struct dump *dump, uint64_t type, const void *garbage, size_t size)
 {
     dump_tag(dump, G2H_RECORD_TYPE);
@@ -738,7 +752,8 @@ static void object_of_2_gib(void **state)
     dump_start_modern(&head, "go1.26.1");
     dump_tag(&head, G2H_RECORD_OBJECT);
     dump_uvarints(&head, WORDS(0xc000000000, size));
-    dump_uvarints(&tail, WORDS(1, 0, 1, size - 8, 0)); /* its fields, the second beyond what is stored */
+    dump_uvarints(&tail,
+                  WORDS(1, 0, 1, size - 8, 0)); /* its fields, the second beyond what is stored */
     dump_object(&tail, 0xc000000000 + size, 64, NO_WORDS);
     dump_eof(&tail);
 

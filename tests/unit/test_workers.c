@@ -1,4 +1,5 @@
-/* Covers base/workers: every task once, results in order for any number of threads, errors of the lowest task. */
+/* Covers base/workers: every task once, results in order for any number of threads, errors of the
+ * lowest task. */
 #include "unit.h"
 
 #include <unistd.h>
@@ -53,15 +54,15 @@ static void no_tasks(void **state)
     assert_int_equal(counting.begun, 0);
 }
 
-/* 98 is the lowest that fails, and slower than 105, 119, …; after an error no further task begins. */
+/* 98 is the lowest that fails, and slower than 105, 119, …; after an error no further task begins.
+ */
 static void lowest_error_wins(void **state)
 {
     (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++)
         for (int round = 0; round < 20; round++) {
             struct counting counting = {.threads = thread_counts[i], .failing = 98};
-            struct g2h_error *error =
-                workers_run(thread_counts[i], TASKS, count_task, &counting);
+            struct g2h_error *error = workers_run(thread_counts[i], TASKS, count_task, &counting);
             assert_non_null(error);
             assert_string_equal(error->message, "task 98");
             for (size_t task = 0; task < 98; task++)
@@ -77,7 +78,6 @@ struct ordered {
     size_t consumed;
     bool wrong;
     size_t failing_produce, failing_consume;
-    unsigned alive, most_alive;
 };
 
 /* Every third task gives nothing, the others a text of their number in a length of their own. */
@@ -123,8 +123,8 @@ static void results_in_order(void **state)
     (void)state;
     for (size_t i = 0; i < THREAD_COUNTS; i++) {
         struct ordered ordered = {.failing_produce = SIZE_MAX, .failing_consume = SIZE_MAX};
-        assert_no_error(workers_run_ordered(thread_counts[i], TASKS, produce_task, consume_task,
-                                            &ordered));
+        assert_no_error(workers_run_ordered(thread_counts[i], TASKS, produce_task, NULL,
+                                            consume_task, &ordered));
         assert_int_equal(ordered.consumed, TASKS);
         assert_false(ordered.wrong);
     }
@@ -138,7 +138,7 @@ static void errors_end_an_ordered_run(void **state)
         for (size_t failing = 0; failing < 60; failing += 7) {
             struct ordered ordered = {.failing_produce = failing, .failing_consume = SIZE_MAX};
             struct g2h_error *error = workers_run_ordered(thread_counts[i], TASKS, produce_task,
-                                                          consume_task, &ordered);
+                                                          NULL, consume_task, &ordered);
             char expected[32];
             snprintf(expected, sizeof(expected), "produce %zu", failing);
             assert_non_null(error);
@@ -147,7 +147,7 @@ static void errors_end_an_ordered_run(void **state)
             g2h_error_destroy(error);
 
             ordered = (struct ordered){.failing_produce = SIZE_MAX, .failing_consume = failing};
-            error = workers_run_ordered(thread_counts[i], TASKS, produce_task, consume_task,
+            error = workers_run_ordered(thread_counts[i], TASKS, produce_task, NULL, consume_task,
                                         &ordered);
             snprintf(expected, sizeof(expected), "consume %zu", failing);
             assert_non_null(error);
@@ -156,6 +156,89 @@ static void errors_end_an_ordered_run(void **state)
             assert_false(ordered.wrong);
             g2h_error_destroy(error);
         }
+}
+
+/* ---- worker_buffer_flush() ---- */
+
+enum { PIECES = 7 };
+
+struct pieces {
+    struct ordered ordered;
+    size_t pieces; /* consumed */
+    size_t failing_piece;
+};
+
+/* Each task flushes a few times, with its number and the piece's in the bytes; pack adds one to the
+ * latter. */
+static struct g2h_error *produce_pieces(void *context, size_t task, unsigned worker,
+                                        struct worker_buffer *buffer)
+{
+    (void)context;
+    (void)worker;
+    for (size_t piece = 0; piece < PIECES; piece++) {
+        const size_t numbers[2] = {task, piece};
+        char *at = worker_buffer_reserve(buffer, sizeof(numbers));
+        if (!at)
+            return &error_no_memory;
+        memcpy(at, numbers, sizeof(numbers));
+        buffer->size += sizeof(numbers);
+        if (piece == PIECES - 1)
+            break; /* the last one is flushed by who called us */
+        struct g2h_error *error = worker_buffer_flush(buffer);
+        if (error)
+            return error;
+        if (buffer->size != 0)
+            return error_create(G2H_ERROR_LIMIT, "not empty");
+    }
+    return NULL;
+}
+
+static struct g2h_error *pack_piece(struct worker_buffer *buffer)
+{
+    size_t numbers[2];
+    struct worker_buffer packed = {.turn = buffer->turn};
+    memcpy(numbers, buffer->data, sizeof(numbers));
+    numbers[1]++;
+    if (!worker_buffer_reserve(&packed, sizeof(numbers)))
+        return &error_no_memory;
+    memcpy(packed.data, numbers, sizeof(numbers));
+    packed.size = sizeof(numbers);
+    worker_buffer_deinit(buffer);
+    *buffer = packed;
+    return NULL;
+}
+
+static struct g2h_error *consume_piece(void *context, const struct worker_buffer *buffer)
+{
+    struct pieces *pieces = context;
+    const size_t place = pieces->pieces++, expected[2] = {place / PIECES, place % PIECES + 1};
+    if (buffer->size != sizeof(expected) || memcmp(buffer->data, expected, sizeof(expected)) != 0)
+        pieces->ordered.wrong = true;
+    return place == pieces->failing_piece ? error_create(G2H_ERROR_SYSTEM, "piece %zu", place)
+                                          : NULL;
+}
+
+static void flushed_pieces_in_order(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < THREAD_COUNTS; i++) {
+        struct pieces pieces = {.failing_piece = SIZE_MAX};
+        assert_no_error(workers_run_ordered(thread_counts[i], TASKS, produce_pieces, pack_piece,
+                                            consume_piece, &pieces));
+        assert_int_equal(pieces.pieces, TASKS * PIECES);
+        assert_false(pieces.ordered.wrong);
+        for (size_t failing = 0; failing < 40; failing += 3) {
+            pieces = (struct pieces){.failing_piece = failing};
+            struct g2h_error *error = workers_run_ordered(thread_counts[i], TASKS, produce_pieces,
+                                                          pack_piece, consume_piece, &pieces);
+            assert_non_null(error);
+            char expected[32];
+            snprintf(expected, sizeof(expected), "piece %zu", failing);
+            assert_string_equal(error->message, expected);
+            assert_int_equal(pieces.pieces, failing + 1);
+            g2h_error_destroy(error);
+        }
+    }
 }
 
 /* NULL means that there is no memory, so room for nothing must not be NULL. */
@@ -187,10 +270,10 @@ static void buffer_keeps_its_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest workers[] = {
-        cmocka_unit_test(runs_each_task_once), cmocka_unit_test(no_tasks),
-        cmocka_unit_test(lowest_error_wins),   cmocka_unit_test(results_in_order),
-        cmocka_unit_test(errors_end_an_ordered_run), cmocka_unit_test(buffer_for_nothing),
-        cmocka_unit_test(buffer_keeps_its_bytes),
+        cmocka_unit_test(runs_each_task_once),       cmocka_unit_test(no_tasks),
+        cmocka_unit_test(lowest_error_wins),         cmocka_unit_test(results_in_order),
+        cmocka_unit_test(errors_end_an_ordered_run), cmocka_unit_test(flushed_pieces_in_order),
+        cmocka_unit_test(buffer_for_nothing),        cmocka_unit_test(buffer_keeps_its_bytes),
     };
     return UNIT_RUN(workers);
 }

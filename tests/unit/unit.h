@@ -16,15 +16,15 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 /* Runs an array of tests; its name heads the output. */
-#define UNIT_RUN(tests)                                                                            \
+#define UNIT_RUN(tests) \
     (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
 
 /* Fails with the error's message. */
-#define assert_no_error(expression)                                                                \
-    do {                                                                                           \
-        struct g2h_error *unit_error = (expression);                                               \
-        if (unit_error)                                                                            \
-            fail_msg("%s: %s", #expression, unit_error->message);                                  \
+#define assert_no_error(expression) \
+    do { \
+        struct g2h_error *unit_error = (expression); \
+        if (unit_error) \
+            fail_msg("%s: %s", #expression, unit_error->message); \
     } while (0)
 
 /* A generator of numbers that are the same in each run (xorshift64). */

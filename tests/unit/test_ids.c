@@ -1,0 +1,396 @@
+/* Covers graph/ids: the same address has the same id in two dumps; unique, odd; scattered heaps;
+ * ids of synthetic nodes. */
+#include "snapshot.h"
+
+#include "graph/graph.h"
+
+#define ARENA ((uint64_t)1 << ARENA_SHIFT)
+#define BASE  0xc000000000
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+static void expect_unique(uint32_t *ids, size_t count)
+{
+    qsort(ids, count, sizeof(*ids), compare);
+    for (size_t i = 1; i < count; i++)
+        if (ids[i] == ids[i - 1])
+            fail_msg("two nodes have the id %u", ids[i]);
+}
+
+/* The dump's heap and its ids; all of them odd, unique, and below 2^32 by their type. */
+static void init(struct ids *ids, struct dump *dump)
+{
+    const struct g2h_heap *heap = dump_load(dump, 1);
+    uint32_t *all = malloc((heap->object_count + 1) * sizeof(*all));
+    assert_non_null(all);
+    assert_no_error(ids_init(ids, heap));
+    for (uint32_t i = 0; i < heap->object_count; i++) {
+        all[i] = ids_object(ids, i);
+        assert_int_equal(all[i] % 2, 1);
+    }
+    expect_unique(all, heap->object_count);
+    free(all);
+}
+
+/* The id of each object of one heap that is in the other as well is the same there. */
+static void expect_agreement(const struct ids *one, const struct ids *other)
+{
+    uint32_t both = 0;
+    for (uint32_t i = 0; i < one->heap->object_count; i++) {
+        uint32_t there = heap_find(other->heap, one->heap->addresses[i]);
+        if (there == UINT32_MAX || other->heap->addresses[there] != one->heap->addresses[i])
+            continue;
+        assert_int_equal(ids_object(one, i), ids_object(other, there));
+        both++;
+    }
+    assert_true(both > 0);
+}
+
+/* The formula of the header, for all objects of arenas that are no exception. */
+static void expect_formula(const struct ids *ids)
+{
+    for (uint32_t i = 0; i < ids->heap->object_count; i++) {
+        uint64_t address = ids->heap->addresses[i];
+        for (size_t j = 0; j < ids->arena_count; j++) {
+            const struct id_arena *arena = &ids->arenas[j];
+            if (arena->arena != address >> ARENA_SHIFT || map_get(&ids->displaced, i) != MAP_NONE)
+                continue;
+            uint64_t base = ids_is_exception(ids, arena)
+                                ? (arena->arena - arena->slot) << ARENA_SHIFT
+                                : ids->base;
+            assert_int_equal(ids_object(ids, i), 2 * ((address - base) / ID_GRANULE) + 1);
+        }
+    }
+}
+
+/* 200 objects in an arena, some of which the seed leaves out. */
+static void put_arena(struct dump *dump, uint64_t arena, uint64_t seed)
+{
+    uint64_t random = seed;
+    for (uint64_t i = 0; i < 200; i++)
+        if (unit_random(&random) % 4 != 0)
+            dump_object(dump, arena * ARENA + i * 8192 + i * 16, 16, NO_WORDS);
+}
+
+static void ids_follow_the_formula(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct ids ids;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t arena = 0; arena < 256; arena += 15)
+        put_arena(&dump, BASE / ARENA + arena, 1);
+    dump_object(&dump, BASE + 256 * ARENA - 8, 8, NO_WORDS); /* the last place of 16 GiB */
+    dump_eof(&dump);
+    init(&ids, &dump);
+    assert_int_equal(ids.base, BASE);
+    for (size_t i = 0; i < ids.arena_count; i++)
+        assert_false(ids_is_exception(&ids, &ids.arenas[i]));
+    assert_int_equal(ids_object(&ids, 0), 1 + 2 * ((dump.heap->addresses[0] - BASE) / 8));
+    assert_int_equal(ids_object(&ids, dump.heap->object_count - 1), UINT32_MAX);
+    assert_int_equal(ids.displaced.count, 0);
+    expect_formula(&ids);
+    ids_deinit(&ids);
+    dump_deinit(&dump);
+}
+
+/* The second heap has more objects, arenas above, between, and beyond 16 GiB, and a start that is
+ * lower or higher. */
+static void ids_stay_as_the_heap_grows(void **state)
+{
+    (void)state;
+    const uint64_t starts[] = {BASE / ARENA, 0x2998b8000000 / ARENA, 0x7f1234000000 / ARENA,
+                               0x4000000000 / ARENA, 1};
+    for (size_t i = 0; i < 5; i++) {
+        struct dump one, other;
+        struct ids one_ids, other_ids;
+        dump_start_modern(&one, "go1.19.8");
+        dump_start_modern(&other, "go1.19.8");
+        one.heap_start = other.heap_start = starts[i] * ARENA;
+        put_arena(&one, starts[i], 3);
+        put_arena(&one, starts[i] + 2, 3);
+        put_arena(&one, starts[i] + 100, 3);
+        put_arena(&other, starts[i], 77);
+        put_arena(&other, starts[i] + 1, 77);
+        put_arena(&other, starts[i] + 2, 77);
+        put_arena(&other, starts[i] + 100, 77);
+        put_arena(&other, starts[i] + 101, 77);
+        put_arena(&other, starts[i] + 700, 77);
+        put_arena(&other, starts[i] + 256, 77); /* has the slot of the first one */
+        put_arena(&other, starts[i] + 4096, 77);
+        dump_eof(&one);
+        dump_eof(&other);
+        init(&one_ids, &one);
+        init(&other_ids, &other);
+        expect_agreement(&one_ids, &other_ids);
+        expect_formula(&one_ids);
+        expect_formula(&other_ids);
+        ids_deinit(&one_ids);
+        ids_deinit(&other_ids);
+        dump_deinit(&one);
+        dump_deinit(&other);
+    }
+}
+
+/* 40 GiB in use: each slot has two or three arenas, and objects meet at the same places in them. */
+static void large_heaps(void **state)
+{
+    (void)state;
+    struct dump one, other;
+    struct ids one_ids, other_ids;
+    dump_start_modern(&one, "go1.19.8");
+    dump_start_modern(&other, "go1.19.8");
+    for (uint64_t arena = 0; arena < 640; arena++) {
+        put_arena(&one, BASE / ARENA + arena, arena + 1);
+        put_arena(&other, BASE / ARENA + arena, arena + 1);
+    }
+    for (uint64_t arena = 640; arena < 700; arena++) /* new ones, above */
+        put_arena(&other, BASE / ARENA + arena, arena + 1);
+    dump_eof(&one);
+    dump_eof(&other);
+    init(&one_ids, &one);
+    init(&other_ids, &other);
+    assert_true(one_ids.displaced.count > 1000);
+    expect_formula(&one_ids);
+    ids_deinit(&one_ids);
+    /* displaced or not, nearly all agree: only a displaced one may have to give way to a new one */
+    assert_no_error(ids_init(&one_ids, one.heap));
+    uint32_t differing = 0;
+    for (uint32_t i = 0; i < one.heap->object_count; i++) {
+        uint32_t there = heap_find(other.heap, one.heap->addresses[i]);
+        differing +=
+            there == UINT32_MAX || ids_object(&one_ids, i) != ids_object(&other_ids, there);
+    }
+    assert_true(differing <= one.heap->object_count / 1000);
+    ids_deinit(&one_ids);
+    ids_deinit(&other_ids);
+    dump_deinit(&one);
+    dump_deinit(&other);
+}
+
+/* Every eighth byte of two arenas with the same slot: all places of it are taken twice. */
+static void slots_that_are_full(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct ids ids;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t arena = 0; arena < 768; arena += 256)
+        for (uint64_t i = 0; i < 20000; i++)
+            dump_object(&dump, BASE + arena * ARENA + i * 8, 8, NO_WORDS);
+    dump_eof(&dump);
+    init(&ids, &dump);
+    assert_int_equal(ids.displaced.count, 40000);
+    ids_deinit(&ids);
+    dump_deinit(&dump);
+}
+
+/* On 32 bits each address has its id, wherever the heap starts: no exceptions, no displaced
+ * objects. */
+static void ids_of_32_bit_heaps(void **state)
+{
+    (void)state;
+    for (int low = 0; low < 2; low++) {
+        struct dump dump;
+        struct ids ids;
+        dump_begin(&dump, DUMP_1_7, 4, true);
+        dump.heap_start = low ? 0x400000 : 0x18000000;
+        dump_params(&dump);
+        for (uint64_t arena = low ? 0 : 6; arena < 64; arena++)
+            for (uint64_t i = 1; i < 100; i++)
+                dump_object(&dump, arena * ARENA + i * 16 + i * 4096, 16, NO_WORDS);
+        dump_eof(&dump);
+        init(&ids, &dump);
+        assert_int_equal(ids.base, 0);
+        for (uint32_t i = 0; i < dump.heap->object_count; i++)
+            assert_int_equal(ids_object(&ids, i), 2 * (dump.heap->addresses[i] / 8) + 1);
+        assert_int_equal(ids.displaced.count, 0);
+        ids_deinit(&ids);
+        dump_deinit(&dump);
+    }
+}
+
+/* ---- whole snapshots ---- */
+
+static void expect_unique_in_snapshot(const struct snapshot *snapshot)
+{
+    uint32_t *all = malloc(snapshot->node_count * sizeof(*all));
+    assert_non_null(all);
+    for (size_t i = 0; i < snapshot->node_count; i++)
+        all[i] = snapshot->nodes[i].id;
+    expect_unique(all, snapshot->node_count);
+    free(all);
+}
+
+/* An object of 4 GiB and more, as which only its first page is in the file. */
+static void put_huge(struct dump *dump, uint64_t address, uint64_t size)
+{
+    dump_tag(dump, G2H_RECORD_OBJECT);
+    dump_uvarints(dump, WORDS(address, size));
+    uint8_t *memory = calloc(1, (size_t)(size & UINT32_MAX) + 1);
+    assert_non_null(memory);
+    dump_bytes(dump, memory, (size_t)(size & UINT32_MAX));
+    free(memory);
+    dump_uvarint(dump, 0);
+}
+
+/* A huge object's node and the one that continues it say its size together. */
+static void expect_parts(const struct snapshot *snapshot, const struct dump *dump, uint64_t address,
+                         uint64_t size)
+{
+    const struct snapshot_node *node = &snapshot->nodes[snapshot_object(snapshot, dump, address)];
+    for (uint32_t i = node->first_edge; i < node->first_edge + node->edge_count; i++) {
+        const struct snapshot_node *part = &snapshot->nodes[snapshot->edges[i].target];
+        assert_string_equal(snapshot->strings[part->name], "noptr4294975488 (continued)");
+        assert_int_equal((uint64_t)node->size + part->size, size);
+    }
+    assert_int_equal(node->edge_count, 1);
+}
+
+/* Parts of an object have ids as well, and there may be an object 16 GiB above a part, or below it,
+ * or another part. */
+static void ids_of_parts(void **state)
+{
+    (void)state;
+    const uint64_t size = ((uint64_t)1 << 32) + 8192, span = 256 * ARENA;
+    for (int i = 0; i < 3; i++) {
+        struct dump dump;
+        struct snapshot snapshot;
+        dump_start_modern(&dump, "go1.19.8");
+        uint64_t huge = i == 1 ? BASE + span : BASE;
+        if (i == 1)
+            dump_object(&dump, huge + PART_SIZE - span, 16, NO_WORDS);
+        put_huge(&dump, huge, size);
+        if (i == 0)
+            dump_object(&dump, huge + PART_SIZE + span, 16, NO_WORDS);
+        if (i == 2)
+            put_huge(&dump, huge + span, size);
+        dump_eof(&dump);
+        snapshot_of(&snapshot, &dump, 1);
+        assert_int_equal(dump.heap->object_count, 2);
+        expect_parts(&snapshot, &dump, huge, size);
+        expect_unique_in_snapshot(&snapshot);
+        snapshot_deinit(&snapshot);
+        dump_deinit(&dump);
+    }
+}
+
+/* ---- synthetic nodes ---- */
+
+static void ids_of_synthetic_nodes(void **state)
+{
+    (void)state;
+    enum { COUNT = 3000 };
+    static uint32_t all[9 * COUNT];
+    struct dump dump;
+    struct ids ids, again;
+    size_t count = 0;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_eof(&dump);
+    init(&ids, &dump);
+    assert_no_error(ids_init(&again, dump.heap));
+    for (uint64_t key = 0; key < COUNT; key++)
+        for (int kind = ID_GOROUTINE; kind <= ID_ALLOCATION_SITE; kind++) {
+            uint32_t id, other;
+            assert_true(ids_synthetic(&ids, (enum id_kind)kind, key * 4096, &id));
+            assert_true(ids_synthetic(&again, (enum id_kind)kind, key * 4096, &other));
+            assert_int_equal(id, other); /* the same in two dumps */
+            assert_int_equal(id % 2, 0);
+            assert_true(id >= 1024); /* below are the fixed ones */
+            all[count++] = id;
+        }
+    expect_unique(all, count);
+    ids_deinit(&ids);
+    ids_deinit(&again);
+    dump_deinit(&dump);
+}
+
+/* A goroutine's id is 2^30 + 2 * goid; those of 2^29 and above are hashed. */
+static void ids_of_goroutines(void **state)
+{
+    (void)state;
+    const uint64_t keys[] = {0, 1, 2, 17, 1000000, ((uint64_t)1 << 29) - 1};
+    struct dump dump;
+    struct ids ids;
+    uint32_t id, other;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_eof(&dump);
+    init(&ids, &dump);
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(ids_synthetic(&ids, ID_GOROUTINE, keys[i], &id));
+        assert_int_equal(id, ((uint64_t)1 << 30) + 2 * keys[i]);
+    }
+    assert_true(ids_synthetic(&ids, ID_GOROUTINE, (uint64_t)1 << 29, &id));
+    assert_true(id >= (uint32_t)1 << 31);
+    assert_true(ids_synthetic(&ids, ID_GOROUTINE, UINT64_MAX, &other));
+    assert_true(other >= (uint32_t)1 << 31 && other != id);
+    ids_deinit(&ids);
+    dump_deinit(&dump);
+}
+
+/* Two finalizers of an object, two goroutines of the same goid in a damaged dump. */
+static void the_same_key_twice(void **state)
+{
+    (void)state;
+    static uint32_t all[2000];
+    struct dump dump;
+    struct ids ids;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_eof(&dump);
+    init(&ids, &dump);
+    for (size_t i = 0; i < 2000; i++) {
+        assert_true(ids_synthetic(&ids, i % 2 ? ID_FINALIZER : ID_GOROUTINE, 5, &all[i]));
+        assert_int_equal(all[i] % 2, 0);
+    }
+    expect_unique(all, 2000);
+    ids_deinit(&ids);
+    dump_deinit(&dump);
+}
+
+static void all_ids_of_a_snapshot(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    put_arena(&dump, BASE / ARENA, 1);
+    put_arena(&dump, BASE / ARENA + 256, 2);
+    for (uint64_t goid = 1; goid < 50; goid++) {
+        dump_goroutine(&dump, goid, 0xc000800000 + goid * 512, 0xc001000000 + goid * 4096);
+        for (uint64_t depth = 0; depth < 4; depth++)
+            dump_frame(&dump, "main.f", 0xc001000000 + goid * 4096 + depth * 16, depth,
+                       WORDS(BASE, BASE + 8208), 2);
+    }
+    dump_finalizer(&dump, G2H_RECORD_FINALIZER, BASE, 0);
+    dump_finalizer(&dump, G2H_RECORD_FINALIZER, BASE, 0);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 2);
+    expect_unique_in_snapshot(&snapshot);
+    for (size_t i = 0; i < snapshot.node_count; i++)
+        assert_int_equal(snapshot.nodes[i].id % 2, snapshot.nodes[i].type == 3);
+    uint32_t goroutine = snapshot_find(&snapshot, "goroutine 17 [select] main.f");
+    assert_int_equal(snapshot.nodes[goroutine].id, (1u << 30) + 34);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest ids[] = {
+        cmocka_unit_test(ids_follow_the_formula),
+        cmocka_unit_test(ids_stay_as_the_heap_grows),
+        cmocka_unit_test(large_heaps),
+        cmocka_unit_test(slots_that_are_full),
+        cmocka_unit_test(ids_of_32_bit_heaps),
+        cmocka_unit_test(ids_of_parts),
+        cmocka_unit_test(ids_of_synthetic_nodes),
+        cmocka_unit_test(ids_of_goroutines),
+        cmocka_unit_test(the_same_key_twice),
+        cmocka_unit_test(all_ids_of_a_snapshot),
+    };
+    return UNIT_RUN(ids);
+}

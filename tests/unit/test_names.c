@@ -1,0 +1,446 @@
+/* Covers graph/names: names that DevTools would misread, invalid UTF-8, cuts, "pkg." types,
+ * classes, names of edges. */
+#include "snapshot.h"
+
+#include "graph/names.h"
+
+#define BASE 0xc000000000
+
+/* ---- names of nodes ---- */
+
+static void expect_name(const char *name, size_t size, const char *expected, size_t expected_size)
+{
+    struct string_pool pool = {0};
+    uint32_t number;
+    size_t found_size;
+    assert_true(name_intern(&pool, (const uint8_t *)name, size, &number));
+    const char *found = string_pool_text(&pool, number, &found_size);
+    if (found_size != expected_size || memcmp(found, expected, expected_size) != 0)
+        fail_msg("%.*s became %.*s", (int)size, name, (int)found_size, found);
+    string_pool_deinit(&pool);
+}
+
+static void expect_text(const char *name, const char *expected)
+{
+    expect_name(name, strlen(name), expected, strlen(expected));
+}
+
+static void names_that_are_fine(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"",
+                                        "main.T",
+                                        "*main.T",
+                                        "[]uint8",
+                                        "map[string]interface {}",
+                                        "func() (int)",
+                                        "struct { x int }",
+                                        "github.com/foo/bar.T",
+                                        "main.G[int]",
+                                        "hmap.bucket<string,*T>",
+                                        "chan<- int",
+                                        "[]<-chan int",
+                                        "main.Object",
+                                        "main.Array",
+                                        "*Object",
+                                        "ptr64",
+                                        "objects",
+                                        "Object ",
+                                        "(strings)"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        expect_text(names[i], names[i]);
+}
+
+static void receiving_channels(void **state)
+{
+    (void)state;
+    expect_text("<-chan int", "chan (<-) int");
+    expect_text("<-chan struct {}", "chan (<-) struct {}");
+    expect_text("<-chan <-chan int", "chan (<-) <-chan int");
+}
+
+/* DEVTOOLS.md §3 and §5: no node may bear one of these names, or begin so. */
+static void reserved_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Object",
+                                        "Array",
+                                        "(string)",
+                                        "(array)",
+                                        "(system)",
+                                        "(compiled code)",
+                                        "(number)",
+                                        "(symbol)",
+                                        "(bigint)",
+                                        "(object shape)",
+                                        "(synthetic)",
+                                        "(concatenated string)",
+                                        "(sliced string)",
+                                        "Function",
+                                        "RegExp",
+                                        "(closure)",
+                                        "(closure 17)",
+                                        "(map descriptors)",
+                                        "system / NativeContext",
+                                        "system / NativeContext / goroutine 17",
+                                        "system / Context",
+                                        "system / Context / scope",
+                                        "system / ExternalStringData",
+                                        "system / JSArrayBufferData",
+                                        "V8EventListener",
+                                        "(Document DOM trees)",
+                                        "Detached ",
+                                        "Detached <div>",
+                                        "Detached HTMLElement",
+                                        "Window",
+                                        "Window / https://x",
+                                        "<",
+                                        "<symbol x>",
+                                        "<-chan",
+                                        "Object(",
+                                        "Object(x)"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct string_pool pool = {0};
+        uint32_t number;
+        size_t size;
+        assert_true(name_intern(&pool, (const uint8_t *)names[i], strlen(names[i]), &number));
+        const char *found = string_pool_text(&pool, number, &size);
+        char text[100];
+        snprintf(text, sizeof(text), "%.*s", (int)size, found);
+        if (strcmp(text, names[i]) == 0 || text[0] == '<' || strncmp(text, "Detached ", 9) == 0 ||
+            strncmp(text, "system / ", 9) == 0 || strncmp(text, "Window", 6) == 0 ||
+            strncmp(text, "Object(", 7) == 0)
+            fail_msg("%s became %s", names[i], text);
+        assert_non_null(strstr(text, names[i])); /* still to be recognised */
+        string_pool_deinit(&pool);
+    }
+}
+
+/* One byte of each bad sequence becomes one U+FFFD; what follows is read afresh. */
+static void invalid_utf8(void **state)
+{
+    (void)state;
+#define BAD "\xef\xbf\xbd"
+    expect_text("\x80", BAD);
+    expect_text("a\xff"
+                "b",
+                "a" BAD "b");
+    expect_text("\xc3\xa4\xe2\x86\x90\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x86\x90\xf0\x9f\x98\x80");
+    expect_text("\xc3", BAD);
+    expect_text("\xc3x", BAD "x");
+    expect_text("\xe2\x86", BAD BAD);
+    expect_text("\xf0\x9f\x98", BAD BAD BAD);
+    expect_text("\xc0\x80", BAD BAD); /* not the shortest */
+    expect_text("\xc1\xbf", BAD BAD);
+    expect_text("\xe0\x9f\xbf", BAD BAD BAD);
+    expect_text("\xe0\xa0\x80", "\xe0\xa0\x80");
+    expect_text("\xed\xa0\x80", BAD BAD BAD); /* a surrogate */
+    expect_text("\xed\x9f\xbf", "\xed\x9f\xbf");
+    expect_text("\xee\x80\x80", "\xee\x80\x80");
+    expect_text("\xf0\x8f\xbf\xbf", BAD BAD BAD BAD);
+    expect_text("\xf0\x90\x80\x80", "\xf0\x90\x80\x80");
+    expect_text("\xf4\x8f\xbf\xbf", "\xf4\x8f\xbf\xbf");
+    expect_text("\xf4\x90\x80\x80", BAD BAD BAD BAD); /* above U+10FFFF */
+    expect_text("\xf5\x80\x80\x80", BAD BAD BAD BAD);
+    expect_name("a\0b", 3, "a\0b", 3);
+}
+
+/* A sequence that the name's end cuts, in memory that ends there. */
+static void cut_utf8(void **state)
+{
+    (void)state;
+    static const char sequence[] = "\xf0\x9f\x98\x80";
+    for (size_t size = 1; size < 4; size++) {
+        char *name = malloc(size);
+        char expected[16] = "";
+        memcpy(name, sequence, size);
+        for (size_t i = 0; i < size; i++)
+            strcat(expected, BAD);
+        expect_name(name, size, expected, 3 * size);
+        free(name);
+    }
+}
+
+/* 1024 characters, not bytes, with what was put before or behind. */
+static void long_names(void **state)
+{
+    (void)state;
+    char name[5000], expected[5000];
+    for (size_t size = 1022; size <= 1026; size++) {
+        memset(name, 'x', size);
+        expect_name(name, size, name, size < 1024 ? size : 1024);
+    }
+    for (size_t i = 0; i < 1100; i++)
+        memcpy(name + 4 * i, "\xf0\x9f\x98\x80", 4);
+    expect_name(name, 4400, name, 4096);
+    memset(name, 'x', sizeof(name));
+    memcpy(name, "<-chan ", 7);
+    memset(expected, 'x', sizeof(expected));
+    memcpy(expected, "chan (<-) ", 10);
+    expect_name(name, sizeof(name), expected, 1024);
+}
+
+/* Two names of which only the rest beyond the limit differs are one string: DevTools groups by
+ * text. */
+static void cut_names_are_one_string(void **state)
+{
+    (void)state;
+    struct string_pool pool = {0};
+    uint8_t name[2000];
+    uint32_t one, other;
+    memset(name, 'x', sizeof(name));
+    assert_true(name_intern(&pool, name, 2000, &one));
+    name[1024] = 'y';
+    assert_true(name_intern(&pool, name, 1999, &other));
+    assert_int_equal(one, other);
+    assert_int_equal(pool.count, 1);
+    string_pool_deinit(&pool);
+}
+
+static void limits_of_text(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    assert_int_equal(text_append_utf8(&text, (const uint8_t *)"abc", 3, 2), 2);
+    assert_int_equal(text_append_utf8(&text, (const uint8_t *)"abc", 3, 0), 0);
+    assert_int_equal(text_append_utf8(&text, (const uint8_t *)"", 0, 10), 0);
+    text_printf(&text, "%d", 17);
+    assert_int_equal(text.size, 4);
+    assert_memory_equal(text.data, "ab17", 4);
+    text_deinit(&text);
+}
+
+/* ---- classes of objects ---- */
+
+static void classes_without_types(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE, 48, NO_WORDS);
+    dump_object(&dump, BASE + 64, 64, WORDS(BASE));
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_string_equal(snapshot_name(&snapshot, snapshot_object(&snapshot, &dump, BASE)),
+                        "noptr48");
+    assert_string_equal(snapshot_name(&snapshot, snapshot_object(&snapshot, &dump, BASE + 64)),
+                        "ptr64");
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+static void classes_of_1_3(void **state)
+{
+    (void)state;
+    const struct g2h_field field = {G2H_FIELD_POINTER, 0};
+    struct dump dump;
+    struct snapshot snapshot;
+    static const struct {
+        uint64_t type, kind;
+        const char *name;
+    } cases[] = {{0x4a0000, 0, "main.T"},
+                 {0x4a0000, 1, "[]main.T"},
+                 {0x4a0000, 2, "chan main.T"},
+                 {0x4a1000, 0, "chan (<-) int"},
+                 {0x4a1000, 1, "[]<-chan int"},
+                 {0x4a2000, 0, "Object (Go)"},
+                 {0, 0, "noptr64"},
+                 {0, 127, "ptr64"},
+                 {0x4a9999, 0, "noptr64"}};
+    dump_start(&dump, DUMP_1_3, 8, false);
+    dump_type(&dump, 0x4a0000, 16, "main.T", true, &field, 1);
+    dump_type(&dump, 0x4a1000, 8, "<-chan int", true, &field, 1);
+    dump_type(&dump, 0x4a2000, 8, "Object", true, &field, 1);
+    for (uint64_t i = 0; i < 9; i++)
+        dump_typed_object(&dump, BASE + i * 64, cases[i].type, cases[i].kind, 64, NO_WORDS);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    for (uint64_t i = 0; i < 9; i++)
+        assert_string_equal(
+            snapshot_name(&snapshot, snapshot_object(&snapshot, &dump, BASE + i * 64)),
+            cases[i].name);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* ---- edges ---- */
+
+/* The name of the edge from one object to another. */
+static const char *edge_between(const struct snapshot *snapshot, const struct dump *dump,
+                                uint64_t from, uint64_t to)
+{
+    const struct snapshot_edge *edge = snapshot_edge(
+        snapshot, snapshot_object(snapshot, dump, from), snapshot_object(snapshot, dump, to));
+    if (!edge)
+        fail_msg("no edge from 0x%llx to 0x%llx", (unsigned long long)from, (unsigned long long)to);
+    return snapshot_edge_name(snapshot, edge);
+}
+
+static void edges_by_offset(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE, 64, WORDS(0, BASE + 64, 0, BASE + 130));
+    dump_object(&dump, BASE + 64, 64, NO_WORDS);
+    dump_object(&dump, BASE + 128, 64, NO_WORDS);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 64), "f8");
+    assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 128), "f24"); /* interior */
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* From an interface's first word the dynamic type: by itab or, of an eface, by the type itself. */
+static void edges_of_interfaces(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_type(&dump, 0x4a0000, 8, "main.T", true, NULL, 0);
+    dump_type(&dump, 0x4a1000, 8, "main.", true, NULL,
+              0); /* an unnamed type with methods: FORMATS.md §3.3 */
+    dump_type(&dump, 0x4a2000, 8, "", true, NULL, 0);
+    dump_itab(&dump, 0x4b0000, 0x4a0000);
+    dump_itab(&dump, 0x4b1000, 0x4a1000);
+    dump_itab(&dump, 0x4b2000, 0);
+    dump_object(&dump, BASE, 128,
+                WORDS(0x4b0000, BASE + 256, 0x4b1000, BASE + 320, 0x4a0000, BASE + 384, 0x4a2000,
+                      BASE + 448, 0x4b2000, BASE + 512, 0x4c0000, BASE + 576));
+    for (uint64_t i = 0; i < 6; i++)
+        dump_object(&dump, BASE + 256 + 64 * i, 64, NO_WORDS);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    static const char *const names[] = {"f8 (main.T)", "f24 (*main.?)", "f40 (main.T)",
+                                        "f56",         "f72",           "f88"};
+    for (uint64_t i = 0; i < 6; i++)
+        assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 256 + 64 * i), names[i]);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/*
+ * Since Go 1.22 slots of more than 512 bytes with pointers begin with the type of the allocation,
+ * of a slice that of its elements: it is in no field list, and the word behind it is no
+ * interface's.
+ */
+static void malloc_header_is_no_interface(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.26.1");
+    dump_type(&dump, 0x4a0000, 8, "main.T", true, NULL, 0);
+    dump_tag(&dump, G2H_RECORD_OBJECT);
+    dump_uvarint(&dump, BASE);
+    dump_memory(&dump, 1024, WORDS(0x4a0000, BASE + 8192, 0x4a0000, BASE + 8256));
+    dump_fields(&dump,
+                (const struct g2h_field[]){
+                    {G2H_FIELD_POINTER, 8}, {G2H_FIELD_POINTER, 16}, {G2H_FIELD_POINTER, 24}},
+                3);
+    dump_object(&dump, BASE + 8192, 64, NO_WORDS);
+    dump_object(&dump, BASE + 8256, 64, NO_WORDS);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 8256), "f24 (main.T)");
+    assert_string_equal(edge_between(&snapshot, &dump, BASE, BASE + 8192), "f8");
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* 1.3: arrays of pointers have elements, arrays of structs "[2].f8"; of a channel both are counted
+ * from its buffer. */
+static void edges_of_arrays(void **state)
+{
+    (void)state;
+    const struct g2h_field first = {G2H_FIELD_POINTER, 0}, second = {G2H_FIELD_POINTER, 8};
+    struct dump dump;
+    struct snapshot snapshot;
+    uint64_t words[13] = {0};
+    dump_start(&dump, DUMP_1_3, 8, false);
+    dump_type(&dump, 0x4a0000, 8, "*int", true, &first, 1);
+    dump_type(&dump, 0x4a1000, 16, "main.T", true, &second, 1);
+    dump_typed_object(&dump, BASE, 0x4a0000, G2H_OBJECT_ARRAY, 64, WORDS(0, 0, 0, BASE + 4096));
+    dump_typed_object(&dump, BASE + 64, 0x4a1000, G2H_OBJECT_ARRAY, 64,
+                      WORDS(0, 0, 0, 0, 0, BASE + 4096));
+    words[12] = BASE + 4096;
+    dump_typed_object(&dump, BASE + 128, 0x4a0000, G2H_OBJECT_CHAN, 128, 13,
+                      words); /* the header has 88 bytes */
+    dump_typed_object(&dump, BASE + 256, 0x4a1000, G2H_OBJECT_CHAN, 128, 13, words);
+    dump_typed_object(&dump, BASE + 4096, 0, 0, 64, NO_WORDS);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    uint32_t target = snapshot_object(&snapshot, &dump, BASE + 4096);
+    const struct snapshot_edge *edge =
+        snapshot_edge(&snapshot, snapshot_object(&snapshot, &dump, BASE), target);
+    assert_non_null(edge);
+    assert_int_equal(edge->type, S_ELEMENT);
+    assert_int_equal(edge->name, 3);
+    assert_string_equal(edge_between(&snapshot, &dump, BASE + 64, BASE + 4096), "[2].f8");
+    edge = snapshot_edge(&snapshot, snapshot_object(&snapshot, &dump, BASE + 128), target);
+    assert_non_null(edge);
+    assert_int_equal(edge->type, S_ELEMENT);
+    assert_int_equal(edge->name, 1);
+    assert_string_equal(edge_between(&snapshot, &dump, BASE + 256, BASE + 4096), "[0].f8");
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* A large array of pointers must not make a string per offset. */
+static void edges_far_into_an_object(void **state)
+{
+    (void)state;
+    enum { COUNT = 400000 };
+    struct dump dump;
+    struct snapshot snapshot;
+    uint64_t *words = malloc(COUNT * sizeof(*words));
+    assert_non_null(words);
+    for (uint64_t i = 0; i < COUNT; i++)
+        words[i] = BASE + (8 << 20);
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE, 8 * COUNT, COUNT, words);
+    dump_object(&dump, BASE + (8 << 20), 64, NO_WORDS);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 2);
+    const struct snapshot_node *node = &snapshot.nodes[snapshot_object(&snapshot, &dump, BASE)];
+    assert_int_equal(node->edge_count, COUNT);
+    assert_true(snapshot.string_count < ELEMENT_OFFSET / 8 + 100);
+    const struct snapshot_edge *edges = &snapshot.edges[node->first_edge];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "f%u", 8 * i);
+        if (8 * i < ELEMENT_OFFSET)
+            assert_string_equal(snapshot_edge_name(&snapshot, &edges[i]), name);
+        else
+            assert_true(edges[i].type == S_ELEMENT && edges[i].name == 8 * i);
+    }
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+    free(words);
+}
+
+int main(void)
+{
+    const struct CMUnitTest names[] = {
+        cmocka_unit_test(names_that_are_fine),
+        cmocka_unit_test(receiving_channels),
+        cmocka_unit_test(reserved_names),
+        cmocka_unit_test(invalid_utf8),
+        cmocka_unit_test(cut_utf8),
+        cmocka_unit_test(long_names),
+        cmocka_unit_test(cut_names_are_one_string),
+        cmocka_unit_test(limits_of_text),
+        cmocka_unit_test(classes_without_types),
+        cmocka_unit_test(classes_of_1_3),
+        cmocka_unit_test(edges_by_offset),
+        cmocka_unit_test(edges_of_interfaces),
+        cmocka_unit_test(malloc_header_is_no_interface),
+        cmocka_unit_test(edges_of_arrays),
+        cmocka_unit_test(edges_far_into_an_object),
+    };
+    return UNIT_RUN(names);
+}

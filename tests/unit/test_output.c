@@ -1,0 +1,206 @@
+/* Covers output/text and output/sink: digits against snprintf, JSON strings, gzip that inflates,
+ * the same for any threads. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "output/sink.h"
+#include "output/text.h"
+
+/* ---- text ---- */
+
+static void expect_number(uint32_t value)
+{
+    char expected[16], text[32];
+    int size = snprintf(expected, sizeof(expected), "%u", value);
+    memset(text, 'x', sizeof(text));
+    char *end = text_u32(text + 4, value);
+    if (end - (text + 4) != size || memcmp(text + 4, expected, (size_t)size) != 0)
+        fail_msg("%u", value);
+    assert_memory_equal(text, "xxxx", 4);
+    assert_memory_equal(end, "xxxx", 4);
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+    uint64_t random = 17;
+    for (uint32_t value = 0; value <= 1000000; value++)
+        expect_number(value);
+    for (uint64_t power = 1; power <= UINT32_MAX; power *= 10)
+        for (uint64_t digit = 1; digit <= 9; digit++)
+            for (int64_t near = -2; near <= 2; near++) {
+                int64_t value = (int64_t)(power * digit) + near;
+                if (value >= 0 && value <= UINT32_MAX)
+                    expect_number((uint32_t)value);
+            }
+    for (unsigned shift = 0; shift < 32; shift++) {
+        expect_number((uint32_t)1 << shift);
+        expect_number(((uint32_t)1 << shift) - 1);
+    }
+    expect_number(UINT32_MAX);
+    expect_number(UINT32_MAX - 1);
+    for (int i = 0; i < 1000000; i++)
+        expect_number((uint32_t)unit_random(&random) >> unit_random(&random) % 32);
+}
+
+static void expect_json(const char *text, size_t size, const char *expected)
+{
+    char *json = malloc(text_json_limit(size));
+    assert_non_null(json);
+    char *end = text_json_string(json, text, size);
+    assert_true((size_t)(end - json) <= text_json_limit(size));
+    assert_int_equal(end - json, strlen(expected));
+    assert_memory_equal(json, expected, strlen(expected));
+    free(json);
+}
+
+static void json_strings(void **state)
+{
+    (void)state;
+    expect_json("", 0, "\"\"");
+    expect_json("main.T", 6, "\"main.T\"");
+    expect_json("a\"b\\c/", 6, "\"a\\\"b\\\\c/\"");
+    expect_json("\xc3\xa4\xf0\x9f\x98\x80", 6, "\"\xc3\xa4\xf0\x9f\x98\x80\"");
+    expect_json("\xe2\x80\xa8", 3, "\"\xe2\x80\xa8\"");
+    expect_json("a\0b", 3, "\"a\\u0000b\"");
+    expect_json("\t\n\r", 3, "\"\\u0009\\u000a\\u000d\"");
+    for (unsigned byte = 0; byte < 0x80; byte++) {
+        char text = (char)byte, expected[16];
+        if (byte < 0x20 || byte == 0x7f)
+            snprintf(expected, sizeof(expected), "\"\\u%04x\"", byte);
+        else if (byte == '"' || byte == '\\')
+            snprintf(expected, sizeof(expected), "\"\\%c\"", text);
+        else
+            snprintf(expected, sizeof(expected), "\"%c\"", text);
+        expect_json(&text, 1, expected);
+    }
+}
+
+/* ---- sink ---- */
+
+enum { TASKS = 40, LARGEST = 200000 };
+
+/* Every fifth task makes nothing; some flush in between. */
+static struct g2h_error *make_text(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    uint64_t random = task * 2654435761u + 1;
+    size_t size = task % 5 == 0 ? 0 : (size_t)(unit_random(&random) % LARGEST);
+    (void)context;
+    (void)worker;
+    for (size_t i = 0; i < size; i++) {
+        char *at = worker_buffer_reserve(buffer, 12);
+        if (!at)
+            return &error_no_memory;
+        char *end = text_u32(at, (uint32_t)(unit_random(&random) >> 44));
+        *end++ = '\n';
+        buffer->size += (size_t)(end - at);
+        if (task % 3 == 0 && i % 10000 == 9999) {
+            struct g2h_error *error = worker_buffer_flush(buffer);
+            if (error)
+                return error;
+        }
+    }
+    return NULL;
+}
+
+/* What the sink writes, from malloc(). */
+static char *run(bool gzip, unsigned threads, size_t tasks, size_t *ret_size)
+{
+    int fd = memfd_create("sink", 0);
+    const struct g2h_output_options options = {.fd = fd, .name = "sink", .gzip = gzip};
+    assert_true(fd >= 0);
+    assert_no_error(sink_run(&options, threads, tasks, make_text, NULL));
+    off_t size = lseek(fd, 0, SEEK_END);
+    char *data = malloc((size_t)size + 1);
+    assert_non_null(data);
+    assert_int_equal(pread(fd, data, (size_t)size, 0), size);
+    close(fd);
+    *ret_size = (size_t)size;
+    return data;
+}
+
+/* Inflates one gzip member with all of its checks; nothing may be behind it. */
+static char *inflate_all(const char *data, size_t size, size_t expected, size_t *ret_size)
+{
+    char *target = malloc(expected + 1000);
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
+    assert_non_null(target);
+    assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+    stream.next_out = (Bytef *)target;
+    stream.avail_out = (uInt)(expected + 1000);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(stream.avail_in, 0);
+    *ret_size = expected + 1000 - stream.avail_out;
+    inflateEnd(&stream);
+    return target;
+}
+
+static void same_bytes_for_any_threads(void **state)
+{
+    (void)state;
+    const unsigned threads[] = {1, 2, 3, 8, 50};
+    for (int gzip = 0; gzip < 2; gzip++) {
+        size_t size, other_size;
+        char *data = run(gzip, 1, TASKS, &size);
+        for (size_t i = 1; i < 5; i++) {
+            char *other = run(gzip, threads[i], TASKS, &other_size);
+            assert_int_equal(other_size, size);
+            assert_memory_equal(other, data, size);
+            free(other);
+        }
+        free(data);
+    }
+}
+
+static void gzip_inflates_to_the_same(void **state)
+{
+    (void)state;
+    const size_t tasks[] = {0, 1, 2, TASKS};
+    for (size_t i = 0; i < 4; i++) {
+        size_t size, packed_size, inflated_size;
+        char *data = run(false, 2, tasks[i], &size), *packed = run(true, 3, tasks[i], &packed_size);
+        char *inflated = inflate_all(packed, packed_size, size, &inflated_size);
+        assert_int_equal(inflated_size, size);
+        assert_memory_equal(inflated, data, size);
+        assert_true(tasks[i] < TASKS || packed_size < size * 2 / 3);
+        free(data);
+        free(packed);
+        free(inflated);
+    }
+}
+
+static void failing_writes(void **state)
+{
+    (void)state;
+    for (int gzip = 0; gzip < 2; gzip++) {
+        int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            skip();
+        const struct g2h_output_options options = {
+            .fd = fd, .name = "a.heapsnapshot", .gzip = gzip};
+        struct g2h_error *error = sink_run(&options, 4, TASKS, make_text, NULL);
+        assert_non_null(error);
+        assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+        assert_string_equal(error->message,
+                            "a.heapsnapshot: cannot write: No space left on device");
+        g2h_error_destroy(error);
+        close(fd);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest output[] = {
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(json_strings),
+        cmocka_unit_test(same_bytes_for_any_threads),
+        cmocka_unit_test(gzip_inflates_to_the_same),
+        cmocka_unit_test(failing_writes),
+    };
+    return UNIT_RUN(output);
+}

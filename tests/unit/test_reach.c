@@ -1,0 +1,500 @@
+/* Covers graph/reach and the roots it starts from: heads of garbage, tentative edges, finalizers,
+ * stack objects. */
+#include "snapshot.h"
+
+#include "graph/graph.h"
+
+#define BASE  0xc000000000
+#define AT(i) (BASE + (uint64_t)(i)*64)
+#define STACK 0xc010000000
+
+/* ---- a graph of objects, against a matrix of what reaches what ---- */
+
+enum { MOST = 48 };
+
+static bool matrix[MOST][MOST];
+
+/* Objects of up to four pointers each by the matrix; those of roots hang in bss. */
+static void put_matrix(struct dump *dump, unsigned count, const bool *roots)
+{
+    uint64_t held[MOST];
+    size_t held_count = 0;
+    dump_start_modern(dump, "go1.19.8");
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t words[8];
+        size_t words_count = 0;
+        for (unsigned j = 0; j < count; j++)
+            if (matrix[i][j] && words_count < 8)
+                words[words_count++] = AT(j);
+        dump_object(dump, AT(i), 64, words_count, words);
+        if (roots[i])
+            held[held_count++] = AT(i);
+    }
+    dump_bss(dump, 0x560000, held_count, held);
+    dump_eof(dump);
+}
+
+/* Marks all that a strong edge leads to from node, in the snapshot. */
+static void mark(const struct snapshot *snapshot, uint32_t node, bool *marks)
+{
+    uint32_t *stack = malloc(snapshot->node_count * sizeof(*stack));
+    size_t depth = 0;
+    assert_non_null(stack);
+    marks[node] = true;
+    stack[depth++] = node;
+    while (depth > 0) {
+        const struct snapshot_node *from = &snapshot->nodes[stack[--depth]];
+        for (uint32_t i = from->first_edge; i < from->first_edge + from->edge_count; i++) {
+            uint32_t target = snapshot->edges[i].target;
+            if (snapshot->edges[i].type != S_WEAK && !marks[target]) {
+                marks[target] = true;
+                stack[depth++] = target;
+            }
+        }
+    }
+    free(stack);
+}
+
+/* No node without a strong way from the root. */
+static void expect_all_rooted(const struct snapshot *snapshot)
+{
+    bool *marks = calloc(snapshot->node_count, 1);
+    assert_non_null(marks);
+    mark(snapshot, 0, marks);
+    for (uint32_t i = 0; i < snapshot->node_count; i++)
+        if (!marks[i])
+            fail_msg("node %u, %s, has no way from the root", i, snapshot_name(snapshot, i));
+    free(marks);
+}
+
+static bool is_head(const struct snapshot *snapshot, const struct dump *dump, uint64_t address)
+{
+    if (!snapshot_has(snapshot, "(unreachable)"))
+        return false;
+    return snapshot_edge(snapshot, snapshot_find(snapshot, "(unreachable)"),
+                         snapshot_object(snapshot, dump, address)) != NULL;
+}
+
+static uint32_t count_heads(const struct snapshot *snapshot)
+{
+    if (!snapshot_has(snapshot, "(unreachable)"))
+        return 0;
+    return snapshot->nodes[snapshot_find(snapshot, "(unreachable)")].edge_count;
+}
+
+/*
+ * Heads must be garbage, reach all garbage, and be as few as can be: one for each strongly
+ * connected component of garbage that no other garbage points into.
+ */
+static void check(unsigned count, const bool *roots)
+{
+    static bool reach[MOST][MOST];
+    bool live[MOST] = {false};
+    struct dump dump;
+    struct snapshot snapshot;
+    uint64_t garbage = 0;
+    uint32_t expected_heads = 0;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < count; j++)
+            reach[i][j] = matrix[i][j] || i == j;
+    for (unsigned k = 0; k < count; k++)
+        for (unsigned i = 0; i < count; i++)
+            for (unsigned j = 0; j < count; j++)
+                reach[i][j] = reach[i][j] || (reach[i][k] && reach[k][j]);
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < count; j++)
+            live[j] = live[j] || (roots[i] && reach[i][j]);
+    for (unsigned i = 0; i < count; i++) {
+        bool is_first = true; /* of a component into which nothing points */
+        garbage += !live[i];
+        for (unsigned j = 0; j < count && !live[i]; j++)
+            is_first = is_first && (live[j] || !reach[j][i] || (reach[i][j] && j >= i));
+        expected_heads += !live[i] && is_first;
+    }
+
+    put_matrix(&dump, count, roots);
+    snapshot_of(&snapshot, &dump, 1);
+    expect_all_rooted(&snapshot);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, garbage);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_bytes, garbage * 64);
+    for (unsigned i = 0; i < count; i++)
+        assert_false(live[i] && is_head(&snapshot, &dump, AT(i)));
+    assert_int_equal(count_heads(&snapshot), expected_heads);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+static void clear(void)
+{
+    memset(matrix, 0, sizeof(matrix));
+}
+
+/* ---- garbage ---- */
+
+static void no_garbage(void **state)
+{
+    (void)state;
+    const bool roots[MOST] = {true};
+    clear();
+    matrix[0][1] = matrix[1][2] = matrix[2][0] = true;
+    check(3, roots);
+}
+
+static void chains(void **state)
+{
+    (void)state;
+    const bool roots[MOST] = {true};
+    clear();
+    for (unsigned i = 1; i < 20; i++)
+        matrix[i][i + 1] = true; /* downwards in memory: the head comes first */
+    check(21, roots);
+    clear();
+    for (unsigned i = 20; i > 1; i--)
+        matrix[i][i - 1] = true; /* and last */
+    check(21, roots);
+    matrix[5][0] = true; /* garbage may point to what is live */
+    check(21, roots);
+}
+
+static void self_references(void **state)
+{
+    (void)state;
+    const bool roots[MOST] = {true};
+    clear();
+    matrix[1][1] = matrix[2][2] = matrix[2][3] = true;
+    check(4, roots);
+}
+
+static void cycles(void **state)
+{
+    (void)state;
+    const bool roots[MOST] = {true};
+    clear();
+    for (unsigned i = 1; i < 6; i++)
+        matrix[i][i % 5 + 1] = true; /* 1 … 5 */
+    check(6, roots);
+    matrix[6][3] = true; /* a tail that leads in */
+    check(7, roots);
+    matrix[4][7] = true; /* and one that leads out, into a cycle of its own */
+    matrix[7][8] = matrix[8][7] = true;
+    check(9, roots);
+    clear();
+    matrix[5][6] = matrix[6][5] = matrix[1][2] = matrix[2][1] = matrix[5][1] =
+        true; /* from the higher cycle to the lower */
+    check(7, roots);
+}
+
+static void random_graphs(void **state)
+{
+    (void)state;
+    uint64_t random = 4711;
+    for (int round = 0; round < 400; round++) {
+        bool roots[MOST] = {false};
+        unsigned count = (unsigned)(unit_random(&random) % (MOST - 1)) + 1;
+        clear();
+        for (unsigned i = 0; i < count; i++) {
+            unsigned edges = (unsigned)(unit_random(&random) % (1 + (unsigned)round % 3));
+            roots[i] = unit_random(&random) % 16 == 0;
+            for (unsigned j = 0; j <= edges && round % 4 != 3; j++)
+                if (unit_random(&random) % 4 != 0)
+                    matrix[i][unit_random(&random) % count] = true;
+        }
+        check(count, roots);
+    }
+}
+
+/* Garbage must not take away from the retained size of what holds a live object, so its edges there
+ * are weak. */
+static void garbage_does_not_hold_what_is_live(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, AT(0), 64, WORDS(AT(1)));
+    dump_object(&dump, AT(1), 64, NO_WORDS);
+    dump_object(&dump, AT(2), 64, WORDS(AT(1), AT(3)));
+    dump_object(&dump, AT(3), 64, WORDS(AT(0)));
+    dump_bss(&dump, 0x560000, WORDS(AT(0)));
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    const struct {
+        int from, to;
+        uint32_t type;
+    } edges[] = {{0, 1, S_PROPERTY}, {2, 1, S_WEAK}, {2, 3, S_PROPERTY}, {3, 0, S_WEAK}};
+    for (int i = 0; i < 4; i++) {
+        const struct snapshot_edge *edge =
+            snapshot_edge(&snapshot, snapshot_object(&snapshot, &dump, AT(edges[i].from)),
+                          snapshot_object(&snapshot, &dump, AT(edges[i].to)));
+        assert_non_null(edge);
+        assert_int_equal(edge->type, edges[i].type);
+    }
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* Many objects in a chain must not need as many frames of stack. */
+static void long_chain(void **state)
+{
+    (void)state;
+    enum { COUNT = 300000 };
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t i = 0; i < COUNT; i++)
+        dump_object(&dump, AT(i), 64, WORDS(i + 1 < COUNT ? AT(i + 1) : AT(0)));
+    dump_eof(&dump);
+    dump_graph(&dump, 2);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, COUNT);
+    assert_int_equal(g2h_graph_account(dump.graph)->pointers_hit, COUNT);
+    dump_deinit(&dump);
+}
+
+/* ---- tentative edges ---- */
+
+/* The edge to an object from the node of a name; fails where there is none. */
+static const struct snapshot_edge *edge_from(const struct snapshot *snapshot,
+                                             const struct dump *dump, const char *name,
+                                             uint64_t address)
+{
+    const struct snapshot_edge *edge = snapshot_edge(snapshot, snapshot_find(snapshot, name),
+                                                     snapshot_object(snapshot, dump, address));
+    if (!edge)
+        fail_msg("no edge from %s", name);
+    return edge;
+}
+
+/*
+ * 0 is held by its finalizer alone, 1 by 0 alone, 2 by its finalizer and bss, 3 is a finalizer's
+ * closure. A registered finalizer does not keep its object, but the object must hang somewhere, and
+ * what it holds is no garbage.
+ */
+static void finalizers(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, AT(0), 64, WORDS(AT(1)));
+    dump_object(&dump, AT(1), 64, NO_WORDS);
+    dump_object(&dump, AT(2), 48, NO_WORDS);
+    dump_object(&dump, AT(3), 32, NO_WORDS);
+    dump_object(&dump, AT(4), 16, NO_WORDS);
+    dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(0), AT(3));
+    dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(2), 0);
+    dump_finalizer(&dump, G2H_RECORD_QUEUEDFINALIZER, AT(4), 0);
+    dump_finalizer(&dump, G2H_RECORD_FINALIZER, 0x560000, 0x470000); /* both in the executable */
+    dump_bss(&dump, 0x560000, WORDS(AT(2), AT(4)));
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    expect_all_rooted(&snapshot);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 0);
+    assert_false(snapshot_has(&snapshot, "(unreachable)"));
+    const struct snapshot_edge *edge = edge_from(&snapshot, &dump, "finalizer of ptr64", AT(0));
+    assert_int_equal(edge->type, S_INTERNAL);
+    assert_string_equal(snapshot_edge_name(&snapshot, edge), "object");
+    edge = edge_from(&snapshot, &dump, "finalizer of ptr64", AT(3));
+    assert_int_equal(edge->type, S_INTERNAL);
+    assert_string_equal(snapshot_edge_name(&snapshot, edge), "fn");
+    assert_int_equal(edge_from(&snapshot, &dump, "finalizer of noptr48", AT(2))->type, S_WEAK);
+    /* a queued one is a root of its own */
+    assert_int_equal(edge_from(&snapshot, &dump, "finalizer of noptr16", AT(4))->type, S_INTERNAL);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* An object with a finalizer that another object with one holds: both edges stay, whatever their
+ * order. */
+static void finalizers_in_a_row(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        struct dump dump;
+        struct snapshot snapshot;
+        dump_start_modern(&dump, "go1.19.8");
+        dump_object(&dump, AT(0), 64, WORDS(AT(1)));
+        dump_object(&dump, AT(1), 48, WORDS(AT(2)));
+        dump_object(&dump, AT(2), 32, NO_WORDS);
+        dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(order), 0);
+        dump_finalizer(&dump, G2H_RECORD_FINALIZER, AT(1 - order), 0);
+        dump_eof(&dump);
+        snapshot_of(&snapshot, &dump, 1);
+        expect_all_rooted(&snapshot);
+        assert_int_equal(edge_from(&snapshot, &dump, "finalizer of ptr64", AT(0))->type,
+                         S_INTERNAL);
+        assert_int_equal(edge_from(&snapshot, &dump, "finalizer of ptr48", AT(1))->type,
+                         S_INTERNAL);
+        snapshot_deinit(&snapshot);
+        dump_deinit(&dump);
+    }
+}
+
+/*
+ * A frame of three words, one of them listed. The second word is of a stack object: it counts where
+ * something points into the frame. By FORMATS.md §3.5 that is in dumps of Go 1.12 and later, which
+ * have the layout of 1.7.
+ */
+static void put_stack_object(struct dump *dump, enum dump_format format,
+                             uint64_t pointer_into_frame, bool held)
+{
+    dump_start(dump, format, 8, false);
+    dump_object(dump, AT(0), 64, NO_WORDS);
+    dump_object(dump, AT(1), 64, WORDS(AT(2)));
+    dump_object(dump, AT(2), 48, NO_WORDS);
+    dump_object(dump, AT(3), 32, WORDS(pointer_into_frame));
+    dump_goroutine(dump, 1, 0, STACK);
+    dump_frame(dump, "main.f", STACK, 0, WORDS(AT(0), AT(1) + 8, 0x1234), 1);
+    dump_frame(dump, "main.g", STACK + 24, 1, WORDS(AT(3)), 1);
+    dump_bss(dump, 0x560000, held ? 1 : 0, (const uint64_t[]){AT(1)});
+    dump_eof(dump);
+}
+
+static void stack_objects(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    put_stack_object(&dump, DUMP_1_7, STACK + 8, false);
+    snapshot_of(&snapshot, &dump, 1);
+    const struct snapshot_edge *edge = edge_from(&snapshot, &dump, "main.f", AT(1));
+    assert_int_equal(edge->type, S_INTERNAL);
+    assert_string_equal(snapshot_edge_name(&snapshot, edge), "f8?");
+    assert_int_equal(edge_from(&snapshot, &dump, "main.f", AT(0))->type, S_PROPERTY);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 0);
+    assert_int_equal(g2h_graph_account(dump.graph)->conservative, 1);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+
+    put_stack_object(&dump, DUMP_1_7, STACK + 8, true); /* bss holds it anyway */
+    snapshot_of(&snapshot, &dump, 1);
+    assert_int_equal(edge_from(&snapshot, &dump, "main.f", AT(1))->type, S_WEAK);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+
+    const uint64_t elsewhere[] = {0, STACK - 8, STACK + 32, STACK + 24};
+    for (int i = 0; i < 4; i++) { /* nothing points into the frame: the word is a dead one */
+        put_stack_object(&dump, DUMP_1_7, elsewhere[i], false);
+        snapshot_of(&snapshot, &dump, 1);
+        assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 2);
+        assert_int_equal(g2h_graph_account(dump.graph)->conservative, 0);
+        expect_all_rooted(&snapshot);
+        snapshot_deinit(&snapshot);
+        dump_deinit(&dump);
+    }
+    put_stack_object(&dump, DUMP_1_6, STACK + 8, false); /* before 1.12 all is listed */
+    snapshot_of(&snapshot, &dump, 1);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 2);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* From one stack object to another, in a frame that nothing else points into. */
+static void stack_objects_in_a_row(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.26.1");
+    dump_object(&dump, AT(0), 64, NO_WORDS);
+    dump_goroutine(&dump, 1, 0, STACK);
+    dump_frame(&dump, "main.f", STACK, 0, WORDS(STACK + 24), 1);
+    dump_frame(&dump, "main.g", STACK + 8, 1, WORDS(0, AT(0)), 0);
+    dump_frame(&dump, "main.h", STACK + 24, 2, WORDS(0, STACK + 8), 0);
+    dump_eof(&dump);
+    dump_graph(&dump, 1);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 0);
+    dump_deinit(&dump);
+}
+
+/* ---- other roots ---- */
+
+/* What each record holds is live: goroutine's ctxt, defer, panic, otherroot, data, and an interior
+ * pointer. */
+static void every_root_holds(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    struct g2h_record record = {.kind = G2H_RECORD_GOROUTINE};
+    const struct g2h_field field = {G2H_FIELD_POINTER, 0};
+    uint8_t word[8];
+    dump_start_modern(&dump, "go1.19.8");
+    for (int i = 0; i < 8; i++)
+        dump_object(&dump, AT(i), 64, NO_WORDS);
+    record.goroutine = (struct g2h_goroutine){.goid = 1, .ctxt = AT(0)};
+    dump_record(&dump, &record, NULL, 0);
+    record = (struct g2h_record){.kind = G2H_RECORD_DEFER};
+    record.defer = (struct g2h_defer){.funcval = AT(1)};
+    dump_record(&dump, &record, NULL, 0);
+    record = (struct g2h_record){.kind = G2H_RECORD_PANIC};
+    record.panic = (struct g2h_panic){.data = AT(2)};
+    dump_record(&dump, &record, NULL, 0);
+    record = (struct g2h_record){.kind = G2H_RECORD_OTHERROOT};
+    record.otherroot = (struct g2h_otherroot){{(const uint8_t *)"x", 1}, AT(3) + 63};
+    dump_record(&dump, &record, NULL, 0);
+    record = (struct g2h_record){.kind = G2H_RECORD_DATA};
+    dump_store(&dump, word, AT(4) + 8);
+    record.segment = (struct g2h_segment){0x550000, {word, 8}, {0}};
+    dump_record(&dump, &record, &field, 1);
+    dump_finalizer(&dump, G2H_RECORD_QUEUEDFINALIZER, AT(5), AT(6));
+    dump_bss(&dump, 0x560000, WORDS(AT(8), AT(7)));
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 0);
+    assert_int_equal(g2h_graph_account(dump.graph)->root_pointers_hit, 8);
+    assert_int_equal(g2h_graph_account(dump.graph)->root_pointers_missed, 1);
+    expect_all_rooted(&snapshot);
+    assert_non_null(snapshot_edge(&snapshot, 0, snapshot_find(&snapshot, "(GC roots)")));
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* The format of 2013: roots one by one, frames found by their caller's sp. */
+static void roots_of_2013(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start(&dump, DUMP_2013, 8, false);
+    for (int i = 0; i < 4; i++)
+        dump_typed_object(&dump, AT(i), 0, 0, 64, NO_WORDS);
+    dump_goroutine(&dump, 1, 0x1000, STACK);
+    dump_tag(&dump, G2H_RECORD_STACKFRAME);
+    dump_uvarints(&dump, WORDS(STACK, STACK + 64, 0x401000, 0x401010));
+    dump_string(&dump, "main.f");
+    dump_tag(&dump, G2H_RECORD_STACKROOT);
+    dump_uvarints(&dump, WORDS(STACK + 16, AT(0), STACK));
+    dump_tag(&dump, G2H_RECORD_STACKROOT);
+    dump_uvarints(&dump, WORDS(STACK + 4096, AT(1), STACK + 4000)); /* of no frame */
+    dump_tag(&dump, G2H_RECORD_DATAROOT);
+    dump_uvarints(&dump, WORDS(0x560000, AT(2)));
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 1);
+    assert_string_equal(snapshot_edge_name(&snapshot, edge_from(&snapshot, &dump, "main.f", AT(0))),
+                        "f16");
+    assert_string_equal(snapshot_edge_name(&snapshot, edge_from(&snapshot, &dump, "data", AT(2))),
+                        "0x560000");
+    assert_true(is_head(&snapshot, &dump, AT(3)));
+    expect_all_rooted(&snapshot);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest reach[] = {
+        cmocka_unit_test(no_garbage),
+        cmocka_unit_test(chains),
+        cmocka_unit_test(self_references),
+        cmocka_unit_test(cycles),
+        cmocka_unit_test(random_graphs),
+        cmocka_unit_test(garbage_does_not_hold_what_is_live),
+        cmocka_unit_test(long_chain),
+        cmocka_unit_test(finalizers),
+        cmocka_unit_test(finalizers_in_a_row),
+        cmocka_unit_test(stack_objects),
+        cmocka_unit_test(stack_objects_in_a_row),
+        cmocka_unit_test(every_root_holds),
+        cmocka_unit_test(roots_of_2013),
+    };
+    return UNIT_RUN(reach);
+}
