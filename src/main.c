@@ -58,8 +58,11 @@ static struct g2h_error *convert(const struct options *options, struct target *t
     struct g2h_error *error = g2h_input_open(options->input, progress, input);
     if (!error)
         error = g2h_heap_load(*input, &heap_options, heap);
-    if (error && *input && (*input)->damage)
-        message_error((*input)->damage); /* it explains the other */
+    if (error && *input && (*input)->damage) { /* it explains the other */
+        g2h_error_destroy(error);
+        error = (*input)->damage;
+        (*input)->damage = NULL;
+    }
     if (error)
         return error;
     message_warnings(*input, *heap);
@@ -96,8 +99,10 @@ int main(int argc, char **argv)
     catch_interrupt(SIGINT);
     catch_interrupt(SIGTERM);
     catch_interrupt(SIGHUP);
+    catch_interrupt(SIGQUIT);
+    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
 
-    struct g2h_error *error = target_open(options.output, &target);
+    struct g2h_error *error = target_open(options.output, options.input, &target);
     if (!error)
         error = convert(&options, &target, &input, &heap, &graph);
     if (error)

@@ -225,7 +225,7 @@ struct g2h_reader;
 
 /*
  * Starts to read at the header and tells the layout. input must outlive the reader.
- * Errors: G2H_ERROR_NOT_DUMP (no header of a Go heap dump, or nothing behind it), G2H_ERROR_MEMORY.
+ * Errors: G2H_ERROR_NOT_DUMP (no header of a Go heap dump), G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_reader_create(const struct g2h_input *input,
                                                struct g2h_reader **ret);

@@ -17,6 +17,7 @@ enum g2h_error_code {
     G2H_ERROR_DAMAGED,  /* the input is cut or damaged from some offset on; what is before was read
                          */
     G2H_ERROR_LIMIT,    /* the heap does not fit the numbers of the output's format */
+    G2H_ERROR_NOT_EXE,  /* the executable is none, or not the one that wrote the dump */
 };
 
 struct g2h_error {

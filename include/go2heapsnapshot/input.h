@@ -20,6 +20,7 @@ struct g2h_input {
     /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is
      * there. */
     struct g2h_error *damage;
+    bool unpacked; /* it was gzipped */
     bool borrowed; /* data is the caller's: g2h_input_close() leaves it alone */
 };
 

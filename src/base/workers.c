@@ -140,7 +140,7 @@ static void *work_ordered(void *argument)
  */
 static struct g2h_error *run_threads(struct run *run, unsigned threads, void *(*body)(void *))
 {
-    if (threads > run->tasks)
+    if (threads == 0 || threads > run->tasks)
         threads = run->tasks > 1 ? (unsigned)run->tasks : 1;
     struct thread *all = calloc(threads, sizeof(*all));
     if (!all)

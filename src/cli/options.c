@@ -1,6 +1,7 @@
 /* options; see options.h. */
 #include "cli/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -51,6 +52,15 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
     return true;
 }
 
+/* To standard output; the exit status. */
+static int print(const char *text)
+{
+    if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
+        return EXIT_FINE;
+    fprintf(stderr, "go2heapsnapshot: standard output: cannot write: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static const struct option known[] = {{"output", required_argument, NULL, 'o'},
@@ -67,6 +77,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     while ((option = getopt_long(argc, argv, "o:zj:vhV", known, NULL)) != -1) {
         switch (option) {
         case 'o':
+            if (*optarg == '\0') {
+                fprintf(stderr, "go2heapsnapshot: -o takes a file's name, not ''\n%s", hint);
+                return false;
+            }
             ret->output = optarg;
             break;
         case 'z':
@@ -81,12 +95,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             ret->verbose = true;
             break;
         case 'h':
-            fputs(help, stdout);
-            *ret_status = EXIT_FINE;
+            *ret_status = print(help);
             return false;
         case 'V':
-            puts("go2heapsnapshot " G2H_VERSION);
-            *ret_status = EXIT_FINE;
+            *ret_status = print("go2heapsnapshot " G2H_VERSION "\n");
             return false;
         default:
             fputs(hint, stderr);

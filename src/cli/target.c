@@ -2,6 +2,7 @@
 #include "cli/target.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,45 +19,49 @@ void target_remove_unfinished(void)
         unlink(unfinished);
 }
 
-struct g2h_error *target_open(const char *path, struct target *ret)
+/* A new file beside path, or beside what a symbolic link at path points to. */
+static struct g2h_error *open_temporary(const char *path, mode_t mode, struct target *ret)
 {
-    struct stat status;
+    char *real = realpath(path, NULL); /* NULL where there is no such file yet */
+    size_t size = strlen(real ? real : path) + sizeof(".XXXXXX");
+    ret->path = ret->real_path = real ? real : strdup(path);
+    char *temporary = malloc(size);
+    if (!ret->path || !temporary) {
+        free(temporary);
+        return &error_no_memory;
+    }
+    snprintf(temporary, size, "%s.XXXXXX", ret->path);
+    ret->fd = mkstemp(temporary);
+    if (ret->fd < 0) {
+        free(temporary);
+        return error_system(errno, "%s: cannot create", path);
+    }
+    ret->temporary_path = temporary;
+    if (size <= sizeof(unfinished))
+        memcpy(unfinished, temporary, size);
+    fchmod(ret->fd, mode); /* mkstemp() gives 0600 */
+    return NULL;
+}
+
+struct g2h_error *target_open(const char *path, const char *input, struct target *ret)
+{
+    struct stat status, input_status;
+    mode_t mask = umask(0);
+    umask(mask);
     *ret = (struct target){.fd = STDOUT_FILENO, .name = "standard output", .path = path};
     if (!path)
         return NULL;
     ret->name = path;
-    if (stat(path, &status) == 0 &&
-        !S_ISREG(status.st_mode)) { /* a device or a pipe is written to, not replaced */
-        FILE *file = fopen(path, "w");
-        if (!file)
-            return error_system(errno, "%s: cannot write", path);
-        ret->fd = fileno(file);
-        return NULL;
-    }
-    char *real = realpath(
-        path, NULL); /* what a symbolic link points to; NULL where there is no such file yet */
-    size_t size = strlen(real ? real : path) + sizeof(".XXXXXX");
-    ret->path = ret->real_path = real ? real : strdup(path);
-    ret->temporary_path = malloc(size);
-    if (!ret->path || !ret->temporary_path) {
-        target_deinit(ret);
-        return &error_no_memory;
-    }
-    snprintf(ret->temporary_path, size, "%s.XXXXXX", ret->path);
-    ret->fd = mkstemp(ret->temporary_path);
-    if (ret->fd < 0) {
-        struct g2h_error *error = error_system(errno, "%s: cannot write", path);
-        free(ret->temporary_path);
-        ret->temporary_path = NULL;
-        target_deinit(ret);
-        return error;
-    }
-    if (size <= sizeof(unfinished))
-        memcpy(unfinished, ret->temporary_path, size);
-    mode_t mask = umask(0); /* mkstemp() gives 0600 whatever the mask */
-    umask(mask);
-    fchmod(ret->fd, 0666 & ~mask);
-    return NULL;
+    if (stat(path, &status) < 0)
+        return open_temporary(path, 0666 & ~mask, ret);
+    if (stat(input, &input_status) == 0 && status.st_dev == input_status.st_dev &&
+        status.st_ino == input_status.st_ino)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: is the dump itself; give the snapshot another name", path);
+    if (S_ISREG(status.st_mode)) /* who may read the file stays as it was */
+        return open_temporary(path, status.st_mode & 0777, ret);
+    ret->fd = open(path, O_WRONLY | O_CLOEXEC); /* a device or a pipe is written to, not replaced */
+    return ret->fd < 0 ? error_system(errno, "%s: cannot write", path) : NULL;
 }
 
 struct g2h_error *target_complete(struct target *target)

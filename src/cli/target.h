@@ -12,8 +12,11 @@ struct target {
     char *real_path;
 };
 
-/* path NULL: standard output. Errors: G2H_ERROR_SYSTEM, and G2H_ERROR_MEMORY. */
-struct g2h_error *target_open(const char *path, struct target *ret);
+/*
+ * path NULL: standard output. input is the path of the dump, which is not overwritten. ret must be
+ * given to target_deinit() also after an error. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY.
+ */
+struct g2h_error *target_open(const char *path, const char *input, struct target *ret);
 
 /* Gives the file its name. */
 struct g2h_error *target_complete(struct target *target);

@@ -345,6 +345,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
     struct g2h_bytes string, arch;
     uint64_t thechar;
     memset(ret, 0, sizeof(*ret));
+    ret->version = ret->experiment = (struct g2h_bytes){(const uint8_t *)"", 0};
     if (reader->has_params)
         return wrong(reader, "there is a second params record");
     if (!read_bool(reader, &ret->big_endian) || !read_uvarint(reader, &ret->pointer_size))
@@ -530,14 +531,22 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
         return NULL;
     }
 
-    uint64_t here = (uint64_t)(reader->cursor.at - reader->input->data);
+    const unsigned long long here = (unsigned long long)(reader->cursor.at - reader->input->data);
+    const unsigned long long number = (unsigned long long)reader->number;
+    const char *name = reader->input->name,
+               *unpacked = reader->input->unpacked ? " of the unpacked dump" : "";
     reader->cursor.at = reader->begin;
-    const char *kind =
-        reader->kind < G2H_RECORD_KINDS ? g2h_record_kind_name(reader->kind) : "no kind yet";
-    return error_create(
-        G2H_ERROR_DAMAGED, "%s: byte %llu: record %llu (%s, begun at byte %llu): %s",
-        reader->input->name, (unsigned long long)here, (unsigned long long)reader->number, kind,
-        (unsigned long long)ret->offset, reader->what);
+    if (number == 1 && ret->offset == reader->input->size)
+        return error_create(G2H_ERROR_DAMAGED,
+                            "%s: byte %llu%s: the dump is cut: nothing follows its header", name,
+                            here, unpacked);
+    if (reader->kind >= G2H_RECORD_KINDS)
+        return error_create(G2H_ERROR_DAMAGED, "%s: byte %llu%s: record %llu: %s", name, here,
+                            unpacked, number, reader->what);
+    return error_create(G2H_ERROR_DAMAGED,
+                        "%s: byte %llu%s: record %llu (%s, begun at byte %llu): %s", name, here,
+                        unpacked, number, g2h_record_kind_name(reader->kind),
+                        (unsigned long long)ret->offset, reader->what);
 }
 
 void reader_seek(struct g2h_reader *copy, uint64_t offset)
@@ -546,20 +555,41 @@ void reader_seek(struct g2h_reader *copy, uint64_t offset)
     copy->at_end = false;
 }
 
+static bool begins(const struct g2h_input *input, const char *text, uint64_t size)
+{
+    return memcmp(input->data, text, (size_t)(input->size < size ? input->size : size)) == 0;
+}
+
+/* Says what the input is instead, where that can be told. */
+static struct g2h_error *refuse(const struct g2h_input *input)
+{
+    static const char header[] = "go1.7 heap dump\n", snapshot[] = "{\"snapshot\":";
+    const char *hint = input->unpacked ? "; a profile of net/http/pprof is none" : "";
+    if (input->size == 0)
+        return error_create(
+            G2H_ERROR_NOT_DUMP,
+            "%s: is empty (was the disk full, or did the program end while it dumped?)",
+            input->name);
+    if (input->size < sizeof(header) - 1 && begins(input, header, 4) &&
+        (input->size <= 5 || memcmp(input->data + 5, header + 5, (size_t)input->size - 5) == 0))
+        return error_create(G2H_ERROR_NOT_DUMP, "%s: byte %llu: the dump is cut within its header",
+                            input->name, (unsigned long long)input->size);
+    if (input->size >= sizeof(snapshot) - 1 && begins(input, snapshot, sizeof(snapshot) - 1))
+        return error_create(G2H_ERROR_NOT_DUMP, "%s: is a heap snapshot already", input->name);
+    return error_create(
+        G2H_ERROR_NOT_DUMP,
+        "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap dump\\n\", as what "
+        "runtime/debug.WriteHeapDump writes does%s",
+        input->name, hint);
+}
+
 struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret)
 {
     size_t header = 0;
     const char *warning;
     const struct layout *layout = layout_detect(input->data, input->size, &header, &warning);
-    if (!layout) {
-        if (input->size == 0)
-            return error_create(G2H_ERROR_NOT_DUMP, "%s: is empty", input->name);
-        return error_create(G2H_ERROR_NOT_DUMP,
-                            "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap "
-                            "dump\\n\", as what "
-                            "runtime/debug.WriteHeapDump writes does",
-                            input->name);
-    }
+    if (!layout)
+        return refuse(input);
     struct g2h_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return &error_no_memory;

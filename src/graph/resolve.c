@@ -185,9 +185,11 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     resolve_batch(resolver, collector, &batch);
     block->starts[block->objects] = (uint32_t)count;
     block->hits = collector->hits - hits_before;
-    uint32_t *exact = count > 0 ? realloc(block->targets, count * sizeof(*exact)) : NULL;
+    uint32_t *exact = realloc(block->targets, (count > 0 ? count : 1) * sizeof(*exact));
     if (exact)
         block->targets = exact;
+    else if (!block->targets)
+        return &error_no_memory;
     return NULL;
 }
 

@@ -201,8 +201,9 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t
     bool more = true;
     while (!error && more && spool->end < 2)
         error = spool_fill(spool, &more);
+    input->unpacked = is_gzip(spool->buffer, spool->end);
     if (!error)
-        error = is_gzip(spool->buffer, spool->end) ? spool_gzip(spool) : spool_plain(spool);
+        error = input->unpacked ? spool_gzip(spool) : spool_plain(spool);
     if (!error)
         error = map(input, spool->target, spool->size);
     input->damage = spool->damage;

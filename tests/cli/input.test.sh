@@ -16,9 +16,9 @@ run go2heapsnapshot directory
 said "a directory" 1 "go2heapsnapshot: directory: is a directory"
 : >empty
 run go2heapsnapshot empty
-said "an empty file" 1 "go2heapsnapshot: empty: is empty"
+said "an empty file" 1 "go2heapsnapshot: empty: is empty (was the disk full, or did the program end while it dumped?)"
 run go2heapsnapshot - </dev/null
-said "an empty stdin" 1 "go2heapsnapshot: standard input: is empty"
+said "an empty stdin" 1 "go2heapsnapshot: standard input: is empty (was the disk full, or did the program end while it dumped?)"
 echo "There is no heap dump in here." >text
 run go2heapsnapshot text
 said "a text file" 1 "go2heapsnapshot: text: $not_a_dump"
@@ -26,9 +26,17 @@ wrote_nothing "a text file: nothing on stdout"
 head -c 100000 /dev/zero >zeros
 run go2heapsnapshot zeros
 said "a file of zeros" 1 "go2heapsnapshot: zeros: $not_a_dump"
+printf 'go1.7 heap' >header.dump
+run go2heapsnapshot header.dump
+said "cut within the header" 1 "go2heapsnapshot: header.dump: byte 10: the dump is cut within its header"
+printf 'go1.7 heap dump\n' >header.dump
+run go2heapsnapshot header.dump
+said "cut behind the header" 1 "go2heapsnapshot: header.dump: byte 16: the dump is cut: nothing follows its header"
+run go2heapsnapshot good.heapsnapshot
+said "a snapshot" 1 "go2heapsnapshot: good.heapsnapshot: is a heap snapshot already"
 gzip -c text >text.gz
 run go2heapsnapshot text.gz
-said "a gzipped text file" 1 "go2heapsnapshot: text.gz: $not_a_dump"
+said "a gzipped text file" 1 "go2heapsnapshot: text.gz: $not_a_dump; a profile of net/http/pprof is none"
 if [ "$(id -u)" -eq 0 ]; then
 	skip "a file without read permission" "root may read it"
 else

@@ -32,9 +32,20 @@ run go2heapsnapshot -o old.heapsnapshot bad.dump
 check "-o, but the input is no dump: exit 1" [ "$status" -eq 1 ]
 equal "-o, but the input is no dump: the old file stays" "$(cat old.heapsnapshot)" old
 equal "-o, but the input is no dump: no temporary file" "$(files 'old.heapsnapshot*')" "./old.heapsnapshot "
+cp good.dump own.dump
+run go2heapsnapshot -o own.dump own.dump
+said "-o onto the dump itself" 1 "go2heapsnapshot: own.dump: is the dump itself; give the snapshot another name"
+check "-o onto the dump itself: it is as it was" cmp good.dump own.dump
+run go2heapsnapshot -o '' good.dump
+said "-o without a name" 2 "go2heapsnapshot: -o takes a file's name, not ''
+Try 'go2heapsnapshot --help'."
+touch private
+chmod 600 private
+run go2heapsnapshot -o private good.dump
+equal "-o over a file that only its owner may read: stays so" "$(stat -c %a private)" 600
 run go2heapsnapshot -o missing/new.heapsnapshot good.dump
 said "-o in a directory that is missing" 1 \
-	"go2heapsnapshot: missing/new.heapsnapshot: cannot write: No such file or directory"
+	"go2heapsnapshot: missing/new.heapsnapshot: cannot create: No such file or directory"
 run go2heapsnapshot -o directory good.dump
 said "-o that is a directory" 1 "go2heapsnapshot: directory: cannot write: Is a directory"
 run go2heapsnapshot -o /dev/full good.dump

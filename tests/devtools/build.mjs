@@ -5,7 +5,7 @@
 // Only what those two files import from the rest of the front end, and never or hardly use, is replaced:
 // the "barrel" modules, which would pull in half of DevTools, and the translation of progress texts.
 
-import {mkdirSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {dirname, join, relative} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
@@ -102,6 +102,6 @@ export async function buildWorker() {
   return pathToFileURL(output).href;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   console.log(fileURLToPath(await buildWorker()));
 }

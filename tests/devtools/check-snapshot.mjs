@@ -6,7 +6,7 @@
 //
 // Two readers look at a file: JSON.parse, which knows nothing of DevTools, and DevTools itself.
 
-import {readdirSync, readFileSync} from 'node:fs';
+import {readdirSync, readFileSync, realpathSync} from 'node:fs';
 import {constants} from 'node:buffer';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -349,6 +349,6 @@ async function main(words) {
   return bad === 0 ? 0 : 1;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   process.exitCode = await main(process.argv.slice(2));
 }

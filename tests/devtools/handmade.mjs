@@ -6,7 +6,7 @@
 //                    -> (goroutines) -> goroutine 1 [running] -> main.main -> the one noptr1024
 // The target has more links at the end of the chain, and not the noptr1024 but another one at another address.
 
-import {mkdirSync, writeFileSync} from 'node:fs';
+import {mkdirSync, realpathSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {meta} from './check-snapshot.mjs';
@@ -63,7 +63,7 @@ export function chain(links, bufferId) {
 /** The pair that the tests use. */
 export const pair = {base: () => chain(5, 501), target: () => chain(205, 777)};
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   const directory = process.argv[2];
   mkdirSync(directory, {recursive: true});
   for (const [name, make] of Object.entries(pair)) {

@@ -1,7 +1,9 @@
 /*
- * fuzz_target; see fuzz_target.h. Also the entry point for libFuzzer, where a driver other than mutate.c has main().
+ * fuzz_target; see fuzz_target.h. Also the entry point for libFuzzer, where a driver other than
+ * mutate.c has main().
  *
- * It does what convert() and main() of src/main.c do, with the program's own messages (src/cli/messages.c).
+ * It does what convert() and main() of src/main.c do, with the program's own messages
+ * (src/cli/messages.c).
  */
 #include "fuzz_target.h"
 
@@ -18,7 +20,8 @@ int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
 {
     const struct g2h_heap_options heap_options = {.threads = threads};
     const struct g2h_graph_options graph_options = {.threads = threads};
-    const struct g2h_output_options output_options = {.fd = fd, .name = "the snapshot", .threads = threads};
+    const struct g2h_output_options output_options = {
+        .fd = fd, .name = "the snapshot", .threads = threads};
     struct g2h_heap *heap = NULL;
     struct g2h_graph *graph = NULL;
 

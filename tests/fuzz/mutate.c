@@ -4,26 +4,27 @@
  *   mutate [OPTION]... DUMP...     dumps may be gzipped
  *     --cuts N        dumps that end at a random byte (default 200)
  *     --flips N       dumps with one random byte changed (2000)
- *     --records N     small dumps with broken records: numbers replaced by huge ones or by those of other records, records
- *                     swapped, doubled, lost, bytes inserted and overwritten (1000)
+ *     --records N     small dumps with broken records: numbers replaced by huge ones or by those of
+ * other records, records swapped, doubled, lost, bytes inserted and overwritten (1000)
  *     --gzips N       small gzipped dumps with bytes of the gzip stream changed or cut off (100)
  *     --seed S        another choice of all of these (1)
  *     --jobs N        conversions at a time (one per processor)
- *     --keep DIR      writes each snapshot of exit 0 or 3 to DIR/0 … DIR/<jobs - 1>, each once if many are the same, and
- *                     each dump that fails to DIR/failed
+ *     --keep DIR      writes each snapshot of exit 0 or 3 to DIR/0 … DIR/<jobs - 1>, each once if
+ * many are the same, and each dump that fails to DIR/failed
  *     --small DIR     only writes DUMP's small forms to DIR, as a corpus for other fuzzers
  *     --repeat RUN    only this run ("flip 17"), in this process: for a debugger
  *
- * TAP: a line per dump. A run depends only on the seed, the dump's name and the run's own name. Each has a process of its
- * own, so that a crash is the end of that run alone; the sanitizers it is built with turn hidden errors into crashes.
- * A run fails if it
+ * TAP: a line per dump. A run depends only on the seed, the dump's name and the run's own name.
+ * Each has a process of its own, so that a crash is the end of that run alone; the sanitizers it is
+ * built with turn hidden errors into crashes. A run fails if it
  *   - crashes, or if a sanitizer ends it (leaks count too);
  *   - hangs: takes longer than 20 s, where the whole dump takes some 30 ms;
- *   - needs more memory than twice what the whole dump needs and 32 MB. The whole dump's need grows with its size, and
- *     damage adds neither bytes nor records; twice, because the ways of damage (sorting all objects one by one) are not
- *     those of a good dump;
+ *   - needs more memory than twice what the whole dump needs and 32 MB. The whole dump's need grows
+ * with its size, and damage adds neither bytes nor records; twice, because the ways of damage
+ * (sorting all objects one by one) are not those of a good dump;
  *   - ends with a status other than 0, 1 and 3, or with 0 though the dump was cut;
- *   - fails (1) though the params record, from which on a dump can be read, is whole, and does not say why.
+ *   - fails (1) though the params record, from which on a dump can be read, is whole, and does not
+ * say why.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,15 +49,19 @@ enum { TIME_LIMIT = 20, EXTRA_KILOBYTES = 32 << 10, MAX_JOBS = 64, FAILURES_SHOW
 
 enum kind { WHOLE, CUT, FLIP, RECORD, GZIP, KINDS };
 static const char *const kind_names[KINDS] = {"whole", "cut", "flip", "record", "gzip"};
-static const char *const kind_plurals[KINDS] = {"whole", "cuts", "flips", "broken records", "broken gzips"};
+static const char *const kind_plurals[KINDS] = {"whole", "cuts", "flips", "broken records",
+                                                "broken gzips"};
 
-#define VISIBLE __attribute__((visibility("default"))) /* the sanitizers' libraries look for these */
+#define VISIBLE \
+    __attribute__((visibility("default"))) /* the sanitizers' libraries look for these */
 
-/* Sanitizers: an exit status of their own, little memory kept back from reuse, NULL where there is no memory. */
+/* Sanitizers: an exit status of their own, little memory kept back from reuse, NULL where there is
+ * no memory. */
 VISIBLE const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
-    return "exitcode=99:quarantine_size_mb=8:allocator_may_return_null=1:detect_stack_use_after_return=0";
+    return "exitcode=99:quarantine_size_mb=8:allocator_may_return_null=1:detect_stack_use_after_"
+           "return=0";
 }
 
 VISIBLE const char *__ubsan_default_options(void);
@@ -158,7 +163,8 @@ static struct bytes gzip(const struct bytes *plain)
     return packed;
 }
 
-/* Whether the small form has a record, by how many of its kind came before: all of the few, some of the many. */
+/* Whether the small form has a record, by how many of its kind came before: all of the few, some of
+ * the many. */
 static bool is_kept(enum g2h_record_kind kind, size_t number, size_t goroutines)
 {
     switch (kind) {
@@ -205,7 +211,8 @@ static void split(struct dump *dump, const struct g2h_input *input)
         size_t end = last ? dump->whole.size : (size_t)next.offset;
         if (record.number == 1)
             dump->params_end = end;
-        piece = (struct piece){dump->whole.data + record.offset, end - (size_t)record.offset, record.kind, false};
+        piece = (struct piece){dump->whole.data + record.offset, end - (size_t)record.offset,
+                               record.kind, false};
         kept = is_kept(record.kind, counts[record.kind]++, counts[G2H_RECORD_GOROUTINE]);
         record = next;
     }
@@ -279,7 +286,8 @@ static size_t uvarint(const struct bytes *bytes, size_t at, uint64_t *ret)
     return 0;
 }
 
-/* A place in a record where a number is: one of the first few, or one near its end, where field lists are. */
+/* A place in a record where a number is: one of the first few, or one near its end, where field
+ * lists are. */
 static size_t number_at(const struct bytes *record, uint64_t *random)
 {
     uint64_t ignored;
@@ -290,7 +298,8 @@ static size_t number_at(const struct bytes *record, uint64_t *random)
         return record->size - 1 - below(random, tail);
     }
     size_t at = 1, length;
-    for (size_t skip = below(random, 14); skip > 0 && (length = uvarint(record, at, &ignored)) > 0; skip--)
+    for (size_t skip = below(random, 14); skip > 0 && (length = uvarint(record, at, &ignored)) > 0;
+         skip--)
         if (at + length < record->size)
             at += length;
     return at;
@@ -298,16 +307,49 @@ static size_t number_at(const struct bytes *record, uint64_t *random)
 
 static uint64_t odd_number(uint64_t old, uint64_t *random)
 {
-    static const uint64_t edges[] = {0, 1, 2, 3, 4, 7, 8, 9, 127, 128, 255, 256, 4096, 65535, 65536, 65537, 0x7ffff000,
-                                     0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff, UINT64_C(1) << 32,
-                                     (UINT64_C(1) << 42) - 8, UINT64_C(1) << 42, (UINT64_C(1) << 56) - 8,
-                                     UINT64_C(1) << 56, UINT64_C(1) << 63, UINT64_MAX - 7, UINT64_MAX};
+    static const uint64_t edges[] = {0,
+                                     1,
+                                     2,
+                                     3,
+                                     4,
+                                     7,
+                                     8,
+                                     9,
+                                     127,
+                                     128,
+                                     255,
+                                     256,
+                                     4096,
+                                     65535,
+                                     65536,
+                                     65537,
+                                     0x7ffff000,
+                                     0x7fffffff,
+                                     0x80000000,
+                                     0xfffffff8,
+                                     0xffffffff,
+                                     UINT64_C(1) << 32,
+                                     (UINT64_C(1) << 42) - 8,
+                                     UINT64_C(1) << 42,
+                                     (UINT64_C(1) << 56) - 8,
+                                     UINT64_C(1) << 56,
+                                     UINT64_C(1) << 63,
+                                     UINT64_MAX - 7,
+                                     UINT64_MAX};
     const size_t count = sizeof(edges) / sizeof(edges[0]);
     size_t choice = below(random, count + 10);
     if (choice < count)
         return edges[choice];
-    const uint64_t near[] = {old + 1, old - 1, old + 8, old - 8, old * 2, old / 2, 0 - old, old + 4096,
-                             old ^ UINT64_C(1) << below(random, 64), next_random(random)};
+    const uint64_t near[] = {old + 1,
+                             old - 1,
+                             old + 8,
+                             old - 8,
+                             old * 2,
+                             old / 2,
+                             0 - old,
+                             old + 4096,
+                             old ^ UINT64_C(1) << below(random, 64),
+                             next_random(random)};
     return near[choice - count];
 }
 
@@ -361,7 +403,8 @@ static void break_record(struct piece *pieces, size_t *count, uint64_t *random)
         put_number(&record, at, odd_number(old, random), random);
         break;
     case 0:
-    case 1: { /* a number becomes that of another record: addresses that are the same, chains in circles */
+    case 1: { /* a number becomes that of another record: addresses that are the same, chains in
+                 circles */
         struct bytes source = {pieces[other].data, pieces[other].size};
         uvarint(&source, number_at(&source, random), &old);
         put_number(&record, at, old, random);
@@ -494,13 +537,16 @@ struct results {
     size_t seen_count, seen_capacity;
 };
 
-static struct bytes input_of(const struct options *options, const struct dump *dump, struct run run, uint64_t *random)
+static struct bytes input_of(const struct options *options, const struct dump *dump, struct run run,
+                             uint64_t *random)
 {
-    *random = hash(options->seed, dump->name, strlen(dump->name)) ^ (uint64_t)run.kind << 56 ^ run.number;
+    *random =
+        hash(options->seed, dump->name, strlen(dump->name)) ^ (uint64_t)run.kind << 56 ^ run.number;
     return mutate(dump, run.kind, random);
 }
 
-static struct g2h_error *open_input(enum kind kind, const struct bytes *bytes, struct g2h_input **ret)
+static struct g2h_error *open_input(enum kind kind, const struct bytes *bytes,
+                                    struct g2h_input **ret)
 {
     if (kind != GZIP)
         return g2h_input_from_memory("fuzz", bytes->data, bytes->size, ret);
@@ -522,7 +568,8 @@ static int convert(const struct options *options, const struct dump *dump, const
     struct g2h_input *input;
     struct g2h_error *error = open_input(job->run.kind, &bytes, &input);
     size_t same = 0;
-    while (same < bytes.size && same < dump->whole.size && bytes.data[same] == dump->whole.data[same])
+    while (same < bytes.size && same < dump->whole.size &&
+           bytes.data[same] == dump->whole.data[same])
         same++;
     job->report->changed_from = same;
     if (error) {
@@ -540,12 +587,13 @@ static int convert(const struct options *options, const struct dump *dump, const
     return job->report->status;
 }
 
-static void start(const struct options *options, const struct dump *dump, struct job *job, struct run run)
+static void start(const struct options *options, const struct dump *dump, struct job *job,
+                  struct run run)
 {
     job->run = run;
     *job->report = (struct report){0};
-    if (ftruncate(job->snapshot, 0) < 0 || ftruncate(job->messages, 0) < 0 || lseek(job->snapshot, 0, SEEK_SET) < 0 ||
-        lseek(job->messages, 0, SEEK_SET) < 0)
+    if (ftruncate(job->snapshot, 0) < 0 || ftruncate(job->messages, 0) < 0 ||
+        lseek(job->snapshot, 0, SEEK_SET) < 0 || lseek(job->messages, 0, SEEK_SET) < 0)
         die("ftruncate");
     fflush(NULL);
     job->pid = fork();
@@ -596,14 +644,14 @@ static void show(const char *text)
         printf("#     %.*s\n", (int)strcspn(text, "\n"), text);
 }
 
-static void fail(const struct options *options, const struct dump *dump, const struct job *job, struct results *results,
-                 const char *what)
+static void fail(const struct options *options, const struct dump *dump, const struct job *job,
+                 struct results *results, const char *what)
 {
     if (results->failures++ >= FAILURES_SHOWN)
         return;
     struct bytes messages = read_back(job->messages);
-    printf("# %s: %s %zu (seed %" PRIu64 "): %s\n", dump->name, kind_names[job->run.kind], job->run.number, options->seed,
-           what);
+    printf("# %s: %s %zu (seed %" PRIu64 "): %s\n", dump->name, kind_names[job->run.kind],
+           job->run.number, options->seed, what);
     show((const char *)messages.data);
     free(messages.data);
     if (options->keep) {
@@ -612,15 +660,15 @@ static void fail(const struct options *options, const struct dump *dump, const s
         struct bytes input = input_of(options, dump, job->run, &random);
         snprintf(path, sizeof(path), "%s/failed", options->keep);
         mkdir(path, 0777);
-        snprintf(path, sizeof(path), "%s/failed/%s-%s-%zu", options->keep, dump->name, kind_names[job->run.kind],
-                 job->run.number);
+        snprintf(path, sizeof(path), "%s/failed/%s-%s-%zu", options->keep, dump->name,
+                 kind_names[job->run.kind], job->run.number);
         write_file(path, input.data, input.size);
         free(input.data);
     }
 }
 
-static void keep_snapshot(const struct options *options, const struct dump *dump, const struct job *job,
-                          struct results *results)
+static void keep_snapshot(const struct options *options, const struct dump *dump,
+                          const struct job *job, struct results *results)
 {
     struct bytes snapshot = read_back(job->snapshot);
     uint64_t value = hash(0, snapshot.data, snapshot.size);
@@ -635,8 +683,9 @@ static void keep_snapshot(const struct options *options, const struct dump *dump
                 die("realloc");
         }
         char path[4096];
-        snprintf(path, sizeof(path), "%s/%zu/%s-%s-%zu.heapsnapshot", options->keep, results->seen_count % options->jobs,
-                 dump->name, kind_names[job->run.kind], job->run.number);
+        snprintf(path, sizeof(path), "%s/%zu/%s-%s-%zu.heapsnapshot", options->keep,
+                 results->seen_count % options->jobs, dump->name, kind_names[job->run.kind],
+                 job->run.number);
         write_file(path, snapshot.data, snapshot.size);
         results->seen[results->seen_count++] = value;
     }
@@ -644,8 +693,9 @@ static void keep_snapshot(const struct options *options, const struct dump *dump
 }
 
 /* After the child: what became of the run. */
-static void judge(const struct options *options, const struct dump *dump, const struct job *job, struct results *results,
-                  int wait_status, const struct rusage *usage, long memory_limit)
+static void judge(const struct options *options, const struct dump *dump, const struct job *job,
+                  struct results *results, int wait_status, const struct rusage *usage,
+                  long memory_limit)
 {
     const int status = job->report->status;
     const enum kind kind = job->run.kind;
@@ -660,11 +710,13 @@ static void judge(const struct options *options, const struct dump *dump, const 
         snprintf(what, sizeof(what), "exit %d", status);
     else if (kind == WHOLE ? status != 0 : kind == CUT && status == 0)
         snprintf(what, sizeof(what), "exit %d", status);
-    else if (status == 1 && (kind == CUT || kind == FLIP) && job->report->changed_from >= dump->params_end)
-        snprintf(what, sizeof(what), "exit 1 though all up to byte %zu can be read", job->report->changed_from);
+    else if (status == 1 && (kind == CUT || kind == FLIP) &&
+             job->report->changed_from >= dump->params_end)
+        snprintf(what, sizeof(what), "exit 1 though all up to byte %zu can be read",
+                 job->report->changed_from);
     else if (memory_limit > 0 && usage->ru_maxrss > memory_limit)
-        snprintf(what, sizeof(what), "takes %ld MB of memory, of %ld MB at most", usage->ru_maxrss >> 10,
-                 memory_limit >> 10);
+        snprintf(what, sizeof(what), "takes %ld MB of memory, of %ld MB at most",
+                 usage->ru_maxrss >> 10, memory_limit >> 10);
     if (usage->ru_maxrss > results->peak_kilobytes)
         results->peak_kilobytes = usage->ru_maxrss;
     if (what[0]) {
@@ -696,7 +748,8 @@ static struct job *finish(const struct options *options, const struct dump *dump
     die("a child of nobody");
 }
 
-static struct results run_all(const struct options *options, const struct dump *dump, struct job *jobs)
+static struct results run_all(const struct options *options, const struct dump *dump,
+                              struct job *jobs)
 {
     struct results results = {0};
     unsigned running = 0;
@@ -705,8 +758,9 @@ static struct results run_all(const struct options *options, const struct dump *
     const long memory_limit = 2 * results.peak_kilobytes + EXTRA_KILOBYTES;
     for (int kind = CUT; kind < KINDS && results.failures < 100; kind++) {
         for (size_t number = 0; number < options->counts[kind]; number++) {
-            struct job *job = running < options->jobs ? &jobs[running++]
-                                                      : finish(options, dump, jobs, &results, memory_limit);
+            struct job *job = running < options->jobs
+                                  ? &jobs[running++]
+                                  : finish(options, dump, jobs, &results, memory_limit);
             start(options, dump, job, (struct run){(enum kind)kind, number});
         }
         for (; running > 0; running--)
@@ -716,7 +770,8 @@ static struct results run_all(const struct options *options, const struct dump *
 }
 
 /* One line of TAP for a dump; true if nothing failed. */
-static bool test_dump(const struct options *options, const struct dump *dump, struct job *jobs, int number)
+static bool test_dump(const struct options *options, const struct dump *dump, struct job *jobs,
+                      int number)
 {
     struct results results = run_all(options, dump, jobs);
     const char *separator = "";
@@ -727,7 +782,8 @@ static bool test_dump(const struct options *options, const struct dump *dump, st
             separator = ", ";
         }
     }
-    printf(": %zu exit 0, %zu exit 1, %zu exit 3, ", results.statuses[0], results.statuses[1], results.statuses[3]);
+    printf(": %zu exit 0, %zu exit 1, %zu exit 3, ", results.statuses[0], results.statuses[1],
+           results.statuses[3]);
     if (results.failures > 0)
         printf("%zu FAILED\n", results.failures);
     else
@@ -769,7 +825,8 @@ static void prepare(const struct options *options, struct job *jobs)
     for (unsigned i = 0; i < options->jobs; i++) {
         jobs[i] = (struct job){.snapshot = memfd_create("snapshot", MFD_CLOEXEC),
                                .messages = memfd_create("messages", MFD_CLOEXEC)};
-        jobs[i].report = mmap(NULL, sizeof(struct report), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        jobs[i].report = mmap(NULL, sizeof(struct report), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (jobs[i].snapshot < 0 || jobs[i].messages < 0 || jobs[i].report == MAP_FAILED)
             die("memfd_create");
         if (options->keep) {
@@ -782,17 +839,14 @@ static void prepare(const struct options *options, struct job *jobs)
 
 int main(int argc, char **argv)
 {
-    static const struct option known[] = {{"cuts", required_argument, NULL, CUT},
-                                          {"flips", required_argument, NULL, FLIP},
-                                          {"records", required_argument, NULL, RECORD},
-                                          {"gzips", required_argument, NULL, GZIP},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"keep", required_argument, NULL, 'k'},
-                                          {"small", required_argument, NULL, 'm'},
-                                          {"repeat", required_argument, NULL, 'r'},
-                                          {0}};
-    struct options options = {{0, 200, 2000, 1000, 100}, 1, (unsigned)sysconf(_SC_NPROCESSORS_ONLN), NULL};
+    static const struct option known[] = {
+        {"cuts", required_argument, NULL, CUT},       {"flips", required_argument, NULL, FLIP},
+        {"records", required_argument, NULL, RECORD}, {"gzips", required_argument, NULL, GZIP},
+        {"seed", required_argument, NULL, 's'},       {"jobs", required_argument, NULL, 'j'},
+        {"keep", required_argument, NULL, 'k'},       {"small", required_argument, NULL, 'm'},
+        {"repeat", required_argument, NULL, 'r'},     {0}};
+    struct options options = {
+        {0, 200, 2000, 1000, 100}, 1, (unsigned)sysconf(_SC_NPROCESSORS_ONLN), NULL};
     const char *repeat = NULL, *small = NULL;
     static struct job jobs[MAX_JOBS];
     int option, status = 0;

@@ -75,7 +75,7 @@ build_libfuzzer() {
 		targets="$targets $directory/$object"
 	done
 	# shellcheck disable=SC2086
-	objects "$directory" "$sanitize,fuzzer-no-link" CC=clang $targets &&
+	objects "$directory" "$sanitize -fsanitize=fuzzer-no-link" CC=clang $targets &&
 		link clang "$directory" "$sanitize -fsanitize=fuzzer" libfuzzer tests/fuzz/fuzz_target.o
 }
 
@@ -130,7 +130,9 @@ long() {
 	while [ "$(date +%s)" -lt "$end" ]; do
 		seed=$(date +%s)
 		echo "# seed $seed"
-		mutate --seed "$seed" --cuts 40 --flips 400 --records 2000 --gzips 100 "$@"
+		mutate --seed "$seed" --cuts 40 --flips 400 --records 2000 --gzips 100 "$1"
+		set -- "$@" "$1"
+		shift
 	done
 }
 

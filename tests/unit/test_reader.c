@@ -337,9 +337,11 @@ static void every_cut_of_every_record(void **state)
                 struct g2h_error *error = read_second(&reading, &cut);
                 assert_non_null(error);
                 assert_int_equal(error->code, G2H_ERROR_DAMAGED);
-                snprintf(expected, sizeof(expected), ": record 2 (%s, begun at byte %zu): ",
-                         size == offset ? "no kind yet" : g2h_record_kind_name(record.kind),
-                         offset);
+                if (size == offset) /* not even a tag, so no kind */
+                    snprintf(expected, sizeof(expected), ": record 2: ");
+                else
+                    snprintf(expected, sizeof(expected), ": record 2 (%s, begun at byte %zu): ",
+                             g2h_record_kind_name(record.kind), offset);
                 if (strncmp(error->message, "test.dump: byte ", 16) != 0 ||
                     !strstr(error->message, expected))
                     fail_msg("%s, but expected %s", error->message, expected);
@@ -362,8 +364,11 @@ static void expect_damage(struct dump *dump, enum g2h_record_kind kind, const ch
     struct reading reading;
     char expected[200];
     struct g2h_error *error = read_second(&reading, dump);
-    snprintf(expected, sizeof(expected), "record 2 (%s, begun at byte",
-             kind == G2H_RECORD_KINDS ? "no kind yet" : g2h_record_kind_name(kind));
+    if (kind == G2H_RECORD_KINDS)
+        snprintf(expected, sizeof(expected), "record 2: ");
+    else
+        snprintf(expected, sizeof(expected), "record 2 (%s, begun at byte",
+                 g2h_record_kind_name(kind));
     if (!error)
         fail_msg("no error, but expected %s", reason);
     assert_int_equal(error->code, G2H_ERROR_DAMAGED);
@@ -574,7 +579,7 @@ static void nothing_but_a_header(void **state)
     assert_no_error(g2h_input_from_memory("test.dump", "", 0, &input));
     error = g2h_reader_create(input, &reader);
     assert_int_equal(error->code, G2H_ERROR_NOT_DUMP);
-    assert_string_equal(error->message, "test.dump: is empty");
+    assert_non_null(strstr(error->message, "test.dump: is empty"));
     g2h_error_destroy(error);
     g2h_input_close(input);
     assert_no_error(g2h_input_from_memory("test.dump", "PK\3\4", 4, &input));
