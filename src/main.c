@@ -3,6 +3,7 @@
  *
  *   input   the dump's bytes, mapped
  *   heap    its records; objects by address
+ *   exe     the executable that wrote it, if it is given
  *   graph   nodes and edges
  *   output  the snapshot's text
  */
@@ -44,35 +45,60 @@ static void catch_interrupt(int number)
         signal(number, SIG_IGN);
 }
 
-/* The four rooms, one after the other. */
+/* What has been made so far. */
+struct conversion {
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+    struct g2h_exe *exe; /* NULL: none, or it was refused */
+    struct g2h_graph *graph;
+};
+
+/* An executable that is none, or another one, is refused; the conversion goes on without. */
+static struct g2h_error *open_exe(const char *path, struct conversion *conversion)
+{
+    struct g2h_error *error = path ? g2h_exe_open(path, &conversion->exe) : NULL;
+    if (!error && conversion->exe)
+        error = g2h_exe_match(conversion->exe, conversion->heap);
+    if (error && error->code == G2H_ERROR_NOT_EXE) {
+        message_refused_exe(error);
+        g2h_error_destroy(error);
+        g2h_exe_close(conversion->exe);
+        conversion->exe = NULL;
+        error = NULL;
+    }
+    return error;
+}
+
+/* The rooms, one after the other. */
 static struct g2h_error *convert(const struct options *options, struct target *target,
-                                 struct g2h_input **input, struct g2h_heap **heap,
-                                 struct g2h_graph **graph)
+                                 struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
     const struct g2h_heap_options heap_options = {options->threads, progress};
-    const struct g2h_graph_options graph_options = {options->threads, progress};
     const struct g2h_output_options output_options = {target->fd, target->name, options->gzip,
                                                       options->threads, progress};
 
-    struct g2h_error *error = g2h_input_open(options->input, progress, input);
+    struct g2h_error *error = g2h_input_open(options->input, progress, &conversion->input);
     if (!error)
-        error = g2h_heap_load(*input, &heap_options, heap);
-    if (error && *input && (*input)->damage) { /* it explains the other */
+        error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
+    if (error && conversion->input && conversion->input->damage) { /* it explains the other */
         g2h_error_destroy(error);
-        error = (*input)->damage;
-        (*input)->damage = NULL;
+        error = conversion->input->damage;
+        conversion->input->damage = NULL;
     }
     if (error)
         return error;
-    message_warnings(*input, *heap);
-    error = g2h_graph_build(*heap, &graph_options, graph);
+    message_warnings(conversion->input, conversion->heap);
+    error = open_exe(options->exe, conversion);
+    const struct g2h_graph_options graph_options = {conversion->exe, options->threads, progress};
     if (!error)
-        error = g2h_write_heapsnapshot(*graph, &output_options);
+        error = g2h_graph_build(conversion->heap, &graph_options, &conversion->graph);
+    if (!error)
+        error = g2h_write_heapsnapshot(conversion->graph, &output_options);
     if (!error)
         error = target_complete(target);
     if (!error && options->verbose)
-        message_account(*input, *heap, *graph);
+        message_account(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     progress_clear();
     return error;
 }
@@ -81,9 +107,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct target target = {0};
-    struct g2h_input *input = NULL;
-    struct g2h_heap *heap = NULL;
-    struct g2h_graph *graph = NULL;
+    struct conversion conversion = {0};
     int status;
 
     if (!options_parse(argc, argv, &options, &status))
@@ -104,15 +128,16 @@ int main(int argc, char **argv)
 
     struct g2h_error *error = target_open(options.output, options.input, &target);
     if (!error)
-        error = convert(&options, &target, &input, &heap, &graph);
+        error = convert(&options, &target, &conversion);
     if (error)
         message_error(error);
-    status = error ? EXIT_FAILED : g2h_heap_is_complete(heap) ? EXIT_FINE : EXIT_DAMAGED;
+    status = error ? EXIT_FAILED : g2h_heap_is_complete(conversion.heap) ? EXIT_FINE : EXIT_DAMAGED;
 
     g2h_error_destroy(error);
     target_deinit(&target);
-    g2h_graph_destroy(graph);
-    g2h_heap_destroy(heap);
-    g2h_input_close(input);
+    g2h_graph_destroy(conversion.graph);
+    g2h_exe_close(conversion.exe);
+    g2h_heap_destroy(conversion.heap);
+    g2h_input_close(conversion.input);
     return status;
 }

@@ -8,11 +8,13 @@
 #ifndef GO2HEAPSNAPSHOT_GRAPH_H
 #define GO2HEAPSNAPSHOT_GRAPH_H
 
+#include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/heap.h>
 
 struct g2h_graph;
 
 struct g2h_graph_options {
+    const struct g2h_exe *exe;           /* matched with the heap; NULL: none */
     unsigned threads;                    /* 0: one per processor */
     const struct g2h_progress *progress; /* may be NULL */
 };

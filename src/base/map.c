@@ -41,6 +41,11 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
     return true;
 }
 
+void map_set(struct map *map, uint64_t key, uint32_t value)
+{
+    find(map->entries, map->mask, key)->value = value;
+}
+
 void map_deinit(struct map *map)
 {
     free(map->entries);

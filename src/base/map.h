@@ -44,6 +44,9 @@ static inline uint32_t map_get(const struct map *map, uint64_t key)
  */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 
+/* Changes the value of a key that has one. */
+void map_set(struct map *map, uint64_t key, uint32_t value);
+
 void map_deinit(struct map *map);
 
 #endif

@@ -13,6 +13,12 @@ void message_error(const struct g2h_error *error)
     fprintf(stderr, "go2heapsnapshot: %s\n", error->message);
 }
 
+void message_refused_exe(const struct g2h_error *error)
+{
+    progress_clear();
+    fprintf(stderr, "go2heapsnapshot: warning: %s; going on without it\n", error->message);
+}
+
 static void warn(const struct g2h_input *input, const char *text)
 {
     progress_clear();
@@ -117,7 +123,7 @@ static void account_graph(const struct g2h_graph *graph)
 }
 
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
-                     const struct g2h_graph *graph)
+                     const struct g2h_exe *exe, const struct g2h_graph *graph)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_params *params = g2h_heap_params(heap);
@@ -134,5 +140,10 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
     line("bytes read", account->bytes_read, "bytes",
          account->bytes_read == input->size ? "all" : "");
     account_objects(heap);
+    if (exe) {
+        fprintf(stderr, "executable\n");
+        line("global variables with names", g2h_exe_variable_count(exe), "",
+             g2h_exe_variable_count(exe) == 0 ? "it is stripped: globals have addresses only" : "");
+    }
     account_graph(graph);
 }

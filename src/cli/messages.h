@@ -7,11 +7,14 @@
 /* "go2heapsnapshot: " and the error's message. */
 void message_error(const struct g2h_error *error);
 
+/* That the executable is not used, and why. */
+void message_refused_exe(const struct g2h_error *error);
+
 /* Warnings on the input and the heap. */
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 
-/* The account that -v prints: what the dump holds and what became of it. */
+/* The account that -v prints: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
-                     const struct g2h_graph *graph);
+                     const struct g2h_exe *exe, const struct g2h_graph *graph);
 
 #endif

@@ -22,6 +22,8 @@ static const char help[] =
     "on are read, of any architecture.\n"
     "\n"
     "Options:\n"
+    "  -e, --exe=FILE      the executable that wrote the dump (ELF): names global\n"
+    "                      variables, and the go statements that started goroutines\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
@@ -63,19 +65,20 @@ static int print(const char *text)
 
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
-    static const struct option known[] = {{"output", required_argument, NULL, 'o'},
-                                          {"gzip", no_argument, NULL, 'z'},
-                                          {"threads", required_argument, NULL, 'j'},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {0}};
+    static const struct option known[] = {
+        {"exe", required_argument, NULL, 'e'}, {"output", required_argument, NULL, 'o'},
+        {"gzip", no_argument, NULL, 'z'},      {"threads", required_argument, NULL, 'j'},
+        {"verbose", no_argument, NULL, 'v'},   {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},   {0}};
     uint64_t number = 0;
     int option;
     *ret = (struct options){0};
     *ret_status = EXIT_USAGE;
-    while ((option = getopt_long(argc, argv, "o:zj:vhV", known, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "e:o:zj:vhV", known, NULL)) != -1) {
         switch (option) {
+        case 'e':
+            ret->exe = optarg;
+            break;
         case 'o':
             if (*optarg == '\0') {
                 fprintf(stderr, "go2heapsnapshot: -o takes a file's name, not ''\n%s", hint);

@@ -13,6 +13,7 @@ enum exit_status {
 
 struct options {
     const char *input;
+    const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output */
     bool gzip, verbose;
     unsigned threads; /* 0: one per processor */

@@ -71,6 +71,7 @@ struct block {
 
 struct g2h_graph {
     const struct g2h_heap *heap;
+    const struct g2h_exe *exe; /* may be NULL */
     unsigned threads;
     const struct g2h_progress *progress;
     struct g2h_graph_account account;

@@ -41,6 +41,7 @@ enum id_kind {
     ID_PANIC,
     ID_OS_THREAD,
     ID_ALLOCATION_SITE,
+    ID_PACKAGE,
 };
 
 /* Bytes of address per id: the smallest distance of two objects; and what the odd ids have room

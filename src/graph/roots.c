@@ -27,7 +27,8 @@ struct builder {
     struct g2h_graph *graph;
     const struct g2h_heap *heap;
     struct text text; /* the name that is being made */
-    uint32_t root, gc_roots;
+    uint32_t root, gc_roots, globals;
+    struct map packages; /* string → node */
 
     VECTOR(struct function) functions; /* ascending by entry, once all frames have been read */
     struct map function_by_entry;
@@ -135,6 +136,63 @@ static bool starts_with(const struct g2h_bytes *bytes, const char *text)
 
 /* ---- globals ---- */
 
+/* Where a variable's symbol has the end of its package: behind the last slash, at the dot; 0 where
+ * it has none. */
+static size_t package_size(const struct g2h_bytes *name)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < name->size; i++) {
+        if (name->data[i] == '/')
+            size = 0;
+        else if (name->data[i] == '.' && size == 0)
+            size = i;
+    }
+    return size;
+}
+
+/* The node of a package below (globals). */
+static bool package_node(struct builder *builder, const struct g2h_bytes *package, uint32_t *ret)
+{
+    struct g2h_graph *graph = builder->graph;
+    uint32_t name, id;
+    if (!name_intern(&graph->strings, package->data, package->size, &name))
+        return false;
+    *ret = map_get(&builder->packages, name);
+    if (*ret != MAP_NONE)
+        return true;
+    uint64_t key = 0xcbf29ce484222325u; /* the same in each dump of a program */
+    for (uint64_t i = 0; i < package->size; i++)
+        key = (key ^ package->data[i]) * 0x100000001b3u;
+    return ids_synthetic(&graph->ids, ID_PACKAGE, key, &id) &&
+           graph_add_synthetic(graph, (const char *)package->data, (size_t)package->size, id,
+                               ret) &&
+           map_put(&builder->packages, name, *ret, ret) &&
+           graph_add_edge(graph, node_synthetic(builder->globals), EDGE_ELEMENT,
+                          ID_BSS / 2 + (uint32_t)builder->packages.count, node_synthetic(*ret));
+}
+
+/* Names the word at an address: the variable, below its package, or the address, below its segment.
+ */
+static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
+                        uint32_t *ret_parent)
+{
+    struct g2h_bytes name;
+    uint64_t offset;
+    builder->text.size = 0;
+    *ret_parent = segment;
+    if (!builder->graph->exe || !g2h_exe_variable(builder->graph->exe, address, &name, &offset)) {
+        text_printf(&builder->text, "0x%llx", (unsigned long long)address);
+        return true;
+    }
+    size_t size = package_size(&name);
+    struct g2h_bytes package = {name.data, size},
+                     variable = {name.data + size + (size > 0), name.size - size - (size > 0)};
+    append_bytes(builder, &variable);
+    if (offset > 0)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+    return size == 0 || package_node(builder, &package, ret_parent);
+}
+
 static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
                                      const struct g2h_segment *segment)
 {
@@ -142,10 +200,12 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     uint64_t offset, value;
     pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        builder->text.size = 0;
-        text_printf(&builder->text, "0x%llx", (unsigned long long)(segment->address + offset));
+        uint32_t parent = node;
+        if (heap_find(builder->heap, value) !=
+            UINT32_MAX) /* a package without a pointer needs no node */
+            TRY(name_global(builder, segment->address + offset, node, &parent));
         append_dynamic_type(builder, &segment->contents, offset);
-        TRY(add_pointer(builder, node, EDGE_PROPERTY, value));
+        TRY(add_pointer(builder, parent, EDGE_PROPERTY, value));
     }
     return NULL;
 }
@@ -160,17 +220,17 @@ static struct g2h_error *add_globals(struct builder *builder)
                     {G2H_RECORD_BSS, "bss", ID_BSS},
                     {G2H_RECORD_DATAROOT, "data", ID_DATA}};
     const struct g2h_heap *heap = builder->heap;
-    uint32_t globals = UINT32_MAX, node;
+    uint32_t node;
 
     for (size_t i = 0; i < 3; i++) {
         size_t count = heap->records[segments[i].kind].count;
         if (count == 0)
             continue;
-        if (globals == UINT32_MAX)
-            TRY(add_group(builder, builder->gc_roots, "(globals)", ID_GLOBALS, &globals));
+        if (builder->globals == UINT32_MAX)
+            TRY(add_group(builder, builder->gc_roots, "(globals)", ID_GLOBALS, &builder->globals));
         TRY(text_start(builder, segments[i].name) &&
             add_text_node(builder, segments[i].id, &node) &&
-            graph_add_edge(builder->graph, node_synthetic(globals), EDGE_ELEMENT,
+            graph_add_edge(builder->graph, node_synthetic(builder->globals), EDGE_ELEMENT,
                            segments[i].id / 2, node_synthetic(node)));
         for (size_t j = 0; j < count; j++) {
             struct g2h_record record;
@@ -219,9 +279,42 @@ static struct g2h_error *collect_functions(struct builder *builder)
     return NULL;
 }
 
-/* Appends the function that pc lies in for certain, or "pc 0x…". */
-static void append_function(struct builder *builder, uint64_t pc)
+/* The last part of a path. */
+static const char *base_name(const struct g2h_bytes *file, size_t *ret_size)
 {
+    uint64_t at = file->size;
+    while (at > 0 && file->data[at - 1] != '/')
+        at--;
+    *ret_size = (size_t)(file->size - at);
+    return (const char *)file->data + at;
+}
+
+/* Appends the function at pc and its line, as the executable has them; false where it has not. */
+static bool append_line(struct builder *builder, uint64_t pc)
+{
+    struct g2h_line line;
+    size_t size;
+    if (!builder->graph->exe || !g2h_exe_line(builder->graph->exe, pc, &line))
+        return false;
+    append_bytes(builder, &line.function);
+    if (line.line > 0) {
+        const char *file = base_name(&line.file, &size);
+        text_append(&builder->text, " ", 1);
+        text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
+        text_printf(&builder->text, ":%u", line.line);
+    }
+    return true;
+}
+
+/*
+ * Appends the function that pc lies in, by the executable or, where a frame tells it for certain,
+ * without, or "pc 0x…". pc may be a return address, which belongs to the line of the call before
+ * it.
+ */
+static void append_function(struct builder *builder, uint64_t pc, bool is_return)
+{
+    if (append_line(builder, is_return ? pc - 1 : pc))
+        return;
     size_t from = 0, to = builder->functions.count;
     while (from < to) {
         size_t middle = from + (to - from) / 2;
@@ -424,7 +517,7 @@ static struct g2h_error *add_creation_site(struct builder *builder, uint32_t gor
         return NULL;
     if (node == MAP_NONE) {
         TRY(text_start(builder, "go statement in "));
-        append_function(builder, pc);
+        append_function(builder, pc, true);
         TRY(ids_synthetic(&graph->ids, ID_CREATION_SITE, pc, &id) &&
             add_text_node(builder, id, &node) &&
             map_put(&builder->creation_sites, pc, node, &node));
@@ -632,7 +725,7 @@ static struct g2h_error *add_defers_and_panics(struct builder *builder)
         if (i < defers) {
             g2h_heap_record(heap, G2H_RECORD_DEFER, i, &record);
             TRY(text_start(builder, "defer "));
-            append_function(builder, record.defer.code);
+            append_function(builder, record.defer.code, false);
             append_goroutine(builder, record.defer.g);
             TRY(add_member(builder, group, (uint32_t)i + 1, ID_DEFER, record.defer.address, &node));
             TRY(add_named_pointer(builder, node, EDGE_INTERNAL, "record", record.defer.address));
@@ -668,15 +761,6 @@ static struct g2h_error *add_other_roots(struct builder *builder)
 }
 
 /* ---- allocation sites ---- */
-
-static const char *base_name(const struct g2h_bytes *file, size_t *ret_size)
-{
-    uint64_t at = file->size;
-    while (at > 0 && file->data[at - 1] != '/')
-        at--;
-    *ret_size = (size_t)(file->size - at);
-    return (const char *)file->data + at;
-}
 
 /* Whether a frame is the runtime's own way to allocate; to 1.4 that was C code, whose functions
  * have no package. */
@@ -788,11 +872,12 @@ static struct g2h_error *add_all(struct builder *builder)
 
 struct g2h_error *graph_add_roots(struct g2h_graph *graph)
 {
-    struct builder builder = {.graph = graph, .heap = graph->heap};
+    struct builder builder = {.graph = graph, .heap = graph->heap, .globals = UINT32_MAX};
     struct g2h_error *error = add_all(&builder);
     text_deinit(&builder.text);
     free(builder.functions.data);
     map_deinit(&builder.function_by_entry);
+    map_deinit(&builder.packages);
     map_deinit(&builder.goroutine_by_g);
     map_deinit(&builder.creation_sites);
     map_deinit(&builder.threads);

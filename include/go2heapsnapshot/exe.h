@@ -1,0 +1,49 @@
+/*
+ * The executable that wrote a dump, for the names that a dump does not have.
+ *
+ * Reads ELF, 32 and 64 bit, of either byte order: the pclntab (functions, files and lines, also of
+ * stripped binaries) and the symbol table (global variables; stripped binaries have none). Follows
+ * debug/gosym and cmd/link of Go 1.2 … 1.27.
+ */
+#ifndef GO2HEAPSNAPSHOT_EXE_H
+#define GO2HEAPSNAPSHOT_EXE_H
+
+#include <go2heapsnapshot/heap.h>
+
+struct g2h_exe;
+
+/*
+ * Opens an executable. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and G2H_ERROR_NOT_EXE where it
+ * is no ELF file, has no pclntab (it is no Go program), or is damaged.
+ */
+G2H_PUBLIC struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret);
+G2H_PUBLIC void g2h_exe_close(struct g2h_exe *exe);
+
+/*
+ * Checks that the executable wrote the dump, and finds where the process had it in memory; until
+ * then it tells nothing. The versions must agree, and every function that has a frame in the dump
+ * must be in the executable, all of them moved by the same distance. Error: G2H_ERROR_NOT_EXE,
+ * whose message says what does not fit.
+ */
+G2H_PUBLIC struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap);
+
+/* A line of source. The texts are of the executable and not terminated; line 0 where it is unknown.
+ */
+struct g2h_line {
+    struct g2h_bytes function, file;
+    uint64_t entry; /* address of the function in the process */
+    uint32_t line;
+};
+
+/* The function and line at an address of the process; false where it is in no function. */
+G2H_PUBLIC bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct g2h_line *ret);
+
+/* The global variable at an address of the process, and the offset in it; false where none is known
+ * there. */
+G2H_PUBLIC bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address,
+                                 struct g2h_bytes *ret_name, uint64_t *ret_offset);
+
+/* How many global variables have names: 0 of a stripped executable. */
+G2H_PUBLIC size_t g2h_exe_variable_count(const struct g2h_exe *exe);
+
+#endif

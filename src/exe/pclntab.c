@@ -1,0 +1,196 @@
+/* pclntab; see pclntab.h. Every offset that the table gives is checked before it is followed. */
+#include "exe/pclntab.h"
+
+#include <string.h>
+
+#include "base/cursor.h"
+
+static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
+                      MAGIC_GO120 = 0xfffffff1;
+
+/* size bytes at an offset of the table, NULL where it does not have them. */
+static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
+{
+    if (offset > pclntab->table.size || size > pclntab->table.size - offset)
+        return NULL;
+    return pclntab->table.data + offset;
+}
+
+/* A number of the table, 0 where it is outside of it. */
+static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
+{
+    const uint8_t *bytes = at(pclntab, offset, size);
+    if (!bytes)
+        return 0;
+    return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
+}
+
+static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
+{
+    struct g2h_bytes none = {(const uint8_t *)"", 0};
+    const uint8_t *start = at(pclntab, offset, 1);
+    const uint8_t *end = start ? memchr(start, 0, (size_t)(pclntab->table.size - offset)) : NULL;
+    return end ? (struct g2h_bytes){start, (uint64_t)(end - start)} : none;
+}
+
+/* The words of the header behind the first eight bytes. */
+static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
+{
+    return number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size, pclntab->pointer_size);
+}
+
+static bool read_header(struct pclntab *pclntab)
+{
+    const uint8_t *header = at(pclntab, 0, 8);
+    if (!header || header[4] != 0 || header[5] != 0)
+        return false;
+    const uint32_t magic = image_u32(pclntab->image, header);
+    pclntab->quantum = header[6];
+    pclntab->pointer_size = header[7];
+    if (pclntab->pointer_size != (pclntab->image->is_64 ? 8 : 4) ||
+        (pclntab->quantum != 1 && pclntab->quantum != 2 && pclntab->quantum != 4))
+        return false;
+    pclntab->count = header_word(pclntab, 0);
+    pclntab->entry_size = pclntab->pointer_size;
+    if (magic == MAGIC_GO12) {
+        pclntab->version = PCLNTAB_GO12;
+        pclntab->functab = 8 + pclntab->pointer_size;
+        if (pclntab->count > pclntab->table.size)
+            return false;
+        pclntab->files =
+            number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
+    } else if (magic == MAGIC_GO116 || magic == MAGIC_GO118 || magic == MAGIC_GO120) {
+        const unsigned first =
+            magic == MAGIC_GO116 ? 2 : 3; /* 1.18 put the start of the text in between */
+        pclntab->version = magic == MAGIC_GO116 ? PCLNTAB_GO116 : PCLNTAB_GO118;
+        pclntab->names = header_word(pclntab, first);
+        pclntab->cus = header_word(pclntab, first + 1);
+        pclntab->files = header_word(pclntab, first + 2);
+        pclntab->pcs = header_word(pclntab, first + 3);
+        pclntab->functab = header_word(pclntab, first + 4);
+        if (magic != MAGIC_GO116)
+            pclntab->entry_size = 4;
+    } else {
+        return false;
+    }
+    return pclntab->count > 0 &&
+           pclntab->count <= pclntab->table.size / (2 * pclntab->entry_size) &&
+           at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) != NULL;
+}
+
+struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image)
+{
+    static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
+    for (size_t i = 0; i < 2; i++) {
+        const struct image_section *section = image_section(image, names[i]);
+        if (!section)
+            continue;
+        *pclntab = (struct pclntab){.image = image, .table = section->data};
+        if (read_header(pclntab))
+            return NULL;
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: its table of functions (pclntab) has an unknown layout",
+                            image->path);
+    }
+    return error_create(G2H_ERROR_NOT_EXE,
+                        "%s: has no table of functions (pclntab): it is no Go program",
+                        image->path);
+}
+
+uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
+{
+    uint64_t first = number(pclntab, pclntab->functab, pclntab->entry_size);
+    return number(pclntab, pclntab->functab + 2 * index * pclntab->entry_size,
+                  pclntab->entry_size) -
+           first;
+}
+
+/* The offset in the table of a function's record. */
+static uint64_t record(const struct pclntab *pclntab, uint64_t index)
+{
+    uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
+                             pclntab->entry_size);
+    return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
+}
+
+/* Field number index of a function's record, counted from behind its entry (a word, from 1.18 on 32
+ * bits). */
+static uint32_t record_field(const struct pclntab *pclntab, uint64_t index, unsigned field)
+{
+    return (uint32_t)number(pclntab, record(pclntab, index) + pclntab->entry_size + 4 * field, 4);
+}
+
+enum { FIELD_NAME = 0, FIELD_PCFILE = 4, FIELD_PCLN = 5, FIELD_CU = 7 };
+
+struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
+{
+    return text(pclntab, pclntab->names + record_field(pclntab, index, FIELD_NAME));
+}
+
+bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
+{
+    uint64_t from = 0, to = pclntab->count;
+    if (offset >= pclntab_entry(pclntab, pclntab->count))
+        return false;
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        if (pclntab_entry(pclntab, middle) <= offset)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    *ret = from - 1;
+    return from > 0;
+}
+
+/*
+ * The value that a table of (value, pc) steps has at target: zigzag differences of values and, in
+ * quanta, of program counters, ended by a difference of 0 that is not the first.
+ */
+static bool pc_value(const struct pclntab *pclntab, uint64_t table, uint64_t entry, uint64_t target,
+                     int64_t *ret)
+{
+    const uint8_t *start = at(pclntab, table, 1);
+    if (!start)
+        return false;
+    struct cursor cursor = {start, pclntab->table.data + pclntab->table.size};
+    int64_t value = -1;
+    uint64_t pc = entry;
+    for (bool first = true;; first = false) {
+        uint64_t step, advance;
+        if (!cursor_uvarint(&cursor, &step) || (step == 0 && !first) ||
+            !cursor_uvarint(&cursor, &advance))
+            return false;
+        step &= 0xffffffff;
+        value += (step & 1) != 0 ? -(int64_t)(step >> 1) - 1 : (int64_t)(step >> 1);
+        pc += advance * pclntab->quantum;
+        if (target < pc) {
+            *ret = value;
+            return true;
+        }
+    }
+}
+
+bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset,
+                  struct g2h_bytes *ret_file, uint32_t *ret_line)
+{
+    const uint64_t entry = pclntab_entry(pclntab, index);
+    int64_t file, line;
+    if (!pc_value(pclntab, pclntab->pcs + record_field(pclntab, index, FIELD_PCFILE), entry, offset,
+                  &file) ||
+        !pc_value(pclntab, pclntab->pcs + record_field(pclntab, index, FIELD_PCLN), entry, offset,
+                  &line) ||
+        file < 0 || line <= 0 || line > UINT32_MAX)
+        return false;
+    if (pclntab->version == PCLNTAB_GO12) {
+        *ret_file = text(pclntab, number(pclntab, pclntab->files + 4 * (uint64_t)file, 4));
+    } else {
+        uint64_t cu = record_field(pclntab, index, FIELD_CU);
+        uint64_t name = number(pclntab, pclntab->cus + 4 * (cu + (uint64_t)file), 4);
+        if (name == UINT32_MAX)
+            return false;
+        *ret_file = text(pclntab, pclntab->files + name);
+    }
+    *ret_line = (uint32_t)line;
+    return ret_file->size > 0;
+}

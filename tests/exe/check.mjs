@@ -1,0 +1,58 @@
+// What a snapshot made with --exe must name: check.mjs NAME DIRECTORY MAIN.GO. DIRECTORY has {with,without}.heapsnapshot,
+// of the same dump, and nm, the output of `go tool nm -size`. TAP on standard output.
+import fs from 'node:fs';
+import {load} from '../oracle/snapshot.mjs';
+
+const [name, directory, source] = process.argv.slice(2);
+const tap = (good, what, notes = []) => {
+  console.log(`${good ? 'ok' : 'not ok'} - ${name}: ${what}`);
+  if (!good) for (const note of notes.slice(0, 5)) console.log(`# ${note}`);
+};
+const withExe = load(`${directory}/with.heapsnapshot`);
+const without = load(`${directory}/without.heapsnapshot`);
+const child = (node, name) => node.edges.map((e) => e.to).find((n) => n.name === name);
+const globals = (s) => child(child(s.root, '(GC roots)'), '(globals)');
+
+// Goroutines that leak are started by this line; no frame has its function any more.
+const lines = fs.readFileSync(source, 'utf8').split('\n');
+const line = lines.findIndex((l) => l.trim().startsWith('go ask(')) + 1;
+const site = `go statement in main.(*Server).value main.go:${line}`;
+const stuck = child(child(withExe.root, '(GC roots)'), '(goroutines)').edges.map((e) => e.to)
+  .filter((n) => n.edges.some((e) => e.label === 'created by' && e.to.name === site));
+tap(line > 0 && stuck.length >= 10, `${stuck.length} goroutines were created by "${site}"`,
+  withExe.nodes.filter((n) => n.name.startsWith('go statement')).map((n) => n.name));
+const unnamed = withExe.nodes.filter((n) => /^go statement in pc /.test(n.name));
+tap(unnamed.length === 0, 'every go statement has a function', unnamed.map((n) => n.name));
+
+// Words of data and bss: by address without the executable, by variable with it, in the same order of each segment.
+const words = (s) => globals(s).edges.flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
+const before = words(without), after = words(withExe);
+tap(before.length > 20 && before.length === after.length && before.map((w) => w.id).sort().join() === after.map((w) => w.id).sort().join(),
+  `the ${before.length} words of globals that hit an object are the same`);
+
+const symbols = fs.readFileSync(`${directory}/nm`, 'utf8').split('\n')
+  .map((l) => /^\s*([0-9a-f]+)\s+(\d+)\s+([dDbB])\s+(.*)$/.exec(l)).filter(Boolean)
+  .map((m) => ({address: BigInt(`0x${m[1]}`), size: BigInt(m[2]), name: m[4]})).filter((s) => s.size > 0n);
+if (name.endsWith('-stripped')) {
+  tap(after.every((w) => /^0x/.test(w.label)), 'a stripped executable gives no names of variables');
+} else if (name.endsWith('-pie')) {
+  const named = after.filter((w) => !/^0x/.test(w.label));
+  const names = new Set(symbols.map((s) => s.name));
+  const wrong = named.filter((w) => !names.has(`${w.parent}.${w.label.replace(/ \(.*\)$/, '').replace(/\.f\d+$/, '')}`) &&
+    !names.has(w.label.replace(/ \(.*\)$/, '').replace(/\.f\d+$/, '')));
+  tap(named.length > after.length / 2 && wrong.length === 0, `${named.length} of ${after.length} have the name of a variable`,
+    wrong.map((w) => `${w.parent} ${w.label}`));
+} else {
+  // Where the executable lies where it was linked, nm says which variable each word is in.
+  const expected = before.map((w) => {
+    const [, hex, type] = /^(0x[0-9a-f]+)(.*)$/s.exec(w.label);
+    const address = BigInt(hex);
+    const s = symbols.find((t) => t.address <= address && address < t.address + t.size);
+    if (!s) return `${w.label} ${w.id}`;
+    const offset = address - s.address;
+    return `${s.name}${offset ? `.f${offset}` : ''}${type} ${w.id}`;
+  });
+  const found = after.map((w) => `${/^(data|bss)$/.test(w.parent) ? '' : `${w.parent}.`}${w.label} ${w.id}`);
+  const missing = new Set(found), wrong = expected.filter((e) => !missing.has(e));
+  tap(wrong.length === 0, `all ${expected.length} have the variable that nm says`, wrong);
+}

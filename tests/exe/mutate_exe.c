@@ -1,0 +1,143 @@
+/*
+ * mutate_exe: damages an executable in COUNT ways and asks each for all that a conversion asks. A
+ * way is a number, so a failure can be repeated. Whatever an executable says, nothing may be read
+ * beyond it; sanitizers look on.
+ *
+ *   mutate_exe EXECUTABLE DUMP COUNT [FIRST]
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+static uint64_t state;
+
+static uint64_t next(uint64_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % below;
+}
+
+/* Bytes of the header, the section headers and names at the end, and of anything. */
+static uint64_t place(uint64_t size)
+{
+    switch (next(4)) {
+    case 0:
+        return next(64);
+    case 1:
+        return size - 1 - next(size < 8192 ? size : 8192);
+    default:
+        return next(size);
+    }
+}
+
+static void *find(uint8_t *data, uint64_t size, const void *what, size_t what_size)
+{
+    return memmem(data, size, what, what_size);
+}
+
+/* The table of functions begins with a magic number; half of the damage is done near it. */
+static uint64_t damage(uint8_t *data, uint64_t size)
+{
+    static const uint8_t magics[][6] = {{0xf1, 0xff, 0xff, 0xff, 0, 0},
+                                        {0xf0, 0xff, 0xff, 0xff, 0, 0}};
+    uint8_t *table = NULL;
+    for (size_t i = 0; i < 2 && !table; i++)
+        table = find(data, size, magics[i], sizeof(magics[i]));
+    for (uint64_t i = 0, count = 1 + next(6); i < count; i++) {
+        uint64_t at =
+            table && next(2) ? (uint64_t)(table - data) + next(next(2) ? 128 : 65536) : place(size);
+        if (at < size)
+            data[at] = next(3) ? (uint8_t)next(256) : 0xff;
+    }
+    return next(8) ? size : next(size);
+}
+
+static void ask(const struct g2h_exe *exe, const struct g2h_heap *heap)
+{
+    for (size_t i = 0; i < g2h_heap_record_count(heap, G2H_RECORD_GOROUTINE); i++) {
+        struct g2h_record record;
+        struct g2h_line line;
+        g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
+        g2h_exe_line(exe, record.goroutine.creation_pc, &line);
+    }
+    for (uint64_t i = 0; i < 2000; i++) {
+        struct g2h_line line;
+        struct g2h_bytes name;
+        struct g2h_record record;
+        uint64_t offset;
+        g2h_heap_record(heap, G2H_RECORD_STACKFRAME,
+                        i % g2h_heap_record_count(heap, G2H_RECORD_STACKFRAME), &record);
+        g2h_exe_line(exe, record.stackframe.entry + next(1 << 20), &line);
+        g2h_heap_record(heap, G2H_RECORD_BSS, 0, &record);
+        g2h_exe_variable(exe, record.segment.address + next(record.segment.contents.size), &name,
+                         &offset);
+    }
+}
+
+static struct g2h_bytes read_file(const char *path)
+{
+    struct g2h_bytes bytes = {NULL, 0};
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        exit(2);
+    bytes.size = (uint64_t)ftell(file);
+    rewind(file);
+    uint8_t *data = malloc(bytes.size);
+    if (!data || fread(data, 1, bytes.size, file) != bytes.size)
+        exit(2);
+    fclose(file);
+    bytes.data = data;
+    return bytes;
+}
+
+int main(int argc, char **argv)
+{
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+    if (argc < 4)
+        return 2;
+    struct g2h_error *error = g2h_input_open(argv[2], NULL, &input);
+    if (!error)
+        error = g2h_heap_load(input, NULL, &heap);
+    if (error)
+        return 2;
+    struct g2h_bytes original = read_file(argv[1]);
+    uint8_t *data = malloc(original.size);
+    char path[] = "/tmp/mutate_exe.XXXXXX";
+    int file = mkstemp(path), opened = 0, matched = 0;
+    unsigned long first = argc > 4 ? strtoul(argv[4], NULL, 10) : 1,
+                  count = strtoul(argv[3], NULL, 10);
+    for (unsigned long way = first; way < first + count; way++) {
+        struct g2h_exe *exe = NULL;
+        state = 88172645463325252ull * way;
+        fprintf(stderr, "\rway %lu", way);
+        memcpy(data, original.data, original.size);
+        uint64_t size = damage(data, original.size);
+        if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size)
+            return 2;
+        alarm(20);
+        error = g2h_exe_open(path, &exe);
+        opened += !error;
+        if (!error)
+            error = g2h_exe_match(exe, heap);
+        matched += !error;
+        if (exe)
+            ask(exe, heap);
+        g2h_error_destroy(error);
+        g2h_exe_close(exe);
+    }
+    unlink(path);
+    printf("ok - %lu damaged executables: %d open, %d match the dump, no crash, no hang\n", count,
+           opened, matched);
+    free(data);
+    free((void *)(uintptr_t)original.data);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return 0;
+}
