@@ -43,6 +43,14 @@ G2H_PUBLIC bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct
 G2H_PUBLIC bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address,
                                  struct g2h_bytes *ret_name, uint64_t *ret_offset);
 
+/*
+ * The name of the type whose descriptor (abi.Type) is at an address of the process, as package
+ * reflect prints it, with the last part of the package's path only: "*http.conn". False where none
+ * is known there, and for dumps before Go 1.7.
+ */
+G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
+                                  struct g2h_bytes *ret);
+
 /* How many global variables have names: 0 of a stripped executable. */
 G2H_PUBLIC size_t g2h_exe_variable_count(const struct g2h_exe *exe);
 

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "exe/image.h"
 #include "exe/pclntab.h"
+#include "exe/rtype.h"
 #include "heap/heap.h"
 
 struct variable {
@@ -31,6 +32,7 @@ struct g2h_exe {
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process */
     uint64_t slide; /* of data, from the file to the process */
+    struct rtypes rtypes;
 };
 
 /* ---- opening ---- */
@@ -201,7 +203,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
 {
     const char *version = g2h_heap_go_version(heap);
     struct map functions = {0};
-    exe->has_text = exe->has_data = false;
+    exe->has_text = exe->has_data = exe->rtypes.found = false;
     if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
         exe->image.big_endian != heap->params.big_endian)
         return mismatch(exe, "it is of another architecture",
@@ -218,6 +220,8 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     map_deinit(&functions);
     if (error)
         exe->has_text = exe->has_data = false;
+    else if (exe->has_data)
+        rtypes_init(&exe->rtypes, &exe->image, exe->slide, heap);
     return error;
 }
 
@@ -253,6 +257,11 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
     *ret_name = exe->variables.data[from - 1].name;
     *ret_offset = place - exe->variables.data[from - 1].address;
     return true;
+}
+
+bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
+{
+    return rtypes_name(&exe->rtypes, address, ret);
 }
 
 size_t g2h_exe_variable_count(const struct g2h_exe *exe)

@@ -89,7 +89,7 @@ static struct g2h_error *build(struct g2h_graph *graph)
     if (!error && !graph_intern(graph, "<dummy>", &dummy)) /* V8's string 0 */
         error = &error_no_memory;
     if (!error)
-        error = names_init(&graph->names, graph->heap, &graph->strings);
+        error = names_init(&graph->names, graph->heap, graph->exe, &graph->strings);
     if (!error)
         error = graph_resolve(graph);
     if (!error)

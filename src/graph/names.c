@@ -160,24 +160,47 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape,
 
 /*
  * From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
- * only: such a type nearly always is a pointer to a type of that package.
+ * only: such a type nearly always is a pointer to a type of that package. The executable has the
+ * rest of the name, behind the last part of the package's path.
  */
-void text_append_interface(struct text *text, const struct g2h_heap *heap, uint32_t type)
+static bool append_nameless(struct text *text, const struct g2h_bytes *package,
+                            const struct g2h_bytes *name)
 {
+    uint64_t from = package->size;
+    while (from > 0 && package->data[from - 1] != '/')
+        from--;
+    const uint64_t last = package->size - from;
+    if (name->size <= last + 1 || name->data[0] != '*' ||
+        memcmp(name->data + 1, package->data + from, last) != 0)
+        return false;
+    text_append_utf8(text, package->data, package->size, NAME_LIMIT / 4);
+    text_append_utf8(text, name->data + 1 + last, name->size - 1 - last, NAME_LIMIT / 4);
+    return true;
+}
+
+void text_append_interface(struct text *text, const struct g2h_heap *heap,
+                           const struct g2h_exe *exe, uint32_t type)
+{
+    struct g2h_bytes known;
     if (type == UINT32_MAX)
         return;
     const struct g2h_bytes *name = &heap->types.data[type].name;
-    bool nameless = name->data[name->size - 1] == '.';
+    const bool nameless = name->data[name->size - 1] == '.';
     text_printf(text, nameless ? " (*" : " (");
-    text_append_utf8(text, name->data, name->size, NAME_LIMIT / 2);
-    text_printf(text, nameless ? "?)" : ")");
+    if (!nameless || !exe || !g2h_exe_type_name(exe, heap->types.data[type].address, &known) ||
+        !append_nameless(text, name, &known)) {
+        text_append_utf8(text, name->data, name->size, NAME_LIMIT / 2);
+        text_printf(text, nameless ? "?" : "");
+    }
+    text_printf(text, ")");
 }
 
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             struct string_pool *strings)
+                             const struct g2h_exe *exe, struct string_pool *strings)
 {
     names->of_shape = calloc(heap->shapes.list.count + 1, sizeof(*names->of_shape));
     names->heap = heap;
+    names->exe = exe;
     names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     if (!names->of_shape || !names->of_offset)
         return &error_no_memory;
@@ -230,7 +253,8 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
         text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_ELEMENT) >> 20));
     text_printf(text, "f%llu", (unsigned long long)(key & (ELEMENT_OFFSET - 1)));
     if ((key & KEY_INTERFACE) != 0)
-        text_append_interface(text, names->heap, (uint32_t)((key & ~KEY_INTERFACE) >> 20));
+        text_append_interface(text, names->heap, names->exe,
+                              (uint32_t)((key & ~KEY_INTERFACE) >> 20));
 }
 
 struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,

@@ -9,6 +9,8 @@
 #ifndef GRAPH_NAMES_H
 #define GRAPH_NAMES_H
 
+#include <go2heapsnapshot/exe.h>
+
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/strings.h"
@@ -43,7 +45,8 @@ bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size
 
 struct names {
     const struct g2h_heap *heap;
-    uint32_t *of_shape;  /* string, by shape */
+    const struct g2h_exe *exe; /* may be NULL */
+    uint32_t *of_shape;        /* string, by shape */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
     struct map of_key;   /* key → string */
@@ -55,7 +58,7 @@ enum { ELEMENT_OFFSET = 1 << 20 };
 
 /* The names of all shapes. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             struct string_pool *strings);
+                             const struct g2h_exe *exe, struct string_pool *strings);
 void names_deinit(struct names *names);
 
 /*
@@ -83,7 +86,8 @@ static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t w
 }
 
 /* Appends the type of an interface's value, in parentheses; nothing where type is UINT32_MAX. */
-void text_append_interface(struct text *text, const struct g2h_heap *heap, uint32_t type);
+void text_append_interface(struct text *text, const struct g2h_heap *heap,
+                           const struct g2h_exe *exe, uint32_t type);
 
 /* Interns the names of keys, which are ascending and unique. */
 struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,

@@ -114,7 +114,7 @@ static void append_dynamic_type(struct builder *builder, const struct g2h_bytes 
     const uint64_t word = builder->heap->params.pointer_size;
     if (offset >= word && offset <= contents->size)
         text_append_interface(
-            &builder->text, builder->heap,
+            &builder->text, builder->heap, builder->graph->exe,
             interface_type_of(builder->heap,
                               heap_word(builder->heap, contents->data + offset - word)));
 }
@@ -735,7 +735,8 @@ static struct g2h_error *add_defers_and_panics(struct builder *builder)
         g2h_heap_record(heap, G2H_RECORD_PANIC, i - defers, &record);
         TRY(text_start(builder, "panic"));
         append_goroutine(builder, record.panic.g);
-        text_append_interface(&builder->text, heap, interface_type_of(heap, record.panic.type));
+        text_append_interface(&builder->text, heap, builder->graph->exe,
+                              interface_type_of(heap, record.panic.type));
         TRY(add_member(builder, group, (uint32_t)i + 1, ID_PANIC, record.panic.address, &node));
         TRY(add_named_pointer(builder, node, EDGE_INTERNAL, "record", record.panic.address));
         TRY(add_named_pointer(builder, node, EDGE_INTERNAL, "data", record.panic.data));

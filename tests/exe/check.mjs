@@ -24,9 +24,17 @@ tap(line > 0 && stuck.length >= 10, `${stuck.length} goroutines were created by 
 const unnamed = withExe.nodes.filter((n) => /^go statement in pc /.test(n.name));
 tap(unnamed.length === 0, 'every go statement has a function', unnamed.map((n) => n.name));
 
+// Dynamic types: a dump has only the package of most.
+const labels = (s) => s.edges.filter((e) => typeof e.label === 'string').map((e) => e.label);
+const nameless = labels(without).filter((l) => l.endsWith('?)')), left = labels(withExe).filter((l) => l.endsWith('?)'));
+tap(nameless.length > 20 && left.length === 0, `all ${nameless.length} interfaces with a pointer have its type`, left);
+tap(labels(withExe).some((l) => l.endsWith(' (*net.TCPListener)')), 'the server has a *net.TCPListener',
+  labels(withExe).filter((l) => l.includes('(*net.')));
+
 // Words of data and bss: by address without the executable, by variable with it, in the same order of each segment.
 const words = (s) => globals(s).edges.flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
-const before = words(without), after = words(withExe);
+const untyped = (w) => ({...w, label: w.label.replace(/ \(\*.*\)$/s, '')});
+const before = words(without).map(untyped), after = words(withExe).map(untyped);
 tap(before.length > 20 && before.length === after.length && before.map((w) => w.id).sort().join() === after.map((w) => w.id).sort().join(),
   `the ${before.length} words of globals that hit an object are the same`);
 
