@@ -33,7 +33,7 @@ int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
     if (!error)
         error = g2h_write_heapsnapshot(graph, &output_options);
     if (!error)
-        message_account(input, heap, graph);
+        message_account(input, heap, NULL, graph);
     else
         message_error(error);
     int status = error ? EXIT_FAILED : g2h_heap_is_complete(heap) ? EXIT_FINE : EXIT_DAMAGED;
