@@ -42,7 +42,7 @@ struct layout {
     bool goroutine_is_short;
     bool type_names_may_be_corrupt; /* 1.5: see reader.c */
     bool may_lack_stack_objects;    /* frames of 1.12 and later, which has 1.7's layout; see
-                                       graph/roots.c */
+                                       graph/goroutines.c */
     enum params_form params;
     enum stackframe_form stackframe;
 };

@@ -1,0 +1,105 @@
+/*
+ * builder: what the files that make the nodes above the objects share.
+ *
+ * roots.c puts the tree together; globals.c, goroutines.c and sites.c each make one branch of it;
+ * functions.c knows what lies at a program counter. Names are made in the builder's text, then
+ * interned.
+ */
+#ifndef GRAPH_BUILDER_H
+#define GRAPH_BUILDER_H
+
+#include "graph/graph.h"
+
+/* A function of which frames are in the dump: the addresses from its entry to the highest pc seen
+ * lie in it. */
+struct function {
+    uint64_t entry, last_pc;
+    struct g2h_bytes name;
+};
+
+struct builder {
+    struct g2h_graph *graph;
+    const struct g2h_heap *heap;
+    struct text text; /* the name that is being made */
+    uint32_t root, gc_roots, globals;
+    struct map packages; /* string → node */
+
+    VECTOR(struct function) functions; /* ascending by entry, once all frames have been read */
+    struct map function_by_entry;
+    struct map goroutine_by_g; /* address of a g → goid, of those below 2^32 */
+    struct map creation_sites; /* pc → node */
+    struct map threads;        /* address of an m → node */
+    struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
+    uint64_t newest_wait;      /* of all goroutines: the dump is not older */
+};
+
+/* The end of a function that may run out of memory. */
+#define TRY(condition) \
+    do { \
+        if (!(condition)) \
+            return &error_no_memory; \
+    } while (0)
+
+/* ---- nodes and edges (builder.c); false where there is no memory ---- */
+
+/* Starts the builder's text with text. */
+bool builder_text(struct builder *builder, const char *text);
+
+/* Appends a text of the dump, as UTF-8. */
+void builder_append(struct builder *builder, const struct g2h_bytes *bytes);
+
+/* The text gets the dynamic type behind it where the word before offset is the first of an
+ * interface. */
+void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
+                                 uint64_t offset);
+
+/* A node with the builder's text as its name. */
+bool builder_add_node(struct builder *builder, uint32_t id, uint32_t *ret);
+
+/* A group below parent, an element whose index tells the groups' order. */
+bool builder_add_group(struct builder *builder, uint32_t parent, const char *name, uint32_t id,
+                       uint32_t *ret);
+
+/* A node of some kind, named by the builder's text and numbered index in its group. */
+bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index, enum id_kind kind,
+                        uint64_t key, uint32_t *ret);
+
+/* An edge to the object that value points to, if there is one; its name is the builder's text, or
+ * name. */
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                         uint64_t value);
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                               const char *name, uint64_t value);
+
+bool bytes_equal(const struct g2h_bytes *bytes, const char *text);
+bool bytes_start_with(const struct g2h_bytes *bytes, const char *text);
+
+/* The last part of a path. */
+const char *bytes_base_name(const struct g2h_bytes *path, size_t *ret_size);
+
+/* ---- functions (functions.c) ---- */
+
+/* Learns the functions that have frames in the dump. */
+struct g2h_error *builder_collect_functions(struct builder *builder);
+
+/*
+ * Appends the function that pc lies in, by the executable or, where a frame tells it for certain,
+ * without, or "pc 0x…". pc may be a return address, which belongs to the line of the call before
+ * it.
+ */
+void builder_append_function(struct builder *builder, uint64_t pc, bool is_return);
+
+/* ---- branches ---- */
+
+/* (globals): globals.c */
+struct g2h_error *builder_add_globals(struct builder *builder);
+
+/* (goroutines): goroutines.c. Which frames something points into must be known before their edges
+ * are made. */
+struct g2h_error *builder_find_pointed_frames(struct builder *builder);
+struct g2h_error *builder_add_goroutines(struct builder *builder);
+
+/* (allocation sites): sites.c */
+struct g2h_error *builder_add_allocation_sites(struct builder *builder);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * globals: the pointers of the data and bss segments.
+ *
+ * Each word is named by its address, below its segment; with an executable that has symbols, by its
+ * variable, below the variable's package.
+ */
+#include "graph/builder.h"
+#include "heap/pointers.h"
+
+/* Where a variable's symbol has the end of its package: behind the last slash, at the dot; 0 where
+ * it has none. */
+static size_t package_size(const struct g2h_bytes *name)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < name->size; i++) {
+        if (name->data[i] == '/')
+            size = 0;
+        else if (name->data[i] == '.' && size == 0)
+            size = i;
+    }
+    return size;
+}
+
+/* The node of a package below (globals). */
+static bool package_node(struct builder *builder, const struct g2h_bytes *package, uint32_t *ret)
+{
+    struct g2h_graph *graph = builder->graph;
+    uint32_t name, id;
+    if (!name_intern(&graph->strings, package->data, package->size, &name))
+        return false;
+    *ret = map_get(&builder->packages, name);
+    if (*ret != MAP_NONE)
+        return true;
+    uint64_t key = 0xcbf29ce484222325u; /* the same in each dump of a program */
+    for (uint64_t i = 0; i < package->size; i++)
+        key = (key ^ package->data[i]) * 0x100000001b3u;
+    return ids_synthetic(&graph->ids, ID_PACKAGE, key, &id) &&
+           graph_add_synthetic(graph, (const char *)package->data, (size_t)package->size, id,
+                               ret) &&
+           map_put(&builder->packages, name, *ret, ret) &&
+           graph_add_edge(graph, node_synthetic(builder->globals), EDGE_ELEMENT,
+                          ID_BSS / 2 + (uint32_t)builder->packages.count, node_synthetic(*ret));
+}
+
+/* Names the word at an address: the variable, below its package, or the address, below its segment.
+ */
+static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
+                        uint32_t *ret_parent)
+{
+    struct g2h_bytes name;
+    uint64_t offset;
+    builder->text.size = 0;
+    *ret_parent = segment;
+    if (!builder->graph->exe || !g2h_exe_variable(builder->graph->exe, address, &name, &offset)) {
+        text_printf(&builder->text, "0x%llx", (unsigned long long)address);
+        return true;
+    }
+    size_t size = package_size(&name);
+    struct g2h_bytes package = {name.data, size},
+                     variable = {name.data + size + (size > 0), name.size - size - (size > 0)};
+    builder_append(builder, &variable);
+    if (offset > 0)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+    return size == 0 || package_node(builder, &package, ret_parent);
+}
+
+static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
+                                     const struct g2h_segment *segment)
+{
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        uint32_t parent = node;
+        if (heap_find(builder->heap, value) !=
+            UINT32_MAX) /* a package without a pointer needs no node */
+            TRY(name_global(builder, segment->address + offset, node, &parent));
+        builder_append_dynamic_type(builder, &segment->contents, offset);
+        TRY(builder_add_pointer(builder, parent, EDGE_PROPERTY, value));
+    }
+    return NULL;
+}
+
+struct g2h_error *builder_add_globals(struct builder *builder)
+{
+    static const struct {
+        enum g2h_record_kind kind;
+        const char *name;
+        uint32_t id;
+    } segments[] = {{G2H_RECORD_DATA, "data", ID_DATA},
+                    {G2H_RECORD_BSS, "bss", ID_BSS},
+                    {G2H_RECORD_DATAROOT, "data", ID_DATA}};
+    const struct g2h_heap *heap = builder->heap;
+    uint32_t node;
+
+    for (size_t i = 0; i < 3; i++) {
+        size_t count = heap->records[segments[i].kind].count;
+        if (count == 0)
+            continue;
+        if (builder->globals == UINT32_MAX)
+            TRY(builder_add_group(builder, builder->gc_roots, "(globals)", ID_GLOBALS,
+                                  &builder->globals));
+        TRY(builder_text(builder, segments[i].name) &&
+            builder_add_node(builder, segments[i].id, &node) &&
+            graph_add_edge(builder->graph, node_synthetic(builder->globals), EDGE_ELEMENT,
+                           segments[i].id / 2, node_synthetic(node)));
+        for (size_t j = 0; j < count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, segments[i].kind, j, &record);
+            if (segments[i].kind == G2H_RECORD_DATAROOT) {
+                builder->text.size = 0;
+                text_printf(&builder->text, "0x%llx", (unsigned long long)record.dataroot.address);
+                TRY(builder_add_pointer(builder, node, EDGE_PROPERTY, record.dataroot.pointer));
+                continue;
+            }
+            struct g2h_error *error = add_segment(builder, node, &record.segment);
+            if (error)
+                return error;
+        }
+    }
+    return NULL;
+}
