@@ -14,9 +14,8 @@
 struct g2h_graph;
 
 struct g2h_graph_options {
-    const struct g2h_exe *exe;           /* matched with the heap; NULL: none */
-    unsigned threads;                    /* 0: one per processor */
-    const struct g2h_progress *progress; /* may be NULL */
+    const struct g2h_exe *exe; /* matched with the heap; NULL: none */
+    unsigned threads;          /* 0: one per processor */
 };
 
 /*

@@ -26,6 +26,16 @@ static inline uint64_t map_hash(uint64_t key)
     return key ^ (key >> 31);
 }
 
+/* FNV-1a: a key for a text. The same in every run, so ids may be made of it. */
+static inline uint64_t map_hash_bytes(const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
 /* The value of key, MAP_NONE where it has none. */
 static inline uint32_t map_get(const struct map *map, uint64_t key)
 {

@@ -4,16 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
-
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const char *text, size_t size)
-{
-    uint64_t value = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < size; i++)
-        value = (value ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return value ^ (value >> 29);
-}
 
 const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size)
 {
@@ -25,7 +17,8 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
 /* The slot that holds the text, or the free one where it belongs. */
 static uint32_t *find(const struct string_pool *pool, const char *text, size_t size)
 {
-    for (size_t slot = (size_t)hash(text, size) & pool->mask;; slot = (slot + 1) & pool->mask) {
+    for (size_t slot = (size_t)map_hash(map_hash_bytes(text, size)) & pool->mask;;
+         slot = (slot + 1) & pool->mask) {
         size_t there;
         if (pool->slots[slot] == UINT32_MAX)
             return &pool->slots[slot];

@@ -123,14 +123,6 @@ void g2h_exe_close(struct g2h_exe *exe)
 
 /* ---- matching ---- */
 
-static uint64_t hash_name(const struct g2h_bytes *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (uint64_t i = 0; i < name->size; i++)
-        hash = (hash ^ name->data[i]) * 0x100000001b3u;
-    return hash;
-}
-
 /* By name; AMBIGUOUS where several functions have it, as instances of a generic function do. */
 #define AMBIGUOUS (UINT32_MAX - 1)
 
@@ -139,10 +131,11 @@ static struct g2h_error *map_functions(const struct g2h_exe *exe, struct map *re
     for (uint64_t i = 0; i < exe->pclntab.count && i < AMBIGUOUS; i++) {
         struct g2h_bytes name = pclntab_name(&exe->pclntab, i);
         uint32_t number;
-        if (!map_put(ret, hash_name(&name), (uint32_t)i, &number))
+        uint64_t key = map_hash_bytes(name.data, name.size);
+        if (!map_put(ret, key, (uint32_t)i, &number))
             return &error_no_memory;
         if (number != i)
-            map_set(ret, hash_name(&name), AMBIGUOUS);
+            map_set(ret, key, AMBIGUOUS);
     }
     return NULL;
 }
@@ -169,7 +162,8 @@ static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_h
              memcmp(frame->function.data, unknown, sizeof(unknown) - 1) == 0))
             continue;
         last_entry = frame->entry;
-        uint32_t index = map_get(functions, hash_name(&frame->function));
+        uint32_t index =
+            map_get(functions, map_hash_bytes(frame->function.data, frame->function.size));
         if (index == MAP_NONE)
             return mismatch(exe, "it has no function ", &frame->function);
         if (index == AMBIGUOUS)

@@ -62,6 +62,7 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     for (size_t i = 0; i < arrived; i++)
         graph->children[graph->first_object_child + i] = graph->edges.data[arrivals[i].place];
     free(arrivals);
+    graph->child_count = edges;
     graph->account.edges += edges;
     free(graph->edges.data);
     graph->edges.data = NULL;

@@ -31,9 +31,7 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     *ret = map_get(&builder->packages, name);
     if (*ret != MAP_NONE)
         return true;
-    uint64_t key = 0xcbf29ce484222325u; /* the same in each dump of a program */
-    for (uint64_t i = 0; i < package->size; i++)
-        key = (key ^ package->data[i]) * 0x100000001b3u;
+    const uint64_t key = map_hash_bytes(package->data, package->size);
     return ids_synthetic(&graph->ids, ID_PACKAGE, key, &id) &&
            graph_add_synthetic(graph, (const char *)package->data, (size_t)package->size, id,
                                ret) &&

@@ -112,7 +112,6 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
     graph->heap = heap;
     graph->exe = options ? options->exe : NULL;
     graph->threads = options && options->threads ? options->threads : workers_available();
-    graph->progress = options ? options->progress : NULL;
     struct g2h_error *error = build(graph);
     if (error) {
         g2h_graph_destroy(graph);

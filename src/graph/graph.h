@@ -73,7 +73,6 @@ struct g2h_graph {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe; /* may be NULL */
     unsigned threads;
-    const struct g2h_progress *progress;
     struct g2h_graph_account account;
     struct string_pool strings;
     struct names names;
@@ -86,6 +85,7 @@ struct g2h_graph {
     /* The same edges by source, once children_fill() has run: those of synthetic nodes, then those
      * of objects. */
     struct edge *children;
+    uint64_t child_count;
     uint64_t *first_child;       /* by synthetic node, one entry more */
     uint64_t first_object_child; /* from here on: edges of objects, by object */
 

@@ -50,7 +50,6 @@ static bool make_directory(struct object_index *index)
     if (!index->directory)
         return false;
     memset(index->directory, 0xff, (size_t)span * sizeof(*index->directory));
-    index->directory_size = (size_t)span;
     for (size_t i = 0; i < index->arena_count; i++)
         index->directory[index->arenas[i] - index->first_arena] = (uint32_t)i;
     return true;

@@ -25,7 +25,6 @@ struct object_index {
     uint64_t *arenas;       /* their numbers, address >> ARENA_SHIFT, ascending */
     uint32_t *
         directory; /* arena number - first_arena → place among arenas, or UINT32_MAX; may be NULL */
-    size_t directory_size;
     uint32_t *granules; /* first object at or after each granule of each arena in use, and one entry
                            more */
     size_t granule_count;

@@ -170,8 +170,7 @@ static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
 /* The first of the objects' own edges that belongs to object or a later one. */
 static uint64_t find_object_child(const struct g2h_graph *graph, uint32_t object)
 {
-    uint64_t from = graph->first_object_child,
-             to = from + (graph->account.edges - graph->account.pointers_hit - from);
+    uint64_t from = graph->first_object_child, to = graph->child_count;
     while (from < to) {
         uint64_t middle = from + (to - from) / 2;
         if (graph->children[middle].source.index < object)
@@ -185,8 +184,7 @@ static uint64_t find_object_child(const struct g2h_graph *graph, uint32_t object
 /* Whether child is one of the object's own edges. */
 static bool is_child_of(const struct g2h_graph *graph, uint64_t child, uint32_t object)
 {
-    return child < graph->account.edges - graph->account.pointers_hit &&
-           graph->children[child].source.index == object;
+    return child < graph->child_count && graph->children[child].source.index == object;
 }
 
 static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_t number,

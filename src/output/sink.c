@@ -12,6 +12,15 @@ enum {
     LEVEL = 1
 }; /* of zlib: snapshots shrink to a seventh already, and higher levels take many times longer */
 
+struct sink {
+    int fd;
+    const char *name;
+    bool gzip;
+    workers_produce *produce; /* makes the bytes of a task */
+    void *context;            /* of produce */
+    uint32_t crc, size;       /* of what was compressed */
+};
+
 /* What follows the deflated bytes of a buffer, so that consume() can combine the checksums. */
 struct trailer {
     uint32_t crc;

@@ -8,20 +8,9 @@
 #ifndef OUTPUT_SINK_H
 #define OUTPUT_SINK_H
 
-#include <stdbool.h>
-
 #include <go2heapsnapshot/output.h>
 
 #include "base/workers.h"
-
-struct sink {
-    int fd;
-    const char *name;
-    bool gzip;
-    workers_produce *produce; /* makes the bytes of a task */
-    void *context;            /* of produce */
-    uint32_t crc, size;       /* of what was compressed */
-};
 
 /* Writes the bytes that produce makes of task 0 … tasks-1. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
