@@ -1,0 +1,71 @@
+/*
+ * debug: what DWARF knows of an executable: types, global variables, the variables of each
+ * function, the captured variables of closures.
+ *
+ * Filled by dwarf.c. Empty where the executable has no DWARF, or where this program was built
+ * without libdw. Addresses are those of the file; the caller adds the slide.
+ */
+#ifndef EXE_DEBUG_H
+#define EXE_DEBUG_H
+
+#include "exe/image.h"
+#include "types/types.h"
+
+/* A global variable. */
+struct debug_global {
+    uint64_t address;
+    uint32_t name; /* string of types: "net/http.DefaultClient" */
+    uint32_t type;
+};
+
+/* A part of a variable that is in memory: its bytes [offset, offset + size) are at cfa + place. */
+struct debug_piece {
+    uint64_t offset, size;
+    int64_t place;
+};
+
+/* A local variable or parameter that is (partly) in the stack frame at some pc. */
+struct debug_local {
+    uint32_t name, type;
+    uint32_t function; /* string: the inlined function it belongs to; UINT32_MAX: the frame's own */
+    bool is_parameter;
+    uint32_t first_piece, piece_count; /* in the vector that the caller gave */
+};
+
+/* A captured variable of a closure: a field of the object that a func value points to. */
+struct debug_captured {
+    uint64_t entry;  /* of the closure's function */
+    uint64_t offset; /* in the closure object; DW_AT_go_closure_offset */
+    uint32_t name, type;
+};
+
+typedef VECTOR(struct debug_piece) debug_piece_vector;
+typedef VECTOR(struct debug_local) debug_local_vector;
+
+struct dwarf; /* what is kept open for frames */
+
+struct debug {
+    VECTOR(struct debug_global) globals;    /* ascending by address */
+    VECTOR(struct debug_captured) captured; /* ascending by entry, then offset */
+    struct dwarf *dwarf;
+};
+
+/*
+ * Reads all units. types holds the descriptors' types already; types_start is runtime.types in the
+ * process (for DW_AT_go_runtime_type, an offset from it), so a type that has a descriptor is the
+ * descriptor's. Only types that globals, locals or captured variables lead to are added. Damaged
+ * DWARF gives what could be read of it. Error: G2H_ERROR_MEMORY only.
+ */
+struct g2h_error *debug_init(struct debug *debug, const struct image *image, struct types *types,
+                             uint64_t types_start);
+void debug_deinit(struct debug *debug);
+
+/*
+ * Appends the variables that lie in the frame of the function that holds pc, at this pc (which is
+ * that of the call, not the return address), those of functions inlined there included. May add
+ * types.
+ */
+struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,
+                               debug_local_vector *ret, debug_piece_vector *ret_pieces);
+
+#endif

@@ -1,0 +1,134 @@
+/*
+ * types: the model of a Go type, whatever its source.
+ *
+ * A type comes from a runtime descriptor (abi.Type), from DWARF, or from what is known of the
+ * runtime; all three make the same struct, and a type that descriptors and DWARF both have is one.
+ * Types are numbered; a number stays what it is. Layouts are those of the dumped process: sizes and
+ * offsets in bytes of its memory.
+ */
+#ifndef TYPES_TYPES_H
+#define TYPES_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/strings.h"
+
+/* internal/abi.Kind, by its numbers. */
+enum type_kind {
+    TYPE_INVALID, /* nothing is known but name and size */
+    TYPE_BOOL,
+    TYPE_INT,
+    TYPE_INT8,
+    TYPE_INT16,
+    TYPE_INT32,
+    TYPE_INT64,
+    TYPE_UINT,
+    TYPE_UINT8,
+    TYPE_UINT16,
+    TYPE_UINT32,
+    TYPE_UINT64,
+    TYPE_UINTPTR,
+    TYPE_FLOAT32,
+    TYPE_FLOAT64,
+    TYPE_COMPLEX64,
+    TYPE_COMPLEX128,
+    TYPE_ARRAY,
+    TYPE_CHAN,
+    TYPE_FUNC,
+    TYPE_INTERFACE,
+    TYPE_MAP,
+    TYPE_POINTER,
+    TYPE_SLICE,
+    TYPE_STRING,
+    TYPE_STRUCT,
+    TYPE_UNSAFE_POINTER,
+    TYPE_KINDS,
+};
+
+#define TYPE_NONE UINT32_MAX
+
+/* What a pointer points at. Go's own pointers point at one value; those of the runtime's
+ * structures, as runtime.c makes them, know more. */
+enum type_target {
+    TARGET_ONE,  /* a value of type elem */
+    TARGET_MANY, /* an array of elem; its length is not known from here */
+    /* One elem where the word at the pointer's own place + length is 0, else many of key: the
+     * directory of a Swiss map, by its dirLen. */
+    TARGET_BY_WORD,
+    /* One elem where the byte at the target's start is 0, else one key: a node of a HashTrieMap, by
+     * its isEntry. */
+    TARGET_BY_CONTENT,
+};
+
+/* What a struct is to the runtime. */
+enum type_role {
+    ROLE_NONE,
+    ROLE_MAP, /* what a value of a map type points to: runtime.hmap, internal/runtime/maps.Map */
+    ROLE_MAP_BUCKET, /* tophash, keys, elems, overflow of a classic map; elem is the map type */
+    ROLE_MAP_GROUP,  /* ctrl and slots of a Swiss map; elem is the map type */
+    ROLE_CHAN,       /* runtime.hchan; elem is the channel's type */
+    ROLE_RUNTIME,    /* any other structure of the runtime */
+};
+
+struct type_field {
+    uint32_t name; /* string; "_" for blank ones */
+    uint32_t type;
+    uint64_t offset;
+    bool embedded;
+};
+
+struct type {
+    uint32_t name;         /* string: with full import paths, "*net/http.conn", "map[string]int" */
+    uint8_t kind;          /* TYPE_… */
+    bool direct_interface; /* an interface's data word is the value itself, not its address */
+    bool
+        empty_interface; /* TYPE_INTERFACE without methods: its first word is a type, not an itab */
+    bool from_dwarf;     /* DWARF has it */
+    uint64_t size;
+    uint64_t pointer_bytes; /* abi.Type.PtrBytes: no pointers lie behind; of DWARF's types
+                               UINT64_MAX until it is computed */
+    const uint8_t *gc_mask; /* abi.Type.GCData: a bit per word of pointer_bytes, lowest first; NULL:
+                               it follows from the fields. Of the executable. */
+    uint64_t address;       /* of the descriptor in the process; 0: none */
+    uint32_t elem;          /* of arrays, channels, maps, pointers, slices, roles; else TYPE_NONE */
+    uint32_t key;           /* of maps, and where target says so; else TYPE_NONE */
+    uint32_t header; /* of maps, channels: the struct that a value points to; else TYPE_NONE */
+    uint64_t length; /* of arrays, and where target says so */
+    uint32_t first_field, field_count; /* of structs, in types->fields, ascending by offset */
+};
+
+struct types {
+    VECTOR(struct type) list;
+    VECTOR(struct type_field) fields;
+    struct string_pool names;
+    struct map by_address; /* of a descriptor in the process → type */
+    unsigned pointer_size;
+    uint64_t low, high; /* all descriptors' addresses lie in [low, high) */
+};
+
+void types_init(struct types *types, unsigned pointer_size);
+void types_deinit(struct types *types);
+
+/* Adds a type (by_address too, where type->address is not 0) and gives its number. False where
+ * there is no memory. */
+bool types_add(struct types *types, const struct type *type, uint32_t *ret);
+
+/* The number of a text. False where there is no memory. */
+bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
+
+/* The type whose descriptor is at an address of the process; TYPE_NONE where none is known there.
+ */
+static inline uint32_t types_at(const struct types *types, uint64_t address)
+{
+    if (address - types->low >= types->high - types->low)
+        return TYPE_NONE;
+    uint32_t found = map_get(&types->by_address, address);
+    return found == MAP_NONE ? TYPE_NONE : found;
+}
+
+#endif
