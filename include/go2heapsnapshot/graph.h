@@ -14,8 +14,9 @@
 struct g2h_graph;
 
 struct g2h_graph_options {
-    const struct g2h_exe *exe; /* matched with the heap; NULL: none */
-    unsigned threads;          /* 0: one per processor */
+    struct g2h_exe *exe; /* matched with the heap; NULL: none. Its types grow. */
+    unsigned threads;    /* 0: one per processor */
+    bool redact;         /* contents of strings are named by their length and a hash */
 };
 
 /*

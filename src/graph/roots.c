@@ -59,7 +59,7 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
         if (object != UINT32_MAX) {
             const char *class =
                 string_pool_text(&builder->graph->strings,
-                                 builder->graph->names.of_shape[heap->shape_of[object]], &size);
+                                 names_of_object(&builder->graph->names, object), &size);
             text_printf(&builder->text, " of ");
             text_append(&builder->text, class, size);
         }

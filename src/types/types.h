@@ -121,6 +121,14 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
 
+/*
+ * Writes the way from a value to the leaf at offset of it: "Config.TLS", "[3].Name"; nothing where the
+ * value is that leaf itself. Cut where it does not fit. Gives the number of bytes written, without the
+ * terminating 0.
+ */
+size_t types_path(const struct types *types, uint32_t type, uint64_t offset, char *buffer,
+                  size_t size);
+
 /* The type whose descriptor is at an address of the process; TYPE_NONE where none is known there.
  */
 static inline uint32_t types_at(const struct types *types, uint64_t address)
