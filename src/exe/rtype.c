@@ -7,23 +7,10 @@
 
 enum { TFLAG_EXTRA_STAR = 2 }; /* the name in the file has a * before it that is not part of it */
 
-/* size bytes at an address of the file; NULL where no section has them. */
-static const uint8_t *at(const struct image *image, uint64_t address, uint64_t size)
-{
-    for (size_t i = 0; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
-        uint64_t offset = address - section->address;
-        if (section->address != 0 && address >= section->address && offset < section->data.size &&
-            size <= section->data.size - offset)
-            return section->data.data + offset;
-    }
-    return NULL;
-}
-
 /* A name: a byte of flags, its length, its text. */
 static bool read_name(const struct rtypes *rtypes, uint64_t address, struct g2h_bytes *ret)
 {
-    const uint8_t *head = at(rtypes->image, address, 3);
+    const uint8_t *head = image_at(rtypes->image, address, 3);
     uint64_t size, prefix;
     if (!head)
         return false;
@@ -36,7 +23,7 @@ static bool read_name(const struct rtypes *rtypes, uint64_t address, struct g2h_
         size = (uint64_t)head[1] << 8 | head[2];
         prefix = 3;
     }
-    ret->data = at(rtypes->image, address + prefix, size);
+    ret->data = image_at(rtypes->image, address + prefix, size);
     ret->size = size;
     return size > 0 && ret->data != NULL;
 }
@@ -45,7 +32,7 @@ bool rtypes_name(const struct rtypes *rtypes, uint64_t address, struct g2h_bytes
 {
     /* Size_, PtrBytes, Hash, TFlag, Align_, FieldAlign_, Kind_, Equal, GCData, Str */
     const uint64_t word = rtypes->image->is_64 ? 8 : 4, flags = 2 * word + 4, name = 4 * word + 8;
-    const uint8_t *type = at(rtypes->image, address - rtypes->slide, name + 8);
+    const uint8_t *type = image_at(rtypes->image, address - rtypes->slide, name + 8);
     if (!rtypes->found || !type ||
         !read_name(rtypes, rtypes->start + image_u32(rtypes->image, type + name), ret))
         return false;
