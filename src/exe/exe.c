@@ -5,7 +5,7 @@
  * names that look right and are wrong. The functions of the dump's frames are the witnesses, since
  * frames have both name and address.
  */
-#include <go2heapsnapshot/exe.h>
+#include "exe/exe.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "exe/image.h"
+#include "exe/moduledata.h"
 #include "exe/pclntab.h"
 #include "exe/rtype.h"
 #include "heap/heap.h"
@@ -32,7 +32,9 @@ struct g2h_exe {
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process */
     uint64_t slide; /* of data, from the file to the process */
-    struct rtypes rtypes;
+    struct moduledata moduledata;
+    struct types types;
+    uint64_t types_start; /* runtime.types in the process */
 };
 
 /* ---- opening ---- */
@@ -107,6 +109,7 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
         return error;
     }
     exe->version = build_version(&exe->image);
+    moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
     *ret = exe;
     return NULL;
 }
@@ -115,6 +118,7 @@ void g2h_exe_close(struct g2h_exe *exe)
 {
     if (!exe)
         return;
+    types_deinit(&exe->types);
     free(exe->variables.data);
     image_deinit(&exe->image);
     g2h_input_close(exe->input);
@@ -177,15 +181,19 @@ static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_h
     return NULL;
 }
 
-/* The data segment of the dump is the section .data. */
+/* The data segment of the dump is runtime.data to edata: the section .data, unless a C linker has
+ * put its own before. */
 static struct g2h_error *match_data(struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const struct image_section *section = image_section(&exe->image, ".data");
     struct g2h_record record;
-    if (!section || g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0)
+    const uint64_t data = exe->moduledata.data ? exe->moduledata.data
+                          : section            ? section->address
+                                               : 0;
+    if (data == 0 || g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0)
         return NULL;
     g2h_heap_record(heap, G2H_RECORD_DATA, 0, &record);
-    exe->slide = record.segment.address - section->address;
+    exe->slide = record.segment.address - data;
     if (exe->slide % 4096 != 0)
         return mismatch(exe, "its data does not lie where the dump has it",
                         &(struct g2h_bytes){(const uint8_t *)"", 0});
@@ -197,7 +205,10 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
 {
     const char *version = g2h_heap_go_version(heap);
     struct map functions = {0};
-    exe->has_text = exe->has_data = exe->rtypes.found = false;
+    exe->has_text = exe->has_data = false;
+    exe->types_start = 0;
+    types_deinit(&exe->types);
+    types_init(&exe->types, exe->image.is_64 ? 8 : 4);
     if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
         exe->image.big_endian != heap->params.big_endian)
         return mismatch(exe, "it is of another architecture",
@@ -212,10 +223,11 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     if (!error)
         error = match_data(exe, heap);
     map_deinit(&functions);
+    if (!error && exe->has_data)
+        error = rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, heap,
+                            &exe->types_start);
     if (error)
         exe->has_text = exe->has_data = false;
-    else if (exe->has_data)
-        rtypes_init(&exe->rtypes, &exe->image, exe->slide, heap);
     return error;
 }
 
@@ -255,10 +267,38 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
 
 bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
 {
-    return rtypes_name(&exe->rtypes, address, ret);
+    const uint32_t type = types_at(&exe->types, address);
+    size_t size;
+    if (type == TYPE_NONE)
+        return false;
+    const char *name = string_pool_text(&exe->types.names, exe->types.list.data[type].name, &size);
+    *ret = (struct g2h_bytes){(const uint8_t *)name, size};
+    return true;
 }
 
 size_t g2h_exe_variable_count(const struct g2h_exe *exe)
 {
     return exe->variables.count;
+}
+
+/* ---- for the rooms above ---- */
+
+struct types *exe_types(struct g2h_exe *exe)
+{
+    return &exe->types;
+}
+
+uint64_t exe_slide(const struct g2h_exe *exe)
+{
+    return exe->slide;
+}
+
+uint64_t exe_types_start(const struct g2h_exe *exe)
+{
+    return exe->types_start;
+}
+
+const struct image *exe_image(const struct g2h_exe *exe)
+{
+    return &exe->image;
 }
