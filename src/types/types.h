@@ -89,6 +89,7 @@ struct type {
     bool
         empty_interface; /* TYPE_INTERFACE without methods: its first word is a type, not an itab */
     bool from_dwarf;     /* DWARF has it */
+    bool is_generic; /* loses against another type of the same extent: runtime.hmap, go.shape.* */
     uint64_t size;
     uint64_t pointer_bytes; /* abi.Type.PtrBytes: no pointers lie behind; of DWARF's types
                                UINT64_MAX until it is computed */
