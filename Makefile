@@ -9,16 +9,19 @@ MANDIR   ?= $(PREFIX)/share/man
 BUILD    ?= build
 WERROR   ?=
 
+# DWARF needs libdw of elfutils; `make WITH_LIBDW=` builds without it.
+WITH_LIBDW ?= $(shell pkg-config --exists 'libdw >= 0.171' 2>/dev/null && echo yes)
+
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(if $(WITH_LIBDW),-DHAVE_LIBDW) $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
-LIBS     := -lz -pthread
+LIBS     := $(if $(WITH_LIBDW),-ldw -lelf) -lz -pthread
 
 ROOMS    := base input dump heap types exe typing graph output
-LIB_SRC  := $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))
+LIB_SRC  := $(filter-out $(if $(WITH_LIBDW),,src/exe/dwarf%),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -28,7 +31,7 @@ STATIC   := $(BUILD)/libgo2heapsnapshot.a
 SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
 PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 
-.PHONY: FORCE all demo check check-all bench fuzz install clean
+.PHONY: FORCE all libs demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
 
 $(PROGRAM): $(CLI_OBJ) $(STATIC)
@@ -46,7 +49,11 @@ $(PKGCONFIG): FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
 	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
-	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: -lz -pthread' 'Cflags: -I$${includedir}' > $@
+	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: $(LIBS)' 'Cflags: -I$${includedir}' > $@
+
+# What a program has to be linked with beside the static library.
+libs:
+	@echo '$(LIBS)'
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)

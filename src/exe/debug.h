@@ -50,11 +50,19 @@ struct debug {
     struct dwarf *dwarf;
 };
 
+/* Whether this program was built with libdw. */
+bool debug_available(void);
+
 /*
  * Reads all units. types holds the descriptors' types already; types_start is runtime.types in the
  * process (for DW_AT_go_runtime_type, an offset from it), so a type that has a descriptor is the
  * descriptor's. Only types that globals, locals or captured variables lead to are added. Damaged
- * DWARF gives what could be read of it. Error: G2H_ERROR_MEMORY only.
+ * DWARF gives what could be read of it. Of the image, which is not kept, only sections and byte
+ * order are asked. Error: G2H_ERROR_MEMORY only.
+ *
+ * A type from DWARF alone ends, whatever the executable says: fields ascend, do not overlap and lie
+ * within their struct, elements within their array; none lies in itself, or more than 64 deep; what
+ * has no size has no fields and no elements.
  */
 struct g2h_error *debug_init(struct debug *debug, const struct image *image, struct types *types,
                              uint64_t types_start);
@@ -63,7 +71,7 @@ void debug_deinit(struct debug *debug);
 /*
  * Appends the variables that lie in the frame of the function that holds pc, at this pc (which is
  * that of the call, not the return address), those of functions inlined there included. May add
- * types.
+ * types. What it costs is in proportion to the function, so callers ask once per pc.
  */
 struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,
                                debug_local_vector *ret, debug_piece_vector *ret_pieces);

@@ -167,6 +167,7 @@ void g2h_exe_close(struct g2h_exe *exe)
     if (!exe)
         return;
     types_deinit(&exe->types);
+    debug_deinit(&exe->debug);
     free(exe->variables.data);
     image_deinit(&exe->debug_image);
     g2h_input_close(exe->debug_input);
@@ -424,9 +425,4 @@ uint64_t exe_slide(const struct g2h_exe *exe)
 uint64_t exe_types_start(const struct g2h_exe *exe)
 {
     return exe->types_start;
-}
-
-const struct image *exe_image(const struct g2h_exe *exe)
-{
-    return &exe->image;
 }

@@ -32,8 +32,8 @@ static struct g2h_error *add_parts(struct g2h_graph *graph, uint32_t object)
     struct text text = {0};
     uint32_t edge_name;
     size_t length;
-    const char *class = string_pool_text(
-        &graph->strings, names_of_object(&graph->names, object), &length);
+    const char *class =
+        string_pool_text(&graph->strings, names_of_object(&graph->names, object), &length);
     struct part part;
     text_append(&text, class, length);
     text_printf(&text, " (continued)");
@@ -163,4 +163,9 @@ void g2h_graph_destroy(struct g2h_graph *graph)
 const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
 {
     return &graph->account;
+}
+
+const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
+{
+    return graph->typing ? &graph->typing->account : NULL;
 }

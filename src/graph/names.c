@@ -181,7 +181,8 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
 
 /* ---- names of types ---- */
 
-/* How many words a type's values take in the largest object that has it, as far as they have names. */
+/* How many words a type's values take in the largest object that has it, as far as they have names.
+ */
 static void count_words(struct names *names)
 {
     const struct typing *typing = names->typing;
@@ -224,32 +225,33 @@ static uint32_t *new_paths(uint64_t words)
     return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
 }
 
-/* The names of a type's words: "Config.TLS"; and of those of all elements of arrays: "[3].Config.TLS". */
+/* The names of a type's words: "Config.TLS"; and of those of all elements of arrays:
+ * "[3].Config.TLS". */
 static bool intern_paths(const struct names *names, struct string_pool *strings, uint32_t type)
 {
-    struct typing *typing = (struct typing *)names->typing; /* layouts are made when asked for */
+    struct typing *typing = (struct typing *)names->typing; /* plans are made when asked for */
     struct type_names *of_type = &names->of_type[type];
-    const struct layout *layout = layout_of(&typing->layouts, type);
+    const struct plan *plan = plan_of(&typing->plans, type);
     const uint64_t word = names->heap->params.pointer_size;
     char path[NAME_LIMIT - 32], indexed[NAME_LIMIT];
-    if (!layout)
+    if (!plan)
         return false;
-    if (layout->size < word || layout->size % word != 0 || layout->word_count == 0)
+    if (plan->size < word || plan->size % word != 0 || plan->word_count == 0)
         of_type->value_words = of_type->array_words = 0;
     of_type->value_paths = new_paths(of_type->value_words);
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
-    for (uint32_t i = 0; i < layout->word_count; i++) {
-        const uint64_t first = layout->words[i] / word;
-        size_t size = types_path(typing->types, type, layout->words[i], path, sizeof(path));
+    for (uint32_t i = 0; i < plan->word_count; i++) {
+        const uint64_t first = plan->words[i] / word;
+        size_t size = types_path(typing->types, type, plan->words[i], path, sizeof(path));
         if (first < of_type->value_words &&
             !string_pool_intern(strings, size > 0 ? path : "value", size > 0 ? size : 5,
                                 &of_type->value_paths[first]))
             return false;
-        for (uint64_t j = first; size > 0 && j < of_type->array_words; j += layout->size / word) {
+        for (uint64_t j = first; size > 0 && j < of_type->array_words; j += plan->size / word) {
             int length = snprintf(indexed, sizeof(indexed), "[%llu]%s%s",
-                                  (unsigned long long)(j / (layout->size / word)),
+                                  (unsigned long long)(j / (plan->size / word)),
                                   path[0] == '[' ? "" : ".", path);
             if (!string_pool_intern(strings, indexed, (size_t)length, &of_type->array_paths[j]))
                 return false;

@@ -59,11 +59,11 @@ struct type_names {
 
 struct names {
     const struct g2h_heap *heap;
-    const struct g2h_exe *exe;       /* may be NULL */
-    const struct typing *typing;     /* may be NULL */
-    struct type_names *of_type;      /* with typing: by type */
-    struct map of_part;              /* with typing: shape << 32 | type → string */
-    uint32_t *of_shape;        /* string, by shape */
+    const struct g2h_exe *exe;   /* may be NULL */
+    const struct typing *typing; /* may be NULL */
+    struct type_names *of_type;  /* with typing: by type */
+    struct map of_part;          /* with typing: shape << 32 | type → string */
+    uint32_t *of_shape;          /* string, by shape */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
     struct map of_key;   /* key → string */
@@ -83,9 +83,9 @@ void names_deinit(struct names *names);
 uint32_t names_of_object(const struct names *names, uint32_t object);
 
 /*
- * What an edge is called: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are plain
- * offsets, "f16"; others have the index of a type (of an interface's value, "f16 (main.T)"), of an
- * array's element ("[3].f8"), or of a typed part of an object ("f64.next").
+ * What an edge is called: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are
+ * plain offsets, "f16"; others have the index of a type (of an interface's value, "f16 (main.T)"),
+ * of an array's element ("[3].f8"), or of a typed part of an object ("f64.next").
  */
 struct edge_name {
     enum { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;

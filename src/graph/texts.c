@@ -15,8 +15,8 @@ static uint64_t read_bytes(const struct texts *texts, struct g2h_reader *reader,
     reader_seek(reader, texts->heap->offsets[entry->object]);
     reader_object_again(reader, &object);
     *ret_data = object.contents.data;
-    uint64_t end = (entry->extent & TEXT_TINY) != 0 ? entry->extent >> TEXT_TINY_END & 31
-                                                    : entry->extent;
+    uint64_t end =
+        (entry->extent & TEXT_TINY) != 0 ? entry->extent >> TEXT_TINY_END & 31 : entry->extent;
     return end < object.contents.size ? end : object.contents.size;
 }
 

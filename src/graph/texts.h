@@ -28,8 +28,8 @@ struct texts {
 
 /*
  * Numbers the texts of all objects that typing takes for strings, once strings has all others.
- * typing->texts of such an object becomes the number of its string. redact: names tell a text's length
- * and a hash of it only.
+ * typing->texts of such an object becomes the number of its string. redact: names tell a text's
+ * length and a hash of it only.
  */
 struct g2h_error *texts_init(struct texts *texts, struct typing *typing,
                              const struct string_pool *strings, bool redact);

@@ -147,7 +147,8 @@ static char *write_node(char *at, char type, uint32_t name, uint32_t id, uint32_
     return at + 5;
 }
 
-static const char STRING_DIGIT = '0' + NODE_STRING, OBJECT_DIGIT = '0' + NODE_OBJECT, SYNTHETIC_DIGIT = '0' + NODE_SYNTHETIC;
+static const char STRING_DIGIT = '0' + NODE_STRING, OBJECT_DIGIT = '0' + NODE_OBJECT,
+                  SYNTHETIC_DIGIT = '0' + NODE_SYNTHETIC;
 
 static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
                                                struct worker_buffer *buffer)
@@ -379,8 +380,8 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
             continue;
         }
         text.size = 0;
-        texts_append(&graph->texts, &reader,
-                     &graph->texts.entries.data[i - graph->strings.count], &text);
+        texts_append(&graph->texts, &reader, &graph->texts.entries.data[i - graph->strings.count],
+                     &text);
         good = !text.failed && write_string(buffer, false, text.data, text.size);
     }
     text_deinit(&text);
@@ -432,13 +433,12 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
                                          const struct g2h_output_options *options)
 {
-    struct writer writer = {.graph = graph,
-                            .progress = options->progress,
-                            .node_tasks = graph->block_count,
-                            .edge_tasks = graph->block_count,
-                            .string_tasks =
-                                (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) /
-                                          STRINGS_PER_TASK)};
+    struct writer writer = {
+        .graph = graph,
+        .progress = options->progress,
+        .node_tasks = graph->block_count,
+        .edge_tasks = graph->block_count,
+        .string_tasks = (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK)};
     size_t tasks = 1 + writer.node_tasks + 1 + writer.edge_tasks + writer.string_tasks;
     return sink_run(options, options->threads ? options->threads : graph->threads, tasks, produce,
                     &writer);

@@ -39,9 +39,23 @@ static uint32_t only_leaf(const struct types *types, uint32_t number)
     return TYPE_NONE;
 }
 
-static void follow_pointer(struct typer *typer, const uint8_t *at, const uint8_t *end,
+/* The word at a distance, maybe negative, from at; false where it is outside of what can be read.
+ */
+static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const struct extent *extent,
+                      uint64_t distance, uint64_t *ret)
+{
+    const uint64_t offset = (uint64_t)(at - extent->begin) + distance,
+                   size = (uint64_t)(extent->end - extent->begin);
+    if (size < heap->params.pointer_size || offset > size - heap->params.pointer_size)
+        return false;
+    *ret = heap_word(heap, extent->begin + offset);
+    return true;
+}
+
+static void follow_pointer(struct typer *typer, const uint8_t *at, const struct extent *extent,
                            uint64_t value, uint32_t number, enum source source)
 {
+    uint64_t word;
     const struct g2h_heap *heap = typer->typing->heap;
     const struct type *type = type_of(typer->typing, number);
     switch ((enum type_target)type->target) {
@@ -51,11 +65,12 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const uint8_t
     case TARGET_MANY:
         refer(typer, REFERENCE_ARRAY, value, type->elem, 0, source);
         break;
+    case TARGET_COUNTED:
+        if (word_near(heap, at, extent, type->length, &word) && word > 0)
+            refer(typer, REFERENCE_ARRAY, value, type->elem, word, source);
+        break;
     case TARGET_BY_WORD:
-        if (type->length > (uint64_t)(end - at) ||
-            heap->params.pointer_size > (uint64_t)(end - at) - type->length)
-            break;
-        if (heap_word(heap, at + type->length) == 0)
+        if (word_near(heap, at, extent, type->length, &word) && word == 0)
             refer(typer, REFERENCE_VALUE, value, type->elem, 0, source);
         else
             refer(typer, REFERENCE_ARRAY, value, type->key, 0, source);
@@ -103,7 +118,7 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
     return true;
 }
 
-void typer_follow(struct typer *typer, const uint8_t *at, const uint8_t *end,
+void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
                   const struct leaf *leaf, enum source source)
 {
     const struct g2h_heap *heap = typer->typing->heap;
@@ -113,7 +128,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const uint8_t *end,
         return;
     switch ((enum type_kind)type->kind) {
     case TYPE_POINTER:
-        follow_pointer(typer, at, end, value, leaf->type, source);
+        follow_pointer(typer, at, extent, value, leaf->type, source);
         break;
     case TYPE_STRING:
         refer(typer, REFERENCE_TEXT, value, 0, heap_word(heap, at + word), source);
@@ -160,19 +175,19 @@ void typer_follow_item(struct typer *typer, const struct item *item)
         count = region->count;
         pthread_mutex_unlock(&shard->mutex);
     }
-    const struct layout *layout = layout_of(&typing->layouts, type);
+    const struct plan *plan = plan_of(&typing->plans, type);
     struct g2h_object object;
     typer_read(typer, item->object, &object);
     const uint64_t stored = object.contents.size < size ? object.contents.size : size;
     if (is_array && (item->region == UINT32_MAX || count == 0))
-        count = (size - offset) / layout->size;
-    const uint8_t *end = object.contents.data + stored;
+        count = (size - offset) / plan->size;
+    const struct extent extent = {object.contents.data, object.contents.data + stored};
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t start = offset + i * layout->size;
-        if (start > stored || layout->size > stored - start)
+        const uint64_t start = offset + i * plan->size;
+        if (start > stored || plan->size > stored - start)
             break;
-        for (uint32_t j = 0; j < layout->leaf_count; j++)
-            typer_follow(typer, object.contents.data + start + layout->leaves[j].offset, end,
-                         &layout->leaves[j], SOURCE_POINTER);
+        for (uint32_t j = 0; j < plan->leaf_count; j++)
+            typer_follow(typer, object.contents.data + start + plan->leaves[j].offset, &extent,
+                         &plan->leaves[j], SOURCE_POINTER);
     }
 }

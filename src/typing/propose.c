@@ -69,12 +69,12 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
 /* ---- the filter ---- */
 
 /*
- * Compares a field list with values of a layout that stand one behind the other from base on: at
+ * Compares a field list with values of a plan that stand one behind the other from base on: at
  * most count of them, 0 for as many as there are fields. Gives how many values agree in all their
  * words (the last one may be cut by the list's end), and whether fields come behind them.
  */
 static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t stride,
-                               const struct layout *layout, uint64_t count, bool *ret_rest)
+                               const struct plan *plan, uint64_t count, bool *ret_rest)
 {
     uint64_t offset, matching = 0;
     uint32_t word = 0;
@@ -84,16 +84,16 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
         more = fields_next_pointer(&fields, &offset);
     while (count == 0 || matching < count) {
         const uint64_t start = base + matching * stride;
-        for (word = 0; word < layout->word_count; word++) {
+        for (word = 0; word < plan->word_count; word++) {
             if (!more) /* a partial element at the end of a list is fine */
                 return count == 0 && (word > 0 || matching > 0) ? matching + (word > 0) : matching;
-            if (offset != start + layout->words[word]) {
+            if (offset != start + plan->words[word]) {
                 *ret_rest = true;
                 return matching;
             }
             more = fields_next_pointer(&fields, &offset);
         }
-        if (more && offset < start + stride && offset < start + layout->size) {
+        if (more && offset < start + stride && offset < start + plan->size) {
             *ret_rest = true;
             return matching;
         }
@@ -106,30 +106,30 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
 }
 
 /* Whether a value at offset fits the object; *ret_rest: there are pointers behind it. */
-static bool value_fits(const struct g2h_object *object, const struct layout *layout,
-                       uint64_t offset, bool *ret_rest)
+static bool value_fits(const struct g2h_object *object, const struct plan *plan, uint64_t offset,
+                       bool *ret_rest)
 {
     const struct g2h_fields *fields = &object->fields;
     const size_t left = (size_t)(fields->end - fields->at);
-    if (offset == 0 && layout->code_size < left) { /* nearly all: compare the bytes */
-        *ret_rest = fields->at[layout->code_size] != 0;
-        if (memcmp(fields->at, layout->code, layout->code_size) != 0)
+    if (offset == 0 && plan->code_size < left) { /* nearly all: compare the bytes */
+        *ret_rest = fields->at[plan->code_size] != 0;
+        if (memcmp(fields->at, plan->code, plan->code_size) != 0)
             return false;
         if (!*ret_rest)
             return true;
-        struct g2h_fields behind = {.at = fields->at + layout->code_size, .end = fields->end};
+        struct g2h_fields behind = {.at = fields->at + plan->code_size, .end = fields->end};
         uint64_t next;
-        return fields_next_pointer(&behind, &next) && next >= layout->size;
+        return fields_next_pointer(&behind, &next) && next >= plan->size;
     }
-    return count_matching(*fields, offset, layout->size, layout, 1, ret_rest) == 1;
+    return count_matching(*fields, offset, plan->size, plan, 1, ret_rest) == 1;
 }
 
 /* ---- claims ---- */
 
 static void push_item(struct typer *typer, uint32_t object, uint32_t region,
-                      const struct layout *layout)
+                      const struct plan *plan)
 {
-    if (layout->leaf_count == 0)
+    if (plan->leaf_count == 0)
         return;
     if (!vector_push(&typer->items, ((struct item){object, region})))
         typer->no_memory = true;
@@ -137,7 +137,7 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t region,
 
 /* Another claim on an object that has one, or a claim on a part of it. */
 static void claim_region(struct typer *typer, uint32_t object, const struct region *region,
-                         const struct layout *layout)
+                         const struct plan *plan)
 {
     struct shard *shard = shard_of(typer->typing, object);
     pthread_mutex_lock(&shard->mutex);
@@ -171,7 +171,7 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
     }
     pthread_mutex_unlock(&shard->mutex);
     if (good)
-        push_item(typer, object, added, layout);
+        push_item(typer, object, added, plan);
 }
 
 static uint32_t pack(bool is_array, bool is_exact, enum source source, uint32_t type)
@@ -192,8 +192,7 @@ static bool is_certain(uint32_t claim)
 
 /* A claim on the object's start. */
 static void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array,
-                        bool is_exact, const struct reference *reference,
-                        const struct layout *layout)
+                        bool is_exact, const struct reference *reference, const struct plan *plan)
 {
     uint32_t *place = &typer->typing->claims[object];
     const uint32_t claim = pack(is_array, is_exact, reference->source, reference->type);
@@ -206,7 +205,7 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
                                     .source = reference->source,
                                     .is_array = is_array,
                                     .is_exact = is_exact};
-            claim_region(typer, object, &region, layout);
+            claim_region(typer, object, &region, plan);
             return;
         }
         if (old != 0) { /* the better source, and exact if one of them is */
@@ -218,7 +217,7 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
         if (__atomic_compare_exchange_n(place, &old, wanted, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
             if (old == 0)
-                push_item(typer, object, UINT32_MAX, layout);
+                push_item(typer, object, UINT32_MAX, plan);
             return;
         }
     }
@@ -252,7 +251,7 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 /* ---- values and arrays ---- */
 
 static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct layout *layout)
+                          const struct reference *reference, const struct plan *plan)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
@@ -261,24 +260,24 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
     const uint64_t base = object_base(heap, number);
     struct g2h_object object;
     bool rest = false;
-    if (layout->size > shape->size - offset)
+    if (plan->size > shape->size - offset)
         return;
     if (!shape->has_pointers) {
-        if (layout->word_count > 0 && !type->may_be_noscan)
+        if (plan->word_count > 0 && !type->may_be_noscan)
             return;
-    } else if (layout->known) {
+    } else if (plan->known) {
         typer_read(typer, number, &object);
-        if (!value_fits(&object, layout, offset, &rest))
+        if (!value_fits(&object, plan, offset, &rest))
             return;
     }
-    bool exact = !rest && offset == base && fits_class(base + layout->size, shape->size);
+    bool exact = !rest && offset == base && fits_class(base + plan->size, shape->size);
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
-                    layout);
+                    plan);
         return;
     }
     struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    claim_region(typer, number, &region, layout);
+    claim_region(typer, number, &region, plan);
 }
 
 /*
@@ -286,34 +285,34 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
  * looks like an array of the type, it is one.
  */
 static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct layout *layout)
+                          const struct reference *reference, const struct plan *plan)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
-    const uint64_t base = object_base(heap, number), stride = layout->size;
+    const uint64_t base = object_base(heap, number), stride = plan->size;
     const uint64_t room = (shape->size - offset) / stride;
     struct g2h_object object = {0};
     bool rest = false, whole = false;
     if (reference->count > room || room == 0 || offset < base)
         return;
     if (!shape->has_pointers) {
-        if (layout->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
+        if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
         whole = (offset - base) % stride == 0;
     } else {
-        if (layout->word_count == 0)
+        if (plan->word_count == 0)
             whole = false;
         typer_read(typer, number, &object);
-        if ((offset - base) % stride == 0 && layout->word_count > 0) {
-            count_matching(object.fields, base, stride, layout, 0, &rest);
+        if ((offset - base) % stride == 0 && plan->word_count > 0) {
+            count_matching(object.fields, base, stride, plan, 0, &rest);
             whole = !rest;
         }
     }
     if (whole) {
         const uint64_t count = reference->count;
         bool exact = count > 0 && fits_class(offset + count * stride, shape->size);
-        claim_start(typer, number, base, true, exact, reference, layout);
+        claim_start(typer, number, base, true, exact, reference, plan);
         return;
     }
     struct region region = {.offset = offset,
@@ -322,16 +321,16 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
                             .source = reference->source,
                             .is_array = true};
     if (shape->has_pointers) {
-        uint64_t matching = layout->word_count > 0 ? count_matching(object.fields, offset, stride,
-                                                                    layout, reference->count, &rest)
-                                                   : 0;
-        if (layout->word_count == 0 || matching == 0 || matching < reference->count)
+        uint64_t matching = plan->word_count > 0 ? count_matching(object.fields, offset, stride,
+                                                                  plan, reference->count, &rest)
+                                                 : 0;
+        if (plan->word_count == 0 || matching == 0 || matching < reference->count)
             return;
         region.count = matching;
     } else if (region.count == 0) {
         region.count = room;
     }
-    claim_region(typer, number, &region, layout);
+    claim_region(typer, number, &region, plan);
 }
 
 /* What the object that a reference hits says itself. */
@@ -395,17 +394,17 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
             type_holds(typing->types, whole, (offset - base) % size, copy.type))
             return;
     }
-    const struct layout *layout = layout_of(&typing->layouts, copy.type);
-    if (!layout) {
+    const struct plan *plan = plan_of(&typing->plans, copy.type);
+    if (!plan) {
         typer->no_memory = true;
         return;
     }
-    if (layout->size == 0 || (!layout->known && type_of(typing, copy.type)->role == ROLE_NONE))
+    if (plan->size == 0 || (!plan->known && type_of(typing, copy.type)->role == ROLE_NONE))
         return;
-    if (is_array && layout->known)
-        propose_array(typer, object, offset, &copy, layout);
+    if (is_array && plan->known)
+        propose_array(typer, object, offset, &copy, plan);
     else if (!is_array)
-        propose_value(typer, object, offset, &copy, layout);
+        propose_value(typer, object, offset, &copy, plan);
 }
 
 /* ---- references ---- */

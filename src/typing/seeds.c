@@ -164,22 +164,23 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
             count *= type_of(typing, number)->length;
             number = type_of(typing, number)->elem;
         }
-        const struct layout *layout = layout_of(&typing->layouts, number);
-        if (!layout) {
+        const struct plan *plan = plan_of(&typing->plans, number);
+        if (!plan) {
             typer->no_memory = true;
             return;
         }
-        if (layout->leaf_count == 0 || layout->size == 0)
+        if (plan->leaf_count == 0 || plan->size == 0)
             continue;
-        if (count > (segment->contents.size - offset) / layout->size)
-            count = (segment->contents.size - offset) / layout->size;
+        if (count > (segment->contents.size - offset) / plan->size)
+            count = (segment->contents.size - offset) / plan->size;
+        const struct extent extent = {segment->contents.data,
+                                      segment->contents.data + segment->contents.size};
         for (uint64_t j = 0; j < count; j++)
-            for (uint32_t k = 0; k < layout->leaf_count; k++)
+            for (uint32_t k = 0; k < plan->leaf_count; k++)
                 typer_follow(typer,
-                             segment->contents.data + offset + j * layout->size +
-                                 layout->leaves[k].offset,
-                             segment->contents.data + segment->contents.size, &layout->leaves[k],
-                             SOURCE_POINTER);
+                             segment->contents.data + offset + j * plan->size +
+                                 plan->leaves[k].offset,
+                             &extent, &plan->leaves[k], SOURCE_POINTER);
     }
     struct segment_context context = {typing, segment->address};
     sweep_words(typer, &segment->contents, segment->fields, is_global, &context);
@@ -254,12 +255,12 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
 {
     struct typing *typing = typer->typing;
     const uint64_t word = typing->heap->params.pointer_size;
-    const struct layout *layout =
-        local->type < typing->types->list.count ? layout_of(&typing->layouts, local->type) : NULL;
-    if (!layout)
+    const struct plan *plan =
+        local->type < typing->types->list.count ? plan_of(&typing->plans, local->type) : NULL;
+    if (!plan)
         return;
-    for (uint32_t i = 0; i < layout->leaf_count; i++) {
-        const struct leaf *leaf = &layout->leaves[i];
+    for (uint32_t i = 0; i < plan->leaf_count; i++) {
+        const struct leaf *leaf = &plan->leaves[i];
         const uint64_t size = leaf_size(typing->types, leaf->type);
         uint8_t copy[24]; /* a slice's three words may be in three places */
         bool whole = true;
@@ -273,7 +274,7 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
                 whole = false;
         }
         if (whole)
-            typer_follow(typer, copy, copy + size, leaf, SOURCE_POINTER);
+            typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, SOURCE_POINTER);
     }
 }
 

@@ -77,10 +77,14 @@ bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint3
 
 /* ---- follow.c ---- */
 
+/* Memory that can be read. */
+struct extent {
+    const uint8_t *begin, *end;
+};
+
 /* Refers to all that the leaf of a value points to. at is the leaf's place, with at least
- * leaf_size() bytes; of its value, whose first byte is at - leaf->offset, end is the end of what
- * can be read. */
-void typer_follow(struct typer *typer, const uint8_t *at, const uint8_t *end,
+ * leaf_size() bytes, in the extent. */
+void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
                   const struct leaf *leaf, enum source source);
 
 /* Refers to the data word of an interface, by its first word; false where that is no type's. */

@@ -65,7 +65,7 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = typing_add_closures(typing, types);
     if (!error && types->list.count >= CLAIM_TYPE)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
-    return error ? error : layouts_init(&typing->layouts, types);
+    return error ? error : plans_init(&typing->plans, types);
 }
 
 /* ---- waves ---- */
@@ -178,7 +178,7 @@ static struct g2h_error *find_types(struct run *run)
 
 static void count_objects(struct typing *typing)
 {
-    struct typing_account *account = &typing->account;
+    struct g2h_type_account *account = &typing->account;
     for (uint32_t object = 0; object < typing->heap->object_count; object++) {
         const uint64_t size = heap_object_size(typing->heap, object);
         const struct object_type what = typing_object(typing, object);
@@ -255,7 +255,7 @@ void typing_destroy(struct typing *typing)
         map_deinit(&typing->shards[i].first);
         free(typing->shards[i].regions.data);
     }
-    layouts_deinit(&typing->layouts);
+    plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
     map_deinit(&typing->scope_by_pc);
     free(typing->scopes.data);
@@ -301,6 +301,25 @@ const struct debug_local *typing_locals(const struct typing *typing,
         return NULL;
     *ret_count = typing->scopes.data[number].count;
     return typing->locals.data + typing->scopes.data[number].first;
+}
+
+const struct debug_local *typing_local_at(const struct typing *typing,
+                                          const struct g2h_stackframe *frame, uint64_t offset,
+                                          bool is_argument, uint64_t *ret_offset)
+{
+    uint32_t count;
+    const struct debug_local *locals = typing_locals(typing, frame, &count);
+    const uint64_t cfa = is_argument ? 0 : frame->contents.size;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < locals[i].piece_count; j++) {
+            const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
+            const uint64_t place = offset - (cfa + (uint64_t)piece->place);
+            if (place < piece->size && locals[i].type < typing->types->list.count) {
+                *ret_offset = piece->offset + place;
+                return &locals[i];
+            }
+        }
+    return NULL;
 }
 
 /* Bytes: a string says what they mean, an array of them does not. */

@@ -13,10 +13,12 @@
 
 #include <pthread.h>
 
+#include <go2heapsnapshot/graph.h>
+
 #include "exe/debug.h"
 #include "exe/exe.h"
 #include "heap/heap.h"
-#include "types/layout.h"
+#include "types/plan.h"
 
 /* Who says so: the first is trusted most. */
 enum source {
@@ -27,7 +29,7 @@ enum source {
     SOURCE_CLOSURE,   /* the code that a func value points to */
     SOURCE_SWEEP,     /* two words of an untyped object that look like an interface */
     SOURCE_GUESS,     /* the only type of the program that fits */
-    SOURCES,
+    SOURCES = G2H_TYPE_SOURCES,
 };
 
 /*
@@ -68,13 +70,6 @@ struct shard {
  */
 enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = 1 << 30 };
 
-struct typing_account {
-    uint64_t objects[SOURCES], bytes[SOURCES]; /* with a type of their start, by source */
-    uint64_t text_objects, text_bytes;         /* of strings */
-    uint64_t part_objects, part_bytes;         /* with a typed part only */
-    uint64_t untyped_objects, untyped_bytes;
-};
-
 /* The variables that are in memory at some pc: locals [first, first + count). */
 struct scope {
     uint32_t first, count;
@@ -85,7 +80,7 @@ struct typing {
     struct g2h_exe *exe;
     const struct types *types;
     struct debug *debug;
-    struct layouts layouts;
+    struct plans plans;
     unsigned threads;
     uint32_t *claims; /* by object */
     uint32_t *texts;  /* by object */
@@ -95,7 +90,7 @@ struct typing {
     VECTOR(struct scope) scopes;
     debug_local_vector locals;
     debug_piece_vector pieces;
-    struct typing_account account;
+    struct g2h_type_account account;
 };
 
 /* Types all objects. exe has been matched with the heap. Error: G2H_ERROR_MEMORY. */
@@ -111,6 +106,15 @@ const struct debug_global *typing_global(const struct typing *typing, uint64_t a
 /* The variables of a frame. */
 const struct debug_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count);
+
+/*
+ * The variable of a frame that has the word at an offset from its sp, and the offset in the
+ * variable; NULL where none has. is_argument: of its callee's arguments, which are in the caller's
+ * frame.
+ */
+const struct debug_local *typing_local_at(const struct typing *typing,
+                                          const struct g2h_stackframe *frame, uint64_t offset,
+                                          bool is_argument, uint64_t *ret_offset);
 
 /* What an object is, in the end. */
 struct object_type {

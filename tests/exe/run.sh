@@ -60,7 +60,7 @@ library=$build/sanitized/libgo2heapsnapshot.a
 make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
 # shellcheck disable=SC2086  # flags are words
 if cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -o "$build/mutate_exe" "$top/tests/exe/mutate_exe.c" \
-	"$library" -lz -pthread; then
+	"$library" $(make -s -C "$top" libs); then
 	for name in stripped pie 386; do
 		"$build/mutate_exe" "$build/$release-$name/app" "$build/$release-$name/leak.1.dump" 340 >"$build/mutate.out" 2>"$build/mutate.err" ||
 			{ echo "not ok - $release-$name: damaged executables"; sed 's/^/# /' "$build/mutate.err" | head -n 30; }

@@ -42,6 +42,7 @@ objects() {
 }
 
 library=libgo2heapsnapshot.a
+libraries=$(make -s -C "$top" libs)
 program='src/cli/messages.o src/cli/progress.o'
 
 # link COMPILER DIR FLAGS OUTPUT OBJECT...
@@ -52,7 +53,7 @@ link() {
 	output=$4
 	shift 4
 	# shellcheck disable=SC2086 # flags and objects are lists
-	(cd "$directory" && "$compiler" $flags -o "$output" "$@" $program $library -lz -pthread) >&2
+	(cd "$directory" && "$compiler" $flags -o "$output" "$@" $program $library $libraries) >&2
 }
 
 build_mutate() {

@@ -13,7 +13,7 @@ for kind in plain sanitized; do
 		name=$(basename "$test" .c)
 		# shellcheck disable=SC2086  # flags and helpers are words
 		if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -Iinclude -Isrc -Itests/unit -o "$build/$name" "$test" $helpers \
-			"$build/libgo2heapsnapshot.a" -lcmocka -lz -pthread; then
+			"$build/libgo2heapsnapshot.a" -lcmocka $(make -s libs); then
 			echo "not ok - $name builds ($kind)"
 			continue
 		fi

@@ -1,10 +1,10 @@
-/* layout; see layout.h. */
-#include "types/layout.h"
+/* plan; see plan.h. */
+#include "types/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A type may say that it is an array of 2^60 structs. What is larger than these has no layout; an
+/* A type may say that it is an array of 2^60 structs. What is larger than these has no plan; an
  * array of it still has one per element. */
 enum { MOST_LEAVES = 1 << 16, MOST_WORDS = 1 << 18, MOST_STEPS = 1 << 18, DEEPEST = 64 };
 
@@ -16,35 +16,35 @@ struct maker {
     bool known, no_memory;
 };
 
-struct g2h_error *layouts_init(struct layouts *layouts, const struct types *types)
+struct g2h_error *plans_init(struct plans *plans, const struct types *types)
 {
-    *layouts = (struct layouts){.types = types, .count = types->list.count};
-    layouts->of_type = calloc(layouts->count + 1, sizeof(struct layout *));
-    if (!layouts->of_type)
+    *plans = (struct plans){.types = types, .count = types->list.count};
+    plans->of_type = calloc(plans->count + 1, sizeof(struct plan *));
+    if (!plans->of_type)
         return &error_no_memory;
-    pthread_mutex_init(&layouts->mutex, NULL);
+    pthread_mutex_init(&plans->mutex, NULL);
     return NULL;
 }
 
-static void layout_destroy(struct layout *layout)
+static void plan_destroy(struct plan *plan)
 {
-    if (!layout)
+    if (!plan)
         return;
-    free(layout->leaves);
-    free(layout->words);
-    free(layout->code);
-    free(layout);
+    free(plan->leaves);
+    free(plan->words);
+    free(plan->code);
+    free(plan);
 }
 
-void layouts_deinit(struct layouts *layouts)
+void plans_deinit(struct plans *plans)
 {
-    if (!layouts->of_type)
+    if (!plans->of_type)
         return;
-    for (size_t i = 0; i < layouts->count; i++)
-        layout_destroy(layouts->of_type[i]);
-    free(layouts->of_type);
-    pthread_mutex_destroy(&layouts->mutex);
-    *layouts = (struct layouts){0};
+    for (size_t i = 0; i < plans->count; i++)
+        plan_destroy(plans->of_type[i]);
+    free(plans->of_type);
+    pthread_mutex_destroy(&plans->mutex);
+    *plans = (struct plans){0};
 }
 
 /* ---- leaves ---- */
@@ -170,29 +170,29 @@ static void drop_leaves(struct maker *maker, uint64_t size)
 }
 
 /* A dump's field list: kind 1, a pointer, and the offset as a uvarint, for each. */
-static bool encode(struct layout *layout)
+static bool encode(struct plan *plan)
 {
-    layout->code = malloc((size_t)layout->word_count * 6 + 1);
-    if (!layout->code)
+    plan->code = malloc((size_t)plan->word_count * 6 + 1);
+    if (!plan->code)
         return false;
-    uint8_t *at = layout->code;
-    for (uint32_t i = 0; i < layout->word_count; i++) {
-        uint32_t offset = layout->words[i];
+    uint8_t *at = plan->code;
+    for (uint32_t i = 0; i < plan->word_count; i++) {
+        uint32_t offset = plan->words[i];
         *at++ = 1;
         for (; offset >= 0x80; offset >>= 7)
             *at++ = (uint8_t)(offset | 0x80);
         *at++ = (uint8_t)offset;
     }
-    layout->code_size = (uint32_t)(at - layout->code);
+    plan->code_size = (uint32_t)(at - plan->code);
     return true;
 }
 
-static struct layout *make(const struct types *types, uint32_t number)
+static struct plan *make(const struct types *types, uint32_t number)
 {
     const struct type *type = &types->list.data[number];
     struct maker maker = {.types = types, .known = type->kind != TYPE_INVALID};
-    struct layout *layout = calloc(1, sizeof(*layout));
-    if (!layout)
+    struct plan *plan = calloc(1, sizeof(*plan));
+    if (!plan)
         return NULL;
     flatten(&maker, number, 0, 0);
     if (maker.leaves.count > 0)
@@ -202,31 +202,31 @@ static struct layout *make(const struct types *types, uint32_t number)
     else if (type->pointer_bytes > 0)
         words_of_leaves(&maker);
     drop_leaves(&maker, type->size);
-    *layout = (struct layout){.size = type->size, .known = maker.known};
+    *plan = (struct plan){.size = type->size, .known = maker.known};
     if (maker.known) {
-        layout->leaves = maker.leaves.data;
-        layout->leaf_count = (uint32_t)maker.leaves.count;
-        layout->words = maker.words.data;
-        layout->word_count = (uint32_t)maker.words.count;
+        plan->leaves = maker.leaves.data;
+        plan->leaf_count = (uint32_t)maker.leaves.count;
+        plan->words = maker.words.data;
+        plan->word_count = (uint32_t)maker.words.count;
     } else {
         free(maker.leaves.data);
         free(maker.words.data);
     }
-    if (maker.no_memory || !encode(layout)) {
-        layout_destroy(layout);
+    if (maker.no_memory || !encode(plan)) {
+        plan_destroy(plan);
         return NULL;
     }
-    return layout;
+    return plan;
 }
 
-const struct layout *layouts_make(struct layouts *layouts, uint32_t type)
+const struct plan *plans_make(struct plans *plans, uint32_t type)
 {
-    pthread_mutex_lock(&layouts->mutex);
-    struct layout *layout = layouts->of_type[type];
-    if (!layout) {
-        layout = make(layouts->types, type);
-        __atomic_store_n(&layouts->of_type[type], layout, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&plans->mutex);
+    struct plan *plan = plans->of_type[type];
+    if (!plan) {
+        plan = make(plans->types, type);
+        __atomic_store_n(&plans->of_type[type], plan, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&layouts->mutex);
-    return layout;
+    pthread_mutex_unlock(&plans->mutex);
+    return plan;
 }

@@ -1,0 +1,226 @@
+/*
+ * What lies in a frame: the variables of the function that holds a pc, of its blocks and of the
+ * functions inlined there.
+ *
+ * Only places relative to the CFA are of use: a dump has the contents of frames, but no registers.
+ */
+#include "exe/dwarf.h"
+
+#include <string.h>
+
+#define DEPTH  100 /* blocks and inlined functions in each other */
+#define PIECES 256 /* of a variable: Go cuts up small values only */
+
+struct frame {
+    struct dwarf *dwarf;
+    struct types *types;
+    uint64_t pc;
+    bool is_cfa; /* whether DW_OP_fbreg is relative to the CFA */
+    debug_local_vector *locals;
+    debug_piece_vector *pieces;
+};
+
+/* ---- places ---- */
+
+/* A place that an expression comes to, as far as it has been read. */
+struct place {
+    enum { NOWHERE, AT_CFA, ELSEWHERE } is;
+    int64_t offset;
+    bool has_constant; /* one on the stack, to be added */
+    int64_t constant;
+};
+
+static void apply(const struct frame *frame, struct place *place, const Dwarf_Op *operation)
+{
+    if (place->is == ELSEWHERE)
+        return;
+    const int64_t number = (int64_t)operation->number;
+    switch (operation->atom) {
+    case DW_OP_fbreg:
+    case DW_OP_call_frame_cfa:
+        if (place->is == NOWHERE && (frame->is_cfa || operation->atom == DW_OP_call_frame_cfa)) {
+            place->is = AT_CFA;
+            place->offset = operation->atom == DW_OP_fbreg ? number : 0;
+            return;
+        }
+        break;
+    case DW_OP_const1s:
+    case DW_OP_const2s:
+    case DW_OP_const4s:
+    case DW_OP_const8s:
+    case DW_OP_consts:
+    case DW_OP_const1u:
+    case DW_OP_const2u:
+    case DW_OP_const4u:
+    case DW_OP_const8u:
+    case DW_OP_constu:
+        if (place->is == AT_CFA && !place->has_constant) {
+            place->has_constant = true;
+            place->constant = number;
+            return;
+        }
+        break;
+    case DW_OP_plus:
+        if (place->has_constant &&
+            !__builtin_add_overflow(place->offset, place->constant, &place->offset)) {
+            place->has_constant = false;
+            return;
+        }
+        break;
+    case DW_OP_plus_uconst:
+        if (place->is == AT_CFA && !place->has_constant &&
+            !__builtin_add_overflow(place->offset, number, &place->offset))
+            return;
+        break;
+    default:
+        break;
+    }
+    place->is = ELSEWHERE;
+}
+
+static bool is_piece_in_frame(const struct place *place, const struct debug_piece *piece)
+{
+    return place->is == AT_CFA && !place->has_constant && piece->size > 0;
+}
+
+/* The pieces of a variable that are in the frame. False where there is no memory. */
+static bool read_pieces(struct frame *frame, const Dwarf_Op *operations, size_t count,
+                        uint64_t size)
+{
+    struct place place = {.is = NOWHERE};
+    struct debug_piece piece = {.offset = 0};
+    bool has_pieces = false;
+    size_t added = 0;
+    for (size_t i = 0; i < count && added < PIECES; i++) {
+        if (operations[i].atom == DW_OP_bit_piece)
+            return true;
+        if (operations[i].atom != DW_OP_piece) {
+            apply(frame, &place, &operations[i]);
+            continue;
+        }
+        has_pieces = true;
+        piece.size = operations[i].number;
+        piece.place = place.offset;
+        if (is_piece_in_frame(&place, &piece)) {
+            if (!vector_push(frame->pieces, piece))
+                return false;
+            added++;
+        }
+        place = (struct place){.is = NOWHERE};
+        if (__builtin_add_overflow(piece.offset, piece.size, &piece.offset))
+            return true;
+    }
+    piece = (struct debug_piece){.size = size, .place = place.offset};
+    return has_pieces || !is_piece_in_frame(&place, &piece) || vector_push(frame->pieces, piece);
+}
+
+/* ---- variables ---- */
+
+static bool read_variable(struct frame *frame, Dwarf_Die *die, uint32_t function)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Op *operations;
+    size_t count;
+    /* An empty location is an error to libdw: the variable is nowhere at this pc. */
+    if (!dwarf_location(die, DW_AT_location, &attribute) ||
+        dwarf_getlocation_addr(&attribute, frame->pc, &operations, &count, 1) != 1)
+        return true;
+    struct dwarf *dwarf = frame->dwarf;
+    const uint64_t cost = count * sizeof(*operations);
+    dwarf->walk_left -= cost < dwarf->walk_left ? cost : dwarf->walk_left;
+    struct debug_local local = {
+        .function = function,
+        .is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
+        .first_piece = (uint32_t)frame->pieces->count,
+    };
+    if (!dwarf_type(dwarf, frame->types, die, DW_AT_type, &local.type))
+        return false;
+    const uint64_t size = local.type == TYPE_NONE ? 0 : frame->types->list.data[local.type].size;
+    if (!read_pieces(frame, operations, count, size))
+        return false;
+    local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
+    if (local.piece_count == 0)
+        return true;
+    return dwarf_intern(dwarf, frame->types, dwarf_name(die), &local.name) &&
+           vector_push(frame->locals, local);
+}
+
+static bool read_block(struct frame *frame, Dwarf_Die *block, uint32_t function, unsigned depth)
+{
+    Dwarf_Die die;
+    if (depth == DEPTH || dwarf_child(block, &die) != 0)
+        return true;
+    do {
+        uint32_t inlined = function;
+        switch (dwarf_tag(&die)) {
+        case DW_TAG_variable:
+        case DW_TAG_formal_parameter:
+            if (!read_variable(frame, &die, function))
+                return false;
+            break;
+        case DW_TAG_inlined_subroutine:
+        case DW_TAG_lexical_block:
+            if (dwarf_haspc(&die, frame->pc) != 1)
+                break;
+            if (dwarf_tag(&die) == DW_TAG_inlined_subroutine &&
+                !dwarf_intern(frame->dwarf, frame->types, dwarf_name(&die), &inlined))
+                return false;
+            if (!read_block(frame, &die, inlined, depth + 1))
+                return false;
+            break;
+        default:
+            break;
+        }
+    } while (frame->dwarf->walk_left > 0 && dwarf_next(frame->dwarf, &die));
+    return true;
+}
+
+static const struct dwarf_function *find_function(const struct dwarf *dwarf, uint64_t pc)
+{
+    size_t from = 0, to = dwarf->functions.count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (dwarf->functions.data[middle].low <= pc)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0 || pc >= dwarf->functions.data[from - 1].high)
+        return NULL;
+    return &dwarf->functions.data[from - 1];
+}
+
+static bool is_frame_base_cfa(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    const Dwarf_Op *operation;
+    return dwarf_location(function, DW_AT_frame_base, &attribute) &&
+           (operation = dwarf_operation(&attribute)) && operation->atom == DW_OP_call_frame_cfa;
+}
+
+struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,
+                               debug_local_vector *ret, debug_piece_vector *ret_pieces)
+{
+    struct dwarf *dwarf = debug->dwarf;
+    const struct dwarf_function *function = find_function(dwarf, pc);
+    Dwarf_Die die;
+    if (!function || !dwarf_offdie(dwarf->libdw, function->die, &die))
+        return NULL;
+    dwarf->walk_left = dwarf->info.size * 8;
+    struct frame frame = {.dwarf = dwarf,
+                          .types = types,
+                          .pc = pc,
+                          .is_cfa = is_frame_base_cfa(&die),
+                          .locals = ret,
+                          .pieces = ret_pieces};
+    const size_t first = ret->count;
+    if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(dwarf, types))
+        return &error_no_memory;
+    /* The size of an array of C was not known before. */
+    for (size_t i = first; i < ret->count; i++) {
+        struct debug_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
+        if (ret->data[i].piece_count == 1 && piece->size == UINT64_MAX)
+            piece->size = types->list.data[ret->data[i].type].size;
+    }
+    return NULL;
+}
