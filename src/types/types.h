@@ -57,6 +57,10 @@ enum type_kind {
 enum type_target {
     TARGET_ONE,  /* a value of type elem */
     TARGET_MANY, /* an array of elem; its length is not known from here */
+    /* As many elem as the word at the pointer's own place + length (which may be negative) says: a
+     * channel's buffer. Where it says 0, nothing: the buf of an unbuffered channel is its own
+     * address. */
+    TARGET_COUNTED,
     /* One elem where the word at the pointer's own place + length is 0, else many of key: the
      * directory of a Swiss map, by its dirLen. */
     TARGET_BY_WORD,
@@ -85,6 +89,10 @@ struct type_field {
 struct type {
     uint32_t name;         /* string: with full import paths, "*net/http.conn", "map[string]int" */
     uint8_t kind;          /* TYPE_… */
+    uint8_t target;        /* of pointers: TARGET_… */
+    uint8_t role;          /* of structs: ROLE_… */
+    bool is_generic;       /* a type of the same extent that is none knows more: runtime.hmap */
+    bool may_be_noscan;    /* the runtime may have told the collector that it holds no pointers */
     bool direct_interface; /* an interface's data word is the value itself, not its address */
     bool
         empty_interface; /* TYPE_INTERFACE without methods: its first word is a type, not an itab */
