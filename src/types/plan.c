@@ -16,6 +16,16 @@ struct maker {
     bool known, no_memory;
 };
 
+/* Whether the collector looks at the first word of an interface: older compilers have it so. Some
+ * descriptor tells. */
+static bool has_first_words(const struct types *types)
+{
+    for (size_t i = 0; i < types->list.count; i++)
+        if (types->list.data[i].kind == TYPE_INTERFACE && types->list.data[i].gc_mask)
+            return (types->list.data[i].gc_mask[0] & 1) != 0;
+    return false;
+}
+
 struct g2h_error *plans_init(struct plans *plans, const struct types *types)
 {
     *plans = (struct plans){.types = types, .count = types->list.count};
@@ -23,6 +33,7 @@ struct g2h_error *plans_init(struct plans *plans, const struct types *types)
     if (!plans->of_type)
         return &error_no_memory;
     pthread_mutex_init(&plans->mutex, NULL);
+    plans->first_words = has_first_words(types);
     return NULL;
 }
 
@@ -128,12 +139,14 @@ static void words_of_mask(struct maker *maker, const struct type *type)
             add_word(maker, i * size);
 }
 
-static void words_of_leaves(struct maker *maker)
+static void words_of_leaves(struct maker *maker, bool first_words)
 {
     for (size_t i = 0; i < maker->leaves.count; i++) {
         const struct leaf *leaf = &maker->leaves.data[i];
-        add_word(maker, leaf->offset);
-        if (maker->types->list.data[leaf->type].kind == TYPE_INTERFACE)
+        const bool is_interface = maker->types->list.data[leaf->type].kind == TYPE_INTERFACE;
+        if (!is_interface || first_words)
+            add_word(maker, leaf->offset);
+        if (is_interface)
             add_word(maker, leaf->offset + maker->types->pointer_size);
     }
 }
@@ -159,9 +172,11 @@ static void drop_leaves(struct maker *maker, uint64_t size)
     size_t kept = 0, word = 0;
     for (size_t i = 0; i < maker->leaves.count; i++) {
         const struct leaf *leaf = &maker->leaves.data[i];
-        while (word < maker->words.count && maker->words.data[word] < leaf->offset)
+        const bool is_interface = maker->types->list.data[leaf->type].kind == TYPE_INTERFACE;
+        const uint64_t pointer = leaf->offset + (is_interface ? maker->types->pointer_size : 0);
+        while (word < maker->words.count && maker->words.data[word] < pointer)
             word++;
-        if (word < maker->words.count && maker->words.data[word] == leaf->offset &&
+        if (word < maker->words.count && maker->words.data[word] == pointer &&
             leaf_size(maker->types, leaf->type) <= size &&
             leaf->offset <= size - leaf_size(maker->types, leaf->type))
             maker->leaves.data[kept++] = *leaf;
@@ -187,8 +202,9 @@ static bool encode(struct plan *plan)
     return true;
 }
 
-static struct plan *make(const struct types *types, uint32_t number)
+static struct plan *make(const struct plans *plans, uint32_t number)
 {
+    const struct types *types = plans->types;
     const struct type *type = &types->list.data[number];
     struct maker maker = {.types = types, .known = type->kind != TYPE_INVALID};
     struct plan *plan = calloc(1, sizeof(*plan));
@@ -200,7 +216,7 @@ static struct plan *make(const struct types *types, uint32_t number)
     if (type->gc_mask)
         words_of_mask(&maker, type);
     else if (type->pointer_bytes > 0)
-        words_of_leaves(&maker);
+        words_of_leaves(&maker, plans->first_words);
     drop_leaves(&maker, type->size);
     *plan = (struct plan){.size = type->size, .known = maker.known};
     if (maker.known) {
@@ -224,7 +240,7 @@ const struct plan *plans_make(struct plans *plans, uint32_t type)
     pthread_mutex_lock(&plans->mutex);
     struct plan *plan = plans->of_type[type];
     if (!plan) {
-        plan = make(plans->types, type);
+        plan = make(plans, type);
         __atomic_store_n(&plans->of_type[type], plan, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&plans->mutex);

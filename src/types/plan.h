@@ -35,6 +35,8 @@ struct plans {
     const struct types *types;
     struct plan **of_type; /* NULL: not asked for yet */
     size_t count;
+    bool first_words; /* the first word of an interface is one of those that the collector looks at
+                       */
     pthread_mutex_t mutex;
 };
 

@@ -49,16 +49,26 @@ static unsigned depth_of(const struct types *types, uint32_t number)
     return depth;
 }
 
+/* What a malloc header says is true, and so is what a map says of its groups: to their header these
+ * are nameless structs. */
+static bool is_certain(const struct candidate *candidate, const struct type *type)
+{
+    return candidate->source == SOURCE_HEADER || type->role == ROLE_MAP_GROUP ||
+           type->role == ROLE_MAP_BUCKET;
+}
+
 /* Whether one is to be preferred. Each step compares a number of the candidates' own: so the order
  * is total. */
 static bool is_better(const struct typing *typing, const struct candidate *one,
                       const struct candidate *other)
 {
     const struct type *type = type_of(typing, one->type), *rival = type_of(typing, other->type);
-    const bool certain = one->source == SOURCE_HEADER,
-               rival_certain = other->source == SOURCE_HEADER;
+    const bool certain = is_certain(one, type), rival_certain = is_certain(other, rival);
     if (certain != rival_certain)
         return certain;
+    if (certain && type->size == rival->size &&
+        (type->role == ROLE_NONE) != (rival->role == ROLE_NONE))
+        return type->role != ROLE_NONE;
     if (type->is_generic != rival->is_generic)
         return !type->is_generic;
     if (one->is_exact != other->is_exact)

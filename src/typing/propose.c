@@ -270,7 +270,8 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         if (!value_fits(&object, plan, offset, &rest))
             return;
     }
-    bool exact = !rest && offset == base && fits_class(base + plan->size, shape->size);
+    /* Behind a malloc header fields go on as if another value followed. */
+    bool exact = (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     plan);
@@ -296,6 +297,9 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     bool rest = false, whole = false;
     if (reference->count > room || room == 0 || offset < base)
         return;
+    /* A part of an array field, or of what is left of an array, does not end where the slot does. */
+    const bool exact =
+        reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
     if (!shape->has_pointers) {
         if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
@@ -309,9 +313,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
             whole = !rest;
         }
     }
-    if (whole) {
-        const uint64_t count = reference->count;
-        bool exact = count > 0 && fits_class(offset + count * stride, shape->size);
+    if (whole && (offset == base || exact)) {
         claim_start(typer, number, base, true, exact, reference, plan);
         return;
     }
@@ -383,7 +385,8 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
             (old & CLAIM_SOURCE) <= (claim & CLAIM_SOURCE) &&
             ((old & CLAIM_EXACT) != 0 || !is_array))
             return;
-        if (is_certain(old) && copy.source != SOURCE_HEADER)
+        if (is_certain(old) && copy.source != SOURCE_HEADER &&
+            type_of(typing, copy.type)->role == ROLE_NONE)
             return;
         /* A part of what is known. */
         const uint32_t whole = (old & CLAIM_TYPE) - 1;

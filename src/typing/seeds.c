@@ -46,17 +46,16 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const uint64_t word = heap->params.pointer_size;
-    uint64_t offset, before = UINT64_MAX;
+    uint64_t offset;
     while (fields_next_pointer(&fields, &offset)) {
-        if (before != UINT64_MAX && offset == before + word && contents->size >= word &&
-            offset <= contents->size - word && !(is_typed && is_typed(context, before))) {
-            const uint64_t first = heap_word(heap, contents->data + before),
-                           data = heap_word(heap, contents->data + offset);
-            if (first != 0 && data != 0 &&
-                !typer_follow_interface(typer, first, data, false, SOURCE_SWEEP))
-                typer_follow_interface(typer, first, data, true, SOURCE_SWEEP);
-        }
-        before = offset;
+        if (offset < word || contents->size < word || offset > contents->size - word ||
+            (is_typed && is_typed(context, offset)))
+            continue;
+        const uint64_t first = heap_word(heap, contents->data + offset - word),
+                       data = heap_word(heap, contents->data + offset);
+        if (first != 0 && data != 0 &&
+            !typer_follow_interface(typer, first, data, false, SOURCE_SWEEP))
+            typer_follow_interface(typer, first, data, true, SOURCE_SWEEP);
     }
 }
 
@@ -267,7 +266,7 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         for (uint64_t at = 0; at < size; at += word) {
             const bool interface = type_of(typing, leaf->type)->kind == TYPE_INTERFACE;
             const uint8_t *bytes = find_bytes(typing, local, parts, leaf->offset + at, word,
-                                              at == 0 || interface, typed);
+                                              at == (interface ? word : 0), typed);
             if (bytes)
                 memcpy(copy + at, bytes, word);
             else

@@ -4,6 +4,7 @@
 #include "typing/typing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/workers.h"
 #include "types/runtime.h"
@@ -50,17 +51,34 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
     return NULL;
 }
 
+/* Dumps name the release from about 1.17 on, executables longer. */
+static struct go_release release_of(const struct typing *typing)
+{
+    const char *version = g2h_heap_go_version(typing->heap);
+    char own[64];
+    struct g2h_bytes known = exe_version(typing->exe);
+    if (*version || known.size >= sizeof(own))
+        return go_release_parse(version);
+    memcpy(own, known.data, (size_t)known.size);
+    own[known.size] = '\0';
+    return go_release_parse(own);
+}
+
 /* All types that objects may have; from here on no type is added. */
 static struct g2h_error *collect_types(struct typing *typing)
 {
     struct types *types = exe_types(typing->exe);
-    struct go_release release = go_release_parse(g2h_heap_go_version(typing->heap));
-    uint32_t done = 0;
+    const struct go_release release = release_of(typing);
+    struct runtime_types runtime;
     typing->types = types;
     typing->debug = exe_debug(typing->exe);
     struct g2h_error *error = collect_locals(typing, types);
-    if (!error && !runtime_types_add(types, &release, &done))
+    if (error)
+        return error;
+    runtime_types_init(&runtime, types, &release);
+    if (!runtime_types_add(&runtime))
         error = &error_no_memory;
+    runtime_types_deinit(&runtime);
     if (!error)
         error = typing_add_closures(typing, types);
     if (!error && types->list.count >= CLAIM_TYPE)
@@ -349,10 +367,10 @@ struct object_type typing_object(const struct typing *typing, uint32_t object)
     }
     const bool is_guess = (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS;
     struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1, is_guess};
-    if ((claim & CLAIM_ARRAY) != 0)
-        result.form = OBJECT_ARRAY;
-    else if ((claim & CLAIM_EXACT) == 0)
+    if ((claim & CLAIM_EXACT) == 0)
         result.form = OBJECT_PART;
+    else if ((claim & CLAIM_ARRAY) != 0)
+        result.form = OBJECT_ARRAY;
     return result;
 }
 
