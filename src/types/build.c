@@ -114,11 +114,12 @@ uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 
 uint32_t build_find(struct runtime_types *runtime, const char *text, size_t size)
 {
-    uint32_t name;
-    if (!types_intern(runtime->types, text, size, &name))
-        return out_of_memory(runtime);
-    const uint32_t found = map_get(&runtime->by_name, name);
-    return found == MAP_NONE || found == NAME_AMBIGUOUS ? TYPE_NONE : found;
+    const uint32_t found = map_get(&runtime->by_name, map_hash_bytes(text, size));
+    if (found == MAP_NONE || found == NAME_AMBIGUOUS)
+        return TYPE_NONE;
+    size_t found_size;
+    const char *found_text = build_text(runtime, found, &found_size);
+    return found_size == size && memcmp(found_text, text, size) == 0 ? found : TYPE_NONE;
 }
 
 /* ---- what is made of a type ---- */
@@ -147,14 +148,17 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];
     uint32_t first;
-    if (!map_put(&runtime->by_name, type->name, number, &first)) {
+    size_t size;
+    const char *text = build_text(runtime, number, &size);
+    const uint64_t key = map_hash_bytes(text, size);
+    if (!map_put(&runtime->by_name, key, number, &first)) {
         runtime->no_memory = true;
         return false;
     }
     if (first != number && first != NAME_AMBIGUOUS) {
         const struct type *other = &runtime->types->list.data[first];
-        if (other->kind != type->kind || other->size != type->size)
-            map_set(&runtime->by_name, type->name, NAME_AMBIGUOUS);
+        if (other->name != type->name || other->kind != type->kind || other->size != type->size)
+            map_set(&runtime->by_name, key, NAME_AMBIGUOUS);
     }
     /* Named ones are types of their own. */
     if (type->elem >= runtime->types->list.count)
@@ -275,10 +279,8 @@ static uint32_t build_basic(struct runtime_types *runtime, const char *text, siz
                         .elem = TYPE_NONE,
                         .key = TYPE_NONE,
                         .header = TYPE_NONE};
-    if (!types_intern(runtime->types, text, size, &type.name))
-        return out_of_memory(runtime);
-    uint32_t found = map_get(&runtime->by_name, type.name);
-    if (found != MAP_NONE && found != NAME_AMBIGUOUS) {
+    uint32_t found = build_find(runtime, text, size);
+    if (found != TYPE_NONE) {
         const struct type *there = &runtime->types->list.data[found];
         if (there->kind == type.kind && there->size == type.size)
             return found;
@@ -287,6 +289,8 @@ static uint32_t build_basic(struct runtime_types *runtime, const char *text, siz
     const uint64_t row = (uint64_t)(basic - basics);
     found = build_made(runtime, basic->kind, UINT32_MAX, row);
     if (found == MAP_NONE) {
+        if (!types_intern(runtime->types, text, size, &type.name))
+            return out_of_memory(runtime);
         found = add(runtime, &type);
         if (found != TYPE_NONE)
             build_keep(runtime, basic->kind, UINT32_MAX, row, found);
@@ -294,10 +298,10 @@ static uint32_t build_basic(struct runtime_types *runtime, const char *text, siz
     return found;
 }
 
-uint32_t build_type(struct runtime_types *runtime, const char *text, size_t size,
-                    const uint32_t *arguments)
+static uint32_t type_of(struct runtime_types *runtime, const char *text, size_t size,
+                        const uint32_t *arguments, unsigned depth)
 {
-    if (size == 0)
+    if (size == 0 || depth > 8)
         return TYPE_NONE;
     if (arguments && text[0] == '$')
         return arguments[text[1] - '0'];
@@ -307,7 +311,7 @@ uint32_t build_type(struct runtime_types *runtime, const char *text, size_t size
     if (found != TYPE_NONE || runtime->no_memory)
         return found;
     if (text[0] == '*') {
-        const uint32_t elem = build_type(runtime, text + 1, size - 1, arguments);
+        const uint32_t elem = type_of(runtime, text + 1, size - 1, arguments, depth + 1);
         return runtime->no_memory ? TYPE_NONE : build_pointer(runtime, elem);
     }
     if (text[0] == '[') {
@@ -317,7 +321,7 @@ uint32_t build_type(struct runtime_types *runtime, const char *text, size_t size
             length = 10 * length + (uint64_t)(text[at] - '0');
         if (at == size || text[at] != ']')
             return TYPE_NONE;
-        const uint32_t elem = build_type(runtime, text + at + 1, size - at - 1, arguments);
+        const uint32_t elem = type_of(runtime, text + at + 1, size - at - 1, arguments, depth + 1);
         if (elem == TYPE_NONE)
             return TYPE_NONE;
         return at > 1 ? build_array(runtime, elem, length)
@@ -325,6 +329,12 @@ uint32_t build_type(struct runtime_types *runtime, const char *text, size_t size
                              3 * (uint64_t)runtime->types->pointer_size);
     }
     return named_struct(runtime, text, size);
+}
+
+uint32_t build_type(struct runtime_types *runtime, const char *text, size_t size,
+                    const uint32_t *arguments)
+{
+    return type_of(runtime, text, size, arguments, 0);
 }
 
 /* ---- what follows from a type's parts ---- */

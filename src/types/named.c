@@ -103,8 +103,25 @@ const char *named_struct_name(size_t i)
     return i < sizeof(all) / sizeof(*all) ? all[i].name : NULL;
 }
 
+/* One that waits on what is not known: in sync.Cond, on a semaphore. */
+static uint32_t named_sudog(struct runtime_types *runtime, const char *text, size_t size)
+{
+    uint32_t name;
+    if (!types_intern(runtime->types, text, size, &name)) {
+        runtime->no_memory = true;
+        return TYPE_NONE;
+    }
+    const uint32_t type = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, name);
+    return type != TYPE_NONE && build_register(runtime, type) &&
+                   chans_sudog(runtime, type, TYPE_NONE, TYPE_NONE)
+               ? type
+               : TYPE_NONE;
+}
+
 uint32_t named_struct(struct runtime_types *runtime, const char *text, size_t size)
 {
+    if (size == strlen("runtime.sudog") && memcmp(text, "runtime.sudog", size) == 0)
+        return named_sudog(runtime, text, size);
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         const struct named *named = &all[i];
         uint32_t name;

@@ -102,8 +102,12 @@ static void see_to(struct runtime_types *runtime, uint32_t number)
             runtime->structures++ < STRUCTURES_LIMIT)
             header = chans_header(runtime, number);
         break;
-    default:
-        return;
+    case TYPE_STRUCT:
+        sync_retype(runtime, number);
+        break;
+    case TYPE_POINTER:
+        sync_retype_pointer(runtime, number);
+        break;
     }
     if (header != TYPE_NONE)
         runtime->types->list.data[number].header = header;

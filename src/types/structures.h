@@ -12,8 +12,10 @@ uint32_t swiss_header(struct runtime_types *runtime, uint32_t map);
 uint32_t chans_header(struct runtime_types *runtime, uint32_t channel);
 bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, uint32_t header);
 
-/* Types the untyped pointers of a struct of sync, atomic, weak, time (sync.c). */
+/* Types the untyped pointers of a struct of sync, atomic, weak, time; corrects a pointer type
+ * (sync.c). */
 void sync_retype(struct runtime_types *runtime, uint32_t type);
+void sync_retype_pointer(struct runtime_types *runtime, uint32_t number);
 
 /* A structure of the runtime that is known by its name alone; the names (named.c). */
 uint32_t named_struct(struct runtime_types *runtime, const char *text, size_t size);
