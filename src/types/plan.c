@@ -62,6 +62,8 @@ void plans_deinit(struct plans *plans)
 
 static void add_leaf(struct maker *maker, uint64_t offset, uint32_t type)
 {
+    if (maker->types->list.data[type].pointer_bytes == 0)
+        return; /* a pointer to what is never in the heap, which the collector passes over */
     if (maker->leaves.count == MOST_LEAVES)
         maker->known = false;
     else if (!vector_push(&maker->leaves, ((struct leaf){offset, type})))

@@ -61,10 +61,21 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
 
 void typer_sweep(struct typer *typer, uint32_t object)
 {
+    const struct typing *typing = typer->typing;
     struct g2h_object record;
     typer_read(typer, object, &record);
-    if (object_base(typer->typing->heap, object) == 0)
-        sweep_words(typer, &record.contents, record.fields, NULL, NULL);
+    if (object_base(typing->heap, object) != 0)
+        return;
+    sweep_words(typer, &record.contents, record.fields, NULL, NULL);
+    /* What begins with the address of a closure's code is one. */
+    if (record.contents.size >= typing->heap->params.pointer_size &&
+        map_get(&typing->closure_by_entry, heap_word(typing->heap, record.contents.data)) !=
+            MAP_NONE) {
+        const struct reference reference = {.value = typing->heap->addresses[object],
+                                            .source = SOURCE_SWEEP,
+                                            .form = REFERENCE_CLOSURE};
+        typer_propose(typer, object, 0, &reference);
+    }
 }
 
 /* ---- the runtime's records ---- */
