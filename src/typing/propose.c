@@ -271,7 +271,8 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
             return;
     }
     /* Behind a malloc header fields go on as if another value followed. */
-    bool exact = (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
+    bool exact =
+        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     plan);
@@ -297,7 +298,8 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     bool rest = false, whole = false;
     if (reference->count > room || room == 0 || offset < base)
         return;
-    /* A part of an array field, or of what is left of an array, does not end where the slot does. */
+    /* A part of an array field, or of what is left of an array, does not end where the slot does.
+     */
     const bool exact =
         reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
     if (!shape->has_pointers) {
