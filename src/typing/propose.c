@@ -16,19 +16,23 @@ static const uint16_t size_classes[] = {
     3456,  4096,  4864,  5120,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880,
     12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
 
+uint64_t size_class(uint64_t size)
+{
+    for (size_t i = 0; i < sizeof(size_classes) / sizeof(size_classes[0]); i++)
+        if (size_classes[i] >= size)
+            return size_classes[i];
+    return 0;
+}
+
 /* Whether Go takes a slot of this size for so many bytes. */
 static bool fits_class(uint64_t size, uint64_t slot)
 {
-    const size_t count = sizeof(size_classes) / sizeof(size_classes[0]);
-    const uint64_t page = 8192;
+    const uint64_t page = 8192, class = size_class(size);
     if (size > slot)
         return false;
-    if (slot > size_classes[count - 1])
+    if (class == 0)
         return slot - size < page;
-    for (size_t i = 0; i < count; i++)
-        if (size_classes[i] >= size)
-            return size_classes[i] == slot || (size_classes[i] == 24 && slot == 32);
-    return false;
+    return class == slot || (class == 24 && slot == 32);
 }
 
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)

@@ -17,6 +17,8 @@ struct run {
     struct typing *typing;
     struct typer *typers;
     item_vector wave; /* what is followed now */
+    struct guesses guesses;
+    struct map *memories; /* of guesses, by thread */
 };
 
 /* ---- what there is ---- */
@@ -151,8 +153,7 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const struct shape *shape = &typing->heap->shapes.list.data[typing->heap->shape_of[object]];
-    return shape->has_pointers &&
+    return object_has_pointers(typing->heap, object) &&
            (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
 }
 
@@ -169,11 +170,47 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
+/* Whether nothing at all was known of an object before guessing began. */
+static bool is_unknown(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
+           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+}
+
+static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = run->typing->heap->object_count;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+        if (is_unknown(run->typing, object) &&
+            !typer_guess(typer, &run->guesses, &run->memories[worker], object))
+            return &error_no_memory;
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
 static struct g2h_error *each_object(struct run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
     return workers_run(run->typing->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK,
                        task, run);
+}
+
+static struct g2h_error *guess(struct run *run)
+{
+    const unsigned threads = run->typing->threads;
+    run->memories = calloc(threads, sizeof(*run->memories));
+    struct g2h_error *error =
+        run->memories ? guesses_init(&run->guesses, run->typing) : &error_no_memory;
+    if (!error)
+        error = each_object(run, guess_task);
+    for (unsigned i = 0; run->memories && i < threads; i++)
+        map_deinit(&run->memories[i]);
+    free(run->memories);
+    guesses_deinit(&run->guesses);
+    return error ? error : follow_all(run);
 }
 
 static struct g2h_error *find_types(struct run *run)
@@ -189,6 +226,8 @@ static struct g2h_error *find_types(struct run *run)
         error = each_object(run, sweep_task);
     if (!error)
         error = follow_all(run);
+    if (!error)
+        error = guess(run);
     return error ? error : typing_judge(run->typing);
 }
 
