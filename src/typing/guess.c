@@ -10,7 +10,8 @@
 
 #include "typing/typer.h"
 
-#define AMBIGUOUS (UINT32_MAX - 1)
+#define AMBIGUOUS   (UINT32_MAX - 1)
+#define GUESS_ARRAY (1u << 31) /* of the type: types are fewer than 2^26 */
 
 static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
 {
@@ -31,14 +32,22 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     return true;
 }
 
-/* One plan of each size and code: what arrays may consist of. */
-static bool add_element(struct guesses *guesses, const struct plan *plan)
+/* What arrays may consist of: one entry for each size and field list. */
+static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
+                        const struct plan *plan)
 {
     const uint64_t key = pattern_key(plan->code, plan->code_size, plan->size);
     const uint32_t number = (uint32_t)guesses->elements.count;
     uint32_t known;
-    return map_put(&guesses->elements_by_key, key, number, &known) &&
-           (known != number || vector_push(&guesses->elements, plan));
+    if (!map_put(&guesses->elements_by_key, key, number, &known))
+        return false;
+    if (known == number)
+        return vector_push(&guesses->elements, ((struct guess_element){plan, type}));
+    struct guess_element *element = &guesses->elements.data[known];
+    if (element->type != AMBIGUOUS &&
+        type_of(typing, element->type)->name != type_of(typing, type)->name)
+        element->type = AMBIGUOUS;
+    return true;
 }
 
 struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
@@ -54,7 +63,7 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
             continue;
         const uint64_t slot = size_class(plan->size);
         if ((slot != 0 && !add_candidate(guesses, typing, i, plan, slot)) ||
-            !add_element(guesses, plan))
+            !add_element(guesses, typing, i, plan))
             return &error_no_memory;
     }
     return NULL;
@@ -67,24 +76,33 @@ void guesses_deinit(struct guesses *guesses)
     free(guesses->elements.data);
 }
 
-/* Whether an object of these words may be an array of two or more values. */
-static bool may_be_array(const struct guesses *guesses, const uint64_t *words, size_t count,
-                         uint64_t slot)
+/*
+ * The values that an object of these words may be an array of: TYPE_NONE, AMBIGUOUS, or a type.
+ * is_cut: there are more words than these.
+ */
+static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, size_t count,
+                         bool is_cut, uint64_t slot)
 {
+    uint32_t result = TYPE_NONE;
     for (size_t i = 0; i < guesses->elements.count; i++) {
-        const struct plan *plan = guesses->elements.data[i];
+        const struct plan *plan = guesses->elements.data[i].plan;
         const size_t each = plan->word_count;
-        if (plan->size > slot / 2 || count < 2 * each || count % each != 0 ||
-            words[0] != plan->words[0] || words[each] != plan->size + plan->words[0] ||
-            size_class(count / each * plan->size) != slot)
+        if (plan->size > slot / 2 || count < 2 * each || words[0] != plan->words[0] ||
+            words[each] != plan->size + plan->words[0] ||
+            (!is_cut && (count % each != 0 || !fits_class(count / each * plan->size, slot))))
             continue;
         size_t word = 0;
         while (word < count && words[word] == word / each * plan->size + plan->words[word % each])
             word++;
-        if (word == count)
-            return true;
+        if (word < count)
+            continue;
+        const bool is_telling =
+            each >= 8 || (each >= 2 && count / each >= 4); /* not just pointers in a row */
+        if (result != TYPE_NONE || !is_telling)
+            return AMBIGUOUS;
+        result = guesses->elements.data[i].type;
     }
-    return false;
+    return result;
 }
 
 /* The words of a field list, at most limit of them, and the bytes of the list without its end. */
@@ -110,20 +128,27 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     size_t size;
     typer_read(typer, number, &object);
     const size_t count = read_words(&object.fields, words, MOST_WORDS, &size);
-    if (count == 0 || count == MOST_WORDS)
+    if (count == 0)
         return true;
     const uint64_t key = pattern_key(object.fields.at, size, slot);
-    uint32_t type = map_get(memory, key), known;
-    if (type == MAP_NONE) {
-        type = map_get(&guesses->by_pattern, key);
-        if (type == MAP_NONE || may_be_array(guesses, words, count, slot))
-            type = AMBIGUOUS;
-        if (!map_put(memory, key, type, &known))
+    uint32_t known, guess = map_get(memory, key);
+    if (guess == MAP_NONE) {
+        const bool is_cut = count == MOST_WORDS;
+        const uint32_t element = array_of(guesses, words, count, is_cut, slot),
+                       value = is_cut ? MAP_NONE : map_get(&guesses->by_pattern, key);
+        if (value == MAP_NONE)
+            guess = element < AMBIGUOUS ? element | GUESS_ARRAY : AMBIGUOUS;
+        else
+            guess = element == TYPE_NONE ? value : AMBIGUOUS;
+        if (!map_put(memory, key, guess, &known))
             return false;
     }
-    if (type == AMBIGUOUS)
+    if (guess == AMBIGUOUS)
         return true;
-    const struct reference reference = {.type = type, .source = SOURCE_GUESS};
+    const struct reference reference = {.type = guess & ~GUESS_ARRAY,
+                                        .source = SOURCE_GUESS,
+                                        .form = (guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY
+                                                                           : REFERENCE_VALUE};
     typer_propose(typer, number, 0, &reference);
     return true;
 }

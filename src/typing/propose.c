@@ -24,8 +24,7 @@ uint64_t size_class(uint64_t size)
     return 0;
 }
 
-/* Whether Go takes a slot of this size for so many bytes. */
-static bool fits_class(uint64_t size, uint64_t slot)
+bool fits_class(uint64_t size, uint64_t slot)
 {
     const uint64_t page = 8192, class = size_class(size);
     if (size > slot)

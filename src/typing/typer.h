@@ -83,6 +83,9 @@ bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint3
 /* The size of the slot that Go takes for so many bytes; 0 where it is a span of its own. */
 uint64_t size_class(uint64_t size);
 
+/* Whether Go takes a slot of this size for so many bytes. */
+bool fits_class(uint64_t size, uint64_t slot);
+
 /* ---- follow.c ---- */
 
 /* Memory that can be read. */
@@ -114,11 +117,16 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
 
 /* ---- guess.c ---- */
 
+struct guess_element {
+    const struct plan *plan;
+    uint32_t type; /* or that there are several: see guess.c */
+};
+
 /* What types look like as objects. */
 struct guesses {
     struct map by_pattern;      /* size class and field list → type */
     struct map elements_by_key; /* size and words → index in elements */
-    VECTOR(const struct plan *) elements;
+    VECTOR(struct guess_element) elements;
 };
 
 struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing);
