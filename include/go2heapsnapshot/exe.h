@@ -44,9 +44,9 @@ G2H_PUBLIC bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address,
                                  struct g2h_bytes *ret_name, uint64_t *ret_offset);
 
 /*
- * The name of the type whose descriptor (abi.Type) is at an address of the process, as package
- * reflect prints it, with the last part of the package's path only: "*http.conn". False where none
- * is known there, and for dumps before Go 1.7.
+ * The name of the type whose descriptor (abi.Type) is at an address of the process, with the full
+ * paths of packages: "*net/http.conn". Very long names are cut. False where none is known there,
+ * and for dumps before Go 1.7. The text is valid until the executable is matched again or closed.
  */
 G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
                                   struct g2h_bytes *ret);

@@ -16,6 +16,7 @@
 #include "exe/debugfile.h"
 #include "exe/exe.h"
 #include "exe/image.h"
+#include "exe/moduledata.h"
 #include "exe/pclntab.h"
 #include "exe/rtype.h"
 #include "heap/heap.h"
@@ -36,7 +37,9 @@ struct g2h_exe {
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process */
     uint64_t slide; /* of data, from the file to the process */
-    struct rtypes rtypes;
+    struct moduledata moduledata;
+    struct types types;
+    uint64_t types_start; /* runtime.types in the process */
 };
 
 /* ---- opening ---- */
@@ -153,6 +156,7 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
         return error;
     }
     exe->version = build_version(&exe->image);
+    moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
     *ret = exe;
     return NULL;
 }
@@ -161,6 +165,7 @@ void g2h_exe_close(struct g2h_exe *exe)
 {
     if (!exe)
         return;
+    types_deinit(&exe->types);
     free(exe->variables.data);
     image_deinit(&exe->debug_image);
     g2h_input_close(exe->debug_input);
@@ -286,7 +291,9 @@ static struct g2h_error *match_data(struct g2h_exe *exe, const struct g2h_heap *
         return NULL;
     g2h_heap_record(heap, G2H_RECORD_DATA, 0, &record);
     g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
-    if (image_symbol_named(symbol_image(exe), "runtime.data", &symbol))
+    if (exe->moduledata.data != 0)
+        start = exe->moduledata.data;
+    else if (image_symbol_named(symbol_image(exe), "runtime.data", &symbol))
         start = symbol.address;
     else if (!find_segments(&exe->image, record.segment.contents.size, bss.segment.contents.size,
                             &start)) {
@@ -306,7 +313,10 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
 {
     const char *version = g2h_heap_go_version(heap);
     struct map functions = {0};
-    exe->has_text = exe->has_data = exe->rtypes.found = false;
+    exe->has_text = exe->has_data = false;
+    exe->types_start = 0;
+    types_deinit(&exe->types);
+    types_init(&exe->types, exe->image.is_64 ? 8 : 4);
     if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
         exe->image.big_endian != heap->params.big_endian)
         return mismatch(exe, "it is of another architecture",
@@ -321,10 +331,11 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     if (!error)
         error = match_data(exe, heap);
     map_deinit(&functions);
+    if (!error && exe->has_data)
+        error = rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, heap,
+                            &exe->types_start);
     if (error)
         exe->has_text = exe->has_data = false;
-    else if (exe->has_data)
-        rtypes_init(&exe->rtypes, &exe->image, exe->slide, heap);
     return error;
 }
 
@@ -364,10 +375,33 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
 
 bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
 {
-    return rtypes_name(&exe->rtypes, address, ret);
+    const uint32_t type = types_at(&exe->types, address);
+    size_t size;
+    if (type == TYPE_NONE)
+        return false;
+    const char *name = string_pool_text(&exe->types.names, exe->types.list.data[type].name, &size);
+    *ret = (struct g2h_bytes){(const uint8_t *)name, size};
+    return true;
 }
 
 size_t g2h_exe_variable_count(const struct g2h_exe *exe)
 {
     return exe->variables.count;
+}
+
+/* ---- for the rooms above ---- */
+
+struct types *exe_types(struct g2h_exe *exe)
+{
+    return &exe->types;
+}
+
+uint64_t exe_slide(const struct g2h_exe *exe)
+{
+    return exe->slide;
+}
+
+uint64_t exe_types_start(const struct g2h_exe *exe)
+{
+    return exe->types_start;
 }

@@ -1,10 +1,12 @@
-/* exe: what the readers of types need of an open executable; see include/go2heapsnapshot/exe.h. */
+/* exe: what the readers of types and the rooms above need of an open executable; see
+ * include/go2heapsnapshot/exe.h. */
 #ifndef EXE_EXE_H
 #define EXE_EXE_H
 
 #include <go2heapsnapshot/exe.h>
 
 #include "exe/image.h"
+#include "types/types.h"
 
 const struct image *exe_image(const struct g2h_exe *exe);
 
@@ -15,5 +17,16 @@ struct g2h_bytes exe_version(const struct g2h_exe *exe);
  * are the same. NULL where neither has any. Not constant: its sections are uncompressed on demand.
  */
 struct image *exe_debug_image(struct g2h_exe *exe);
+
+/* All types that are known of it; empty until it has been matched. Those of runtime descriptors
+ * come first, ascending by address. */
+struct types *exe_types(struct g2h_exe *exe);
+
+/* From the addresses of data in the file to those in the process. */
+uint64_t exe_slide(const struct g2h_exe *exe);
+
+/* runtime.types in the process, from which DW_AT_go_runtime_type counts; 0 where it is not known.
+ */
+uint64_t exe_types_start(const struct g2h_exe *exe);
 
 #endif

@@ -158,26 +158,6 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape,
     return good;
 }
 
-/*
- * From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
- * only: such a type nearly always is a pointer to a type of that package. The executable has the
- * rest of the name, behind the last part of the package's path.
- */
-static bool append_nameless(struct text *text, const struct g2h_bytes *package,
-                            const struct g2h_bytes *name)
-{
-    uint64_t from = package->size;
-    while (from > 0 && package->data[from - 1] != '/')
-        from--;
-    const uint64_t last = package->size - from;
-    if (name->size <= last + 1 || name->data[0] != '*' ||
-        memcmp(name->data + 1, package->data + from, last) != 0)
-        return false;
-    text_append_utf8(text, package->data, package->size, NAME_LIMIT / 4);
-    text_append_utf8(text, name->data + 1 + last, name->size - 1 - last, NAME_LIMIT / 4);
-    return true;
-}
-
 void text_append_interface(struct text *text, const struct g2h_heap *heap,
                            const struct g2h_exe *exe, uint32_t type)
 {
@@ -185,10 +165,14 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
     if (type == UINT32_MAX)
         return;
     const struct g2h_bytes *name = &heap->types.data[type].name;
+    /* From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
+     * only: such a type nearly always is a pointer to a type of that package. */
     const bool nameless = name->data[name->size - 1] == '.';
-    text_printf(text, nameless ? " (*" : " (");
-    if (!nameless || !exe || !g2h_exe_type_name(exe, heap->types.data[type].address, &known) ||
-        !append_nameless(text, name, &known)) {
+    if (exe && g2h_exe_type_name(exe, heap->types.data[type].address, &known)) {
+        text_printf(text, " (");
+        text_append_utf8(text, known.data, known.size, NAME_LIMIT / 2);
+    } else {
+        text_printf(text, nameless ? " (*" : " (");
         text_append_utf8(text, name->data, name->size, NAME_LIMIT / 2);
         text_printf(text, nameless ? "?" : "");
     }
