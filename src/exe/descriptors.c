@@ -267,11 +267,11 @@ struct search {
 };
 
 /* Lists all that look like descriptors. */
-static bool list_headers(struct descriptors *all, uint64_t part)
+static bool list_headers(struct descriptors *all)
 {
     const unsigned header = header_size(all);
     all->list.count = 0;
-    for (uint64_t offset = 0; offset < part && header <= all->size - offset; offset += all->word) {
+    for (uint64_t offset = 0; has(all, offset, header); offset += all->word) {
         struct descriptor found = {(uint32_t)offset, 0};
         if (is_header(all, offset) && !vector_push(&all->list, found))
             return false;
@@ -504,24 +504,22 @@ static bool check(struct descriptors *all)
 }
 
 struct g2h_error *descriptors_init(struct descriptors *all, const struct image *image,
-                                   uint64_t start, uint64_t size, uint64_t part)
+                                   uint64_t start, uint64_t size)
 {
     *all = (struct descriptors){.image = image, .start = start, .word = image->is_64 ? 8 : 4};
     all->size = size < RANGE_MOST ? size : RANGE_MOST;
     all->data = image_at(image, start, all->size);
-    if (part > all->size)
-        part = all->size;
     if (!all->data || all->size < header_size(all) || start % all->word != 0)
         return NULL;
     /* Names read the wrong way are none, mostly: more descriptors have one read the right way. */
-    if (!list_headers(all, part))
+    if (!list_headers(all))
         return &error_no_memory;
     const size_t with_two_bytes = all->list.count;
     all->varint_names = true;
-    if (!list_headers(all, part))
+    if (!list_headers(all))
         return &error_no_memory;
     all->varint_names = all->list.count >= with_two_bytes;
-    if ((!all->varint_names && !list_headers(all, part)) || !check(all))
+    if ((!all->varint_names && !list_headers(all)) || !check(all))
         return &error_no_memory;
     return NULL;
 }

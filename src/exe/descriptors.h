@@ -55,10 +55,10 @@ struct descriptor_field {
     bool embedded;
 };
 
-/* Finds the descriptors in the first part of size bytes at start; names may be anywhere in them.
- * Few or none where it is damaged. Error: G2H_ERROR_MEMORY. */
+/* Finds the descriptors among size bytes at start. Few or none where it is damaged. Error:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *descriptors_init(struct descriptors *descriptors, const struct image *image,
-                                   uint64_t start, uint64_t size, uint64_t part);
+                                   uint64_t start, uint64_t size);
 void descriptors_deinit(struct descriptors *descriptors);
 
 /* The name (as of descriptor_name()) of the descriptor that may be at an address of the file, were

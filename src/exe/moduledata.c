@@ -7,16 +7,15 @@
 /* Indexes of words. The fields between text and end are pairs of a start and an end. */
 struct layout {
     uint8_t text, data, bss, end, gcdata, types, etypes;
-    uint8_t typedesclen; /* 0: there is none */
 };
 
 /* The newest first: an older one may seem to fit where a newer one does, not the other way
  * round. */
 static const struct layout layouts[] = {
-    {22, 26, 28, 34, 35, 37, 39, 38}, /* 1.27 */
-    {22, 26, 28, 34, 35, 37, 38, 0},  /* 1.20 to 1.26: covctrs before end */
-    {22, 26, 28, 32, 33, 35, 36, 0},  /* 1.16 to 1.19: the pclntab in five parts */
-    {12, 16, 18, 22, 23, 25, 26, 0},  /* 1.7 to 1.15 */
+    {22, 26, 28, 34, 35, 37, 39}, /* 1.27: typedesclen before etypes */
+    {22, 26, 28, 34, 35, 37, 38}, /* 1.20 to 1.26: covctrs before end */
+    {22, 26, 28, 32, 33, 35, 36}, /* 1.16 to 1.19: the pclntab in five parts */
+    {12, 16, 18, 22, 23, 25, 26}, /* 1.7 to 1.15 */
 };
 enum { WORDS = 40 }; /* as many as any layout looks at */
 
@@ -42,8 +41,9 @@ static bool read_as(const struct layout *layout, const uint64_t *words, struct m
     for (size_t i = layout->gcdata; i < layout->gcdata + 2u; i++) /* and gcbss: constants */
         if (words[i] >= ret->data && words[i] < words[layout->end])
             return false;
-    ret->typedesclen = layout->typedesclen ? words[layout->typedesclen] : ret->etypes - ret->types;
-    return ret->typedesclen <= ret->etypes - ret->types;
+    /* Where a length is between them, it is none of the other releases' addresses. */
+    return layout->etypes == layout->types + 1 ||
+           words[layout->types + 1] < ret->etypes - ret->types;
 }
 
 static bool read_at(const struct image *image, const uint8_t *at, struct moduledata *ret)

@@ -15,7 +15,6 @@ struct moduledata {
     uint64_t data, edata;
     uint64_t bss, ebss;
     uint64_t types, etypes;
-    uint64_t typedesclen; /* descriptors are in [types, types + typedesclen); names behind, too */
 };
 
 /* False where there is none, as in a position-independent executable whose relocations are not

@@ -142,7 +142,6 @@ static bool fits_records(const struct types *types, const struct g2h_heap *heap)
 
 struct range {
     uint64_t start, size; /* in the file */
-    uint64_t part;        /* descriptors are in so many bytes of it only */
 };
 
 /* Leaves types empty where the range is not that of the types. */
@@ -151,7 +150,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
                                     const struct g2h_heap *heap)
 {
     struct descriptors all;
-    struct g2h_error *error = descriptors_init(&all, image, range->start, range->size, range->part);
+    struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
     if (!error && !add_types(&all, slide, types))
         error = &error_no_memory;
     descriptors_deinit(&all);
@@ -178,8 +177,7 @@ static struct range try_out(const struct image *image, uint64_t slide, const str
             for (int varint_names = 0; section->address != 0 && varint_names < 2; varint_names++) {
                 if (offset >= section->data.size)
                     continue;
-                const struct range range = {section->address + offset, section->data.size - offset,
-                                            section->data.size - offset};
+                const struct range range = {section->address + offset, section->data.size - offset};
                 size_t fitting = 0;
                 for (size_t j = 0; j < heap->types.count && j < WITNESSES; j++) {
                     struct g2h_bytes name = descriptors_peek(
@@ -200,8 +198,7 @@ struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
                               const struct g2h_heap *heap, uint64_t *ret_start)
 {
-    struct range range = {moduledata->types, moduledata->etypes - moduledata->types,
-                          moduledata->typedesclen};
+    struct range range = {moduledata->types, moduledata->etypes - moduledata->types};
     struct g2h_error *error = NULL;
     *ret_start = 0;
     if (range.start != 0)
