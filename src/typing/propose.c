@@ -127,6 +127,20 @@ static bool value_fits(const struct g2h_object *object, const struct plan *plan,
     return count_matching(*fields, offset, plan->size, plan, 1, ret_rest) == 1;
 }
 
+/* Whether a channel says itself that its elements are of another type than this one's. */
+static bool is_other_channel(const struct typing *typing, const struct type *type,
+                             const struct g2h_object *object, uint64_t offset)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = offset + typing->elemtype_offset;
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
+        type_of(typing, elem)->address == 0 || object->contents.size < word ||
+        place > object->contents.size - word)
+        return false;
+    return heap_word(heap, object->contents.data + place) != type_of(typing, elem)->address;
+}
+
 /* ---- claims ---- */
 
 static void push_item(struct typer *typer, uint32_t object, uint32_t region,
@@ -271,6 +285,11 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
     } else if (plan->known) {
         typer_read(typer, number, &object);
         if (!value_fits(&object, plan, offset, &rest))
+            return;
+    }
+    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
+        typer_read(typer, number, &object);
+        if (is_other_channel(typing, type, &object, offset))
             return;
     }
     /* Behind a malloc header fields go on as if another value followed. */

@@ -53,6 +53,21 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
     return NULL;
 }
 
+/* Where a channel has the address of its elements' type: hchan.elemtype. */
+static uint64_t find_elemtype(const struct types *types)
+{
+    uint32_t name;
+    if (!string_pool_find(&types->names, "elemtype", strlen("elemtype"), &name))
+        return 0;
+    for (size_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        for (uint32_t j = 0; type->role == ROLE_CHAN && j < type->field_count; j++)
+            if (types->fields.data[type->first_field + j].name == name)
+                return types->fields.data[type->first_field + j].offset;
+    }
+    return 0;
+}
+
 /* Dumps name the release from about 1.17 on, executables longer. */
 static struct go_release release_of(const struct typing *typing)
 {
@@ -85,6 +100,7 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = typing_add_closures(typing, types);
     if (!error && types->list.count >= CLAIM_TYPE)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
+    typing->elemtype_offset = find_elemtype(types);
     return error ? error : plans_init(&typing->plans, types);
 }
 
