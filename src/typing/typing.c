@@ -53,19 +53,26 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
     return NULL;
 }
 
-/* Where a channel has the address of its elements' type: hchan.elemtype. */
-static uint64_t find_elemtype(const struct types *types)
+/* Where a channel has the address of its elements' type, hchan.elemtype, and which it is then. */
+static struct g2h_error *collect_channels(struct typing *typing)
 {
-    uint32_t name;
+    const struct types *types = typing->types;
+    uint32_t name, first;
     if (!string_pool_find(&types->names, "elemtype", strlen("elemtype"), &name))
-        return 0;
-    for (size_t i = 0; i < types->list.count; i++) {
+        return NULL;
+    for (uint32_t i = 0; i < types->list.count; i++) {
         const struct type *type = &types->list.data[i];
         for (uint32_t j = 0; type->role == ROLE_CHAN && j < type->field_count; j++)
             if (types->fields.data[type->first_field + j].name == name)
-                return types->fields.data[type->first_field + j].offset;
+                typing->elemtype_offset = types->fields.data[type->first_field + j].offset;
+        if (type->role != ROLE_CHAN || type->elem >= types->list.count)
+            continue;
+        const uint32_t elem = types->list.data[type->elem].elem;
+        if (elem < types->list.count && types->list.data[elem].address != 0 &&
+            !map_put(&typing->channel_by_elem, types->list.data[elem].address, i, &first))
+            return &error_no_memory;
     }
-    return 0;
+    return NULL;
 }
 
 /* Dumps name the release from about 1.17 on, executables longer. */
@@ -100,7 +107,8 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = typing_add_closures(typing, types);
     if (!error && types->list.count >= CLAIM_TYPE)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
-    typing->elemtype_offset = find_elemtype(types);
+    if (!error)
+        error = collect_channels(typing);
     return error ? error : plans_init(&typing->plans, types);
 }
 
@@ -169,7 +177,7 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    return object_has_pointers(typing->heap, object) &&
+    return typing->texts[object] == 0 &&
            (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
 }
 
@@ -330,6 +338,7 @@ void typing_destroy(struct typing *typing)
     }
     plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
+    map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
     free(typing->scopes.data);
     free(typing->locals.data);
