@@ -152,15 +152,21 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t region,
         typer->no_memory = true;
 }
 
-/* Another claim on an object that has one, or a claim on a part of it. */
-static void claim_region(struct typer *typer, uint32_t object, const struct region *region,
+/* So many pointers to different values of one type make an array of what they point into. */
+enum { ENOUGH_FOR_ARRAY = 16 };
+
+/*
+ * Another claim on an object that has one, or a claim on a part of it. False where the object has
+ * many of this type already: then it is not added.
+ */
+static bool claim_region(struct typer *typer, uint32_t object, const struct region *region,
                          const struct plan *plan)
 {
     struct shard *shard = shard_of(typer->typing, object);
     pthread_mutex_lock(&shard->mutex);
     uint32_t first = map_get(&shard->first, object), number;
     const uint32_t added = (uint32_t)shard->regions.count;
-    unsigned count = 0;
+    unsigned count = 0, alike = 0;
     for (uint32_t at = first == MAP_NONE ? UINT32_MAX : first; at != UINT32_MAX; count++) {
         struct region *known = &shard->regions.data[at];
         if (known->type == region->type && known->offset == region->offset &&
@@ -169,11 +175,13 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
                 known->source = region->source;
             known->is_exact = known->is_exact || region->is_exact;
             pthread_mutex_unlock(&shard->mutex);
-            return;
+            return true;
         }
+        alike += known->type == region->type && !known->is_array;
         at = known->next;
     }
-    bool good = count < MOST_REGIONS;
+    const bool few = region->is_array || alike < ENOUGH_FOR_ARRAY;
+    bool good = few && count < MOST_REGIONS;
     if (good) {
         struct region copy = *region;
         copy.object = object;
@@ -189,6 +197,7 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
     pthread_mutex_unlock(&shard->mutex);
     if (good)
         push_item(typer, object, added, plan);
+    return few;
 }
 
 static uint32_t pack(bool is_array, bool is_exact, enum source source, uint32_t type)
@@ -267,43 +276,6 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 
 /* ---- values and arrays ---- */
 
-static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct plan *plan)
-{
-    struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
-    const struct type *type = type_of(typing, reference->type);
-    const uint64_t base = object_base(heap, number);
-    struct g2h_object object;
-    bool rest = false;
-    if (plan->size > shape->size - offset)
-        return;
-    if (!shape->has_pointers) {
-        if (plan->word_count > 0 && !type->may_be_noscan)
-            return;
-    } else if (plan->known) {
-        typer_read(typer, number, &object);
-        if (!value_fits(&object, plan, offset, &rest))
-            return;
-    }
-    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
-        typer_read(typer, number, &object);
-        if (is_other_channel(typing, type, &object, offset))
-            return;
-    }
-    /* Behind a malloc header fields go on as if another value followed. */
-    bool exact =
-        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
-    if (offset == base) {
-        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
-                    plan);
-        return;
-    }
-    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    claim_region(typer, number, &region, plan);
-}
-
 /*
  * A slice may begin within its array, whose start nothing refers to any more; if all of the slot
  * looks like an array of the type, it is one.
@@ -357,6 +329,47 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         region.count = room;
     }
     claim_region(typer, number, &region, plan);
+}
+
+static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
+                          const struct reference *reference, const struct plan *plan)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct type *type = type_of(typing, reference->type);
+    const uint64_t base = object_base(heap, number);
+    struct g2h_object object;
+    bool rest = false;
+    if (plan->size > shape->size - offset)
+        return;
+    if (!shape->has_pointers) {
+        if (plan->word_count > 0 && !type->may_be_noscan)
+            return;
+    } else if (plan->known) {
+        typer_read(typer, number, &object);
+        if (!value_fits(&object, plan, offset, &rest))
+            return;
+    }
+    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
+        typer_read(typer, number, &object);
+        if (is_other_channel(typing, type, &object, offset))
+            return;
+    }
+    /* Behind a malloc header fields go on as if another value followed. */
+    bool exact =
+        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
+    if (offset == base) {
+        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
+                    plan);
+        return;
+    }
+    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
+    if (!claim_region(typer, number, &region, plan)) {
+        struct reference array = *reference;
+        array.count = 0;
+        propose_array(typer, number, offset, &array, plan);
+    }
 }
 
 /* What the object that a reference hits says itself. */
