@@ -2,8 +2,9 @@
 // a runtime that keeps a log.
 //
 // A truth file is a line of JSON, the header; a line of JSON per type; a line per function, hexadecimal entry and name;
-// and rows of three numbers of 8 bytes, little-endian: address, size, and the type's place among the types (-1: none).
-// Of several allocations at one address the last one is there; rows are in the order of allocation.
+// and rows of little-endian numbers: address and size, of 8 bytes; the type's place among the types (-1: none) and which
+// allocation of the process it was, of 4 bytes. Of several allocations at one address the last one is there; rows are in
+// the order of allocation.
 package record
 
 import (
@@ -237,7 +238,8 @@ func write(file *os.File) {
 		}
 		binary.LittleEndian.PutUint64(row[:], uint64(addr))
 		binary.LittleEndian.PutUint64(row[8:], uint64(size))
-		binary.LittleEndian.PutUint64(row[16:], uint64(int64(numbers[typ])))
+		binary.LittleEndian.PutUint32(row[16:], uint32(int32(numbers[typ])))
+		binary.LittleEndian.PutUint32(row[20:], i)
 		w.Write(row[:])
 	}
 	if err := w.Flush(); err != nil {
