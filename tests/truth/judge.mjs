@@ -179,6 +179,7 @@ export class Judge {
   }
 
   tiny(claim) {
+    if (claim.kind === 'string') return { verdict: 'right', truth: '(tiny block)' };
     const t = this.byName.get(spell(claim.name));
     return { verdict: t !== undefined && this.types[t].pointers ? 'wrong' : 'unverified', truth: '(tiny block)' };
   }
@@ -233,7 +234,8 @@ export class Judge {
     if (kind === 'slice' && bare.startsWith('[]')) return 'right';
     if (c === undefined) return 'unverified';
     const u = this.types[c];
-    if (kind === 'string' || kind === 'slice') return u.kind === kind ? 'right' : 'wrong';
+    // Also structs of nothing but a string.
+    if (kind === 'string' || kind === 'slice') return this.shape(c) === `${t.size}:0${kind}` ? 'right' : 'wrong';
     return u.size === t.size && !u.pointers ? 'right' : 'wrong';
   }
 
@@ -300,7 +302,7 @@ export class Judge {
       case 'runtime.mapextra':
         return /^mapextra\b/.test(name) ? { verdict: 'right', truth: t.full } : null;
     }
-    if (n === 1 && t.kind === 'struct' && !t.named && t.fields?.[0]?.name === 'F' && this.types[t.fields[0].type].kind === 'uintptr') {
+    if (n === 1 && t.kind === 'struct' && !t.named && /^\.?F$/.test(t.fields?.[0]?.name ?? '') && this.types[t.fields[0].type].kind === 'uintptr') {
       const where = this.truth.address[this.allocation.row[object]] - this.dump.address[object];
       const f = this.truth.functions.get(this.dump.word(object, where)) ?? '?';
       if (!claim.name.startsWith('func ')) return { verdict: name === t.full ? 'right' : name === t.short ? 'short' : 'wrong', truth: `func ${f}` };

@@ -171,9 +171,12 @@ for (const parameter of dwarf ? [false, true] : []) {
     if (!to) continue;
     count++;
     const goroutine = byId.get(2 ** 30 + 2 * want.goroutine);
-    const frames = goroutine === undefined ? [] : [...edgesOf(goroutine)].map((e) => edge.to[e]).filter((n) => snapshot.className(n) === want.function);
-    const edges = frames.flatMap((n) => [...edgesOf(n)].filter((e) => edge.to[e] === to.n));
-    if (!edges.some((e) => fits(bareName(e), want.variable))) {
+    const stack = goroutine === undefined ? [] : [...edgesOf(goroutine)].filter((e) => typeOf(e) === 'element').map((e) => edge.to[e]);
+    // Parameters lie in the caller's frame, or in the function's own.
+    const frames = stack.filter((n) => snapshot.className(n) === want.function);
+    const places = frames.flatMap((n) => [n, ...(parameter ? [stack[stack.indexOf(n) + 1]] : [])]).filter((n) => n !== undefined);
+    const edges = places.flatMap((n) => [...edgesOf(n)].filter((e) => edge.to[e] === to.n));
+    if (!edges.some((e) => fits(bareName(e), want.variable, parameter))) {
       list.push(`${want.function} of goroutine ${want.goroutine}: ${want.variable} → ${want.to} is ${edges.map((e) => `${typeOf(e)} ${snapshot.edgeName(e)}`).join(', ') || 'no edge'}` +
         (frames.length ? '' : ', there is no such frame'));
     }

@@ -4,7 +4,7 @@
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
-#   VARIANTS             some of: plain no-dwarf stripped unoptimized pie 386
+#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie 386
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -16,7 +16,7 @@ export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
 
 # variant NAME CHECKS GO_BUILD_FLAG...: builds, dumps, converts and checks.
 variant() {
-	case " ${VARIANTS:-plain no-dwarf stripped unoptimized pie 386} " in
+	case " ${VARIANTS:-truth plain no-dwarf stripped unoptimized pie 386} " in
 	*" $1 "*) ;;
 	*) return ;;
 	esac
@@ -29,7 +29,9 @@ variant() {
 		tail -n 20 "$at/log" | sed 's/^/# /'
 		return
 	fi
-	if [ "${GOARCH-}" = 386 ] && ! "$at/app" >"$at/log" 2>&1 && [ $? -ne 2 ]; then
+	status=0
+	"$at/app" >"$at/log" 2>&1 || status=$?
+	if [ $status -ne 2 ]; then # its usage
 		echo "ok - $name # SKIP this machine does not run it"
 		return
 	fi
@@ -37,6 +39,10 @@ variant() {
 		! "$converter" --exe "$at/app" -o "$at/types.heapsnapshot" "$at/types.dump" 2>>"$at/log"; then
 		echo "not ok - $name: dumps itself and converts"
 		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	if [ "$checks" = truth ]; then
+		"${NODE:-node}" "$here/truth.mjs" "$name" "$at" || [ $? -eq 1 ] || echo "not ok - $name: the check itself failed"
 		return
 	fi
 	# shellcheck disable=SC2086  # checks are words
@@ -56,6 +62,11 @@ for GOROOT in $goroots; do
 	go1.1[0-9]* | go1.2[0-2]*) all=--dwarf ;;
 	*) all='--dwarf --captures' ;;
 	esac
+	# What the program believes to know, against tests/truth's allocator.
+	overlay=$build/$release-truth/overlay
+	if "${NODE:-node}" "$here/../truth/overlay.mjs" "$GOROOT" "$overlay"; then
+		variant truth truth -tags=truth -overlay="$overlay/overlay.json"
+	fi
 	variant plain "$all"
 	variant no-dwarf '' -ldflags=-w
 	variant stripped '' '-ldflags=-s -w'

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -347,7 +346,7 @@ func build(k *known.Known, source string) *everything {
 	e.SliceStructs = []square{{1, text("struct 0")}, {2, text("struct 1")}, {3, text("struct 2")}}
 	e.SliceStrings = []string{text("string 0"), text("string 1"), "static"}
 	name := text("circle")
-	e.SliceAny = []interface{}{newLeaf("any 0"), text("any 1"), 1 << 40, square{1, text("any 3")}, nil, []string{text("any 5")}, true, 2.5}
+	e.SliceAny = []interface{}{newLeaf("any 0"), text("any 1"), 1 << 20, square{1, text("any 3")}, nil, []string{text("any 5")}, true, 2.5}
 	e.SliceShapes = []shape{square{1, text("shape 0")}, &circle{1, &name}, onlyPointer{newLeaf("shape 2")}}
 	e.SliceSlices = [][]string{{text("slices 0 0"), text("slices 0 1")}, nil, {text("slices 2 0")}}
 	e.SliceMaps = []map[string]int{{text("maps 0"): 1}, {text("maps 1"): 2}}
@@ -383,7 +382,7 @@ func build(k *known.Known, source string) *everything {
 	e.AnyMap = map[string]*leaf{text("any map"): newLeaf("any map")}
 	e.AnyFunc = func() string { return name }
 	e.AnyString = text("any string")
-	e.AnyInt = 1<<40 + counter
+	e.AnyInt = 1<<20 + counter
 	e.AnySlice = []*leaf{newLeaf("any slice"), newLeaf("any slice")}
 	e.AnyArray = [2]*leaf{newLeaf("any array"), newLeaf("any array")}
 	e.AnyChan = make(chan *square, 3)
@@ -449,7 +448,7 @@ func build(k *known.Known, source string) *everything {
 func buildMaps(e *everything) {
 	e.MapText = map[string]*leaf{text("a"): newLeaf("map a"), text("b"): newLeaf("map b"), text("nil"): nil}
 	e.MapInt = map[int]string{1: text("map 1"), 2: text("map 2")}
-	e.MapAny = map[interface{}]interface{}{text("key"): newLeaf("any"), point{1, 2}: text("any"), 1 << 40: newTree("any"), true: 1.5}
+	e.MapAny = map[interface{}]interface{}{text("key"): newLeaf("any"), point{1, 2}: text("any"), 1 << 20: newTree("any"), true: 1.5}
 	e.MapPoint = map[point]*leaf{{1, 2}: newLeaf("point"), {3, 4}: newLeaf("point")}
 	e.MapArray = map[[2]string]bool{{text("x"), text("y")}: true}
 	e.MapBigKey = map[bigKey]*leaf{{s: text("big key")}: newLeaf("big key")}
@@ -624,8 +623,8 @@ func locals(k *known.Known) {
 	l := newLeaf("local")
 	trees := append(make([]*tree, 0, 5), newTree("local"), newTree("local"))
 	squares := map[string]*square{text("local"): {1, text("local")}}
-	name := text("local")
-	var s shape = &circle{1, &name}
+	name, label := text("local"), text("local label")
+	var s shape = &circle{1, &label}
 	captured := newLeaf("captured by a local closure")
 	fn := func() int { return int(captured.number) }
 	ch := make(chan *circle, 2)
@@ -709,19 +708,6 @@ func selecting(e *everything) {
 	}
 }
 
-func dump(directory string) {
-	file, err := os.Create(filepath.Join(directory, "types.dump"))
-	if err != nil {
-		panic(err)
-	}
-	runtime.GC()
-	runtime.GC()
-	debug.WriteHeapDump(file.Fd())
-	if err := file.Close(); err != nil {
-		panic(err)
-	}
-}
-
 func start(k *known.Known) {
 	RootAny = build(k, known.Any)
 	Root = build(k, known.Global)
@@ -730,12 +716,12 @@ func start(k *known.Known) {
 	go locals(k)
 	<-ready
 	go func() {
-		name := text("parameter")
+		name, label := text("parameter"), text("parameter label")
 		captured := newLeaf("captured by a parameter")
 		pp := new(*leaf)
 		*pp = newLeaf("parameter pointer to pointer")
 		parameters(k, newLeaf("parameter"), []*tree{newTree("parameter"), newTree("parameter")}, map[string]*square{text("parameter"): {1, text("p")}},
-			name, &circle{1, &name}, func() int { return int(captured.number) }, make(chan *circle, 1), pp)
+			name, &circle{1, &label}, func() int { return int(captured.number) }, make(chan *circle, 1), pp)
 	}()
 	<-ready
 	go stackStruct(k)
