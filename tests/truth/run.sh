@@ -3,7 +3,7 @@
 # patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: what tools/setup brings)
+#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
 #   SHARE                the part of each heap (default: 0.1; 1 is millions of objects)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -44,7 +44,9 @@ check() { # HEAP VARIANT N
 	fi
 }
 
-for goroot in ${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}; do
+goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
+[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
+for goroot in $goroots; do
 	release=$("$goroot/bin/go" env GOVERSION)
 	mkdir -p "$build/$release"
 	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" >"$build/$release/log" 2>&1; then
