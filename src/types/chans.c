@@ -46,9 +46,9 @@ static const struct member sudog_members[] = {
     SINCE(15, "isSelect", "bool"),
     SINCE(16, "success", "bool"),
     SINCE(22, "waiters", "uint16"),
-    SINCE(9, "parent", "*runtime.sudog"),
-    FIELD("waitlink", "*runtime.sudog"), /* those of a goroutine's select: of other channels */
-    SINCE(9, "waittail", "*runtime.sudog"),
+    SINCE(9, "parent", "*$0"),
+    FIELD("waitlink", "*runtime.sudog"), /* of a select: of another channel */
+    SINCE(9, "waittail", "*$0"),
     FIELD("c", "$2"),
 };
 

@@ -69,6 +69,8 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
     if (certain && type->size == rival->size &&
         (type->role == ROLE_NONE) != (rival->role == ROLE_NONE))
         return type->role != ROLE_NONE;
+    if ((one->source == SOURCE_GUESS) != (other->source == SOURCE_GUESS))
+        return other->source == SOURCE_GUESS;
     if (type->is_generic != rival->is_generic)
         return !type->is_generic;
     if (one->is_exact != other->is_exact)
@@ -106,6 +108,44 @@ static bool gives_way(const struct typing *typing, const struct candidate *heade
     const struct type *type = type_of(typing, header->type), *rival = type_of(typing, other->type);
     return rival->role != ROLE_NONE && is_certain(other, rival) &&
            (type->is_generic || type->size == rival->size);
+}
+
+enum { HOLDERS = 16 };
+
+/*
+ * A part of what is claimed as a whole is not kept where that was known before; so it must not be
+ * kept where it came first.
+ */
+static void drop_held(struct typing *typing, uint32_t object, struct shard *shard, uint32_t first)
+{
+    const uint64_t base = object_base(typing->heap, object);
+    struct candidate holders[HOLDERS];
+    size_t count = 0;
+    if (typing->claims[object] == 0)
+        return;
+    holders[count++] = of_claim(typing->claims[object]);
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
+        const struct region *region = &shard->regions.data[at];
+        struct candidate candidate = {region->type, region->is_array, region->is_exact,
+                                      region->source};
+        if (region->offset != base || region->count != 0)
+            continue;
+        for (size_t i = 0; i < count; i++) /* the best ones */
+            if (is_better(typing, &candidate, &holders[i])) {
+                const struct candidate worse = holders[i];
+                holders[i] = candidate;
+                candidate = worse;
+            }
+        if (count < HOLDERS)
+            holders[count++] = candidate;
+    }
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
+        struct region *region = &shard->regions.data[at];
+        for (size_t i = 0; i < count && region->offset != base && !region->is_superseded; i++)
+            region->is_superseded =
+                claim_holds(typing, object, holders[i].type, holders[i].is_array, region->offset,
+                            region->type, region->is_array);
+    }
 }
 
 /* Puts the best claim on the object's start where typing->claims has it. */
@@ -195,9 +235,11 @@ struct g2h_error *typing_judge(struct typing *typing)
     for (size_t i = 0; i < SHARDS; i++) {
         struct shard *shard = &typing->shards[i];
         for (size_t j = 0; shard->first.entries && j <= shard->first.mask; j++)
-            if (shard->first.entries[j].value != MAP_NONE)
-                judge_object(typing, (uint32_t)shard->first.entries[j].key, shard,
-                             shard->first.entries[j].value);
+            if (shard->first.entries[j].value != MAP_NONE) {
+                const uint32_t object = (uint32_t)shard->first.entries[j].key;
+                drop_held(typing, object, shard, shard->first.entries[j].value);
+                judge_object(typing, object, shard, shard->first.entries[j].value);
+            }
         struct g2h_error *error = sort_regions(typing, shard);
         if (error)
             return error;

@@ -16,19 +16,22 @@ static const uint16_t size_classes[] = {
     3456,  4096,  4864,  5120,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880,
     12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
 
-/* Whether Go takes a slot of this size for so many bytes. */
-static bool fits_class(uint64_t size, uint64_t slot)
+uint64_t size_class(uint64_t size)
 {
-    const size_t count = sizeof(size_classes) / sizeof(size_classes[0]);
-    const uint64_t page = 8192;
+    for (size_t i = 0; i < sizeof(size_classes) / sizeof(size_classes[0]); i++)
+        if (size_classes[i] >= size)
+            return size_classes[i];
+    return 0;
+}
+
+bool fits_class(uint64_t size, uint64_t slot)
+{
+    const uint64_t page = 8192, class = size_class(size);
     if (size > slot)
         return false;
-    if (slot > size_classes[count - 1])
+    if (class == 0)
         return slot - size < page;
-    for (size_t i = 0; i < count; i++)
-        if (size_classes[i] >= size)
-            return size_classes[i] == slot || (size_classes[i] == 24 && slot == 32);
-    return false;
+    return class == slot || (class == 24 && slot == 32);
 }
 
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
@@ -128,6 +131,20 @@ static bool value_fits(const struct g2h_object *object, const struct field_index
     }
     return count_matching(fields_near(object, index, offset), offset, plan->size, plan, 1,
                           ret_rest) == 1;
+}
+
+/* Whether a channel says itself that its elements are of another type than this one's. */
+static bool is_other_channel(const struct typing *typing, const struct type *type,
+                             const struct g2h_object *object, uint64_t offset)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = offset + typing->elemtype_offset;
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
+        type_of(typing, elem)->address == 0 || object->contents.size < word ||
+        place > object->contents.size - word)
+        return false;
+    return heap_word(heap, object->contents.data + place) != type_of(typing, elem)->address;
 }
 
 /* ---- claims ---- */
@@ -268,6 +285,27 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
         push_item(typer, object, added, plan);
 }
 
+/* So many pointers to different values of one type make an array of what they point into. */
+enum { ENOUGH_FOR_ARRAY = 16 };
+
+/* Whether that many were seen, of which this is one. */
+static bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    const uint64_t total = region_key(object, UINT64_MAX / 2, type, false);
+    uint32_t count = 0, first = 0;
+    pthread_mutex_lock(&shard->mutex);
+    bool good = map_put(&shard->known, total, 0, &count);
+    if (good && count < ENOUGH_FOR_ARRAY) {
+        good = map_put(&shard->known, region_key(object, offset, type, true) + 1, count, &first);
+        if (good && first == count)
+            map_set(&shard->known, total, ++count);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    typer->no_memory = typer->no_memory || !good;
+    return count >= ENOUGH_FOR_ARRAY;
+}
+
 static uint32_t pack(bool is_array, bool is_exact, enum source source, uint32_t type)
 {
     return (is_array ? (uint32_t)CLAIM_ARRAY : 0) | (is_exact ? (uint32_t)CLAIM_EXACT : 0) |
@@ -343,45 +381,6 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 }
 
 /* ---- values and arrays ---- */
-
-static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct plan *plan)
-{
-    struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
-    const struct type *type = type_of(typing, reference->type);
-    const uint64_t base = object_base(heap, number);
-    struct g2h_object object;
-    bool rest = false;
-    if (offset != base && is_known(typer, number, offset, false, reference))
-        return;
-    if (!shape->has_pointers) {
-        if (plan->word_count > 0 && !type->may_be_noscan)
-            return;
-    } else if (plan->known) {
-        typer_read(typer, number, &object);
-        struct field_index *index =
-            offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
-        if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
-            return;
-        if (!value_fits(&object, index, plan, offset, &rest)) {
-            if (index)
-                refuse(typer, number, offset, reference->type);
-            return;
-        }
-    }
-    /* Behind a malloc header fields go on as if another value followed. */
-    bool exact =
-        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
-    if (offset == base) {
-        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
-                    plan);
-        return;
-    }
-    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    claim_region(typer, number, &region, plan);
-}
 
 /* Whether all of an object is an array; of large ones it is noted. */
 static bool is_whole(struct typer *typer, struct field_index *index,
@@ -471,6 +470,56 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         region.count = room;
     }
     claim_region(typer, number, &region, plan);
+}
+
+static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
+                          const struct reference *reference, const struct plan *plan)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct type *type = type_of(typing, reference->type);
+    const uint64_t base = object_base(heap, number);
+    struct g2h_object object;
+    bool rest = false;
+    if (offset != base && is_known(typer, number, offset, false, reference))
+        return;
+    if (!shape->has_pointers) {
+        if (plan->word_count > 0 && !type->may_be_noscan)
+            return;
+    } else if (plan->known) {
+        typer_read(typer, number, &object);
+        struct field_index *index =
+            offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
+        if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
+            return;
+        if (!value_fits(&object, index, plan, offset, &rest)) {
+            if (index)
+                refuse(typer, number, offset, reference->type);
+            return;
+        }
+    }
+    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
+        typer_read(typer, number, &object);
+        if (is_other_channel(typing, type, &object, offset))
+            return;
+    }
+    /* Behind a malloc header fields go on as if another value followed. */
+    bool exact =
+        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
+    if (offset == base) {
+        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
+                    plan);
+        return;
+    }
+    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
+    claim_region(typer, number, &region, plan);
+    if ((offset - base) % plan->size == 0 && plan->known &&
+        is_one_of_many(typer, number, offset, reference->type)) {
+        struct reference array = *reference;
+        array.count = 0;
+        propose_array(typer, number, base, &array, plan);
+    }
 }
 
 /* What the object that a reference hits says itself. */

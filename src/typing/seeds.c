@@ -59,23 +59,51 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
     }
 }
 
-void typer_sweep(struct typer *typer, uint32_t object)
+/* What begins with the address of a closure's code is one. */
+static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
 {
     const struct typing *typing = typer->typing;
+    const struct reference reference = {.source = SOURCE_SWEEP, .form = REFERENCE_CLOSURE};
+    if (contents->size >= typing->heap->params.pointer_size &&
+        map_get(&typing->closure_by_entry, heap_word(typing->heap, contents->data)) != MAP_NONE)
+        typer_propose(typer, object, 0, &reference);
+}
+
+/* What has the address of a type where a channel has that of its elements', and this type's size
+ * where a channel has it, is a channel of it. */
+static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = typing->elemtype_offset;
+    if (place == 0 || contents->size < place + word)
+        return;
+    const uint64_t address = heap_word(heap, contents->data + place),
+                   count = heap_word(heap, contents->data),
+                   most = heap_word(heap, contents->data + word);
+    const uint32_t channel = map_get(&typing->channel_by_elem, address);
+    if (channel == MAP_NONE || count > most)
+        return;
+    const uint8_t *size = contents->data + 3 * word; /* hchan.elemsize, a uint16 */
+    const unsigned elem_size = heap->params.big_endian ? (unsigned)size[0] << 8 | size[1]
+                                                       : (unsigned)size[1] << 8 | size[0];
+    const struct reference reference = {.type = channel, .source = SOURCE_SWEEP};
+    if (elem_size == type_of(typing, types_at(typing->types, address))->size)
+        typer_propose(typer, object, 0, &reference);
+}
+
+void typer_sweep(struct typer *typer, uint32_t object)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
     struct g2h_object record;
+    if (object_base(heap, object) != 0)
+        return;
     typer_read(typer, object, &record);
-    if (object_base(typing->heap, object) != 0)
+    sweep_channel(typer, object, &record.contents);
+    if (!object_has_pointers(heap, object))
         return;
     sweep_words(typer, &record.contents, record.fields, NULL, NULL);
-    /* What begins with the address of a closure's code is one. */
-    if (record.contents.size >= typing->heap->params.pointer_size &&
-        map_get(&typing->closure_by_entry, heap_word(typing->heap, record.contents.data)) !=
-            MAP_NONE) {
-        const struct reference reference = {.value = typing->heap->addresses[object],
-                                            .source = SOURCE_SWEEP,
-                                            .form = REFERENCE_CLOSURE};
-        typer_propose(typer, object, 0, &reference);
-    }
+    sweep_closure(typer, object, &record.contents);
 }
 
 /* ---- the runtime's records ---- */

@@ -45,6 +45,11 @@ static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
     return heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
 }
 
+static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->shapes.list.data[heap->shape_of[object]].has_pointers;
+}
+
 /* The object's record, read again. */
 static inline void typer_read(struct typer *typer, uint32_t object, struct g2h_object *ret)
 {
@@ -74,6 +79,12 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
 
 /* Whether a type has a value of another at offset: then a claim on it says nothing new. */
 bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint32_t wanted);
+
+/* The size of the slot that Go takes for so many bytes; 0 where it is a span of its own. */
+uint64_t size_class(uint64_t size);
+
+/* Whether Go takes a slot of this size for so many bytes. */
+bool fits_class(uint64_t size, uint64_t slot);
 
 /* Whether what is at offset is a part of a claim on the object's start. */
 bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed, bool of_array,
@@ -152,6 +163,28 @@ void typer_sweep(struct typer *typer, uint32_t object);
 
 /* Adds a type for each function that a func value may point to. */
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types);
+
+/* ---- guess.c ---- */
+
+struct guess_element {
+    const struct plan *plan;
+    uint32_t type; /* or that there are several: see guess.c */
+};
+
+/* What types look like as objects. */
+struct guesses {
+    struct map by_pattern;      /* size class and field list → type */
+    struct map elements_by_key; /* size and words → index in elements */
+    VECTOR(struct guess_element) elements;
+};
+
+struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing);
+void guesses_deinit(struct guesses *guesses);
+
+/* Proposes the only type that an untyped object without malloc header can be. memory is the
+ * thread's own, empty at first. False where there is no memory. */
+bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
+                 uint32_t number);
 
 /* ---- judge.c ---- */
 struct g2h_error *typing_judge(struct typing *typing);

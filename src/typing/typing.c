@@ -17,6 +17,8 @@ struct run {
     struct typing *typing;
     struct typer *typers;
     item_vector wave; /* what is followed now */
+    struct guesses guesses;
+    struct map *memories; /* of guesses, by thread */
 };
 
 /* ---- what there is ---- */
@@ -46,6 +48,28 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
             return error;
         scope.count = (uint32_t)typing->locals.count - scope.first;
         if (!vector_push(&typing->scopes, scope))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Where a channel has the address of its elements' type, hchan.elemtype, and which it is then. */
+static struct g2h_error *collect_channels(struct typing *typing)
+{
+    const struct types *types = typing->types;
+    uint32_t name, first;
+    if (!string_pool_find(&types->names, "elemtype", strlen("elemtype"), &name))
+        return NULL;
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        for (uint32_t j = 0; type->role == ROLE_CHAN && j < type->field_count; j++)
+            if (types->fields.data[type->first_field + j].name == name)
+                typing->elemtype_offset = types->fields.data[type->first_field + j].offset;
+        if (type->role != ROLE_CHAN || type->elem >= types->list.count)
+            continue;
+        const uint32_t elem = types->list.data[type->elem].elem;
+        if (elem < types->list.count && types->list.data[elem].address != 0 &&
+            !map_put(&typing->channel_by_elem, types->list.data[elem].address, i, &first))
             return &error_no_memory;
     }
     return NULL;
@@ -83,6 +107,8 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = typing_add_closures(typing, types);
     if (!error && types->list.count >= CLAIM_TYPE)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
+    if (!error)
+        error = collect_channels(typing);
     return error ? error : plans_init(&typing->plans, types);
 }
 
@@ -151,8 +177,7 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const struct shape *shape = &typing->heap->shapes.list.data[typing->heap->shape_of[object]];
-    return shape->has_pointers &&
+    return typing->texts[object] == 0 &&
            (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
 }
 
@@ -169,11 +194,47 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
+/* Whether nothing at all was known of an object before guessing began. */
+static bool is_unknown(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
+           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+}
+
+static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = run->typing->heap->object_count;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+        if (is_unknown(run->typing, object) &&
+            !typer_guess(typer, &run->guesses, &run->memories[worker], object))
+            return &error_no_memory;
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
 static struct g2h_error *each_object(struct run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
     return workers_run(run->typing->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK,
                        task, run);
+}
+
+static struct g2h_error *guess(struct run *run)
+{
+    const unsigned threads = run->typing->threads;
+    run->memories = calloc(threads, sizeof(*run->memories));
+    struct g2h_error *error =
+        run->memories ? guesses_init(&run->guesses, run->typing) : &error_no_memory;
+    if (!error)
+        error = each_object(run, guess_task);
+    for (unsigned i = 0; run->memories && i < threads; i++)
+        map_deinit(&run->memories[i]);
+    free(run->memories);
+    guesses_deinit(&run->guesses);
+    return error ? error : follow_all(run);
 }
 
 static struct g2h_error *find_types(struct run *run)
@@ -189,6 +250,8 @@ static struct g2h_error *find_types(struct run *run)
         error = each_object(run, sweep_task);
     if (!error)
         error = follow_all(run);
+    if (!error)
+        error = guess(run);
     return error ? error : typing_judge(run->typing);
 }
 
@@ -281,6 +344,7 @@ void typing_destroy(struct typing *typing)
     }
     plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
+    map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
     free(typing->scopes.data);
     free(typing->locals.data);
