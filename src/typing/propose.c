@@ -29,6 +29,9 @@ bool fits_class(uint64_t size, uint64_t slot)
     const uint64_t page = 8192, class = size_class(size);
     if (size > slot)
         return false;
+    if (slot == 16 && size < 16)
+        return true; /* small values without pointers share a block; those with have one of 8 bytes
+                      */
     if (class == 0)
         return slot - size < page;
     return class == slot || (class == 24 && slot == 32);
@@ -133,18 +136,43 @@ static bool value_fits(const struct g2h_object *object, const struct field_index
                           ret_rest) == 1;
 }
 
+/* A word of an object's contents; 0 where it is not in the file. */
+static uint64_t word_at(const struct g2h_heap *heap, const struct g2h_object *object,
+                        uint64_t offset)
+{
+    const uint64_t word = heap->params.pointer_size;
+    return object->contents.size >= word && offset <= object->contents.size - word
+               ? heap_word(heap, object->contents.data + offset)
+               : 0;
+}
+
+/* The bytes behind a channel in the same slot: its buffer, if the elements have no pointers
+ * (runtime.makechan); the number of elements is hchan.dataqsiz, the second word. */
+static uint64_t buffer_size(struct typing *typing, const struct type *type,
+                            const struct g2h_object *object, uint64_t offset)
+{
+    const uint64_t count =
+        word_at(typing->heap, object, offset + typing->heap->params.pointer_size);
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    const struct plan *plan =
+        elem < typing->types->list.count ? plan_of(&typing->plans, elem) : NULL;
+    if (!plan || plan->word_count > 0)
+        return 0;
+    const uint64_t size = plan->size;
+    return size > 0 && count < object->contents.size / size ? count * size : 0;
+}
+
 /* Whether a channel says itself that its elements are of another type than this one's. */
 static bool is_other_channel(const struct typing *typing, const struct type *type,
                              const struct g2h_object *object, uint64_t offset)
 {
     const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, place = offset + typing->elemtype_offset;
     const uint32_t elem = type_of(typing, type->elem)->elem;
     if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
-        type_of(typing, elem)->address == 0 || object->contents.size < word ||
-        place > object->contents.size - word)
+        type_of(typing, elem)->address == 0)
         return false;
-    return heap_word(heap, object->contents.data + place) != type_of(typing, elem)->address;
+    return word_at(heap, object, offset + typing->elemtype_offset) !=
+           type_of(typing, elem)->address;
 }
 
 /* ---- claims ---- */
@@ -382,37 +410,47 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 
 /* ---- values and arrays ---- */
 
-/* Whether all of an object is an array; of large ones it is noted. */
-static bool is_whole(struct typer *typer, struct field_index *index,
-                     const struct g2h_object *object, uint32_t number, uint64_t base, uint32_t type,
-                     const struct plan *plan)
+/*
+ * How many values fill an object, if all of it is an array of them, plus 1; 0 where it is not. Of
+ * large objects it is noted.
+ */
+static uint64_t values_of_whole(struct typer *typer, struct field_index *index,
+                                const struct g2h_object *object, uint32_t number, uint64_t base,
+                                uint32_t type, const struct plan *plan)
 {
     struct shard *shard = shard_of(typer->typing, number);
+    uint64_t known = UINT64_MAX;
     bool rest = false;
     if (plan->word_count == 0)
-        return false;
+        return 0;
     if (index) {
-        int known = -1;
         pthread_mutex_lock(&shard->mutex);
-        for (unsigned i = 0; i < index->tried_count && known < 0; i++)
+        for (unsigned i = 0; i < index->tried_count; i++)
             if (index->tried[i].type == type)
-                known = index->tried[i].whole;
+                known = index->tried[i].values;
         pthread_mutex_unlock(&shard->mutex);
-        if (known >= 0)
-            return known != 0;
-        if (!field_index_take(index, object->contents.size / FIELD_STEP))
-            return false;
+        if (known != UINT64_MAX)
+            return known;
+        if (!field_index_take(index, object->contents.size / sizeof(uint64_t)))
+            return 0;
     }
-    count_matching(object->fields, base, plan->size, plan, 0, &rest);
+    const uint64_t count = count_matching(object->fields, base, plan->size, plan, 0, &rest),
+                   values = rest ? 0 : count + 1;
     if (index) {
         pthread_mutex_lock(&shard->mutex);
         if (index->tried_count < sizeof(index->tried) / sizeof(index->tried[0])) {
             index->tried[index->tried_count].type = type;
-            index->tried[index->tried_count++].whole = !rest;
+            index->tried[index->tried_count++].values = values;
         }
         pthread_mutex_unlock(&shard->mutex);
     }
-    return !rest;
+    return values;
+}
+
+/* Whether so many values in a row are hardly anything else: not just pointers. */
+static bool is_telling(const struct plan *plan, uint64_t count)
+{
+    return count >= 4 && plan->size > plan->word_count * sizeof(uint64_t);
 }
 
 /*
@@ -434,7 +472,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         return;
     /* A part of an array field, or of what is left of an array, does not end where the slot does.
      */
-    const bool exact =
+    bool exact =
         reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
     if (!shape->has_pointers) {
         if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
@@ -445,8 +483,13 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
             return;
         typer_read(typer, number, &object);
         index = typer_field_index(typer, number, &object);
-        whole = (offset - base) % stride == 0 && (offset == base || exact) &&
-                is_whole(typer, index, &object, number, base, reference->type, plan);
+        if ((offset - base) % stride == 0) {
+            const uint64_t values =
+                values_of_whole(typer, index, &object, number, base, reference->type, plan);
+            whole = values > 0;
+            exact = exact || (whole && is_telling(plan, values - 1) &&
+                              fits_class(base + (values - 1) * stride, shape->size));
+        }
     }
     if (whole && (offset == base || exact)) {
         claim_start(typer, number, base, true, exact, reference, plan);
@@ -481,6 +524,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
     const struct type *type = type_of(typing, reference->type);
     const uint64_t base = object_base(heap, number);
     struct g2h_object object;
+    uint64_t size = base + plan->size;
     bool rest = false;
     if (offset != base && is_known(typer, number, offset, false, reference))
         return;
@@ -503,10 +547,10 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         typer_read(typer, number, &object);
         if (is_other_channel(typing, type, &object, offset))
             return;
+        size += buffer_size(typing, type, &object, offset);
     }
     /* Behind a malloc header fields go on as if another value followed. */
-    bool exact =
-        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
+    bool exact = (!rest || base > 0) && offset == base && fits_class(size, shape->size);
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     plan);

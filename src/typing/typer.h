@@ -103,7 +103,7 @@ struct field_index {
     int64_t left; /* fields that may still be looked at: more than enough for sane programs */
     struct {
         uint32_t type;
-        bool whole; /* all of the object is an array of it */
+        uint64_t values; /* 0: the object is no array of it; else how many there are, plus 1 */
     } tried[8];
     unsigned tried_count;
 };
@@ -150,6 +150,9 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 /* Refers to the data word of an interface, by its first word; false where that is no type's. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             enum source source);
+
+/* Refers to an array of unknown length. */
+void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
 
 /* Follows the leaves of a claim. */
 void typer_follow_item(struct typer *typer, const struct item *item);

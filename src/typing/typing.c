@@ -391,6 +391,25 @@ const struct debug_local *typing_locals(const struct typing *typing,
     return typing->locals.data + typing->scopes.data[number].first;
 }
 
+/* Whether the compiler made the name up. */
+static bool is_made(const struct typing *typing, const struct debug_local *local)
+{
+    size_t size;
+    const char *name = string_pool_text(&typing->types->names, local->name, &size);
+    return size > 0 && name[0] == '~';
+}
+
+/* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
+ * function's own than one of an inlined call. */
+static bool is_clearer(const struct typing *typing, const struct debug_local *one,
+                       const struct debug_local *other)
+{
+    const bool made = is_made(typing, one), other_made = is_made(typing, other);
+    if (made != other_made)
+        return other_made;
+    return one->function == UINT32_MAX && other->function != UINT32_MAX;
+}
+
 const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset)
@@ -398,16 +417,18 @@ const struct debug_local *typing_local_at(const struct typing *typing,
     uint32_t count;
     const struct debug_local *locals = typing_locals(typing, frame, &count);
     const uint64_t cfa = is_argument ? 0 : frame->contents.size;
+    const struct debug_local *best = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
             const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
             const uint64_t place = offset - (cfa + (uint64_t)piece->place);
-            if (place < piece->size && locals[i].type < typing->types->list.count) {
-                *ret_offset = piece->offset + place;
-                return &locals[i];
-            }
+            if (place >= piece->size || locals[i].type >= typing->types->list.count ||
+                (best && !is_clearer(typing, &locals[i], best)))
+                continue;
+            *ret_offset = piece->offset + place;
+            best = &locals[i];
         }
-    return NULL;
+    return best;
 }
 
 /* Bytes: a string says what they mean, an array of them does not. */
