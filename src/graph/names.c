@@ -181,6 +181,9 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
 
 /* ---- names of types ---- */
 
+/* Of the names of words in typed objects; and as many again as the dump has. */
+#define PATH_BYTES ((uint64_t)64 << 20)
+
 /* How many words a type's values take in the largest object that has it, as far as they have names.
  */
 static void count_words(struct names *names)
@@ -225,15 +228,35 @@ static uint32_t *new_paths(uint64_t words)
     return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
 }
 
+/* The names of fields are the executable's: what is not valid UTF-8 is damage. */
+static void text_append_path(struct text *text, const char *path, size_t size)
+{
+    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
+}
+
+/* Paths may be long and arrays too: elements beyond the budget are known by their index. */
+static bool intern_path(struct names *names, struct string_pool *strings, const struct text *text,
+                        uint32_t *ret)
+{
+    if (text->failed)
+        return false;
+    if (names->path_bytes < text->size)
+        return true;
+    names->path_bytes -= text->size;
+    return string_pool_intern(strings, text->data, text->size, ret);
+}
+
 /* The names of a type's words: "Config.TLS"; and of those of all elements of arrays:
  * "[3].Config.TLS". */
-static bool intern_paths(const struct names *names, struct string_pool *strings, uint32_t type)
+static bool intern_paths(struct names *names, struct string_pool *strings, uint32_t type)
 {
     struct typing *typing = (struct typing *)names->typing; /* plans are made when asked for */
     struct type_names *of_type = &names->of_type[type];
     const struct plan *plan = plan_of(&typing->plans, type);
     const uint64_t word = names->heap->params.pointer_size;
-    char path[NAME_LIMIT - 32], indexed[NAME_LIMIT];
+    char path[NAME_LIMIT - 32];
+    struct text text = {0};
+    bool good = true;
     if (!plan)
         return false;
     if (plan->size < word || plan->size % word != 0 || plan->word_count == 0)
@@ -242,26 +265,30 @@ static bool intern_paths(const struct names *names, struct string_pool *strings,
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
-    for (uint32_t i = 0; i < plan->word_count; i++) {
+    for (uint32_t i = 0; i < plan->word_count && good; i++) {
         const uint64_t first = plan->words[i] / word;
         size_t size = types_path(typing->types, type, plan->words[i], path, sizeof(path));
-        if (first < of_type->value_words &&
-            !string_pool_intern(strings, size > 0 ? path : "value", size > 0 ? size : 5,
-                                &of_type->value_paths[first]))
-            return false;
-        for (uint64_t j = first; size > 0 && j < of_type->array_words; j += plan->size / word) {
-            int length = snprintf(indexed, sizeof(indexed), "[%llu]%s%s",
-                                  (unsigned long long)(j / (plan->size / word)),
-                                  path[0] == '[' ? "" : ".", path);
-            if (!string_pool_intern(strings, indexed, (size_t)length, &of_type->array_paths[j]))
-                return false;
+        if (first < of_type->value_words) {
+            text.size = 0;
+            text_append_path(&text, size > 0 ? path : "value", size > 0 ? size : 5);
+            good = intern_path(names, strings, &text, &of_type->value_paths[first]);
+        }
+        for (uint64_t j = first; size > 0 && j < of_type->array_words && good;
+             j += plan->size / word) {
+            text.size = 0;
+            text_printf(&text, "[%llu]%s", (unsigned long long)(j / (plan->size / word)),
+                        path[0] == '[' ? "" : ".");
+            text_append_path(&text, path, size);
+            good = intern_path(names, strings, &text, &of_type->array_paths[j]);
         }
     }
-    return true;
+    text_deinit(&text);
+    return good;
 }
 
 static struct g2h_error *intern_types(struct names *names, struct string_pool *strings)
 {
+    names->path_bytes = PATH_BYTES + names->heap->input->size;
     const size_t count = names->typing->types->list.count;
     names->of_type = calloc(count + 1, sizeof(*names->of_type));
     if (!names->of_type)
@@ -450,7 +477,7 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
                                        key & UINT16_MAX, path, sizeof(path));
         text_printf(text, "f%llu%s", (unsigned long long)(key >> 16 & UINT16_MAX),
                     size > 0 && path[0] != '[' ? "." : "");
-        text_append(text, path, size);
+        text_append_path(text, path, size);
         return;
     }
     if (form == KEY_ELEMENT)
