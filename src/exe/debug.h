@@ -70,7 +70,7 @@ void debug_deinit(struct debug *debug);
 
 /*
  * Appends the variables that lie in the frame of the function that holds pc, at this pc (which is
- * that of the call, not the return address), those of functions inlined there included. May add
+ * in the call: the return address less one), those of functions inlined there included. May add
  * types. What it costs is in proportion to the function, so callers ask once per pc.
  */
 struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,

@@ -324,13 +324,14 @@ struct map_form {
     bool is_swiss;
 };
 
+/* The newest first: at 32 bits, one of the older ones may fit as well. */
 static const struct map_form map_forms[] = {
+    {4, 0, 10, 4, true}, /* 1.27: KeysOff, KeyStride, ElemsOff, ElemStride, ElemOff, Flags */
+    {4, 0, 7, 4, true},  /* 1.24 to 1.26: group, hasher, GroupSize, SlotSize, ElemOff, Flags */
     {4, 2, 4, 8, false}, /* 1.14 to 1.23, and later X:noswissmap: bucket, hasher, sizes */
     {3, 2, 3, 8, false}, /* 1.12, 1.13: bucket, sizes */
     {3, 4, 3, 8, false}, /* 1.11: bucket, sizes and flags */
     {4, 4, 4, 8, false}, /* 1.7 to 1.10: bucket, hmap, sizes and flags */
-    {4, 0, 7, 4, true},  /* 1.24 to 1.26: group, hasher, GroupSize, SlotSize, ElemOff, flags */
-    {4, 0, 10, 4, true}, /* 1.27: KeysOff, KeyStride, ElemsOff, ElemStride, ElemOff, flags */
 };
 enum { MAP_FORMS = sizeof(map_forms) / sizeof(map_forms[0]) };
 

@@ -57,10 +57,15 @@ bool dwarf_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
 {
     Dwarf_Attribute attribute;
     Dwarf_Word word;
-    if (!dwarf_find(die, name, &attribute) ||
-        (dwarf_formudata(&attribute, &word) != 0 && dwarf_formaddr(&attribute, &word) != 0))
+    bool flag;
+    if (!dwarf_find(die, name, &attribute))
         return false;
-    *ret = word;
+    if (dwarf_formudata(&attribute, &word) == 0 || dwarf_formaddr(&attribute, &word) == 0)
+        *ret = word;
+    else if (dwarf_formflag(&attribute, &flag) == 0)
+        *ret = flag;
+    else
+        return false;
     return true;
 }
 

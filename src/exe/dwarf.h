@@ -74,7 +74,7 @@ bool dwarf_next(struct dwarf *dwarf, Dwarf_Die *die);
 /* An attribute of a DIE, or of the DIE whose instance or completion it is. */
 bool dwarf_find(Dwarf_Die *die, unsigned name, Dwarf_Attribute *ret);
 
-/* A constant or address. */
+/* A constant, flag or address. */
 bool dwarf_number(Dwarf_Die *die, unsigned name, uint64_t *ret);
 
 /* A reference; false where it leads nowhere. */

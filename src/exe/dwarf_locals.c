@@ -78,65 +78,146 @@ static void apply(const struct frame *frame, struct place *place, const Dwarf_Op
     place->is = ELSEWHERE;
 }
 
-static bool is_piece_in_frame(const struct place *place, const struct debug_piece *piece)
+/* Where operations come to; what is left on the stack is no place. */
+static struct place place_of(const struct frame *frame, const Dwarf_Op *operations, size_t count)
 {
-    return place->is == AT_CFA && !place->has_constant && piece->size > 0;
+    struct place place = {.is = NOWHERE};
+    for (size_t i = 0; i < count; i++)
+        apply(frame, &place, &operations[i]);
+    if (place.has_constant)
+        place.is = ELSEWHERE;
+    return place;
+}
+
+/* How many operations the piece that begins here has, its DW_OP_piece included; 0: it has none. */
+static size_t piece_length(const Dwarf_Op *operations, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].atom == DW_OP_piece)
+            return i + 1;
+    return 0;
+}
+
+static bool is_repeated(const Dwarf_Op *piece, size_t length, const Dwarf_Op *left, size_t count)
+{
+    for (size_t i = 0; i < length; i++)
+        if (i >= count || piece[i].atom != left[i].atom || piece[i].number != left[i].number)
+            return false;
+    return true;
+}
+
+/* By how much pieces are larger than their variable together. */
+static uint64_t find_excess(const Dwarf_Op *operations, size_t count, uint64_t size)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].atom == DW_OP_bit_piece ||
+            (operations[i].atom == DW_OP_piece &&
+             __builtin_add_overflow(sum, operations[i].number, &sum)))
+            return UINT64_MAX;
+    return sum > size ? sum - size : 0;
 }
 
 /* The pieces of a variable that are in the frame. False where there is no memory. */
 static bool read_pieces(struct frame *frame, const Dwarf_Op *operations, size_t count,
                         uint64_t size)
 {
-    struct place place = {.is = NOWHERE};
-    struct debug_piece piece = {.offset = 0};
-    bool has_pieces = false;
-    size_t added = 0;
-    for (size_t i = 0; i < count && added < PIECES; i++) {
-        if (operations[i].atom == DW_OP_bit_piece)
-            return true;
-        if (operations[i].atom != DW_OP_piece) {
-            apply(frame, &place, &operations[i]);
+    const size_t first = frame->pieces->count;
+    uint64_t excess = find_excess(operations, count, size), offset = 0;
+    size_t length = piece_length(operations, count);
+    if (length == 0) {
+        const struct place place = place_of(frame, operations, count);
+        const struct debug_piece whole = {.size = size, .place = place.offset};
+        return place.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
+    }
+    for (; length > 0; length = piece_length(operations, count)) {
+        const struct place place = place_of(frame, operations, length - 1);
+        const struct debug_piece piece = {
+            .offset = offset, .size = operations[length - 1].number, .place = place.offset};
+        const Dwarf_Op *const this = operations;
+        operations += length;
+        count -= length;
+        /* Go 1.19 has a slice's pointer twice. */
+        if (piece.size <= excess && is_repeated(this, length, operations, count)) {
+            excess -= piece.size;
             continue;
         }
-        has_pieces = true;
-        piece.size = operations[i].number;
-        piece.place = place.offset;
-        if (is_piece_in_frame(&place, &piece)) {
-            if (!vector_push(frame->pieces, piece))
-                return false;
-            added++;
-        }
-        place = (struct place){.is = NOWHERE};
-        if (__builtin_add_overflow(piece.offset, piece.size, &piece.offset))
-            return true;
+        offset += piece.size;
+        if (place.is == AT_CFA && piece.size > 0 && frame->pieces->count < first + PIECES &&
+            !vector_push(frame->pieces, piece))
+            return false;
     }
-    piece = (struct debug_piece){.size = size, .place = place.offset};
-    return has_pieces || !is_piece_in_frame(&place, &piece) || vector_push(frame->pieces, piece);
+    if (excess > 0)
+        frame->pieces->count = first;
+    return true;
 }
 
 /* ---- variables ---- */
 
-static bool read_variable(struct frame *frame, Dwarf_Die *die, uint32_t function)
+/* Adds the pieces that are in the frame at a pc; *ret is how many bytes they have. */
+static bool read_location(struct frame *frame, Dwarf_Die *die, uint64_t pc, uint64_t size,
+                          uint64_t *ret)
 {
     Dwarf_Attribute attribute;
     Dwarf_Op *operations;
     size_t count;
+    *ret = 0;
     /* An empty location is an error to libdw: the variable is nowhere at this pc. */
     if (!dwarf_location(die, DW_AT_location, &attribute) ||
-        dwarf_getlocation_addr(&attribute, frame->pc, &operations, &count, 1) != 1)
+        dwarf_getlocation_addr(&attribute, pc, &operations, &count, 1) != 1)
         return true;
-    struct dwarf *dwarf = frame->dwarf;
     const uint64_t cost = count * sizeof(*operations);
-    dwarf->walk_left -= cost < dwarf->walk_left ? cost : dwarf->walk_left;
+    uint64_t *left = &frame->dwarf->walk_left;
+    *left -= cost < *left ? cost : *left;
+    const size_t first = frame->pieces->count;
+    if (!read_pieces(frame, operations, count, size))
+        return false;
+    for (size_t i = first; i < frame->pieces->count; i++)
+        *ret += frame->pieces->data[i].size;
+    return true;
+}
+
+/*
+ * Up to a call Go names the register that a variable was in, though it has been saved: no register
+ * lives longer than a call. Where it is known to be when the call has returned, it is during the
+ * call. The other way round, what is not used any more has no place after the call.
+ */
+static bool read_locations(struct frame *frame, Dwarf_Die *die, uint64_t size)
+{
+    debug_piece_vector *pieces = frame->pieces;
+    const size_t first = pieces->count;
+    uint64_t before, after;
+    if (!read_location(frame, die, frame->pc, size, &before))
+        return false;
+    const size_t middle = pieces->count;
+    if (before == size)
+        return true;
+    if (!read_location(frame, die, frame->pc + 1, size, &after))
+        return false;
+    if (after <= before)
+        pieces->count = middle;
+    else if (middle > first) {
+        memmove(pieces->data + first, pieces->data + middle,
+                (pieces->count - middle) * sizeof(*pieces->data));
+        pieces->count -= middle - first;
+    }
+    return true;
+}
+
+static bool read_variable(struct frame *frame, Dwarf_Die *die, uint32_t function)
+{
+    struct dwarf *dwarf = frame->dwarf;
     struct debug_local local = {
         .function = function,
         .is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
         .first_piece = (uint32_t)frame->pieces->count,
     };
+    if (!dwarf_hasattr(die, DW_AT_location))
+        return true;
     if (!dwarf_type(dwarf, frame->types, die, DW_AT_type, &local.type))
         return false;
     const uint64_t size = local.type == TYPE_NONE ? 0 : frame->types->list.data[local.type].size;
-    if (!read_pieces(frame, operations, count, size))
+    if (!read_locations(frame, die, size))
         return false;
     local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
     if (local.piece_count == 0)

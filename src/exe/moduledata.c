@@ -58,22 +58,10 @@ static bool read_at(const struct image *image, const uint8_t *at, struct moduled
     return false;
 }
 
-/* The address of the pclntab in the file; 0 where its bytes are in no section. */
-static uint64_t pclntab_address(const struct image *image, const struct pclntab *pclntab)
-{
-    for (size_t i = 0; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
-        uintptr_t offset = (uintptr_t)pclntab->table.data - (uintptr_t)section->data.data;
-        if (section->address != 0 && offset < section->data.size)
-            return section->address + offset;
-    }
-    return 0;
-}
-
 bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
                      struct moduledata *ret)
 {
-    const uint64_t table = pclntab_address(image, pclntab);
+    const uint64_t table = pclntab->address;
     const size_t word = image->is_64 ? 8 : 4;
     uint8_t wanted[8];
     for (size_t i = 0; i < word; i++)

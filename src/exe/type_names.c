@@ -82,7 +82,7 @@ static void append_chan(struct composer *composer, size_t index)
     const unsigned direction = descriptor_direction(composer->all, index);
     /* "chan <-chan T" would be read as a channel to send on */
     const bool ambiguous = direction == (RECEIVE | SEND) &&
-                           descriptor_kind(composer->all, element) == TYPE_CHAN &&
+                           (descriptor_kind(composer->all, element) & KIND_MASK) == TYPE_CHAN &&
                            (descriptor_flags(composer->all, element) & TFLAG_NAMED) == 0 &&
                            descriptor_direction(composer->all, element) == RECEIVE;
     append_text(composer, direction == RECEIVE ? "<-chan "
@@ -170,8 +170,13 @@ static void compose(struct composer *composer, size_t index)
     }
 }
 
+static bool has_prefix(struct g2h_bytes text, struct g2h_bytes prefix)
+{
+    return text.size > prefix.size && memcmp(text.data, prefix.data, (size_t)prefix.size) == 0;
+}
+
 /* The package's path instead of its name, which may differ: "yaml.Node" of "gopkg.in/yaml.v3". Type
- * arguments have paths already. */
+ * arguments have paths already, and the names of package go.shape, which is no identifier. */
 static void qualify(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
@@ -179,7 +184,8 @@ static void qualify(struct composer *composer, size_t index)
     const uint8_t *dot = memchr(name.data, '.', (size_t)name.size),
                   *bracket = memchr(name.data, '[', (size_t)name.size);
     composer->size = 0;
-    composer->failed = package.size == 0 || !dot || (bracket && bracket < dot);
+    composer->failed = package.size == 0 || !dot || (bracket && bracket < dot) ||
+                       (has_prefix(name, package) && name.data[package.size] == '.');
     append(composer, package.data, package.size);
     if (!composer->failed)
         append(composer, dot, (uint64_t)(name.data + name.size - dot));

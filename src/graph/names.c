@@ -372,21 +372,37 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
     return NULL;
 }
 
-/* ptr64 (main.T …): a slot that holds a main.T and more. */
+/* Where names->of_part has the name of a guess. */
+#define SHAPE_OF_GUESS UINT32_MAX /* and of an array, one less */
+
+static uint64_t part_key(const struct names *names, uint32_t object, const struct object_type *what)
+{
+    const uint32_t shape = what->form == OBJECT_PART    ? names->heap->shape_of[object]
+                           : what->form == OBJECT_ARRAY ? SHAPE_OF_GUESS - 1
+                                                        : SHAPE_OF_GUESS;
+    return (uint64_t)shape << 32 | what->type;
+}
+
+/* ptr64 (main.T …): a slot that holds a main.T and more. main.T?: a guess. */
 static struct g2h_error *intern_parts(struct names *names, struct string_pool *strings)
 {
     for (uint32_t object = 0; object < names->heap->object_count; object++) {
         const struct object_type what = typing_object(names->typing, object);
-        const uint32_t shape = names->heap->shape_of[object];
-        const uint64_t key = (uint64_t)shape << 32 | what.type;
+        const uint64_t key = part_key(names, object, &what);
         uint32_t name;
         size_t size;
         char before[64];
-        if (what.form != OBJECT_PART || map_get(&names->of_part, key) != MAP_NONE)
+        const bool is_part = what.form == OBJECT_PART, is_array = what.form == OBJECT_ARRAY;
+        if ((!is_part && !what.is_guess) || map_get(&names->of_part, key) != MAP_NONE)
             continue;
-        const char *class = string_pool_text(strings, names->of_shape[shape], &size);
+        const char *class =
+            string_pool_text(strings, names->of_shape[names->heap->shape_of[object]], &size);
         snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
-        if (!intern_class(names, strings, before, what.type, " …)", &name) ||
+        if (!intern_class(names, strings,
+                          is_part    ? before
+                          : is_array ? "[]"
+                                     : "",
+                          what.type, is_part ? " …)" : "?", &name) ||
             !map_put(&names->of_part, key, name, &name))
             return &error_no_memory;
     }
@@ -401,11 +417,13 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
     const struct object_type what = typing_object(names->typing, object);
     switch (what.form) {
     case OBJECT_VALUE:
-        return names->of_type[what.type].value;
+        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
+                             : names->of_type[what.type].value;
     case OBJECT_ARRAY:
-        return names->of_type[what.type].array;
+        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
+                             : names->of_type[what.type].array;
     case OBJECT_PART:
-        return map_get(&names->of_part, (uint64_t)shape << 32 | what.type);
+        return map_get(&names->of_part, part_key(names, object, &what));
     default:
         return names->of_shape[shape];
     }

@@ -47,7 +47,7 @@ static const struct member sudog_members[] = {
     SINCE(16, "success", "bool"),
     SINCE(22, "waiters", "uint16"),
     SINCE(9, "parent", "*$0"),
-    FIELD("waitlink", "*$0"),
+    FIELD("waitlink", "*runtime.sudog"), /* of a select: of another channel */
     SINCE(9, "waittail", "*$0"),
     FIELD("c", "$2"),
 };

@@ -50,7 +50,6 @@ uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
     const uint32_t old = build_type(runtime, "[2]*[]*$0", 9, &bucket);
     if (!BUILD_FILL(runtime, extra, mapextra, bucket, old))
         return TYPE_NONE;
-    types->list.data[extra].may_be_noscan = true;
     const uint32_t buckets = build_target(runtime, TARGET_MANY, bucket, TYPE_NONE, 0);
     return BUILD_FILL(runtime, header, hmap, buckets, build_pointer(runtime, old),
                       build_pointer(runtime, extra))

@@ -69,6 +69,8 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
     if (certain && type->size == rival->size &&
         (type->role == ROLE_NONE) != (rival->role == ROLE_NONE))
         return type->role != ROLE_NONE;
+    if ((one->source == SOURCE_GUESS) != (other->source == SOURCE_GUESS))
+        return other->source == SOURCE_GUESS;
     if (type->is_generic != rival->is_generic)
         return !type->is_generic;
     if (one->is_exact != other->is_exact)

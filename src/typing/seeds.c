@@ -59,23 +59,51 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
     }
 }
 
-void typer_sweep(struct typer *typer, uint32_t object)
+/* What begins with the address of a closure's code is one. */
+static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
 {
     const struct typing *typing = typer->typing;
+    const struct reference reference = {.source = SOURCE_SWEEP, .form = REFERENCE_CLOSURE};
+    if (contents->size >= typing->heap->params.pointer_size &&
+        map_get(&typing->closure_by_entry, heap_word(typing->heap, contents->data)) != MAP_NONE)
+        typer_propose(typer, object, 0, &reference);
+}
+
+/* What has the address of a type where a channel has that of its elements', and this type's size
+ * where a channel has it, is a channel of it. */
+static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = typing->elemtype_offset;
+    if (place == 0 || contents->size < place + word)
+        return;
+    const uint64_t address = heap_word(heap, contents->data + place),
+                   count = heap_word(heap, contents->data),
+                   most = heap_word(heap, contents->data + word);
+    const uint32_t channel = map_get(&typing->channel_by_elem, address);
+    if (channel == MAP_NONE || count > most)
+        return;
+    const uint8_t *size = contents->data + 3 * word; /* hchan.elemsize, a uint16 */
+    const unsigned elem_size = heap->params.big_endian ? (unsigned)size[0] << 8 | size[1]
+                                                       : (unsigned)size[1] << 8 | size[0];
+    const struct reference reference = {.type = channel, .source = SOURCE_SWEEP};
+    if (elem_size == type_of(typing, types_at(typing->types, address))->size)
+        typer_propose(typer, object, 0, &reference);
+}
+
+void typer_sweep(struct typer *typer, uint32_t object)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
     struct g2h_object record;
+    if (object_base(heap, object) != 0)
+        return;
     typer_read(typer, object, &record);
-    if (object_base(typing->heap, object) != 0)
+    sweep_channel(typer, object, &record.contents);
+    if (!object_has_pointers(heap, object))
         return;
     sweep_words(typer, &record.contents, record.fields, NULL, NULL);
-    /* What begins with the address of a closure's code is one. */
-    if (record.contents.size >= typing->heap->params.pointer_size &&
-        map_get(&typing->closure_by_entry, heap_word(typing->heap, record.contents.data)) !=
-            MAP_NONE) {
-        const struct reference reference = {.value = typing->heap->addresses[object],
-                                            .source = SOURCE_SWEEP,
-                                            .form = REFERENCE_CLOSURE};
-        typer_propose(typer, object, 0, &reference);
-    }
+    sweep_closure(typer, object, &record.contents);
 }
 
 /* ---- the runtime's records ---- */
@@ -235,7 +263,7 @@ static struct stack_part load_frame(struct typer *typer, size_t number)
  */
 static const uint8_t *find_bytes(const struct typing *typing, const struct debug_local *local,
                                  const struct stack_part *parts, uint64_t offset, uint64_t size,
-                                 bool must_be_listed, uint8_t *typed)
+                                 bool must_be_listed, uint64_t *ret_place)
 {
     for (uint32_t i = 0; i < local->piece_count; i++) {
         const struct debug_piece *piece = &typing->pieces.data[local->first_piece + i];
@@ -252,8 +280,7 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct debug
         if (!part->listed || part->frame.contents.size < size ||
             place > part->frame.contents.size - size || place % 4 != 0)
             return NULL;
-        if (part == &parts[0] && typed)
-            typed[place / 4] = 1;
+        *ret_place = part == &parts[0] ? place : UINT64_MAX;
         return must_be_listed && !part->listed[place / 4] ? NULL
                                                           : part->frame.contents.data + place;
     }
@@ -271,20 +298,31 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         return;
     for (uint32_t i = 0; i < plan->leaf_count; i++) {
         const struct leaf *leaf = &plan->leaves[i];
+        const enum type_kind kind = type_of(typing, leaf->type)->kind;
         const uint64_t size = leaf_size(typing->types, leaf->type);
+        uint64_t places[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
         uint8_t copy[24]; /* a slice's three words may be in three places */
-        bool whole = true;
+        unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
-            const bool interface = type_of(typing, leaf->type)->kind == TYPE_INTERFACE;
+            const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
             const uint8_t *bytes = find_bytes(typing, local, parts, leaf->offset + at, word,
-                                              at == (interface ? word : 0), typed);
-            if (bytes)
+                                              must_be_listed, &places[at / word]);
+            if (bytes) {
                 memcpy(copy + at, bytes, word);
-            else
-                whole = false;
+                found |= 1u << at / word;
+            }
         }
-        if (whole)
+        if (found == (1u << size / word) - 1)
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, SOURCE_POINTER);
+        else if (kind == TYPE_SLICE &&
+                 (found & 1) != 0) /* its capacity is in a register, or known */
+            typer_follow_array(typer, heap_word(typing->heap, copy),
+                               type_of(typing, leaf->type)->elem, SOURCE_POINTER);
+        else
+            continue;
+        for (size_t j = 0; j < size / word; j++)
+            if (places[j] != UINT64_MAX)
+                typed[places[j] / 4] = 1;
     }
 }
 

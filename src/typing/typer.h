@@ -45,6 +45,11 @@ static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
     return heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
 }
 
+static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->shapes.list.data[heap->shape_of[object]].has_pointers;
+}
+
 /* The object's record, read again. */
 static inline void typer_read(struct typer *typer, uint32_t object, struct g2h_object *ret)
 {
@@ -75,6 +80,12 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
 /* Whether a type has a value of another at offset: then a claim on it says nothing new. */
 bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint32_t wanted);
 
+/* The size of the slot that Go takes for so many bytes; 0 where it is a span of its own. */
+uint64_t size_class(uint64_t size);
+
+/* Whether Go takes a slot of this size for so many bytes. */
+bool fits_class(uint64_t size, uint64_t slot);
+
 /* ---- follow.c ---- */
 
 /* Memory that can be read. */
@@ -91,6 +102,9 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             enum source source);
 
+/* Refers to an array of unknown length. */
+void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
+
 /* Follows the leaves of a claim. */
 void typer_follow_item(struct typer *typer, const struct item *item);
 
@@ -103,6 +117,28 @@ void typer_sweep(struct typer *typer, uint32_t object);
 
 /* Adds a type for each function that a func value may point to. */
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types);
+
+/* ---- guess.c ---- */
+
+struct guess_element {
+    const struct plan *plan;
+    uint32_t type; /* or that there are several: see guess.c */
+};
+
+/* What types look like as objects. */
+struct guesses {
+    struct map by_pattern;      /* size class and field list → type */
+    struct map elements_by_key; /* size and words → index in elements */
+    VECTOR(struct guess_element) elements;
+};
+
+struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing);
+void guesses_deinit(struct guesses *guesses);
+
+/* Proposes the only type that an untyped object without malloc header can be. memory is the
+ * thread's own, empty at first. False where there is no memory. */
+bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
+                 uint32_t number);
 
 /* ---- judge.c ---- */
 struct g2h_error *typing_judge(struct typing *typing);

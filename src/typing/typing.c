@@ -17,6 +17,8 @@ struct run {
     struct typing *typing;
     struct typer *typers;
     item_vector wave; /* what is followed now */
+    struct guesses guesses;
+    struct map *memories; /* of guesses, by thread */
 };
 
 /* ---- what there is ---- */
@@ -46,6 +48,28 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
             return error;
         scope.count = (uint32_t)typing->locals.count - scope.first;
         if (!vector_push(&typing->scopes, scope))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Where a channel has the address of its elements' type, hchan.elemtype, and which it is then. */
+static struct g2h_error *collect_channels(struct typing *typing)
+{
+    const struct types *types = typing->types;
+    uint32_t name, first;
+    if (!string_pool_find(&types->names, "elemtype", strlen("elemtype"), &name))
+        return NULL;
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        for (uint32_t j = 0; type->role == ROLE_CHAN && j < type->field_count; j++)
+            if (types->fields.data[type->first_field + j].name == name)
+                typing->elemtype_offset = types->fields.data[type->first_field + j].offset;
+        if (type->role != ROLE_CHAN || type->elem >= types->list.count)
+            continue;
+        const uint32_t elem = types->list.data[type->elem].elem;
+        if (elem < types->list.count && types->list.data[elem].address != 0 &&
+            !map_put(&typing->channel_by_elem, types->list.data[elem].address, i, &first))
             return &error_no_memory;
     }
     return NULL;
@@ -83,6 +107,8 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = typing_add_closures(typing, types);
     if (!error && types->list.count >= CLAIM_TYPE)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
+    if (!error)
+        error = collect_channels(typing);
     return error ? error : plans_init(&typing->plans, types);
 }
 
@@ -151,8 +177,7 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const struct shape *shape = &typing->heap->shapes.list.data[typing->heap->shape_of[object]];
-    return shape->has_pointers &&
+    return typing->texts[object] == 0 &&
            (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
 }
 
@@ -169,11 +194,47 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
+/* Whether nothing at all was known of an object before guessing began. */
+static bool is_unknown(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
+           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+}
+
+static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = run->typing->heap->object_count;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+        if (is_unknown(run->typing, object) &&
+            !typer_guess(typer, &run->guesses, &run->memories[worker], object))
+            return &error_no_memory;
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
 static struct g2h_error *each_object(struct run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
     return workers_run(run->typing->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK,
                        task, run);
+}
+
+static struct g2h_error *guess(struct run *run)
+{
+    const unsigned threads = run->typing->threads;
+    run->memories = calloc(threads, sizeof(*run->memories));
+    struct g2h_error *error =
+        run->memories ? guesses_init(&run->guesses, run->typing) : &error_no_memory;
+    if (!error)
+        error = each_object(run, guess_task);
+    for (unsigned i = 0; run->memories && i < threads; i++)
+        map_deinit(&run->memories[i]);
+    free(run->memories);
+    guesses_deinit(&run->guesses);
+    return error ? error : follow_all(run);
 }
 
 static struct g2h_error *find_types(struct run *run)
@@ -189,6 +250,8 @@ static struct g2h_error *find_types(struct run *run)
         error = each_object(run, sweep_task);
     if (!error)
         error = follow_all(run);
+    if (!error)
+        error = guess(run);
     return error ? error : typing_judge(run->typing);
 }
 
@@ -275,6 +338,7 @@ void typing_destroy(struct typing *typing)
     }
     plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
+    map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
     free(typing->scopes.data);
     free(typing->locals.data);
@@ -321,6 +385,19 @@ const struct debug_local *typing_locals(const struct typing *typing,
     return typing->locals.data + typing->scopes.data[number].first;
 }
 
+/* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
+ * function's own than one of an inlined call. */
+static bool is_clearer(const struct typing *typing, const struct debug_local *one,
+                       const struct debug_local *other)
+{
+    size_t size;
+    const bool made = *string_pool_text(&typing->types->names, one->name, &size) == '~',
+               other_made = *string_pool_text(&typing->types->names, other->name, &size) == '~';
+    if (made != other_made)
+        return other_made;
+    return one->function == UINT32_MAX && other->function != UINT32_MAX;
+}
+
 const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset)
@@ -328,16 +405,18 @@ const struct debug_local *typing_local_at(const struct typing *typing,
     uint32_t count;
     const struct debug_local *locals = typing_locals(typing, frame, &count);
     const uint64_t cfa = is_argument ? 0 : frame->contents.size;
+    const struct debug_local *best = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
             const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
             const uint64_t place = offset - (cfa + (uint64_t)piece->place);
-            if (place < piece->size && locals[i].type < typing->types->list.count) {
-                *ret_offset = piece->offset + place;
-                return &locals[i];
-            }
+            if (place >= piece->size || locals[i].type >= typing->types->list.count ||
+                (best && !is_clearer(typing, &locals[i], best)))
+                continue;
+            *ret_offset = piece->offset + place;
+            best = &locals[i];
         }
-    return NULL;
+    return best;
 }
 
 /* Bytes: a string says what they mean, an array of them does not. */

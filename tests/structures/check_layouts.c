@@ -35,10 +35,26 @@ static const char *name_of(uint32_t number)
     return name;
 }
 
+/* What executables without DWARF do not tell, as a rule. */
 static bool hide(const char *name)
 {
-    return strncmp(name, "runtime.", 8) == 0 || strncmp(name, "sync.pool", 9) == 0 ||
-           strncmp(name, "sync/atomic.", 12) == 0 || strncmp(name, "internal/runtime/", 17) == 0;
+    static const char *const prefixes[] = {"runtime.",
+                                           "sync.pool",
+                                           "sync/atomic.U",
+                                           "sync/atomic.a",
+                                           "internal/runtime/",
+                                           "internal/sync.entry[",
+                                           "internal/concurrent.entry[",
+                                           "unique.entry["};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return !strstr(name, "go.shape");
+    return false;
+}
+
+static bool is_hidden(uint32_t number)
+{
+    return name_of(number)[0] == '?';
 }
 
 static bool load(char *const *lines, uint32_t line_count, bool hidden)
@@ -208,9 +224,94 @@ static uint32_t find(const char *text)
     return TYPE_NONE;
 }
 
+/* What a field of the library's points to, where the executable has the struct. */
+static const struct expectation {
+    const char *type, *field, *elem, *key;
+    int since, before;
+} expectations[] = {
+    {"sync.Pool", "local", "sync.poolLocal", NULL, 13, 0},
+    {"sync.Pool", "victim", "sync.poolLocal", NULL, 13, 0},
+    {"sync.entry", "p", "interface {}", NULL, 7, 20},
+    {"sync.notifyList", "head", "runtime.sudog", NULL, 7, 0},
+    {"sync/atomic.Pointer[main.node]", "v", "main.node", NULL, 19, 0},
+    {"sync/atomic.Pointer[sync.readOnly]", "v", "sync.readOnly", NULL, 20, 24},
+    {"sync/atomic.Pointer[internal/sync.node[interface {},interface {}]]", "v",
+     "internal/sync.indirect[interface {},interface {}]",
+     "internal/sync.entry[interface {},interface {}]", 24, 0},
+    {"sync/atomic.Pointer[internal/sync.indirect[interface {},interface {}]]", "v",
+     "internal/sync.indirect[interface {},interface {}]", NULL, 24, 0},
+    {"internal/runtime/atomic.Pointer[runtime.m]", "u", "runtime.m", NULL, 23, 0},
+    {"weak.Pointer[main.large]", "u", "weak.Pointer handle", NULL, 24, 0},
+};
+
+/* The name of a type, without the mark of a hidden one. */
+static bool is_called(uint32_t number, const char *name)
+{
+    const char *text = name_of(number);
+    return strcmp(text + (text[0] == '?'), name) == 0;
+}
+
+static unsigned check_expectations(int minor)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < sizeof(expectations) / sizeof(*expectations); i++) {
+        const struct expectation *expected = &expectations[i];
+        const uint32_t number = find(expected->type);
+        if (number == TYPE_NONE || minor < expected->since ||
+            (expected->before && minor >= expected->before))
+            continue;
+        const struct type *type = &types.list.data[number];
+        if (is_hidden(number))
+            continue;
+        count++;
+        bool met = false;
+        for (uint32_t j = 0; j < type->field_count && !met; j++) {
+            const struct type_field *field = &types.fields.data[type->first_field + j];
+            const struct type *pointer = &types.list.data[field->type];
+            size_t size;
+            const char *name = string_pool_text(&types.names, field->name, &size);
+            met = size == strlen(expected->field) && memcmp(name, expected->field, size) == 0 &&
+                  pointer->kind == TYPE_POINTER && is_called(pointer->elem, expected->elem) &&
+                  (!expected->key || (pointer->target == TARGET_BY_CONTENT &&
+                                      is_called(pointer->key, expected->key)));
+        }
+        if (!met)
+            differ(expected->type, "%s is no pointer to %s", expected->field, expected->elem);
+    }
+    return count;
+}
+
+/* Entries of HashTrieMaps: those that were made, against those that DWARF has. */
+static unsigned check_entries(void)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < loaded; i++) {
+        const char *name = name_of(i);
+        char other[300];
+        /* Go 1.27 tells of shapes only. */
+        if (types.list.data[i].kind != TYPE_STRUCT)
+            continue;
+        if (strncmp(name, "?internal/sync.entry[", 21) == 0 ||
+            strncmp(name, "?unique.entry[", 14) == 0 ||
+            strncmp(name, "?internal/concurrent.entry[", 27) == 0)
+            snprintf(other, sizeof(other), "%s", name + 1);
+        else if (strcmp(name, "internal/sync.entry[go.shape.interface {},"
+                              "go.shape.interface {}]") == 0)
+            snprintf(other, sizeof(other), "internal/sync.entry[interface {},interface {}]");
+        else
+            continue;
+        const uint32_t ours = build_find(&runtime, other, strlen(other));
+        if (ours == TYPE_NONE || ours == i)
+            continue;
+        compare(other, ours, i);
+        count++;
+    }
+    return count;
+}
+
 static void result(unsigned *count, const char *what, const char *mode, unsigned compared)
 {
-    printf("%sok %u - %u %s%s are as DWARF has them\n", differences || !compared ? "not " : "",
+    printf("%sok %u - %u %s%s are as they should be\n", differences || !compared ? "not " : "",
            ++*count, compared, what, mode);
     differences = 0;
 }
@@ -234,6 +335,10 @@ static bool check(const char *release_text, unsigned pointer_size, char *const *
     for (uint32_t i = 0; i < loaded; i++)
         channels += compare_header(i, TYPE_CHAN);
     result(count, "channels", mode, channels);
+
+    result(count, "pointers", mode, check_expectations(release.minor));
+    if (hidden && release.minor >= 23)
+        result(count, "entries", mode, check_entries());
 
     unsigned structs = 0;
     const char *name;

@@ -18,7 +18,7 @@ var (
 	counted chan counters
 )
 
-func atomics() {
+func init() {
 	current.Store(&node{})
 	counted = make(chan counters, 1)
 	fmt.Println(current.Load(), cap(counted))

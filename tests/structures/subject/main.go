@@ -89,5 +89,4 @@ func main() {
 	}
 	fmt.Println(stringInt, byteByte, byteFloat, set, largeKey, largeElem, limit, pairs, nested, interfaces, complexes)
 	fmt.Println(&pool, &table, value.Load())
-	modern()
 }

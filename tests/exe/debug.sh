@@ -1,0 +1,61 @@
+#!/bin/sh
+# DWARF: tests/exe/debug, built in several ways by two releases of Go, knows its own variables; what debug.h gives must
+# be them. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on standard output.
+#
+#   GOROOTS     the releases (default: what tools/setup brings)
+#   DAMAGES     how many for each executable (default: 170)
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+build=$top/build/exe-debug
+unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOCACHE="$top/build/programs/gocache"
+mkdir -p "$build"
+make -s -C "$top" build/libgo2heapsnapshot.a || exit 1
+libraries=$(make -s -C "$top" libs)
+# shellcheck disable=SC2086  # flags are words
+cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -I"$top/include" -I"$top/src" -o "$build/print_debug" \
+	"$top/tests/exe/print_debug.c" "$top/build/libgo2heapsnapshot.a" $libraries || exit 1
+if ! echo "$libraries" | grep -q -e -ldw; then
+	echo 'ok - DWARF # SKIP built without libdw'
+	exit
+fi
+
+# variant NAME GO_BUILD_FLAG...: builds, dumps and checks.
+variant() {
+	name=$release-$1
+	shift
+	mkdir -p "$build/$name"
+	if ! (cd "$top/tests/exe/debug" && "$go" build -trimpath -o "$build/$name/app" "$@" .) >"$build/$name/log" 2>&1 ||
+		! "$build/$name/app" "$build/$name" >>"$build/$name/log" 2>&1; then
+		echo "not ok - $name: builds and dumps itself"
+		tail -n 20 "$build/$name/log" | sed 's/^/# /'
+		return
+	fi
+	node "$top/tests/exe/debug.mjs" "$name" "$build/$name" "$build/print_debug" ||
+		echo "not ok - $name: the test itself failed"
+}
+
+for GOROOT in ${GOROOTS:-$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)}; do
+	export GOROOT
+	go=$GOROOT/bin/go
+	release=$("$go" env GOVERSION)
+	variant plain
+	variant N -gcflags='all=-N -l'
+	variant pie -buildmode=pie
+	GOARCH=386 variant 386
+	GOARCH=386 variant 386-N -gcflags='all=-N -l'
+	variant uncompressed -ldflags=-compressdwarf=false
+	CGO_ENABLED=1 variant cgo -ldflags=-linkmode=external
+done
+
+# The same without libdw: nothing, and nothing breaks.
+if make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/libgo2heapsnapshot.a" >"$build/log" 2>&1 &&
+	cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -I"$top/include" -I"$top/src" -o "$build/print_debug_without" \
+		"$top/tests/exe/print_debug.c" "$build/without/libgo2heapsnapshot.a" -lz -pthread >>"$build/log" 2>&1 &&
+	[ "$("$build/print_debug_without" "$build/$release-plain/app" 400000)" = \
+		'{"available":false,"globals":0,"captured":0,"types":0,"fields":0}' ]; then
+	echo 'ok - without libdw there is no DWARF'
+else
+	echo 'not ok - without libdw there is no DWARF'
+	sed 's/^/# /' "$build/log"
+fi

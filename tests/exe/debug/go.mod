@@ -1,0 +1,3 @@
+module variables
+
+go 1.18
