@@ -20,7 +20,7 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(if $(WITH_LIBDW),-DHAVE_LIBDW) $(
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := $(if $(WITH_LIBDW),-ldw -lelf) -lz -pthread
 
-ROOMS    := base input dump heap types exe graph output
+ROOMS    := base input dump heap types exe typing graph output
 LIB_SRC  := $(filter-out $(if $(WITH_LIBDW),,src/exe/dwarf%),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)

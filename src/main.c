@@ -90,7 +90,8 @@ static struct g2h_error *convert(const struct options *options, struct target *t
         return error;
     message_warnings(conversion->input, conversion->heap);
     error = open_exe(options->exe, conversion);
-    const struct g2h_graph_options graph_options = {conversion->exe, options->threads};
+    const struct g2h_graph_options graph_options = {conversion->exe, options->threads,
+                                                    options->redact};
     if (!error)
         error = g2h_graph_build(conversion->heap, &graph_options, &conversion->graph);
     if (!error)

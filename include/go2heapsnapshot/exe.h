@@ -1,9 +1,9 @@
 /*
  * The executable that wrote a dump, for the names that a dump does not have.
  *
- * Reads ELF, 32 and 64 bit, of either byte order: the pclntab (functions, files and lines, also of
- * stripped binaries) and the symbol table (global variables; stripped binaries have none). Follows
- * debug/gosym and cmd/link of Go 1.2 … 1.27.
+ * Reads ELF, Mach-O and PE, 32 and 64 bit, of either byte order: the pclntab (functions, files and
+ * lines, also of stripped binaries) and the symbol table (global variables; stripped binaries have
+ * none). Follows debug/gosym and cmd/link of Go 1.2 … 1.27.
  */
 #ifndef GO2HEAPSNAPSHOT_EXE_H
 #define GO2HEAPSNAPSHOT_EXE_H
@@ -14,7 +14,7 @@ struct g2h_exe;
 
 /*
  * Opens an executable. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and G2H_ERROR_NOT_EXE where it
- * is no ELF file, has no pclntab (it is no Go program), or is damaged.
+ * is none of those, has no pclntab (it is no Go program), or is damaged.
  */
 G2H_PUBLIC struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret);
 G2H_PUBLIC void g2h_exe_close(struct g2h_exe *exe);
@@ -44,9 +44,9 @@ G2H_PUBLIC bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address,
                                  struct g2h_bytes *ret_name, uint64_t *ret_offset);
 
 /*
- * The name of the type whose descriptor (abi.Type) is at an address of the process, as package
- * reflect prints it, with the last part of the package's path only: "*http.conn". False where none
- * is known there, and for dumps before Go 1.7.
+ * The name of the type whose descriptor (abi.Type) is at an address of the process, with the full
+ * paths of packages: "*net/http.conn". Very long names are cut. False where none is known there,
+ * and for dumps before Go 1.7. The text is valid until the executable is matched again or closed.
  */
 G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
                                   struct g2h_bytes *ret);

@@ -14,8 +14,9 @@
 struct g2h_graph;
 
 struct g2h_graph_options {
-    const struct g2h_exe *exe; /* matched with the heap; NULL: none */
-    unsigned threads;          /* 0: one per processor */
+    struct g2h_exe *exe; /* matched with the heap; NULL: none. Its types grow. */
+    unsigned threads;    /* 0: one per processor */
+    bool redact;         /* contents of strings are named by their length and a hash */
 };
 
 /*
@@ -43,5 +44,20 @@ struct g2h_graph_account {
     uint64_t unreachable_objects, unreachable_bytes;
 };
 G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph);
+
+/* By what objects were typed; the first is trusted most. */
+enum { G2H_TYPE_SOURCES = 7 };
+
+/* What became of the objects' types. Sizes are in bytes of their slots; the sums are the heap's. */
+struct g2h_type_account {
+    uint64_t objects[G2H_TYPE_SOURCES], bytes[G2H_TYPE_SOURCES]; /* malloc header, the runtime's
+        records, interface, typed pointer, closure, words that look like an interface, guess */
+    uint64_t text_objects, text_bytes;                           /* contents of strings */
+    uint64_t part_objects, part_bytes;                           /* of which only a part is known */
+    uint64_t untyped_objects, untyped_bytes;
+};
+
+/* NULL where there was no executable to tell types. */
+G2H_PUBLIC const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph);
 
 #endif

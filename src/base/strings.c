@@ -46,6 +46,12 @@ static bool grow_slots(struct string_pool *pool)
     return true;
 }
 
+bool string_pool_find(const struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
+{
+    *ret = pool->slots ? *find(pool, text, size) : UINT32_MAX;
+    return *ret != UINT32_MAX;
+}
+
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
 {
     if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))

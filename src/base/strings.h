@@ -24,6 +24,9 @@ struct string_pool {
 /* The number of a text, which is added where it is new. False where there is no memory. */
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
 
+/* The number of a text that is in the pool; false where it is not. */
+bool string_pool_find(const struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
+
 /* The text of a number below pool->count; it is not terminated. */
 const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size);
 

@@ -97,6 +97,35 @@ static void account_objects(const struct g2h_heap *heap)
         line("corrupt type records passed over", account->repairs, "", "a bug of Go 1.5's dumper");
 }
 
+/* A line of objects and bytes. */
+static void line_of_types(const char *label, uint64_t objects, uint64_t bytes)
+{
+    fprintf(stderr, "  %-34s %14" PRIu64 "  %14" PRIu64 " bytes\n", label, objects, bytes);
+}
+
+static void account_types(const struct g2h_graph *graph)
+{
+    const struct g2h_type_account *account = g2h_graph_type_account(graph);
+    static const char *const sources[G2H_TYPE_SOURCES] = {
+        "by a malloc header",
+        "by the runtime's records",
+        "by an interface that holds it",
+        "by a typed pointer",
+        "as a closure, by its code",
+        "by words that look like an interface",
+        "guessed: the only type that fits",
+    };
+    if (!account)
+        return;
+    fprintf(stderr, "types of objects\n");
+    for (int i = 0; i < G2H_TYPE_SOURCES; i++)
+        if (account->objects[i] > 0)
+            line_of_types(sources[i], account->objects[i], account->bytes[i]);
+    line_of_types("contents of strings", account->text_objects, account->text_bytes);
+    line_of_types("only a part is known", account->part_objects, account->part_bytes);
+    line_of_types("untyped", account->untyped_objects, account->untyped_bytes);
+}
+
 static void account_graph(const struct g2h_graph *graph)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
@@ -145,5 +174,6 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
         line("global variables with names", g2h_exe_variable_count(exe), "",
              g2h_exe_variable_count(exe) == 0 ? "it is stripped: globals have addresses only" : "");
     }
+    account_types(graph);
     account_graph(graph);
 }

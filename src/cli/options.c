@@ -26,6 +26,7 @@ static const char help[] =
     "                      variables, and the go statements that started goroutines\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
+    "  -r, --redact        show strings and keys of maps by their length and a hash only\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"
     "  -h, --help          show this help\n"
@@ -65,16 +66,20 @@ static int print(const char *text)
 
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
-    static const struct option known[] = {
-        {"exe", required_argument, NULL, 'e'}, {"output", required_argument, NULL, 'o'},
-        {"gzip", no_argument, NULL, 'z'},      {"threads", required_argument, NULL, 'j'},
-        {"verbose", no_argument, NULL, 'v'},   {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},   {0}};
+    static const struct option known[] = {{"exe", required_argument, NULL, 'e'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"gzip", no_argument, NULL, 'z'},
+                                          {"threads", required_argument, NULL, 'j'},
+                                          {"redact", no_argument, NULL, 'r'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {0}};
     uint64_t number = 0;
     int option;
     *ret = (struct options){0};
     *ret_status = EXIT_USAGE;
-    while ((option = getopt_long(argc, argv, "e:o:zj:vhV", known, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "e:o:zj:rvhV", known, NULL)) != -1) {
         switch (option) {
         case 'e':
             ret->exe = optarg;
@@ -88,6 +93,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case 'z':
             ret->gzip = true;
+            break;
+        case 'r':
+            ret->redact = true;
             break;
         case 'j':
             if (!parse_number("-j", optarg, 1, 1024, &number))

@@ -15,6 +15,7 @@ struct options {
     const char *input;
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output */
+    bool redact;
     bool gzip, verbose;
     unsigned threads; /* 0: one per processor */
 };

@@ -283,7 +283,7 @@ struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_
                                debug_local_vector *ret, debug_piece_vector *ret_pieces)
 {
     struct dwarf *dwarf = debug->dwarf;
-    const struct dwarf_function *function = find_function(dwarf, pc);
+    const struct dwarf_function *function = dwarf ? find_function(dwarf, pc) : NULL;
     Dwarf_Die die;
     if (!function || !dwarf_offdie(dwarf->libdw, function->die, &die))
         return NULL;

@@ -5,7 +5,7 @@
  * names that look right and are wrong. The functions of the dump's frames are the witnesses, since
  * frames have both name and address.
  */
-#include <go2heapsnapshot/exe.h>
+#include "exe/exe.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -13,7 +13,10 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "exe/debugfile.h"
+#include "exe/exe.h"
 #include "exe/image.h"
+#include "exe/moduledata.h"
 #include "exe/pclntab.h"
 #include "exe/rtype.h"
 #include "heap/heap.h"
@@ -26,33 +29,75 @@ struct variable {
 struct g2h_exe {
     struct g2h_input *input;
     struct image image;
+    struct g2h_input *debug_input; /* a separate debug file; NULL: there is none */
+    struct image debug_image;
     struct pclntab pclntab;
     struct g2h_bytes version;          /* empty where the build information has none in place */
     VECTOR(struct variable) variables; /* ascending */
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process */
     uint64_t slide; /* of data, from the file to the process */
-    struct rtypes rtypes;
+    struct moduledata moduledata;
+    struct types types;
+    uint64_t types_start; /* runtime.types in the process */
+    struct debug debug;
 };
 
 /* ---- opening ---- */
 
-/* runtime/debug/buildinfo: from 1.18 on the version is behind the 32-byte header, as a uvarint and
- * text. */
-static struct g2h_bytes build_version(const struct image *image)
+/* The text of a Go string whose pointer and length are at an address. */
+static struct g2h_bytes string_at(const struct image *image, uint64_t address)
+{
+    const uint64_t word = image->is_64 ? 8 : 4;
+    const uint8_t *at = image_at(image, address, 2 * word);
+    struct g2h_bytes text = {(const uint8_t *)"", 0};
+    if (!at)
+        return text;
+    const uint64_t size = image_word(image, at + word);
+    const uint8_t *data = image_at(image, image_word(image, at), size);
+    return data ? (struct g2h_bytes){data, size} : text;
+}
+
+/* The header of the build information: the start of its section, but in PE, which has no such
+ * section, it is somewhere at the start of .data. */
+static struct g2h_bytes find_build_info(const struct image *image)
 {
     static const char magic[] = "\xff Go buildinf:";
-    const struct image_section *section = image_section(image, ".go.buildinfo");
-    struct g2h_bytes version = {(const uint8_t *)"", 0};
-    if (!section || section->data.size < 34 ||
-        memcmp(section->data.data, magic, sizeof(magic) - 1) != 0 ||
-        (section->data.data[15] & 2) == 0)
-        return version;
-    struct cursor cursor = {section->data.data + 32, section->data.data + section->data.size};
+    const bool is_pe = image->format == IMAGE_PE;
+    const struct image_section *section = image_section(image, is_pe ? ".data" : ".go.buildinfo");
+    const uint64_t searched = is_pe ? 65536 : 1, aligned = 16;
+    for (uint64_t at = 0;
+         section && at < searched && section->data.size > at && section->data.size - at >= 34;
+         at += aligned)
+        if (memcmp(section->data.data + at, magic, sizeof(magic) - 1) == 0)
+            return (struct g2h_bytes){section->data.data + at, section->data.size - at};
+    return (struct g2h_bytes){(const uint8_t *)"", 0};
+}
+
+/* debug/buildinfo: from 1.18 on the version is behind the 32-byte header, as a uvarint and text;
+ * from 1.13 on there was a pointer to a string in the header. Before, only the runtime has it. */
+static struct g2h_bytes build_version(const struct image *image)
+{
+    struct g2h_bytes version = {(const uint8_t *)"", 0}, header = find_build_info(image);
+    struct image_symbol symbol;
+    if (header.size == 0)
+        return image_symbol_named(image, "runtime.buildVersion", &symbol)
+                   ? string_at(image, symbol.address)
+                   : version;
+    if ((header.data[15] & 2) == 0)
+        return string_at(image, image_word(image, header.data + 16));
+    struct cursor cursor = {header.data + 32, header.data + header.size};
     uint64_t size;
     if (!cursor_uvarint(&cursor, &size) || size > cursor_left(&cursor))
         return version;
     return (struct g2h_bytes){cursor.at, size};
+}
+
+/* The image that has symbols, if any has. */
+static const struct image *symbol_image(const struct g2h_exe *exe)
+{
+    return image_symbol_count(&exe->image) > 0 || !exe->debug_input ? &exe->image
+                                                                    : &exe->debug_image;
 }
 
 static int compare_variables(const void *a, const void *b)
@@ -73,11 +118,12 @@ static bool is_data_section(const struct image *image, uint16_t index)
 
 static struct g2h_error *collect_variables(struct g2h_exe *exe)
 {
-    const size_t count = image_symbol_count(&exe->image);
+    const struct image *image = symbol_image(exe);
+    const size_t count = image_symbol_count(image);
     for (size_t i = 0; i < count; i++) {
         struct image_symbol symbol;
-        if (!image_symbol(&exe->image, i, &symbol) || symbol.type != STT_OBJECT ||
-            symbol.size == 0 || !is_data_section(&exe->image, symbol.section))
+        if (!image_symbol(image, i, &symbol) || symbol.type != STT_OBJECT || symbol.size == 0 ||
+            !is_data_section(image, symbol.section))
             continue;
         struct variable variable = {symbol.address, symbol.size, symbol.name};
         if (!vector_push(&exe->variables, variable))
@@ -100,6 +146,10 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
                            (struct g2h_bytes){exe->input->data, exe->input->size});
     if (!error)
         error = pclntab_init(&exe->pclntab, &exe->image);
+    if (!error &&
+        (image_symbol_count(&exe->image) == 0 || !image_section(&exe->image, ".debug_info")))
+        error = image_find_debug_file(&exe->image, DEBUGFILE_DIRECTORY, &exe->debug_input,
+                                      &exe->debug_image);
     if (!error)
         error = collect_variables(exe);
     if (error) {
@@ -107,6 +157,7 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
         return error;
     }
     exe->version = build_version(&exe->image);
+    moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
     *ret = exe;
     return NULL;
 }
@@ -115,10 +166,32 @@ void g2h_exe_close(struct g2h_exe *exe)
 {
     if (!exe)
         return;
+    types_deinit(&exe->types);
+    debug_deinit(&exe->debug);
     free(exe->variables.data);
+    image_deinit(&exe->debug_image);
+    g2h_input_close(exe->debug_input);
     image_deinit(&exe->image);
     g2h_input_close(exe->input);
     free(exe);
+}
+
+const struct image *exe_image(const struct g2h_exe *exe)
+{
+    return &exe->image;
+}
+
+struct g2h_bytes exe_version(const struct g2h_exe *exe)
+{
+    return exe->version;
+}
+
+struct image *exe_debug_image(struct g2h_exe *exe)
+{
+    if (image_section(&exe->image, ".debug_info"))
+        return &exe->image;
+    return exe->debug_input && image_section(&exe->debug_image, ".debug_info") ? &exe->debug_image
+                                                                               : NULL;
 }
 
 /* ---- matching ---- */
@@ -177,15 +250,60 @@ static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_h
     return NULL;
 }
 
-/* The data segment of the dump is the section .data. */
+/*
+ * Looks for runtime.firstmoduledata's fields data, edata, bss, ebss, which have stood in a row in
+ * all versions, by the sizes that the dump's segments have.
+ */
+static bool find_segments(const struct image *image, uint64_t data_size, uint64_t bss_size,
+                          uint64_t *ret)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if (!is_data_section(image, (uint16_t)i))
+            continue;
+        for (uint64_t at = 0; section->data.size - at >= 4 * word; at += word) {
+            uint64_t field[4];
+            for (size_t j = 0; j < 4; j++)
+                field[j] = image_word(image, section->data.data + at + j * word);
+            if (field[1] - field[0] == data_size && field[3] - field[2] == bss_size &&
+                field[0] != 0 && field[1] >= field[0] && field[2] >= field[1] &&
+                field[3] >= field[2]) {
+                *ret = field[0];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/*
+ * The data segment of the dump is what the linker had as Go's data: the section .data, unless
+ * another linker has put C's data into it as well, or it is that of PE, which begins with other
+ * data and ends with what is .bss elsewhere.
+ */
 static struct g2h_error *match_data(struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const struct image_section *section = image_section(&exe->image, ".data");
-    struct g2h_record record;
-    if (!section || g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0)
+    struct g2h_record record, bss;
+    struct image_symbol symbol;
+    uint64_t start;
+    if (g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0 ||
+        g2h_heap_record_count(heap, G2H_RECORD_BSS) == 0)
         return NULL;
     g2h_heap_record(heap, G2H_RECORD_DATA, 0, &record);
-    exe->slide = record.segment.address - section->address;
+    g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
+    if (exe->moduledata.data != 0)
+        start = exe->moduledata.data;
+    else if (image_symbol_named(symbol_image(exe), "runtime.data", &symbol))
+        start = symbol.address;
+    else if (!find_segments(&exe->image, record.segment.contents.size, bss.segment.contents.size,
+                            &start)) {
+        if (!section || exe->image.format == IMAGE_PE)
+            return NULL;
+        start = section->address;
+    }
+    exe->slide = record.segment.address - start;
     if (exe->slide % 4096 != 0)
         return mismatch(exe, "its data does not lie where the dump has it",
                         &(struct g2h_bytes){(const uint8_t *)"", 0});
@@ -197,7 +315,11 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
 {
     const char *version = g2h_heap_go_version(heap);
     struct map functions = {0};
-    exe->has_text = exe->has_data = exe->rtypes.found = false;
+    exe->has_text = exe->has_data = false;
+    exe->types_start = 0;
+    types_deinit(&exe->types);
+    debug_deinit(&exe->debug);
+    types_init(&exe->types, exe->image.is_64 ? 8 : 4);
     if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
         exe->image.big_endian != heap->params.big_endian)
         return mismatch(exe, "it is of another architecture",
@@ -212,10 +334,13 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     if (!error)
         error = match_data(exe, heap);
     map_deinit(&functions);
+    if (!error && exe->has_data)
+        error = rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, heap,
+                            &exe->types_start);
+    if (!error && exe->has_data && exe_debug_image(exe))
+        error = debug_init(&exe->debug, exe_debug_image(exe), &exe->types, exe->types_start);
     if (error)
         exe->has_text = exe->has_data = false;
-    else if (exe->has_data)
-        rtypes_init(&exe->rtypes, &exe->image, exe->slide, heap);
     return error;
 }
 
@@ -255,10 +380,49 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
 
 bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
 {
-    return rtypes_name(&exe->rtypes, address, ret);
+    const uint32_t type = types_at(&exe->types, address);
+    size_t size;
+    if (type == TYPE_NONE)
+        return false;
+    const char *name = string_pool_text(&exe->types.names, exe->types.list.data[type].name, &size);
+    *ret = (struct g2h_bytes){(const uint8_t *)name, size};
+    return true;
 }
 
 size_t g2h_exe_variable_count(const struct g2h_exe *exe)
 {
     return exe->variables.count;
+}
+
+/* ---- for the rooms above ---- */
+
+struct types *exe_types(struct g2h_exe *exe)
+{
+    return &exe->types;
+}
+
+struct debug *exe_debug(struct g2h_exe *exe)
+{
+    return &exe->debug;
+}
+
+uint64_t exe_function_count(const struct g2h_exe *exe)
+{
+    return exe->has_text ? exe->pclntab.count : 0;
+}
+
+uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name)
+{
+    *ret_name = pclntab_name(&exe->pclntab, index);
+    return exe->text + pclntab_entry(&exe->pclntab, index);
+}
+
+uint64_t exe_slide(const struct g2h_exe *exe)
+{
+    return exe->slide;
+}
+
+uint64_t exe_types_start(const struct g2h_exe *exe)
+{
+    return exe->types_start;
 }

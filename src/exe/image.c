@@ -1,9 +1,19 @@
-/* image; see image.h. Names of constants and fields are those of the System V ABI (elf.h). */
+/* image; see image.h. What is the same for all formats: telling them apart, finding sections and
+ * addresses, and keeping the words that relocations change. */
 #include "exe/image.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "exe/format.h"
+
+struct image_range {
+    uint64_t address, size; /* size > 0 */
+    size_t section;
+};
+
+/* ---- numbers and texts ---- */
 
 static uint64_t number(const struct image *image, const uint8_t *at, size_t size)
 {
@@ -28,141 +38,282 @@ uint64_t image_word(const struct image *image, const uint8_t *at)
     return number(image, at, image->is_64 ? 8 : 4);
 }
 
-/* size bytes at offset; empty where the file has not as many. */
-static struct g2h_bytes range(const struct image *image, uint64_t offset, uint64_t size)
+static const struct g2h_bytes none = {(const uint8_t *)"", 0};
+
+struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64_t size)
 {
-    struct g2h_bytes none = {(const uint8_t *)"", 0};
     if (offset > image->file.size || size > image->file.size - offset)
         return none;
     return (struct g2h_bytes){image->file.data + offset, size};
 }
 
-/* The text that starts at offset of a string table; empty where it does not end in it. */
-static struct g2h_bytes text_at(struct g2h_bytes table, uint64_t offset)
+/* Many symbols may share one long text, which would then be searched for its end that often. */
+enum { LONGEST_NAME = 1 << 16 };
+
+struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset)
 {
-    struct g2h_bytes none = {(const uint8_t *)"", 0};
     if (offset >= table.size)
         return none;
+    const uint64_t left = table.size - offset;
     const uint8_t *start = table.data + offset,
-                  *end = memchr(start, 0, (size_t)(table.size - offset));
+                  *end = memchr(start, 0, left < LONGEST_NAME ? (size_t)left : LONGEST_NAME);
     return end ? (struct g2h_bytes){start, (uint64_t)(end - start)} : none;
 }
 
-static void read_section(const struct image *image, const uint8_t *at, struct image_section *ret,
-                         uint32_t *ret_name)
-{
-    const bool wide = image->is_64;
-    *ret_name = image_u32(image, at);
-    ret->type = image_u32(image, at + 4);
-    ret->flags = image_word(image, at + 8);
-    ret->address = image_word(image, at + (wide ? 16 : 12));
-    uint64_t offset = image_word(image, at + (wide ? 24 : 16));
-    ret->size = image_word(image, at + (wide ? 32 : 20));
-    ret->link = image_u32(image, at + (wide ? 40 : 24));
-    ret->data = ret->type == SHT_NOBITS ? range(image, 0, 0) : range(image, offset, ret->size);
-}
-
-static struct g2h_error *refuse(const struct image *image, const char *why)
+struct g2h_error *format_refuse(const struct image *image, const char *why)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: %s", image->path, why);
 }
 
-static struct g2h_error *read_sections(struct image *image)
+/* ---- sections ---- */
+
+struct g2h_error *format_sections(struct image *image, size_t count)
 {
-    const bool wide = image->is_64;
-    const uint8_t *header = image->file.data;
-    const uint64_t offset = image_word(image, header + (wide ? 40 : 32));
-    const uint16_t entry = image_u16(image, header + (wide ? 58 : 46));
-    const uint16_t count = image_u16(image, header + (wide ? 60 : 48));
-    const uint16_t names = image_u16(image, header + (wide ? 62 : 50));
-    struct g2h_bytes table = range(image, offset, (uint64_t)entry * count);
-    if (count == 0 || table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
-        return refuse(image, "has no section headers");
     image->sections = calloc(count, sizeof(*image->sections));
-    uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
-    if (!image->sections || !name_offsets) {
-        free(name_offsets);
+    image->names = calloc(count, sizeof(*image->names));
+    if (!image->sections || !image->names)
         return &error_no_memory;
-    }
     image->section_count = count;
     for (size_t i = 0; i < count; i++)
-        read_section(image, table.data + i * entry, &image->sections[i], &name_offsets[i]);
-    struct g2h_bytes none = {(const uint8_t *)"", 0};
-    for (size_t i = 0; i < count; i++)
-        image->sections[i].name =
-            text_at(names < count ? image->sections[names].data : none, name_offsets[i]);
-    free(name_offsets);
+        image->sections[i].name = image->sections[i].data = none;
     return NULL;
 }
 
-struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)
+void format_name(struct image *image, size_t index, const char *prefix, struct g2h_bytes text)
 {
-    *image = (struct image){.path = path, .file = file};
-    if (file.size < sizeof(Elf64_Ehdr) || memcmp(file.data, ELFMAG, SELFMAG) != 0)
-        return refuse(image, "is no ELF executable");
-    const uint8_t class = file.data[EI_CLASS], order = file.data[EI_DATA];
-    if ((class != ELFCLASS32 && class != ELFCLASS64) ||
-        (order != ELFDATA2LSB && order != ELFDATA2MSB))
-        return refuse(image, "is an ELF file of an unknown class or byte order");
-    image->is_64 = class == ELFCLASS64;
-    image->big_endian = order == ELFDATA2MSB;
-    return read_sections(image);
+    char *name = image->names[index];
+    const size_t head = strlen(prefix), room = sizeof(image->names[index]) - head;
+    const size_t tail = text.size < room ? (size_t)text.size : room;
+    memmove(name + head, text.data, tail); /* text may be in it */
+    memcpy(name, prefix, head);
+    image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
 }
 
-void image_deinit(struct image *image)
+void format_name_debug(struct image *image, size_t index)
 {
-    free(image->sections);
-    *image = (struct image){0};
+    static const char prefix[] = ".zdebug_";
+    const size_t size = sizeof(prefix) - 1;
+    const struct g2h_bytes name = image->sections[index].name;
+    if (name.size < size || name.size > sizeof(image->names[index]) ||
+        memcmp(name.data, prefix, size) != 0)
+        return;
+    format_name(image, index, ".debug_", (struct g2h_bytes){name.data + size, name.size - size});
+    image->sections[index].gnu_compressed = true;
 }
 
 const struct image_section *image_section(const struct image *image, const char *name)
 {
+    const size_t size = strlen(name);
     for (size_t i = 0; i < image->section_count; i++) {
         const struct g2h_bytes *own = &image->sections[i].name;
-        if (own->size == strlen(name) && memcmp(own->data, name, own->size) == 0)
+        if (own->size == size && memcmp(own->data, name, size) == 0)
             return &image->sections[i];
     }
+    return NULL;
+}
+
+/* ---- addresses ---- */
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct image_range *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    return one->section < other->section ? -1 : one->section > other->section;
+}
+
+static struct g2h_error *make_ranges(struct image *image)
+{
+    uint64_t total = 0;
+    image->ranges = calloc(image->section_count + 1, sizeof(*image->ranges));
+    if (!image->ranges)
+        return &error_no_memory;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        total += section->data.size; /* no overflow: each is at most the file, and 2^16 of them */
+        if ((section->flags & SHF_ALLOC) == 0 || section->address == 0 || section->data.size == 0 ||
+            section->data.size - 1 > UINT64_MAX - section->address)
+            continue;
+        image->ranges[image->range_count++] =
+            (struct image_range){section->address, section->data.size, i};
+    }
+    if (total / 2 > image->file.size)
+        return format_refuse(image, "its sections are larger than the file");
+    qsort(image->ranges, image->range_count, sizeof(*image->ranges), compare_ranges);
+    /* Where two overlap, the later one has it: then there is one place for an address. */
+    size_t kept = 0;
+    for (size_t i = 0; i < image->range_count; i++) {
+        struct image_range range = image->ranges[i];
+        if (i + 1 < image->range_count && range.size > image->ranges[i + 1].address - range.address)
+            range.size = image->ranges[i + 1].address - range.address;
+        if (range.size > 0)
+            image->ranges[kept++] = range;
+    }
+    image->range_count = kept;
+    return NULL;
+}
+
+static const struct image_range *find_range(const struct image *image, uint64_t address,
+                                            uint64_t size)
+{
+    size_t from = 0, to = image->range_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (image->ranges[middle].address <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0)
+        return NULL;
+    const struct image_range *range = &image->ranges[from - 1];
+    const uint64_t offset = address - range->address;
+    return offset < range->size && size <= range->size - offset ? range : NULL;
+}
+
+const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t size)
+{
+    const struct image_range *range = find_range(image, address, size);
+    return range ? image->sections[range->section].data.data + (address - range->address) : NULL;
+}
+
+struct g2h_error *format_put_word(struct image *image, uint64_t address, uint64_t value)
+{
+    const size_t size = image->is_64 ? 8 : 4;
+    const struct image_range *range = find_range(image, address, size);
+    if (!range)
+        return NULL;
+    struct image_section *section = &image->sections[range->section];
+    if (!section->relocated) {
+        section->relocated = malloc((size_t)section->data.size);
+        if (!section->relocated)
+            return &error_no_memory;
+        memcpy(section->relocated, section->data.data, (size_t)section->data.size);
+        section->data.data = section->relocated;
+    }
+    uint8_t *at = section->relocated + (address - range->address);
+    for (size_t i = 0; i < size; i++)
+        at[i] = (uint8_t)(value >> 8 * (image->big_endian ? size - 1 - i : i));
     return NULL;
 }
 
 /* ---- symbols ---- */
 
-static const struct image_section *symbol_section(const struct image *image)
+static int compare_symbols(const void *a, const void *b)
 {
-    for (size_t i = 0; i < image->section_count; i++)
-        if (image->sections[i].type == SHT_SYMTAB)
-            return &image->sections[i];
-    return NULL;
+    const struct image_symbol *one = a, *other = b;
+    return one->address < other->address ? -1 : one->address > other->address;
 }
 
-static size_t symbol_size(const struct image *image)
+/* Whether the linker put the symbol where something begins or ends (cmd/link/internal/ld/data.go).
+ * A variable may have the same address. */
+static bool is_mark(const struct g2h_bytes *name)
 {
-    return image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    static const char *const marks[] = {
+        "runtime.data",      "runtime.edata",      "runtime.bss",       "runtime.ebss",
+        "runtime.noptrdata", "runtime.enoptrdata", "runtime.noptrbss",  "runtime.enoptrbss",
+        "runtime.covctrs",   "runtime.ecovctrs",   "runtime.end",       "runtime.types",
+        "runtime.etypes",    "runtime.rodata",     "runtime.erodata",   "runtime.text",
+        "runtime.etext",     "runtime.itablink",   "runtime.eitablink", "runtime.gcdata",
+        "runtime.gcbss",     "runtime.typelink",   "runtime.etypelink",
+    };
+    static const char prefix[] = "runtime.";
+    if (name->size < sizeof(prefix) - 1 || memcmp(name->data, prefix, sizeof(prefix) - 1) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+        if (name->size == strlen(marks[i]) && memcmp(name->data, marks[i], name->size) == 0)
+            return true;
+    return false;
+}
+
+void format_size_symbols(struct image *image)
+{
+    struct image_symbol *symbols = image->symbols;
+    const size_t count = image->symbol_count;
+    if (count == 0)
+        return;
+    qsort(symbols, count, sizeof(*symbols), compare_symbols);
+    for (size_t i = count, next = count; i-- > 0;) {
+        /* next: the first symbol of a higher address */
+        if (i + 1 < count && symbols[i + 1].address != symbols[i].address)
+            next = i + 1;
+        const struct image_section *section = &image->sections[symbols[i].section];
+        const uint64_t left = section->size - (symbols[i].address - section->address);
+        const uint64_t gap = next < count ? symbols[next].address - symbols[i].address : left;
+        symbols[i].size = is_mark(&symbols[i].name) || left > section->size ? 0
+                          : gap < left                                      ? gap
+                                                                            : left;
+    }
 }
 
 size_t image_symbol_count(const struct image *image)
 {
-    const struct image_section *section = symbol_section(image);
-    return section ? (size_t)(section->data.size / symbol_size(image)) : 0;
+    return image->format == IMAGE_ELF ? elf_symbol_count(image) : image->symbol_count;
 }
 
 bool image_symbol(const struct image *image, size_t index, struct image_symbol *ret)
 {
-    const struct image_section *section = symbol_section(image);
-    if (!section || section->link >= image->section_count)
-        return false;
-    const uint8_t *at = section->data.data + index * symbol_size(image);
-    ret->name = text_at(image->sections[section->link].data, image_u32(image, at));
-    if (image->is_64) {
-        ret->type = ELF64_ST_TYPE(at[4]);
-        ret->section = image_u16(image, at + 6);
-        ret->address = image_word(image, at + 8);
-        ret->size = image_word(image, at + 16);
-    } else {
-        ret->address = image_word(image, at + 4);
-        ret->size = image_word(image, at + 8);
-        ret->type = ELF32_ST_TYPE(at[12]);
-        ret->section = image_u16(image, at + 14);
-    }
+    if (image->format == IMAGE_ELF)
+        return elf_symbol(image, index, ret);
+    *ret = image->symbols[index];
     return ret->name.size > 0;
+}
+
+bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *ret)
+{
+    const size_t count = image_symbol_count(image), size = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        if (image_symbol(image, i, ret) && ret->name.size == size &&
+            memcmp(ret->name.data, name, size) == 0)
+            return true;
+    return false;
+}
+
+/* ---- opening ---- */
+
+static struct g2h_error *read_format(struct image *image)
+{
+    static const uint8_t macho_32[] = {0xce, 0xfa, 0xed, 0xfe},
+                         macho_64[] = {0xcf, 0xfa, 0xed, 0xfe},
+                         macho_fat[] = {0xca, 0xfe, 0xba, 0xbe};
+    const struct g2h_bytes *file = &image->file;
+    if (file->size < 64)
+        return format_refuse(image, "is no executable (ELF, Mach-O or PE)");
+    if (memcmp(file->data, ELFMAG, SELFMAG) == 0)
+        return elf_read(image);
+    if (memcmp(file->data, macho_32, 4) == 0 || memcmp(file->data, macho_64, 4) == 0)
+        return macho_read(image);
+    if (memcmp(file->data, macho_fat, 4) == 0)
+        return format_refuse(image, "is a universal binary: take the part of the dump's "
+                                    "architecture out of it with lipo -thin");
+    if (memcmp(file->data, "MZ", 2) == 0)
+        return pe_read(image);
+    return format_refuse(image, "is no executable (ELF, Mach-O or PE)");
+}
+
+struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)
+{
+    *image = (struct image){.path = path, .file = file};
+    struct g2h_error *error = read_format(image);
+    if (!error)
+        error = make_ranges(image);
+    if (!error && image->format == IMAGE_ELF)
+        error = elf_relocate(image);
+    if (!error && image->format == IMAGE_MACHO)
+        error = macho_relocate(image);
+    return error;
+}
+
+void image_deinit(struct image *image)
+{
+    for (size_t i = 0; i < image->section_count; i++) {
+        free(image->sections[i].relocated);
+        free(image->sections[i].inflated);
+    }
+    free(image->sections);
+    free(image->names);
+    free(image->ranges);
+    free(image->symbols);
+    free((void *)(uintptr_t)image->elf.data);
+    *image = (struct image){0};
 }

@@ -1,6 +1,7 @@
 /* pclntab; see pclntab.h. Every offset that the table gives is checked before it is followed. */
 #include "exe/pclntab.h"
 
+#include <elf.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -78,6 +79,73 @@ static bool read_header(struct pclntab *pclntab)
            at(pclntab, pclntab->functab, (2 * pclntab->count + 1) * pclntab->entry_size) != NULL;
 }
 
+/* ---- finding it ---- */
+
+/* Whether the table can be read that begins at offset of a section. */
+static bool try_place(struct pclntab *pclntab, const struct image *image,
+                      const struct image_section *section, uint64_t offset)
+{
+    *pclntab = (struct pclntab){.image = image, .address = section->address + offset};
+    pclntab->table = (struct g2h_bytes){section->data.data + offset, section->data.size - offset};
+    return read_header(pclntab);
+}
+
+static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
+{
+    struct image_symbol symbol;
+    if (!image_symbol_named(image, "runtime.pclntab", &symbol) ||
+        symbol.section >= image->section_count)
+        return false;
+    const struct image_section *section = &image->sections[symbol.section];
+    const uint64_t offset = symbol.address - section->address;
+    return offset < section->data.size && try_place(pclntab, image, section, offset);
+}
+
+/* Whether the runtime has a word that points to an address: runtime.firstmoduledata does. */
+static bool is_referenced(const struct image *image, uint64_t address)
+{
+    const size_t word = image->is_64 ? 8 : 4;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if ((section->flags & SHF_ALLOC) == 0 || (section->flags & SHF_WRITE) == 0)
+            continue;
+        for (uint64_t at = 0; section->data.size - at >= word; at += word)
+            if (image_word(image, section->data.data + at) == address)
+                return true;
+    }
+    return false;
+}
+
+/* Whether some of the functions have ascending addresses. */
+static bool is_ascending(const struct pclntab *pclntab)
+{
+    for (uint64_t i = 0; i < pclntab->count && i < 64; i++)
+        if (pclntab_entry(pclntab, i + 1) <= pclntab_entry(pclntab, i))
+            return false;
+    return true;
+}
+
+/* A program may have others than its own as data. */
+static bool find_by_magic(struct pclntab *pclntab, const struct image *image)
+{
+    unsigned candidates = 16; /* to look for a word costs a pass over the data */
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if ((section->flags & SHF_ALLOC) == 0)
+            continue;
+        for (uint64_t at = 0; section->data.size - at >= 8; at += 4) {
+            if (image_u32(image, section->data.data + at) < MAGIC_GO118 ||
+                !try_place(pclntab, image, section, at) || !is_ascending(pclntab))
+                continue;
+            if (is_referenced(image, pclntab->address))
+                return true;
+            if (--candidates == 0)
+                return false;
+        }
+    }
+    return false;
+}
+
 struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *image)
 {
     static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab"};
@@ -85,17 +153,25 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
         const struct image_section *section = image_section(image, names[i]);
         if (!section)
             continue;
-        *pclntab = (struct pclntab){.image = image, .table = section->data};
-        if (read_header(pclntab))
+        if (section->type == SHT_NOBITS)
+            return error_create(G2H_ERROR_NOT_EXE,
+                                "%s: holds debug information only: give the executable that it was "
+                                "taken from",
+                                image->path);
+        if (try_place(pclntab, image, section, 0))
             return NULL;
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its table of functions (pclntab) has an unknown layout",
                             image->path);
     }
+    if (find_by_symbol(pclntab, image) || find_by_magic(pclntab, image))
+        return NULL;
     return error_create(G2H_ERROR_NOT_EXE,
                         "%s: has no table of functions (pclntab): it is no Go program",
                         image->path);
 }
+
+/* ---- asking ---- */
 
 uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
 {

@@ -6,6 +6,9 @@
  * go120 (1.20 on), as debug/gosym/pclntab.go reads them. Addresses are kept as offsets from the
  * first function, since the tables of a position-independent executable have no addresses in the
  * file.
+ *
+ * ELF and Mach-O have it as a section. PE has it in the midst of .rdata: a symbol says where, or,
+ * if it is stripped, its magic and the runtime's word that points to it.
  */
 #ifndef EXE_PCLNTAB_H
 #define EXE_PCLNTAB_H
@@ -15,6 +18,7 @@
 struct pclntab {
     const struct image *image;
     struct g2h_bytes table;
+    uint64_t address; /* of the table, in the file */
     enum { PCLNTAB_GO12, PCLNTAB_GO116, PCLNTAB_GO118 /* and go120 */ } version;
     uint8_t quantum, pointer_size;
     uint64_t count;   /* functions */

@@ -1,119 +1,214 @@
-/* rtype; see rtype.h. Layouts: internal/abi/type.go, and runtime/type.go before Go 1.21. */
+/* rtype; see rtype.h. */
 #include "exe/rtype.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/cursor.h"
+#include "exe/descriptors.h"
+#include "exe/type_names.h"
 
-enum { TFLAG_EXTRA_STAR = 2 }; /* the name in the file has a * before it that is not part of it */
+/* ---- from descriptors to types ---- */
 
-/* size bytes at an address of the file; NULL where no section has them. */
-static const uint8_t *at(const struct image *image, uint64_t address, uint64_t size)
+/* "Mutex" of "*sync.Mutex": before 1.9 an embedded field has no name of its own. */
+static struct g2h_bytes embedded_name(struct g2h_bytes type)
 {
-    for (size_t i = 0; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
-        uint64_t offset = address - section->address;
-        if (section->address != 0 && address >= section->address && offset < section->data.size &&
-            size <= section->data.size - offset)
-            return section->data.data + offset;
-    }
-    return NULL;
+    uint64_t start = 0, end = type.size;
+    const uint8_t *bracket = memchr(type.data, '[', (size_t)type.size);
+    if (bracket)
+        end = (uint64_t)(bracket - type.data);
+    for (uint64_t i = 0; i < end; i++)
+        if (type.data[i] == '.' || type.data[i] == '*')
+            start = i + 1;
+    return (struct g2h_bytes){type.data + start, end - start};
 }
 
-/* A name: a byte of flags, its length, its text. */
-static bool read_name(const struct rtypes *rtypes, uint64_t address, struct g2h_bytes *ret)
+static bool add_fields(const struct descriptors *all, size_t index, struct types *types,
+                       struct type *type)
 {
-    const uint8_t *head = at(rtypes->image, address, 3);
-    uint64_t size, prefix;
-    if (!head)
-        return false;
-    if (rtypes->varint_lengths) {
-        struct cursor cursor = {head + 1, head + 3}; /* names are shorter than 2^14 */
-        if (!cursor_uvarint(&cursor, &size))
+    type->first_field = (uint32_t)types->fields.count;
+    type->field_count = (uint32_t)descriptor_reference_count(all, index);
+    for (size_t i = 0; i < type->field_count; i++) {
+        const uint32_t part = descriptor_reference(all, index, i);
+        struct descriptor_field from = descriptor_field(all, index, i);
+        struct type_field field = {.type = part, .offset = from.offset, .embedded = from.embedded};
+        if (from.name.size == 0)
+            from.name = embedded_name(descriptor_name(all, part));
+        if (!type_names_intern(all, types, from.name, &field.name) ||
+            !vector_push(&types->fields, field))
             return false;
-        prefix = (uint64_t)(cursor.at - head);
-    } else {
-        size = (uint64_t)head[1] << 8 | head[2];
-        prefix = 3;
     }
-    ret->data = at(rtypes->image, address + prefix, size);
-    ret->size = size;
-    return size > 0 && ret->data != NULL;
+    return true;
 }
 
-bool rtypes_name(const struct rtypes *rtypes, uint64_t address, struct g2h_bytes *ret)
+static bool add_type(const struct descriptors *all, size_t index, uint32_t name, uint64_t slide,
+                     struct types *types)
 {
-    /* Size_, PtrBytes, Hash, TFlag, Align_, FieldAlign_, Kind_, Equal, GCData, Str */
-    const uint64_t word = rtypes->image->is_64 ? 8 : 4, flags = 2 * word + 4, name = 4 * word + 8;
-    const uint8_t *type = at(rtypes->image, address - rtypes->slide, name + 8);
-    if (!rtypes->found || !type ||
-        !read_name(rtypes, rtypes->start + image_u32(rtypes->image, type + name), ret))
-        return false;
-    if ((type[flags] & TFLAG_EXTRA_STAR) != 0) {
-        if (ret->data[0] != '*')
+    const uint8_t kind = descriptor_kind(all, index), flags = descriptor_flags(all, index);
+    struct type type = {
+        .name = name,
+        .kind = kind & KIND_MASK,
+        .direct_interface = (kind & KIND_DIRECT_IFACE) != 0 || (flags & TFLAG_DIRECT_IFACE) != 0,
+        .size = descriptor_size(all, index),
+        .pointer_bytes = descriptor_pointer_bytes(all, index),
+        .gc_mask = descriptor_mask(all, index),
+        .address = all->start + all->list.data[index].offset + slide,
+        .elem = TYPE_NONE,
+        .key = TYPE_NONE,
+        .header = TYPE_NONE,
+    };
+    uint32_t number;
+    switch (type.kind) {
+    case TYPE_ARRAY:
+        type.length = descriptor_length(all, index);
+        /* fall through */
+    case TYPE_CHAN:
+    case TYPE_POINTER:
+    case TYPE_SLICE:
+        type.elem = descriptor_reference(all, index, 0);
+        break;
+    case TYPE_MAP:
+        type.key = descriptor_reference(all, index, 0);
+        type.elem = descriptor_reference(all, index, 1);
+        break;
+    case TYPE_INTERFACE:
+        type.empty_interface = descriptor_reference_count(all, index) == 0;
+        break;
+    case TYPE_STRUCT:
+        if (!add_fields(all, index, types, &type))
             return false;
-        ret->data++;
-        ret->size--;
+        break;
     }
-    return ret->size > 0;
+    return types_add(types, &type, &number);
 }
 
-/* Whether the text ends with another one's part behind the last slash: "*http.conn" names the
- * package of "net/http." */
+static bool add_types(const struct descriptors *all, uint64_t slide, struct types *types)
+{
+    uint32_t *names;
+    struct g2h_error *error = type_names_init(all, types, &names);
+    bool good = !error;
+    for (size_t i = 0; good && i < all->list.count; i++)
+        good = add_type(all, i, names[i], slide, types);
+    if (!error)
+        free(names);
+    return good;
+}
+
+/* ---- checking ---- */
+
+enum { WITNESSES = 256 }; /* so many of the dump's type records are looked at */
+
+/*
+ * Whether a type's name is that of a record, by what is behind the record's last slash: the name of
+ * a type with or without a path. A record "net/http." is of a type without a name, mostly a
+ * pointer, of that package.
+ */
 static bool fits(const struct g2h_bytes *name, const struct g2h_bytes *record)
 {
     uint64_t from = record->size;
-    bool nameless = record->size > 0 && record->data[record->size - 1] == '.';
+    const bool nameless = record->size > 0 && record->data[record->size - 1] == '.';
     while (from > 0 && record->data[from - 1] != '/')
         from--;
     const uint8_t *tail = record->data + from;
-    uint64_t size = record->size - from;
-    if (nameless) /* a pointer to a type of that package */
-        return name->size > size && name->data[0] == '*' && memcmp(name->data + 1, tail, size) == 0;
+    const size_t size = (size_t)(record->size - from);
+    if (nameless)
+        return name->size > 0 && name->data[0] == '*' &&
+               memmem(name->data, (size_t)name->size, tail, size) != NULL;
     return name->size >= size && memcmp(name->data + name->size - size, tail, size) == 0;
 }
 
-/* How many of the dump's first type records have the name that the executable says. */
-enum { WITNESSES = 256 };
-
-static size_t count_fitting(const struct rtypes *rtypes, const struct g2h_heap *heap)
+/* A wrong start may fit a name or two by chance. */
+static bool is_enough(size_t fitting, const struct g2h_heap *heap)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < heap->types.count && i < WITNESSES; i++) {
-        struct g2h_bytes name;
-        if (rtypes_name(rtypes, heap->types.data[i].address, &name) &&
-            fits(&name, &heap->types.data[i].name))
-            count++;
-    }
-    return count;
+    const size_t witnesses = heap->types.count < WITNESSES ? heap->types.count : WITNESSES;
+    return fitting >= witnesses - witnesses / 20;
 }
 
-void rtypes_init(struct rtypes *rtypes, const struct image *image, uint64_t slide,
-                 const struct g2h_heap *heap)
+static bool fits_records(const struct types *types, const struct g2h_heap *heap)
 {
-    *rtypes = (struct rtypes){.image = image, .slide = slide};
-    const size_t most_sections = 256; /* a Go executable has a few dozen; each is tried */
-    size_t best = 0;
-    struct rtypes trial = *rtypes;
-    if (image->section_count > most_sections)
-        return;
-    trial.found = true;
-    /* The types begin a section, or stand behind a few words of one. */
-    for (size_t i = 0; i < image->section_count; i++) {
-        if (image->sections[i].address == 0 || image->sections[i].data.size == 0)
+    size_t fitting = 0;
+    for (size_t i = 0; i < heap->types.count && i < WITNESSES; i++) {
+        const uint32_t type = types_at(types, heap->types.data[i].address);
+        size_t size;
+        if (type == TYPE_NONE)
             continue;
-        for (int varint = 0; varint < 2; varint++)
-            for (uint64_t offset = 0; offset <= 64; offset += 32) {
-                trial.start = image->sections[i].address + offset;
-                trial.varint_lengths = varint != 0;
-                size_t count = count_fitting(&trial, heap);
-                if (count > best) {
-                    best = count;
-                    *rtypes = trial;
+        const char *text = string_pool_text(&types->names, types->list.data[type].name, &size);
+        struct g2h_bytes name = {(const uint8_t *)text, size};
+        fitting += fits(&name, &heap->types.data[i].name);
+    }
+    return is_enough(fitting, heap);
+}
+
+/* ---- finding runtime.types ---- */
+
+struct range {
+    uint64_t start, size; /* in the file */
+};
+
+/* Leaves types empty where the range is not that of the types. */
+static struct g2h_error *read_range(struct types *types, const struct image *image,
+                                    const struct range *range, uint64_t slide,
+                                    const struct g2h_heap *heap)
+{
+    struct descriptors all;
+    struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
+    if (!error && !add_types(&all, slide, types))
+        error = &error_no_memory;
+    descriptors_deinit(&all);
+    if (error || !fits_records(types, heap)) {
+        const unsigned pointer_size = types->pointer_size;
+        types_deinit(types);
+        types_init(types, pointer_size);
+    }
+    return error;
+}
+
+/*
+ * Without moduledata: the types begin a section, or stand behind a few words of one. With the right
+ * start, the names of the types that the dump has records of are those records' names.
+ */
+static struct range try_out(const struct image *image, uint64_t slide, const struct g2h_heap *heap)
+{
+    const size_t most_sections = 256; /* a Go executable has a few dozen; each is tried */
+    struct range best = {0};
+    size_t most = 0;
+    for (size_t i = 0; i < image->section_count && i < most_sections; i++) {
+        const struct image_section *section = &image->sections[i];
+        for (uint64_t offset = 0; offset <= 64; offset += 32)
+            for (int varint_names = 0; section->address != 0 && varint_names < 2; varint_names++) {
+                if (offset >= section->data.size)
+                    continue;
+                const struct range range = {section->address + offset, section->data.size - offset};
+                size_t fitting = 0;
+                for (size_t j = 0; j < heap->types.count && j < WITNESSES; j++) {
+                    struct g2h_bytes name = descriptors_peek(
+                        image, range.start, section->data.data + offset, range.size,
+                        varint_names != 0, heap->types.data[j].address - slide);
+                    fitting += name.size > 0 && fits(&name, &heap->types.data[j].name);
+                }
+                if (fitting > most) {
+                    most = fitting;
+                    best = range;
                 }
             }
     }
-    /* A wrong start may fit a name or two by chance. */
-    const size_t witnesses = heap->types.count < WITNESSES ? heap->types.count : WITNESSES;
-    rtypes->found = best > 0 && best >= witnesses - witnesses / 20;
+    return is_enough(most, heap) ? best : (struct range){0};
+}
+
+struct g2h_error *rtypes_init(struct types *types, const struct image *image,
+                              const struct moduledata *moduledata, uint64_t slide,
+                              const struct g2h_heap *heap, uint64_t *ret_start)
+{
+    struct range range = {moduledata->types, moduledata->etypes - moduledata->types};
+    struct g2h_error *error = NULL;
+    *ret_start = 0;
+    if (range.start != 0)
+        error = read_range(types, image, &range, slide, heap);
+    if (!error && types->list.count == 0) {
+        range = try_out(image, slide, heap);
+        if (range.start != 0)
+            error = read_range(types, image, &range, slide, heap);
+    }
+    if (types->list.count > 0)
+        *ret_start = range.start + slide;
+    return error;
 }

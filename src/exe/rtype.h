@@ -1,31 +1,24 @@
 /*
- * rtype: the names of runtime type descriptors (abi.Type), which stripped executables have as well.
- *
- * A descriptor holds its name's offset from the start of all types, runtime.types, which no section
- * header tells. It is found by trying: with the right start, the names of the types that the dump
- * has records of are those records' names.
+ * rtype: the types that an executable's runtime type descriptors (abi.Type) tell of, which stripped
+ * executables have as well. Go 1.7 to 1.27.
  */
 #ifndef EXE_RTYPE_H
 #define EXE_RTYPE_H
 
 #include "exe/image.h"
+#include "exe/moduledata.h"
 #include "heap/heap.h"
+#include "types/types.h"
 
-struct rtypes {
-    const struct image *image;
-    uint64_t slide; /* from the file's addresses to the process' */
-    uint64_t start; /* runtime.types, in the file */
-    bool found;
-    bool varint_lengths; /* of names: from 1.17 on; before, two bytes */
-};
-
-/* Finds the start of the types. rtypes->found stays false where no start fits: then there are no
- * names. */
-void rtypes_init(struct rtypes *rtypes, const struct image *image, uint64_t slide,
-                 const struct g2h_heap *heap);
-
-/* The name of the type at an address of the process, as reflect prints it ("*http.conn"); false
- * where there is none. */
-bool rtypes_name(const struct rtypes *rtypes, uint64_t address, struct g2h_bytes *ret);
+/*
+ * Adds the types of all descriptors to types, which is empty, ascending by address, and checks them
+ * against the dump's type records; headers of maps and channels are left to others. moduledata
+ * tells where they are; where that does not fit, or was not found, it is tried out. *ret_start is
+ * runtime.types in the process; 0 where nothing fits: then no type is added. slide is from the
+ * file's addresses to the process'. Error: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *rtypes_init(struct types *types, const struct image *image,
+                              const struct moduledata *moduledata, uint64_t slide,
+                              const struct g2h_heap *heap, uint64_t *ret_start);
 
 #endif

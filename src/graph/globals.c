@@ -40,6 +40,32 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
                           ID_BSS / 2 + (uint32_t)builder->packages.count, node_synthetic(*ret));
 }
 
+/* By DWARF: the variable, and the way to the word in it. */
+static bool name_typed_global(struct builder *builder, uint64_t address, uint32_t *ret_parent,
+                              bool *ret_good)
+{
+    const struct typing *typing = builder->graph->typing;
+    char path[NAME_LIMIT];
+    uint64_t offset;
+    size_t size;
+    const struct debug_global *global = typing ? typing_global(typing, address, &offset) : NULL;
+    if (!global)
+        return false;
+    const char *text = string_pool_text(&typing->types->names, global->name, &size);
+    const struct g2h_bytes name = {(const uint8_t *)text, size};
+    const size_t package = package_size(&name);
+    const struct g2h_bytes variable = {name.data + package + (package > 0),
+                                       name.size - package - (package > 0)};
+    builder_append(builder, &variable);
+    size = types_path(typing->types, global->type, offset, path, sizeof(path));
+    if (size > 0 && path[0] != '[')
+        text_printf(&builder->text, ".");
+    text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 2);
+    *ret_good =
+        package == 0 || package_node(builder, &(struct g2h_bytes){name.data, package}, ret_parent);
+    return true;
+}
+
 /* Names the word at an address: the variable, below its package, or the address, below its segment.
  */
 static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
@@ -49,6 +75,9 @@ static bool name_global(struct builder *builder, uint64_t address, uint32_t segm
     uint64_t offset;
     builder->text.size = 0;
     *ret_parent = segment;
+    bool good;
+    if (name_typed_global(builder, address, ret_parent, &good))
+        return good;
     if (!builder->graph->exe || !g2h_exe_variable(builder->graph->exe, address, &name, &offset)) {
         text_printf(&builder->text, "0x%llx", (unsigned long long)address);
         return true;
@@ -73,7 +102,8 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
         if (heap_find(builder->heap, value) !=
             UINT32_MAX) /* a package without a pointer needs no node */
             TRY(name_global(builder, segment->address + offset, node, &parent));
-        builder_append_dynamic_type(builder, &segment->contents, offset);
+        if (!builder->graph->typing)
+            builder_append_dynamic_type(builder, &segment->contents, offset);
         TRY(builder_add_pointer(builder, parent, EDGE_PROPERTY, value));
     }
     return NULL;

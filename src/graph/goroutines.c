@@ -52,6 +52,57 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     return good ? NULL : &error_no_memory;
 }
 
+/* The name of a variable's word: request.URL, and where an inlined call has it, of which function.
+ */
+static void append_local(struct builder *builder, const struct debug_local *local, uint64_t offset)
+{
+    const struct types *types = builder->graph->typing->types;
+    char path[NAME_LIMIT];
+    size_t size;
+    const char *name = string_pool_text(&types->names, local->name, &size);
+    text_append_utf8(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    size = types_path(types, local->type, offset, path, sizeof(path));
+    if (size > 0 && path[0] != '[')
+        text_printf(&builder->text, ".");
+    text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
+    if (local->function == UINT32_MAX)
+        return;
+    text_printf(&builder->text, " (inlined ");
+    name = string_pool_text(&types->names, local->function, &size);
+    text_append_utf8(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    text_printf(&builder->text, ")");
+}
+
+/*
+ * Names the word at offset of a frame: by the variable that DWARF has there, of the frame or, among
+ * its outgoing arguments, of its callee (NULL: none), or by the offset.
+ */
+static void name_word(struct builder *builder, const struct g2h_stackframe *frame,
+                      const struct g2h_stackframe *callee, uint64_t offset)
+{
+    const struct typing *typing = builder->graph->typing;
+    const struct debug_local *local = NULL;
+    uint64_t place;
+    builder->text.size = 0;
+    if (typing)
+        local = typing_local_at(typing, frame, offset, false, &place);
+    if (local) {
+        append_local(builder, local, place);
+        return;
+    }
+    if (typing && callee)
+        local = typing_local_at(typing, callee, offset, true, &place);
+    if (local) {
+        append_local(builder, local, place);
+        text_printf(&builder->text, " (argument of ");
+        builder_append(builder, &callee->function);
+        text_printf(&builder->text, ")");
+        return;
+    }
+    text_printf(&builder->text, "f%llu", (unsigned long long)offset);
+    builder_append_dynamic_type(builder, &frame->contents, offset);
+}
+
 /* The words of a frame that are in no field list and hit an object. */
 static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
                                            const struct g2h_stackframe *frame)
@@ -73,8 +124,8 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
                  name;
         if (object == UINT32_MAX)
             continue;
-        builder->text.size = 0;
-        text_printf(&builder->text, "f%llu?", (unsigned long long)offset);
+        name_word(builder, frame, NULL, offset);
+        text_printf(&builder->text, "?");
         builder->graph->account.conservative++;
         good = !builder->text.failed &&
                string_pool_intern(&builder->graph->strings, builder->text.data, builder->text.size,
@@ -89,11 +140,14 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
 static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, uint64_t goid,
                                    uint32_t frame, uint32_t depth, uint32_t height)
 {
-    struct g2h_record record;
+    struct g2h_record record, callee;
     struct pointers pointers;
     uint64_t offset, value;
     uint32_t node, first;
     g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
+    if (depth >
+        0) /* frames stand one behind the other, but in the format of 2013, which has no types */
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame - 1, &callee);
     const struct g2h_stackframe *stackframe = &record.stackframe;
 
     TRY(builder_text(builder, ""));
@@ -101,9 +155,7 @@ static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, 
     TRY(builder_add_member(builder, goroutine, depth, ID_FRAME, goid << 24 | height, &node));
     pointers_of_fields(builder->heap, stackframe->contents, stackframe->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        builder->text.size = 0;
-        text_printf(&builder->text, "f%llu", (unsigned long long)offset);
-        builder_append_dynamic_type(builder, &stackframe->contents, offset);
+        name_word(builder, stackframe, depth > 0 ? &callee.stackframe : NULL, offset);
         TRY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
     }
     TRY(map_put(&builder->frame_by_sp, stackframe->sp, node, &first));

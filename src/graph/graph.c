@@ -32,8 +32,8 @@ static struct g2h_error *add_parts(struct g2h_graph *graph, uint32_t object)
     struct text text = {0};
     uint32_t edge_name;
     size_t length;
-    const char *class = string_pool_text(
-        &graph->strings, graph->names.of_shape[graph->heap->shape_of[object]], &length);
+    const char *class =
+        string_pool_text(&graph->strings, names_of_object(&graph->names, object), &length);
     struct part part;
     text_append(&text, class, length);
     text_printf(&text, " (continued)");
@@ -82,6 +82,15 @@ static struct g2h_error *count_all(struct g2h_graph *graph)
     return NULL;
 }
 
+/* Types came with Go 1.7's layout of descriptors; dumps before 1.4 have their own. */
+static struct g2h_error *type_objects(struct g2h_graph *graph)
+{
+    if (!graph->exe || graph->heap->pointer_form != POINTERS_LISTED ||
+        exe_types(graph->exe)->list.count == 0)
+        return NULL;
+    return typing_create(graph->heap, graph->exe, graph->threads, &graph->typing);
+}
+
 static struct g2h_error *build(struct g2h_graph *graph)
 {
     uint32_t dummy;
@@ -89,7 +98,9 @@ static struct g2h_error *build(struct g2h_graph *graph)
     if (!error && !graph_intern(graph, "<dummy>", &dummy)) /* V8's string 0 */
         error = &error_no_memory;
     if (!error)
-        error = names_init(&graph->names, graph->heap, graph->exe, &graph->strings);
+        error = type_objects(graph);
+    if (!error)
+        error = names_init(&graph->names, graph->heap, graph->exe, graph->typing, &graph->strings);
     if (!error)
         error = graph_resolve(graph);
     if (!error)
@@ -100,6 +111,8 @@ static struct g2h_error *build(struct g2h_graph *graph)
         error = add_all_parts(graph);
     if (!error)
         error = graph_fill_children(graph);
+    if (!error && graph->typing)
+        error = texts_init(&graph->texts, graph->typing, &graph->strings, graph->redact);
     return error ? error : count_all(graph);
 }
 
@@ -111,6 +124,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
         return &error_no_memory;
     graph->heap = heap;
     graph->exe = options ? options->exe : NULL;
+    graph->redact = options && options->redact;
     graph->threads = options && options->threads ? options->threads : workers_available();
     struct g2h_error *error = build(graph);
     if (error) {
@@ -140,6 +154,8 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     free(graph->first_child);
     string_pool_deinit(&graph->strings);
     names_deinit(&graph->names);
+    texts_deinit(&graph->texts);
+    typing_destroy(graph->typing);
     ids_deinit(&graph->ids);
     free(graph);
 }
@@ -147,4 +163,9 @@ void g2h_graph_destroy(struct g2h_graph *graph)
 const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
 {
     return &graph->account;
+}
+
+const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
+{
+    return graph->typing ? &graph->typing->account : NULL;
 }

@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "graph/ids.h"
 #include "graph/names.h"
+#include "graph/texts.h"
 #include "heap/heap.h"
 
 /* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
@@ -27,7 +28,7 @@ enum edge_type {
     EDGE_TENTATIVE = 7, /* not V8's: graph_reach() makes it internal where it alone holds its
                            target, else weak */
 };
-enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
+enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
 
 /* A node while the number of synthetic nodes is not known yet: a synthetic node or part, or an
  * object. */
@@ -71,11 +72,14 @@ struct block {
 
 struct g2h_graph {
     const struct g2h_heap *heap;
-    const struct g2h_exe *exe; /* may be NULL */
+    struct g2h_exe *exe; /* may be NULL */
+    bool redact;
     unsigned threads;
     struct g2h_graph_account account;
     struct string_pool strings;
     struct names names;
+    struct typing *typing; /* NULL: without an executable */
+    struct texts texts;    /* numbered behind strings; only with typing */
     struct ids ids;
 
     VECTOR(struct synthetic) synthetics;

@@ -158,26 +158,6 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape,
     return good;
 }
 
-/*
- * From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
- * only: such a type nearly always is a pointer to a type of that package. The executable has the
- * rest of the name, behind the last part of the package's path.
- */
-static bool append_nameless(struct text *text, const struct g2h_bytes *package,
-                            const struct g2h_bytes *name)
-{
-    uint64_t from = package->size;
-    while (from > 0 && package->data[from - 1] != '/')
-        from--;
-    const uint64_t last = package->size - from;
-    if (name->size <= last + 1 || name->data[0] != '*' ||
-        memcmp(name->data + 1, package->data + from, last) != 0)
-        return false;
-    text_append_utf8(text, package->data, package->size, NAME_LIMIT / 4);
-    text_append_utf8(text, name->data + 1 + last, name->size - 1 - last, NAME_LIMIT / 4);
-    return true;
-}
-
 void text_append_interface(struct text *text, const struct g2h_heap *heap,
                            const struct g2h_exe *exe, uint32_t type)
 {
@@ -185,22 +165,187 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
     if (type == UINT32_MAX)
         return;
     const struct g2h_bytes *name = &heap->types.data[type].name;
+    /* From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
+     * only: such a type nearly always is a pointer to a type of that package. */
     const bool nameless = name->data[name->size - 1] == '.';
-    text_printf(text, nameless ? " (*" : " (");
-    if (!nameless || !exe || !g2h_exe_type_name(exe, heap->types.data[type].address, &known) ||
-        !append_nameless(text, name, &known)) {
+    if (exe && g2h_exe_type_name(exe, heap->types.data[type].address, &known)) {
+        text_printf(text, " (");
+        text_append_utf8(text, known.data, known.size, NAME_LIMIT / 2);
+    } else {
+        text_printf(text, nameless ? " (*" : " (");
         text_append_utf8(text, name->data, name->size, NAME_LIMIT / 2);
         text_printf(text, nameless ? "?" : "");
     }
     text_printf(text, ")");
 }
 
+/* ---- names of types ---- */
+
+/* How many words a type's values take in the largest object that has it, as far as they have names.
+ */
+static void count_words(struct names *names)
+{
+    const struct typing *typing = names->typing;
+    const uint64_t word = names->heap->params.pointer_size;
+    for (uint32_t object = 0; object < names->heap->object_count; object++) {
+        const uint32_t claim = typing->claims[object];
+        if (claim == 0)
+            continue;
+        struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+        const bool is_array = (claim & CLAIM_ARRAY) != 0;
+        uint64_t bytes = is_array ? heap_object_size(names->heap, object)
+                                  : typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
+        uint64_t *words = is_array ? &of_type->array_words : &of_type->value_words;
+        if (bytes > ELEMENT_OFFSET)
+            bytes = ELEMENT_OFFSET;
+        if (bytes / word > *words)
+            *words = bytes / word;
+        *(is_array ? &of_type->array : &of_type->value) = 0;
+    }
+}
+
+static bool intern_class(const struct names *names, struct string_pool *strings, const char *before,
+                         uint32_t type, const char *behind, uint32_t *ret)
+{
+    const struct types *types = names->typing->types;
+    struct text text = {0};
+    size_t size;
+    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    text_append(&text, before, strlen(before));
+    text_append(&text, name, size);
+    text_append(&text, behind, strlen(behind));
+    bool good = !text.failed && name_intern(strings, (const uint8_t *)text.data, text.size, ret);
+    text_deinit(&text);
+    return good;
+}
+
+static uint32_t *new_paths(uint64_t words)
+{
+    uint32_t *paths = malloc((size_t)words * sizeof(*paths) + 1);
+    return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
+}
+
+/* The names of a type's words: "Config.TLS"; and of those of all elements of arrays:
+ * "[3].Config.TLS". */
+static bool intern_paths(const struct names *names, struct string_pool *strings, uint32_t type)
+{
+    struct typing *typing = (struct typing *)names->typing; /* plans are made when asked for */
+    struct type_names *of_type = &names->of_type[type];
+    const struct plan *plan = plan_of(&typing->plans, type);
+    const uint64_t word = names->heap->params.pointer_size;
+    char path[NAME_LIMIT - 32], indexed[NAME_LIMIT];
+    if (!plan)
+        return false;
+    if (plan->size < word || plan->size % word != 0 || plan->word_count == 0)
+        of_type->value_words = of_type->array_words = 0;
+    of_type->value_paths = new_paths(of_type->value_words);
+    of_type->array_paths = new_paths(of_type->array_words);
+    if (!of_type->value_paths || !of_type->array_paths)
+        return false;
+    for (uint32_t i = 0; i < plan->word_count; i++) {
+        const uint64_t first = plan->words[i] / word;
+        size_t size = types_path(typing->types, type, plan->words[i], path, sizeof(path));
+        if (first < of_type->value_words &&
+            !string_pool_intern(strings, size > 0 ? path : "value", size > 0 ? size : 5,
+                                &of_type->value_paths[first]))
+            return false;
+        for (uint64_t j = first; size > 0 && j < of_type->array_words; j += plan->size / word) {
+            int length = snprintf(indexed, sizeof(indexed), "[%llu]%s%s",
+                                  (unsigned long long)(j / (plan->size / word)),
+                                  path[0] == '[' ? "" : ".", path);
+            if (!string_pool_intern(strings, indexed, (size_t)length, &of_type->array_paths[j]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static struct g2h_error *intern_types(struct names *names, struct string_pool *strings)
+{
+    const size_t count = names->typing->types->list.count;
+    names->of_type = calloc(count + 1, sizeof(*names->of_type));
+    if (!names->of_type)
+        return &error_no_memory;
+    for (size_t i = 0; i < count; i++)
+        names->of_type[i].value = names->of_type[i].array = NAME_NONE;
+    count_words(names);
+    for (uint32_t i = 0; i < count; i++) {
+        struct type_names *of_type = &names->of_type[i];
+        if (of_type->value == NAME_NONE && of_type->array == NAME_NONE)
+            continue;
+        if ((of_type->value == 0 && !intern_class(names, strings, "", i, "", &of_type->value)) ||
+            (of_type->array == 0 && !intern_class(names, strings, "[]", i, "", &of_type->array)) ||
+            !intern_paths(names, strings, i))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Where names->of_part has the name of a guess. */
+#define SHAPE_OF_GUESS UINT32_MAX /* and of an array, one less */
+
+static uint64_t part_key(const struct names *names, uint32_t object, const struct object_type *what)
+{
+    const uint32_t shape = what->form == OBJECT_PART    ? names->heap->shape_of[object]
+                           : what->form == OBJECT_ARRAY ? SHAPE_OF_GUESS - 1
+                                                        : SHAPE_OF_GUESS;
+    return (uint64_t)shape << 32 | what->type;
+}
+
+/* ptr64 (main.T …): a slot that holds a main.T and more. main.T?: a guess. */
+static struct g2h_error *intern_parts(struct names *names, struct string_pool *strings)
+{
+    for (uint32_t object = 0; object < names->heap->object_count; object++) {
+        const struct object_type what = typing_object(names->typing, object);
+        const uint64_t key = part_key(names, object, &what);
+        uint32_t name;
+        size_t size;
+        char before[64];
+        const bool is_part = what.form == OBJECT_PART, is_array = what.form == OBJECT_ARRAY;
+        if ((!is_part && !what.is_guess) || map_get(&names->of_part, key) != MAP_NONE)
+            continue;
+        const char *class =
+            string_pool_text(strings, names->of_shape[names->heap->shape_of[object]], &size);
+        snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
+        if (!intern_class(names, strings,
+                          is_part    ? before
+                          : is_array ? "[]"
+                                     : "",
+                          what.type, is_part ? " …)" : "?", &name) ||
+            !map_put(&names->of_part, key, name, &name))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+uint32_t names_of_object(const struct names *names, uint32_t object)
+{
+    const uint32_t shape = names->heap->shape_of[object];
+    if (!names->typing)
+        return names->of_shape[shape];
+    const struct object_type what = typing_object(names->typing, object);
+    switch (what.form) {
+    case OBJECT_VALUE:
+        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
+                             : names->of_type[what.type].value;
+    case OBJECT_ARRAY:
+        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
+                             : names->of_type[what.type].array;
+    case OBJECT_PART:
+        return map_get(&names->of_part, part_key(names, object, &what));
+    default:
+        return names->of_shape[shape];
+    }
+}
+
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, struct string_pool *strings)
+                             const struct g2h_exe *exe, const struct typing *typing,
+                             struct string_pool *strings)
 {
     names->of_shape = calloc(heap->shapes.list.count + 1, sizeof(*names->of_shape));
     names->heap = heap;
     names->exe = exe;
+    names->typing = typing;
     names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     if (!names->of_shape || !names->of_offset)
         return &error_no_memory;
@@ -208,53 +353,111 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     for (size_t i = 0; i < heap->shapes.list.count; i++)
         if (!shape_name(heap, &heap->shapes.list.data[i], strings, &names->of_shape[i]))
             return &error_no_memory;
-    return NULL;
+    struct g2h_error *error = typing ? intern_types(names, strings) : NULL;
+    return error || !typing ? error : intern_parts(names, strings);
 }
 
 void names_deinit(struct names *names)
 {
     free(names->of_shape);
     free(names->of_offset);
+    for (size_t i = 0; names->of_type && i < names->typing->types->list.count; i++) {
+        free(names->of_type[i].value_paths);
+        free(names->of_type[i].array_paths);
+    }
+    free(names->of_type);
+    map_deinit(&names->of_part);
     map_deinit(&names->of_key);
 }
 
 /* ---- edges ---- */
 
 /* Keys: bits 62 and 63 tell the form; a plain offset has none of them. */
+#define KEY_FORM      ((uint64_t)3 << 62)
 #define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
+#define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
-struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape,
+/* By the type that the object, or the part of it, has. */
+static bool typed_name(const struct names *names, uint32_t object, uint64_t offset,
+                       struct edge_name *ret)
+{
+    const uint64_t word = names->heap->params.pointer_size;
+    struct typed_place place;
+    if (offset % word != 0 || !typing_place(names->typing, object, offset, &place))
+        return false;
+    const struct type_names *of_type = &names->of_type[place.type];
+    const uint64_t size = names->typing->types->list.data[place.type].size;
+    if (place.is_start && place.is_array) {
+        const uint64_t index = (place.element * size + place.offset) / word;
+        if (index >= of_type->array_words)
+            *ret = (struct edge_name){EDGE_NAME_INDEX, offset};
+        else if (of_type->array_paths[index] == NAME_NONE)
+            *ret = (struct edge_name){EDGE_NAME_INDEX, place.element};
+        else
+            *ret = (struct edge_name){EDGE_NAME_STRING, of_type->array_paths[index]};
+        return true;
+    }
+    if (place.is_start) {
+        const uint64_t index = place.offset / word;
+        if (index >= of_type->value_words || of_type->value_paths[index] == NAME_NONE)
+            return false;
+        *ret = (struct edge_name){EDGE_NAME_STRING, of_type->value_paths[index]};
+        return true;
+    }
+    const uint64_t region = place.region_offset + place.element * size;
+    if (region > UINT16_MAX || place.offset > UINT16_MAX)
+        return false;
+    *ret = (struct edge_name){EDGE_NAME_KEY,
+                              KEY_PART | (uint64_t)place.type << 32 | region << 16 | place.offset};
+    return true;
+}
+
+struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
                               uint64_t offset, uint64_t word_before)
 {
+    const struct g2h_heap *heap = names->heap;
+    struct edge_name typed;
+    if (names->typing && typed_name(names, object, offset, &typed))
+        return typed;
     const bool is_array = shape->type != SHAPE_NO_TYPE &&
                           (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
     const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
     const uint64_t start = is_array && shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
     if (is_array && size == heap->params.pointer_size)
-        return (struct edge_name){true, (offset - start) / size};
+        return (struct edge_name){EDGE_NAME_INDEX, (offset - start) / size};
     if (offset >= ELEMENT_OFFSET)
-        return (struct edge_name){true, offset};
+        return (struct edge_name){EDGE_NAME_INDEX, offset};
     if (size > 0)
-        return (struct edge_name){false, KEY_ELEMENT | (offset - start) / size << 20 |
-                                             (offset - start) % size};
+        return (struct edge_name){EDGE_NAME_KEY, KEY_ELEMENT | (offset - start) / size << 20 |
+                                                     (offset - start) % size};
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
         return (struct edge_name){
-            false, offset}; /* the word before is the allocation's type, not an interface's */
+            EDGE_NAME_KEY,
+            offset}; /* the word before is the allocation's type, not an interface's */
     uint32_t type = interface_type_of(heap, word_before);
     if (type != UINT32_MAX)
-        return (struct edge_name){false, KEY_INTERFACE | (uint64_t)type << 20 | offset};
-    return (struct edge_name){false, offset};
+        return (struct edge_name){EDGE_NAME_KEY, KEY_INTERFACE | (uint64_t)type << 20 | offset};
+    return (struct edge_name){EDGE_NAME_KEY, offset};
 }
 
 static void append_key(const struct names *names, uint64_t key, struct text *text)
 {
-    if ((key & KEY_ELEMENT) != 0)
-        text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_ELEMENT) >> 20));
+    const uint64_t form = key & KEY_FORM;
+    if (form == KEY_PART) {
+        char path[NAME_LIMIT];
+        const size_t size = types_path(names->typing->types, (uint32_t)((key & ~KEY_FORM) >> 32),
+                                       key & UINT16_MAX, path, sizeof(path));
+        text_printf(text, "f%llu%s", (unsigned long long)(key >> 16 & UINT16_MAX),
+                    size > 0 && path[0] != '[' ? "." : "");
+        text_append(text, path, size);
+        return;
+    }
+    if (form == KEY_ELEMENT)
+        text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> 20));
     text_printf(text, "f%llu", (unsigned long long)(key & (ELEMENT_OFFSET - 1)));
-    if ((key & KEY_INTERFACE) != 0)
-        text_append_interface(text, names->heap, names->exe,
-                              (uint32_t)((key & ~KEY_INTERFACE) >> 20));
+    if (form == KEY_INTERFACE)
+        text_append_interface(text, names->heap, names->exe, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
 struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/strings.h"
 #include "heap/heap.h"
+#include "typing/typing.h"
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names there as well */
 
@@ -43,10 +44,26 @@ bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size
 
 /* ---- names of objects ---- */
 
+/*
+ * The names that come from a type, made where objects have it: of the object, and of each word of a
+ * value, or of the values of the longest array. NAME_NONE: not used; in arrays also: the element's
+ * index says it all.
+ */
+struct type_names {
+    uint32_t value, array; /* strings: "main.T", "[]main.T" */
+    uint32_t *value_paths, *array_paths;
+    uint64_t value_words, array_words;
+};
+
+#define NAME_NONE UINT32_MAX
+
 struct names {
     const struct g2h_heap *heap;
-    const struct g2h_exe *exe; /* may be NULL */
-    uint32_t *of_shape;        /* string, by shape */
+    const struct g2h_exe *exe;   /* may be NULL */
+    const struct typing *typing; /* may be NULL */
+    struct type_names *of_type;  /* with typing: by type */
+    struct map of_part;          /* with typing: shape << 32 | type → string */
+    uint32_t *of_shape;          /* string, by shape */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
     struct map of_key;   /* key → string */
@@ -56,24 +73,28 @@ struct names {
  */
 enum { ELEMENT_OFFSET = 1 << 20 };
 
-/* The names of all shapes. */
+/* The names of all shapes, and of all types that objects have. typing may be NULL. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, struct string_pool *strings);
+                             const struct g2h_exe *exe, const struct typing *typing,
+                             struct string_pool *strings);
 void names_deinit(struct names *names);
 
+/* The string that an object's node is called, other than a text's. */
+uint32_t names_of_object(const struct names *names, uint32_t object);
+
 /*
- * What an edge is called: an element index, or a key. Keys below ELEMENT_OFFSET are plain offsets,
- * "f16"; others have the index of a type (of an interface's value, "f16 (main.T)") or of an array's
- * element ("[3].f8").
+ * What an edge is called: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are
+ * plain offsets, "f16"; others have the index of a type (of an interface's value, "f16 (main.T)"),
+ * of an array's element ("[3].f8"), or of a typed part of an object ("f64.next").
  */
 struct edge_name {
-    bool is_element;
+    enum { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
     uint64_t value;
 };
 
 /* The name of the pointer at offset of an object. word_before is that of the object's contents, 0
  * if none. */
-struct edge_name edge_name_of(const struct g2h_heap *heap, const struct shape *shape,
+struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
                               uint64_t offset, uint64_t word_before);
 
 /* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it

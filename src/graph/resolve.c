@@ -114,15 +114,16 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     batch->count = 0;
 }
 
-static bool collect_name(struct collector *collector, const struct g2h_heap *heap,
+static bool collect_name(struct collector *collector, const struct names *names, uint32_t object,
                          const struct shape *shape, const struct g2h_bytes *contents,
                          uint64_t offset)
 {
+    const struct g2h_heap *heap = names->heap;
     const uint64_t word = heap->params.pointer_size;
     uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
-    struct edge_name name = edge_name_of(heap, shape, offset, before);
+    struct edge_name name = edge_name_of(names, object, shape, offset, before);
     uint32_t value;
-    if (name.is_element)
+    if (name.form != EDGE_NAME_KEY)
         return true;
     if (name.value >= ELEMENT_OFFSET)
         return map_put(&collector->keys, name.value, 0, &value);
@@ -178,7 +179,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
             }
             batch.values[batch.count++] = value;
             count++;
-            if (!collect_name(collector, heap, shape, &object.contents, offset))
+            if (!collect_name(collector, &graph->names, first + i, shape, &object.contents, offset))
                 return &error_no_memory;
         }
     }

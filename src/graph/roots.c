@@ -57,9 +57,8 @@ static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record
         uint32_t object = heap_find(heap, record.finalizer.object);
         TRY(builder_text(builder, "finalizer"));
         if (object != UINT32_MAX) {
-            const char *class =
-                string_pool_text(&builder->graph->strings,
-                                 builder->graph->names.of_shape[heap->shape_of[object]], &size);
+            const char *class = string_pool_text(
+                &builder->graph->strings, names_of_object(&builder->graph->names, object), &size);
             text_printf(&builder->text, " of ");
             text_append(&builder->text, class, size);
         }

@@ -147,7 +147,8 @@ static char *write_node(char *at, char type, uint32_t name, uint32_t id, uint32_
     return at + 5;
 }
 
-static const char OBJECT_DIGIT = '0' + NODE_OBJECT, SYNTHETIC_DIGIT = '0' + NODE_SYNTHETIC;
+static const char STRING_DIGIT = '0' + NODE_STRING, OBJECT_DIGIT = '0' + NODE_OBJECT,
+                  SYNTHETIC_DIGIT = '0' + NODE_SYNTHETIC;
 
 static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
                                                struct worker_buffer *buffer)
@@ -204,7 +205,11 @@ static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_
             edge_count += block->targets[j] != NO_TARGET;
         for (; is_child_of(graph, child, object); child++)
             edge_count++;
-        at = write_node(at, OBJECT_DIGIT, graph->names.of_shape[shape],
+        const bool is_text =
+            graph->typing && typing_object(graph->typing, object).form == OBJECT_TEXT;
+        at = write_node(at, is_text ? STRING_DIGIT : OBJECT_DIGIT,
+                        is_text ? graph->typing->texts[object]
+                                : names_of_object(&graph->names, object),
                         ids_object(&graph->ids, object),
                         size < PART_SIZE ? (uint32_t)size : PART_SIZE, edge_count);
     }
@@ -275,14 +280,15 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t sou
     const struct g2h_heap *heap = graph->heap;
     const uint64_t word = heap->params.pointer_size;
     uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
-    struct edge_name name = edge_name_of(heap, shape, offset, before);
+    struct edge_name name = edge_name_of(&graph->names, source, shape, offset, before);
     uint32_t node = (uint32_t)graph->synthetics.count + target;
     bool weak = is_weak_pointer(graph, source, target);
-    if (name.is_element)
+    if (name.form == EDGE_NAME_INDEX)
         return weak ? write_edge(at, '0' + EDGE_WEAK, graph->weak_element, node)
                     : write_edge(at, '0' + EDGE_ELEMENT, (uint32_t)name.value, node);
-    return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY,
-                      names_of_key(&graph->names, name.value), node);
+    const uint32_t string = name.form == EDGE_NAME_STRING ? (uint32_t)name.value
+                                                          : names_of_key(&graph->names, name.value);
+    return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY, string, node);
 }
 
 /* The pointers of the block's object i. copy is a reader for this. */
@@ -341,23 +347,45 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
 
 /* ---- strings ---- */
 
+static bool write_string(struct worker_buffer *buffer, bool is_first, const char *text, size_t size)
+{
+    char *at = worker_buffer_reserve(buffer, text_json_limit(size) + 2);
+    if (!at)
+        return false;
+    if (!is_first) {
+        *at++ = ',';
+        *at++ = '\n';
+    }
+    buffer->size = (size_t)(text_json_string(at, text, size) - buffer->data);
+    return true;
+}
+
+static uint64_t string_count(const struct g2h_graph *graph)
+{
+    return (uint64_t)graph->strings.count + graph->texts.entries.count;
+}
+
 static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t number,
                                        struct worker_buffer *buffer)
 {
-    const uint32_t first = (uint32_t)number * STRINGS_PER_TASK;
-    for (uint32_t i = first; i < graph->strings.count && i < first + STRINGS_PER_TASK; i++) {
+    const uint64_t first = (uint64_t)number * STRINGS_PER_TASK, count = string_count(graph);
+    struct g2h_reader reader = *graph->heap->reader;
+    struct text text = {0};
+    bool good = true;
+    for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
         size_t size;
-        const char *text = string_pool_text(&graph->strings, i, &size);
-        char *at = worker_buffer_reserve(buffer, text_json_limit(size) + 2);
-        TRY(at);
-        if (i > 0) {
-            *at++ = ',';
-            *at++ = '\n';
+        if (i < graph->strings.count) {
+            const char *own = string_pool_text(&graph->strings, (uint32_t)i, &size);
+            good = write_string(buffer, i == 0, own, size);
+            continue;
         }
-        at = text_json_string(at, text, size);
-        buffer->size = (size_t)(at - buffer->data);
+        text.size = 0;
+        texts_append(&graph->texts, &reader, &graph->texts.entries.data[i - graph->strings.count],
+                     &text);
+        good = !text.failed && write_string(buffer, false, text.data, text.size);
     }
-    return NULL;
+    text_deinit(&text);
+    return good ? NULL : &error_no_memory;
 }
 
 /* ---- all of it ---- */
@@ -405,12 +433,12 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
                                          const struct g2h_output_options *options)
 {
-    struct writer writer = {.graph = graph,
-                            .progress = options->progress,
-                            .node_tasks = graph->block_count,
-                            .edge_tasks = graph->block_count,
-                            .string_tasks =
-                                (graph->strings.count + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK};
+    struct writer writer = {
+        .graph = graph,
+        .progress = options->progress,
+        .node_tasks = graph->block_count,
+        .edge_tasks = graph->block_count,
+        .string_tasks = (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK)};
     size_t tasks = 1 + writer.node_tasks + 1 + writer.edge_tasks + writer.string_tasks;
     return sink_run(options, options->threads ? options->threads : graph->threads, tasks, produce,
                     &writer);

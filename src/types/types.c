@@ -1,7 +1,9 @@
 /* types; see types.h. */
 #include "types/types.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void types_init(struct types *types, unsigned pointer_size)
 {
@@ -36,4 +38,52 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret)
 {
     return string_pool_intern(&types->names, text, size, ret);
+}
+
+/* Of the fields that hold offset; empty ones hold nothing. */
+static const struct type_field *field_at(const struct types *types, const struct type *type,
+                                         uint64_t offset)
+{
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + i];
+        if (field->offset <= offset && field->type < types->list.count &&
+            offset - field->offset < types->list.data[field->type].size)
+            return field;
+    }
+    return NULL;
+}
+
+size_t types_path(const struct types *types, uint32_t number, uint64_t offset, char *buffer,
+                  size_t size)
+{
+    size_t done = 0;
+    buffer[0] = '\0';
+    for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
+        const struct type *type = &types->list.data[number];
+        const size_t left = size - done;
+        int added = 0;
+        if (type->kind == TYPE_ARRAY && type->elem < types->list.count &&
+            types->list.data[type->elem].size > 0) {
+            number = type->elem;
+            added = snprintf(buffer + done, left, "[%llu]",
+                             (unsigned long long)(offset / types->list.data[number].size));
+            offset %= types->list.data[number].size;
+        } else if (type->kind == TYPE_STRUCT) {
+            const struct type_field *field = field_at(types, type, offset);
+            size_t length;
+            if (!field)
+                break;
+            const char *name = string_pool_text(&types->names, field->name, &length);
+            added = snprintf(buffer + done, left, "%s%.*s", done > 0 ? "." : "",
+                             length < left ? (int)length : (int)left, name);
+            number = field->type;
+            offset -= field->offset;
+        } else {
+            break;
+        }
+        if (added < 0 || (size_t)added >= left)
+            return strlen(buffer);
+        done += (size_t)added;
+    }
+    return done;
 }

@@ -57,6 +57,10 @@ enum type_kind {
 enum type_target {
     TARGET_ONE,  /* a value of type elem */
     TARGET_MANY, /* an array of elem; its length is not known from here */
+    /* As many elem as the word at the pointer's own place + length (which may be negative) says: a
+     * channel's buffer. Where it says 0, nothing: the buf of an unbuffered channel is its own
+     * address. */
+    TARGET_COUNTED,
     /* One elem where the word at the pointer's own place + length is 0, else many of key: the
      * directory of a Swiss map, by its dirLen. */
     TARGET_BY_WORD,
@@ -73,6 +77,7 @@ enum type_role {
     ROLE_MAP_GROUP,  /* ctrl and slots of a Swiss map; elem is the map type */
     ROLE_CHAN,       /* runtime.hchan; elem is the channel's type */
     ROLE_RUNTIME,    /* any other structure of the runtime */
+    ROLE_CLOSURE,    /* what a func value points to: the code, then the captured variables */
 };
 
 struct type_field {
@@ -85,11 +90,14 @@ struct type_field {
 struct type {
     uint32_t name;         /* string: with full import paths, "*net/http.conn", "map[string]int" */
     uint8_t kind;          /* TYPE_… */
+    uint8_t target;        /* of pointers: TARGET_… */
+    uint8_t role;          /* of structs: ROLE_… */
+    bool is_generic;       /* a type of the same extent that is none knows more: runtime.hmap */
+    bool may_be_noscan;    /* the runtime may have told the collector that it holds no pointers */
     bool direct_interface; /* an interface's data word is the value itself, not its address */
     bool
         empty_interface; /* TYPE_INTERFACE without methods: its first word is a type, not an itab */
     bool from_dwarf;     /* DWARF has it */
-    bool is_generic; /* loses against another type of the same extent: runtime.hmap, go.shape.* */
     uint64_t size;
     uint64_t pointer_bytes; /* abi.Type.PtrBytes: no pointers lie behind; of DWARF's types
                                UINT64_MAX until it is computed */
@@ -121,6 +129,14 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
+
+/*
+ * Writes the way from a value to the leaf at offset of it: "Config.TLS", "[3].Name"; nothing where
+ * the value is that leaf itself. Cut where it does not fit. Gives the number of bytes written,
+ * without the terminating 0.
+ */
+size_t types_path(const struct types *types, uint32_t type, uint64_t offset, char *buffer,
+                  size_t size);
 
 /* The type whose descriptor is at an address of the process; TYPE_NONE where none is known there.
  */

@@ -1,0 +1,114 @@
+/*
+ * compress: sections as they were before they were compressed by zlib, either by SHF_COMPRESSED
+ * (Elf32_Chdr, Elf64_Chdr) or the older way of GNU, where a .zdebug_ section begins with "ZLIB" and
+ * its size, big-endian.
+ *
+ * The size is what the file claims. It is believed as far as zlib can reach, which makes at most
+ * 1,032 bytes of one, and all together as far as debug information ever came to: 32 times the file
+ * (it is about 3 times in practice).
+ */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "exe/format.h"
+
+enum { ZLIB_RATIO = 1032, IMAGE_RATIO = 32, IMAGE_SLACK = 1 << 20 };
+
+static struct g2h_error *damaged(const struct image *image, const struct image_section *section,
+                                 const char *why)
+{
+    return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
+                        section->name.size < 100 ? (int)section->name.size : 100,
+                        (const char *)section->name.data, why);
+}
+
+static uint64_t header_size(const struct image *image, const struct image_section *section)
+{
+    return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+}
+
+struct g2h_error *format_inflated_size(struct image *image, const struct image_section *section,
+                                       uint64_t *ret)
+{
+    const uint64_t header = header_size(image, section);
+    const uint8_t *at = section->data.data;
+    uint64_t size = 0;
+    if (section->data.size < header)
+        return damaged(image, section, "is too short to be compressed");
+    if (section->gnu_compressed) {
+        if (memcmp(at, "ZLIB", 4) != 0)
+            return damaged(image, section, "is not compressed as its name says");
+        for (size_t i = 4; i < 12; i++)
+            size = size << 8 | at[i];
+    } else {
+        if (image_u32(image, at) != ELFCOMPRESS_ZLIB)
+            return damaged(image, section, "is compressed by something else than zlib");
+        size = image_word(image, at + (image->is_64 ? 8 : 4));
+    }
+    if (size / ZLIB_RATIO > section->data.size || size > SIZE_MAX ||
+        size > IMAGE_RATIO * image->file.size + IMAGE_SLACK - image->inflated)
+        return damaged(image, section, "claims to hold more than it can");
+    image->inflated += size;
+    *ret = size;
+    return NULL;
+}
+
+struct g2h_error *format_inflate(const struct image *image, const struct image_section *section,
+                                 uint8_t *ret, uint64_t size)
+{
+    const uint64_t header = header_size(image, section);
+    const uint8_t *input = section->data.data + header;
+    uint64_t input_left = section->data.size - header, left = size;
+    z_stream stream = {0};
+    int status = inflateInit(&stream);
+    if (status != Z_OK)
+        return &error_no_memory;
+    stream.next_out = ret;
+    do { /* zlib counts in 32 bits */
+        const uInt most = 1u << 30;
+        uInt given = input_left < most ? (uInt)input_left : most;
+        uInt room = left < most ? (uInt)left : most;
+        stream.next_in = (z_const Bytef *)(uintptr_t)input;
+        stream.avail_in = given;
+        stream.avail_out = room;
+        status = inflate(&stream, Z_NO_FLUSH);
+        input += given - stream.avail_in;
+        input_left -= given - stream.avail_in;
+        left -= room - stream.avail_out;
+    } while (status == Z_OK && (left > 0 || input_left > 0));
+    inflateEnd(&stream);
+    if (status == Z_MEM_ERROR)
+        return &error_no_memory;
+    return status == Z_STREAM_END && left == 0
+               ? NULL
+               : damaged(image, section, "cannot be uncompressed: it is damaged");
+}
+
+struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
+                                         struct g2h_bytes *ret)
+{
+    struct image_section *own = &image->sections[section - image->sections];
+    uint64_t size;
+    if (!format_is_compressed(own) || own->data.size == 0) {
+        *ret = own->data;
+        return NULL;
+    }
+    if (!own->inflated) {
+        struct g2h_error *error = format_inflated_size(image, own, &size);
+        if (error)
+            return error;
+        uint8_t *data = malloc((size_t)size + 1);
+        error = data ? format_inflate(image, own, data, size) : &error_no_memory;
+        if (error) {
+            image->inflated -= size;
+            free(data);
+            return error;
+        }
+        own->inflated = data;
+        own->inflated_size = size;
+    }
+    *ret = (struct g2h_bytes){own->inflated, own->inflated_size};
+    return NULL;
+}

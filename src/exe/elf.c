@@ -1,0 +1,156 @@
+/* elf: image from ELF, 32 and 64 bit, of either byte order. Names of constants and fields are those
+ * of the System V ABI (elf.h). */
+#include <elf.h>
+#include <stdlib.h>
+
+#include "exe/format.h"
+
+static void read_section(const struct image *image, const uint8_t *at, struct image_section *ret,
+                         uint32_t *ret_name)
+{
+    const bool wide = image->is_64;
+    *ret_name = image_u32(image, at);
+    ret->type = image_u32(image, at + 4);
+    ret->flags = image_word(image, at + 8);
+    ret->address = image_word(image, at + (wide ? 16 : 12));
+    uint64_t offset = image_word(image, at + (wide ? 24 : 16));
+    ret->size = image_word(image, at + (wide ? 32 : 20));
+    ret->link = image_u32(image, at + (wide ? 40 : 24));
+    if (ret->type != SHT_NOBITS && ret->type != SHT_NULL)
+        ret->data = format_range(image, offset, ret->size);
+}
+
+static struct g2h_error *read_sections(struct image *image)
+{
+    const bool wide = image->is_64;
+    const uint8_t *header = image->file.data;
+    const uint64_t offset = image_word(image, header + (wide ? 40 : 32));
+    const uint16_t entry = image_u16(image, header + (wide ? 58 : 46));
+    const uint16_t count = image_u16(image, header + (wide ? 60 : 48));
+    const uint16_t names = image_u16(image, header + (wide ? 62 : 50));
+    struct g2h_bytes table = format_range(image, offset, (uint64_t)entry * count);
+    if (count == 0 || table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+        return format_refuse(image, "has no section headers");
+    struct g2h_error *error = format_sections(image, count);
+    if (error)
+        return error;
+    uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
+    if (!name_offsets)
+        return &error_no_memory;
+    image->symbol_table = count;
+    for (size_t i = 0; i < count; i++) {
+        read_section(image, table.data + i * entry, &image->sections[i], &name_offsets[i]);
+        if (image->sections[i].type == SHT_SYMTAB && image->symbol_table == count)
+            image->symbol_table = i;
+    }
+    for (size_t i = 0; i < count && names < count; i++) {
+        image->sections[i].name = format_text(image->sections[names].data, name_offsets[i]);
+        format_name_debug(image, i);
+    }
+    free(name_offsets);
+    return NULL;
+}
+
+struct g2h_error *elf_read(struct image *image)
+{
+    const uint8_t class = image->file.data[EI_CLASS], order = image->file.data[EI_DATA];
+    if ((class != ELFCLASS32 && class != ELFCLASS64) ||
+        (order != ELFDATA2LSB && order != ELFDATA2MSB))
+        return format_refuse(image, "is an ELF file of an unknown class or byte order");
+    image->format = IMAGE_ELF;
+    image->is_64 = class == ELFCLASS64;
+    image->big_endian = order == ELFDATA2MSB;
+    image->machine = image_u16(image, image->file.data + 18);
+    return read_sections(image);
+}
+
+/* ---- relocations ---- */
+
+/* The type of "the word is load address + addend"; R_*_NONE where the machine has none. */
+static uint32_t relative_type(uint16_t machine)
+{
+    static const struct {
+        uint16_t machine;
+        uint32_t type;
+    } table[] = {
+        {EM_386, R_386_RELATIVE},
+        {EM_X86_64, R_X86_64_RELATIVE},
+        {EM_ARM, R_ARM_RELATIVE},
+        {EM_AARCH64, R_AARCH64_RELATIVE},
+        {EM_PPC, R_PPC_RELATIVE},
+        {EM_PPC64, R_PPC64_RELATIVE},
+        {EM_S390, R_390_RELATIVE},
+        {EM_RISCV, R_RISCV_RELATIVE},
+        {258 /* EM_LOONGARCH */, 3 /* R_LARCH_RELATIVE */},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+        if (table[i].machine == machine)
+            return table[i].type;
+    return 0;
+}
+
+/*
+ * Only those with an addend of their own (SHT_RELA) change what is in the file: those of SHT_REL
+ * (386, arm, mips) and SHT_RELR have it in the word, which is then right for the file's addresses.
+ * Relocations against symbols are the dynamic linker's to know, and Go's data has none.
+ */
+struct g2h_error *elf_relocate(struct image *image)
+{
+    const bool wide = image->is_64;
+    const size_t entry = wide ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela), word = wide ? 8 : 4;
+    const uint32_t relative = relative_type(image->machine);
+    if (relative == 0 || image_u16(image, image->file.data + 16) == ET_REL)
+        return NULL;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        if (section->type != SHT_RELA || (section->flags & SHF_ALLOC) == 0)
+            continue;
+        for (uint64_t at = 0; section->data.size - at >= entry; at += entry) {
+            /* Read anew each time: a damaged section may be one that it changes. */
+            const uint8_t *rela = section->data.data + at;
+            const uint64_t info = image_word(image, rela + word);
+            if ((wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info)) != relative)
+                continue;
+            struct g2h_error *error =
+                format_put_word(image, image_word(image, rela), image_word(image, rela + 2 * word));
+            if (error)
+                return error;
+        }
+    }
+    return NULL;
+}
+
+/* ---- symbols ---- */
+
+static size_t symbol_size(const struct image *image)
+{
+    return image->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+}
+
+size_t elf_symbol_count(const struct image *image)
+{
+    if (image->symbol_table >= image->section_count)
+        return 0;
+    return (size_t)(image->sections[image->symbol_table].data.size / symbol_size(image));
+}
+
+bool elf_symbol(const struct image *image, size_t index, struct image_symbol *ret)
+{
+    const struct image_section *section = &image->sections[image->symbol_table];
+    if (section->link >= image->section_count)
+        return false;
+    const uint8_t *at = section->data.data + index * symbol_size(image);
+    ret->name = format_text(image->sections[section->link].data, image_u32(image, at));
+    if (image->is_64) {
+        ret->type = ELF64_ST_TYPE(at[4]);
+        ret->section = image_u16(image, at + 6);
+        ret->address = image_word(image, at + 8);
+        ret->size = image_word(image, at + 16);
+    } else {
+        ret->address = image_word(image, at + 4);
+        ret->size = image_word(image, at + 8);
+        ret->type = ELF32_ST_TYPE(at[12]);
+        ret->section = image_u16(image, at + 14);
+    }
+    return ret->name.size > 0;
+}

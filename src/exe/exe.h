@@ -1,0 +1,39 @@
+/* exe: what the rooms above may know of an executable beside include/go2heapsnapshot/exe.h. */
+#ifndef EXE_EXE_H
+#define EXE_EXE_H
+
+#include <go2heapsnapshot/exe.h>
+
+#include "exe/debug.h"
+#include "exe/image.h"
+#include "types/types.h"
+
+/* All types that are known of the executable; empty until it has been matched. Those of runtime
+ * descriptors come first, ascending by address. */
+struct types *exe_types(struct g2h_exe *exe);
+
+/* Its variables by DWARF; empty until it has been matched. */
+struct debug *exe_debug(struct g2h_exe *exe);
+
+/* From the addresses of data in the file to those in the process. */
+uint64_t exe_slide(const struct g2h_exe *exe);
+
+/* runtime.types in the process, from which DW_AT_go_runtime_type counts; 0 where it is not known.
+ */
+uint64_t exe_types_start(const struct g2h_exe *exe);
+
+const struct image *exe_image(const struct g2h_exe *exe);
+
+/* The release of Go that built it, "go1.27.4"; empty where it is not known. */
+struct g2h_bytes exe_version(const struct g2h_exe *exe);
+
+/* The image that has the debug sections: the executable or its separate debug file, whose addresses
+ * are the same. NULL where neither has any. Not constant: its sections are uncompressed on demand.
+ */
+struct image *exe_debug_image(struct g2h_exe *exe);
+
+/* The functions of the pclntab: how many, and the address in the process and the name of one. */
+uint64_t exe_function_count(const struct g2h_exe *exe);
+uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name);
+
+#endif

@@ -1,0 +1,63 @@
+/* format: what the readers of ELF, Mach-O and PE share; the rest of the program uses image.h. */
+#ifndef EXE_FORMAT_H
+#define EXE_FORMAT_H
+
+#include "exe/image.h"
+
+/* Each fills format, machine, is_64, big_endian, sections and (not of ELF) symbols; image.c then
+ * makes the ranges. Error: G2H_ERROR_NOT_EXE, G2H_ERROR_MEMORY. */
+struct g2h_error *elf_read(struct image *image);
+struct g2h_error *macho_read(struct image *image);
+struct g2h_error *pe_read(struct image *image);
+
+/* What image_init() does once there are ranges: the words as if loaded where the file says. */
+struct g2h_error *elf_relocate(struct image *image);
+struct g2h_error *macho_relocate(struct image *image);
+
+/* Symbols of ELF stay in the file; of the others an array is made, to give them sizes. */
+size_t elf_symbol_count(const struct image *image);
+bool elf_symbol(const struct image *image, size_t index, struct image_symbol *ret);
+
+struct g2h_error *format_refuse(const struct image *image, const char *why);
+
+/* size bytes at offset; empty where the file has not as many. */
+struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64_t size);
+
+/* The text that starts at offset of a string table; empty where it does not end in it. */
+struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset);
+
+/* Makes room for sections. */
+struct g2h_error *format_sections(struct image *image, size_t count);
+
+/* Gives a section a name that the file has not: prefix and text, cut to what there is room for. */
+void format_name(struct image *image, size_t index, const char *prefix, struct g2h_bytes text);
+
+/* Names .zdebug_info as .debug_info, and marks it; leaves others alone. */
+void format_name_debug(struct image *image, size_t index);
+
+/* Sorts image->symbols and gives each the size up to the next one, or to its section's end; marks
+ * of the linker (runtime.data) get none. */
+void format_size_symbols(struct image *image);
+
+/* Writes a word at an address, into a copy of the section. Nothing where the file has none there.
+ * Error: G2H_ERROR_MEMORY. */
+struct g2h_error *format_put_word(struct image *image, uint64_t address, uint64_t value);
+
+/*
+ * The size that a section has without compression. Error as image_section_contents(). It counts as
+ * inflated from then on.
+ */
+struct g2h_error *format_inflated_size(struct image *image, const struct image_section *section,
+                                       uint64_t *ret);
+
+/* Writes size bytes of the section without compression; size is that of format_inflated_size(). */
+struct g2h_error *format_inflate(const struct image *image, const struct image_section *section,
+                                 uint8_t *ret, uint64_t size);
+
+static inline bool format_is_compressed(const struct image_section *section)
+{
+    const uint64_t compressed = 1 << 11; /* SHF_COMPRESSED */
+    return section->gnu_compressed || (section->flags & compressed) != 0;
+}
+
+#endif

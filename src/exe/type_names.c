@@ -1,0 +1,250 @@
+/* type_names; see type_names.h. Spellings: package reflect. */
+#include "exe/type_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_MOST = 4096, /* bytes of a name that are kept */
+    DEPTH_MOST = 64,  /* of types within types without names: "[][]*T" is three deep */
+};
+
+/* Instead of the number of a name. */
+#define UNKNOWN UINT32_MAX       /* not made yet */
+#define BUSY    (UINT32_MAX - 1) /* being made: only damage leads here again */
+
+struct composer {
+    const struct descriptors *all;
+    struct types *types;
+    uint32_t *names;
+    size_t size;
+    bool failed; /* the name is too long, or has a part without a name */
+    char text[NAME_MOST];
+};
+
+bool type_names_intern(const struct descriptors *all, struct types *types, struct g2h_bytes text,
+                       uint32_t *ret)
+{
+    const uint64_t most = 4 * all->size + (1 << 20);
+    if (types->names.text_size > most)
+        text = (struct g2h_bytes){(const uint8_t *)"?", 1};
+    return types_intern(types, (const char *)text.data,
+                        text.size < NAME_MOST ? (size_t)text.size : NAME_MOST, ret);
+}
+
+/* ---- putting together ---- */
+
+static void append(struct composer *composer, const void *data, uint64_t size)
+{
+    if (size > sizeof(composer->text) - composer->size) {
+        composer->failed = true;
+        return;
+    }
+    memcpy(composer->text + composer->size, data, (size_t)size);
+    composer->size += (size_t)size;
+}
+
+static void append_text(struct composer *composer, const char *text)
+{
+    append(composer, text, strlen(text));
+}
+
+static void append_type(struct composer *composer, uint32_t index)
+{
+    size_t size;
+    if (composer->names[index] >= BUSY) {
+        composer->failed = true;
+        return;
+    }
+    const char *text = string_pool_text(&composer->types->names, composer->names[index], &size);
+    append(composer, text, size);
+}
+
+static void append_part(struct composer *composer, size_t index, size_t number)
+{
+    append_type(composer, descriptor_reference(composer->all, index, number));
+}
+
+static void append_array(struct composer *composer, size_t index)
+{
+    char number[32];
+    snprintf(number, sizeof(number), "[%" PRIu64 "]", descriptor_length(composer->all, index));
+    append_text(composer, number);
+    append_part(composer, index, 0);
+}
+
+static void append_chan(struct composer *composer, size_t index)
+{
+    enum { RECEIVE = 1, SEND = 2 };
+    const uint32_t element = descriptor_reference(composer->all, index, 0);
+    const unsigned direction = descriptor_direction(composer->all, index);
+    /* "chan <-chan T" would be read as a channel to send on */
+    const bool ambiguous = direction == (RECEIVE | SEND) &&
+                           (descriptor_kind(composer->all, element) & KIND_MASK) == TYPE_CHAN &&
+                           (descriptor_flags(composer->all, element) & TFLAG_NAMED) == 0 &&
+                           descriptor_direction(composer->all, element) == RECEIVE;
+    append_text(composer, direction == RECEIVE ? "<-chan "
+                          : direction == SEND  ? "chan<- "
+                                               : "chan ");
+    append_text(composer, ambiguous ? "(" : "");
+    append_type(composer, element);
+    append_text(composer, ambiguous ? ")" : "");
+}
+
+static void append_func(struct composer *composer, size_t index)
+{
+    const size_t count = descriptor_reference_count(composer->all, index);
+    bool variadic;
+    const size_t parameters = descriptor_parameters(composer->all, index, &variadic);
+    append_text(composer, "func(");
+    for (size_t i = 0; i < parameters; i++) {
+        uint32_t type = descriptor_reference(composer->all, index, i);
+        append_text(composer, i > 0 ? ", " : "");
+        if (variadic && i + 1 == parameters &&
+            (descriptor_kind(composer->all, type) & KIND_MASK) == TYPE_SLICE) {
+            append_text(composer, "...");
+            type = descriptor_reference(composer->all, type, 0);
+        }
+        append_type(composer, type);
+    }
+    append_text(composer, ")");
+    append_text(composer, count == parameters ? "" : count == parameters + 1 ? " " : " (");
+    for (size_t i = parameters; i < count; i++) {
+        append_text(composer, i > parameters ? ", " : "");
+        append_part(composer, index, i);
+    }
+    append_text(composer, count > parameters + 1 ? ")" : "");
+}
+
+static void append_struct(struct composer *composer, size_t index)
+{
+    const size_t count = descriptor_reference_count(composer->all, index);
+    append_text(composer, "struct {");
+    for (size_t i = 0; i < count; i++) {
+        struct descriptor_field field = descriptor_field(composer->all, index, i);
+        append_text(composer, i > 0 ? "; " : " ");
+        if (!field.embedded) {
+            append(composer, field.name.data, field.name.size);
+            append_text(composer, " ");
+        }
+        append_part(composer, index, i);
+    }
+    append_text(composer, count > 0 ? " }" : "}");
+}
+
+static void compose(struct composer *composer, size_t index)
+{
+    composer->size = 0;
+    composer->failed = false;
+    switch (descriptor_kind(composer->all, index) & KIND_MASK) {
+    case TYPE_POINTER:
+        append_text(composer, "*");
+        append_part(composer, index, 0);
+        break;
+    case TYPE_SLICE:
+        append_text(composer, "[]");
+        append_part(composer, index, 0);
+        break;
+    case TYPE_ARRAY:
+        append_array(composer, index);
+        break;
+    case TYPE_CHAN:
+        append_chan(composer, index);
+        break;
+    case TYPE_MAP:
+        append_text(composer, "map[");
+        append_part(composer, index, 0);
+        append_text(composer, "]");
+        append_part(composer, index, 1);
+        break;
+    case TYPE_FUNC:
+        append_func(composer, index);
+        break;
+    case TYPE_STRUCT:
+        append_struct(composer, index);
+        break;
+    default:
+        composer->failed = true;
+    }
+}
+
+static bool has_prefix(struct g2h_bytes text, struct g2h_bytes prefix)
+{
+    return text.size > prefix.size && memcmp(text.data, prefix.data, (size_t)prefix.size) == 0;
+}
+
+/* The package's path instead of its name, which may differ: "yaml.Node" of "gopkg.in/yaml.v3". Type
+ * arguments have paths already, and the names of package go.shape, which is no identifier. */
+static void qualify(struct composer *composer, size_t index)
+{
+    const struct g2h_bytes name = descriptor_name(composer->all, index),
+                           package = descriptor_package(composer->all, index);
+    const uint8_t *dot = memchr(name.data, '.', (size_t)name.size),
+                  *bracket = memchr(name.data, '[', (size_t)name.size);
+    composer->size = 0;
+    composer->failed = package.size == 0 || !dot || (bracket && bracket < dot) ||
+                       (has_prefix(name, package) && name.data[package.size] == '.');
+    append(composer, package.data, package.size);
+    if (!composer->failed)
+        append(composer, dot, (uint64_t)(name.data + name.size - dot));
+}
+
+/* The types whose names are part of a type's. */
+static size_t named_parts(const struct descriptors *all, size_t index)
+{
+    switch (descriptor_kind(all, index) & KIND_MASK) {
+    case TYPE_ARRAY:
+        return 1; /* not its slice */
+    case TYPE_MAP:
+        return 2; /* not its bucket or group */
+    case TYPE_INTERFACE:
+        return 0;
+    default:
+        return descriptor_reference_count(all, index);
+    }
+}
+
+static bool make_name(struct composer *composer, size_t index, unsigned depth)
+{
+    const struct descriptors *all = composer->all;
+    const bool named = (descriptor_flags(all, index) & TFLAG_NAMED) != 0;
+    if (composer->names[index] != UNKNOWN)
+        return true;
+    composer->names[index] = BUSY;
+    const size_t parts = named || depth == DEPTH_MOST ? 0 : named_parts(all, index);
+    for (size_t i = 0; i < parts; i++)
+        if (!make_name(composer, descriptor_reference(all, index, i), depth + 1))
+            return false;
+    if (named)
+        qualify(composer, index);
+    else if (depth < DEPTH_MOST)
+        compose(composer, index);
+    struct g2h_bytes text = {(const uint8_t *)composer->text, composer->size};
+    if (composer->failed || (!named && depth == DEPTH_MOST))
+        text = descriptor_name(all, index);
+    return type_names_intern(all, composer->types, text, &composer->names[index]);
+}
+
+struct g2h_error *type_names_init(const struct descriptors *all, struct types *types,
+                                  uint32_t **ret)
+{
+    const size_t count = all->list.count;
+    struct composer *composer = malloc(sizeof(*composer));
+    uint32_t *names = malloc((count + 1) * sizeof(*names));
+    bool good = composer && names;
+    if (good) {
+        *composer = (struct composer){.all = all, .types = types, .names = names};
+        memset(names, 0xff, (count + 1) * sizeof(*names));
+    }
+    for (size_t i = 0; good && i < count; i++)
+        good = make_name(composer, i, 0);
+    free(composer);
+    if (!good) {
+        free(names);
+        return &error_no_memory;
+    }
+    *ret = names;
+    return NULL;
+}

@@ -1,0 +1,131 @@
+/* runtime: which types get which structures; see runtime.h. */
+#include "types/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "types/structures.h"
+
+/* Each map is a dozen of types. Kubernetes has some thousand maps; more than this is damage. */
+#define STRUCTURES_LIMIT 100000
+
+static bool has_experiment(const char *list, const char *name)
+{
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += strlen(name)) {
+        const char before = at == list ? ',' : at[-1], behind = at[strlen(name)];
+        if ((before == ',' || before == ':') && (behind == ',' || behind == ' ' || behind == 0))
+            return true;
+    }
+    return false;
+}
+
+struct go_release go_release_parse(const char *version)
+{
+    struct go_release release = {0};
+    const char *at = strstr(version, "go1.");
+    if (at)
+        for (at += strlen("go1."); *at >= '0' && *at <= '9' && release.minor < 1000; at++)
+            release.minor = 10 * release.minor + (*at - '0');
+    const char *experiments = strstr(version, "X:");
+    if (experiments) {
+        release.no_swiss_maps = has_experiment(experiments, "noswissmap");
+        release.no_sync_hash_trie = has_experiment(experiments, "nosynchashtriemap");
+        release.split_groups = has_experiment(experiments, "mapsplitgroup");
+    }
+    return release;
+}
+
+void runtime_types_init(struct runtime_types *runtime, struct types *types,
+                        const struct go_release *release)
+{
+    *runtime = (struct runtime_types){.types = types, .release = *release};
+}
+
+void runtime_types_deinit(struct runtime_types *runtime)
+{
+    map_deinit(&runtime->by_name);
+    map_deinit(&runtime->made_of);
+    free(runtime->facts.data);
+    *runtime = (struct runtime_types){0};
+}
+
+/* The runtime's own words for what these files make better ones of. */
+static bool is_generic(const struct runtime_types *runtime, uint32_t type)
+{
+    static const char *const whole[] = {
+        "runtime.hmap",
+        "runtime.bmap",
+        "runtime.mapextra",
+        "runtime.hchan",
+        "runtime.waitq",
+        "runtime.sudog",
+        "internal/runtime/maps.Map",
+        "internal/runtime/maps.table",
+        "internal/runtime/maps.groupReference",
+        "internal/runtime/maps.groupsReference",
+    };
+    /* Of the compiler and of DWARF: the same layouts as ours, but pointers without targets. */
+    static const char *const prefixes[] = {
+        "map.bucket[",     "map.hdr[",         "map.group[", "noalg.map.bucket[",
+        "noalg.map.hdr[",  "noalg.map.group[", "hash<",      "bucket<",
+        "hchan<",          "waitq<",           "sudog<",     "table<",
+        "groupReference<",
+    };
+    size_t size;
+    const char *name = build_text(runtime, type, &size);
+    if (memmem(name, size, "go.shape.", strlen("go.shape.")))
+        return true;
+    for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+        if (build_is_named(runtime, type, whole[i]))
+            return true;
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+        if (build_has_prefix(runtime, type, prefixes[i]))
+            return true;
+    return false;
+}
+
+static void see_to(struct runtime_types *runtime, uint32_t number)
+{
+    const struct type *type = &runtime->types->list.data[number];
+    const uint32_t count = (uint32_t)runtime->types->list.count;
+    uint32_t header = TYPE_NONE;
+    switch (type->kind) {
+    case TYPE_MAP:
+        if (type->header == TYPE_NONE && type->key < count && type->elem < count &&
+            runtime->structures++ < STRUCTURES_LIMIT)
+            header = runtime->release.minor >= 24 && !runtime->release.no_swiss_maps
+                         ? swiss_header(runtime, number)
+                         : maps_header(runtime, number);
+        break;
+    case TYPE_CHAN:
+        if (type->header == TYPE_NONE && type->elem < count &&
+            runtime->structures++ < STRUCTURES_LIMIT)
+            header = chans_header(runtime, number);
+        break;
+    case TYPE_STRUCT:
+        sync_retype(runtime, number);
+        break;
+    case TYPE_POINTER:
+        sync_retype_pointer(runtime, number);
+        break;
+    }
+    if (header != TYPE_NONE)
+        runtime->types->list.data[number].header = header;
+}
+
+bool runtime_types_add(struct runtime_types *runtime)
+{
+    struct types *types = runtime->types;
+    if (runtime->release.minor == 0)
+        return true;
+    const uint32_t start = runtime->done, end = (uint32_t)types->list.count;
+    for (uint32_t i = start; i < end && !runtime->no_memory; i++) {
+        build_register(runtime, i);
+        if (types->list.data[i].role == ROLE_NONE)
+            types->list.data[i].is_generic = is_generic(runtime, i);
+    }
+    for (uint32_t i = start; i < end && !runtime->no_memory; i++)
+        see_to(runtime, i);
+    runtime->done = (uint32_t)types->list.count;
+    return !runtime->no_memory;
+}

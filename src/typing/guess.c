@@ -1,0 +1,154 @@
+/*
+ * guess: the only type of the program that an object can be.
+ *
+ * An object that nothing typed points to still has a size class and a field list. If of all types
+ * of the executable just one is allocated so, and no array of any type is, it is taken for that
+ * one. Such an object keeps a mark in its name; what it points to is then typed as usual.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "typing/typer.h"
+
+#define AMBIGUOUS   (UINT32_MAX - 1)
+#define GUESS_ARRAY (1u << 31) /* of the type: types are fewer than 2^26 */
+
+static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
+{
+    return map_hash(map_hash_bytes(code, size) + map_hash(slot));
+}
+
+/* Adds a type to those that have the pattern. */
+static bool add_candidate(struct guesses *guesses, const struct typing *typing, uint32_t type,
+                          const struct plan *plan, uint64_t slot)
+{
+    const uint64_t key = pattern_key(plan->code, plan->code_size, slot);
+    uint32_t known;
+    if (!map_put(&guesses->by_pattern, key, type, &known))
+        return false;
+    if (known != type && known != AMBIGUOUS &&
+        type_of(typing, known)->name != type_of(typing, type)->name)
+        map_set(&guesses->by_pattern, key, AMBIGUOUS);
+    return true;
+}
+
+/* What arrays may consist of: one entry for each size and field list. */
+static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
+                        const struct plan *plan)
+{
+    const uint64_t key = pattern_key(plan->code, plan->code_size, plan->size);
+    const uint32_t number = (uint32_t)guesses->elements.count;
+    uint32_t known;
+    if (!map_put(&guesses->elements_by_key, key, number, &known))
+        return false;
+    if (known == number)
+        return vector_push(&guesses->elements, ((struct guess_element){plan, type}));
+    struct guess_element *element = &guesses->elements.data[known];
+    if (element->type != AMBIGUOUS &&
+        type_of(typing, element->type)->name != type_of(typing, type)->name)
+        element->type = AMBIGUOUS;
+    return true;
+}
+
+struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
+{
+    for (uint32_t i = 0; i < typing->types->list.count; i++) {
+        const struct type *type = type_of(typing, i);
+        if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0)
+            continue;
+        const struct plan *plan = plan_of(&typing->plans, i);
+        if (!plan)
+            return &error_no_memory;
+        if (!plan->known || plan->word_count == 0)
+            continue;
+        const uint64_t slot = size_class(plan->size);
+        if ((slot != 0 && !add_candidate(guesses, typing, i, plan, slot)) ||
+            !add_element(guesses, typing, i, plan))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+void guesses_deinit(struct guesses *guesses)
+{
+    map_deinit(&guesses->by_pattern);
+    map_deinit(&guesses->elements_by_key);
+    free(guesses->elements.data);
+}
+
+/*
+ * The values that an object of these words may be an array of: TYPE_NONE, AMBIGUOUS, or a type.
+ * is_cut: there are more words than these.
+ */
+static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, size_t count,
+                         bool is_cut, uint64_t slot)
+{
+    uint32_t result = TYPE_NONE;
+    for (size_t i = 0; i < guesses->elements.count; i++) {
+        const struct plan *plan = guesses->elements.data[i].plan;
+        const size_t each = plan->word_count;
+        if (plan->size > slot / 2 || count < 2 * each || words[0] != plan->words[0] ||
+            words[each] != plan->size + plan->words[0] ||
+            (!is_cut && (count % each != 0 || !fits_class(count / each * plan->size, slot))))
+            continue;
+        size_t word = 0;
+        while (word < count && words[word] == word / each * plan->size + plan->words[word % each])
+            word++;
+        if (word < count)
+            continue;
+        const bool is_telling =
+            each >= 8 || (each >= 2 && count / each >= 4); /* not just pointers in a row */
+        if (result != TYPE_NONE || !is_telling)
+            return AMBIGUOUS;
+        result = guesses->elements.data[i].type;
+    }
+    return result;
+}
+
+/* The words of a field list, at most limit of them, and the bytes of the list without its end. */
+static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_t limit,
+                         size_t *ret_size)
+{
+    struct g2h_fields copy = *fields;
+    size_t count = 0;
+    while (count < limit && fields_next_pointer(&copy, &words[count]))
+        count++;
+    *ret_size = (size_t)(copy.at - fields->at);
+    return count;
+}
+
+bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
+                 uint32_t number)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t slot = heap_object_size(heap, number);
+    enum { MOST_WORDS = 512 };
+    uint64_t words[MOST_WORDS];
+    struct g2h_object object;
+    size_t size;
+    typer_read(typer, number, &object);
+    const size_t count = read_words(&object.fields, words, MOST_WORDS, &size);
+    if (count == 0)
+        return true;
+    const uint64_t key = pattern_key(object.fields.at, size, slot);
+    uint32_t known, guess = map_get(memory, key);
+    if (guess == MAP_NONE) {
+        const bool is_cut = count == MOST_WORDS;
+        const uint32_t element = array_of(guesses, words, count, is_cut, slot),
+                       value = is_cut ? MAP_NONE : map_get(&guesses->by_pattern, key);
+        if (value == MAP_NONE)
+            guess = element < AMBIGUOUS ? element | GUESS_ARRAY : AMBIGUOUS;
+        else
+            guess = element == TYPE_NONE ? value : AMBIGUOUS;
+        if (!map_put(memory, key, guess, &known))
+            return false;
+    }
+    if (guess == AMBIGUOUS)
+        return true;
+    const struct reference reference = {.type = guess & ~GUESS_ARRAY,
+                                        .source = SOURCE_GUESS,
+                                        .form = (guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY
+                                                                           : REFERENCE_VALUE};
+    typer_propose(typer, number, 0, &reference);
+    return true;
+}

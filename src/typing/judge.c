@@ -1,0 +1,175 @@
+/*
+ * judge: one claim of each object's.
+ *
+ * Several claims on an object's start are mostly views of one value: a struct and its first field,
+ * a slice of one and a pointer to it, the runtime's generic map and the program's. The order below
+ * is total, so it does not matter in which order the claims came.
+ */
+#include "typing/typer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct candidate {
+    uint32_t type;
+    bool is_array, is_exact;
+    uint8_t source;
+};
+
+static int compare_names(const struct types *types, uint32_t one, uint32_t other)
+{
+    size_t size, other_size;
+    const char *name = string_pool_text(&types->names, types->list.data[one].name, &size),
+               *other_name =
+                   string_pool_text(&types->names, types->list.data[other].name, &other_size);
+    int order = memcmp(name, other_name, size < other_size ? size : other_size);
+    return order != 0 ? order : size < other_size ? -1 : size > other_size;
+}
+
+/* How often a type of the same size is wrapped in it: struct{conn} is deeper than conn. */
+static unsigned depth_of(const struct types *types, uint32_t number)
+{
+    const uint64_t size = types->list.data[number].size;
+    unsigned depth = 0;
+    while (depth < 64) {
+        const struct type *type = &types->list.data[number];
+        uint32_t next = TYPE_NONE;
+        if (type->kind == TYPE_ARRAY)
+            next = type->elem;
+        for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->field_count; i++) {
+            uint32_t field = types->fields.data[type->first_field + i].type;
+            if (field < types->list.count && types->list.data[field].size == size)
+                next = field;
+        }
+        if (next >= types->list.count || types->list.data[next].size != size)
+            break;
+        number = next;
+        depth++;
+    }
+    return depth;
+}
+
+/* What a malloc header says is true, and so is what a map says of its groups: to their header these
+ * are nameless structs. */
+static bool is_certain(const struct candidate *candidate, const struct type *type)
+{
+    return candidate->source == SOURCE_HEADER || type->role == ROLE_MAP_GROUP ||
+           type->role == ROLE_MAP_BUCKET;
+}
+
+/* Whether one is to be preferred. Each step compares a number of the candidates' own: so the order
+ * is total. */
+static bool is_better(const struct typing *typing, const struct candidate *one,
+                      const struct candidate *other)
+{
+    const struct type *type = type_of(typing, one->type), *rival = type_of(typing, other->type);
+    const bool certain = is_certain(one, type), rival_certain = is_certain(other, rival);
+    if (certain != rival_certain)
+        return certain;
+    if (certain && type->size == rival->size &&
+        (type->role == ROLE_NONE) != (rival->role == ROLE_NONE))
+        return type->role != ROLE_NONE;
+    if ((one->source == SOURCE_GUESS) != (other->source == SOURCE_GUESS))
+        return other->source == SOURCE_GUESS;
+    if (type->is_generic != rival->is_generic)
+        return !type->is_generic;
+    if (one->is_exact != other->is_exact)
+        return one->is_exact;
+    if (!one->is_exact && one->is_array != other->is_array)
+        return one->is_array; /* it fills the slot */
+    if (type->size != rival->size)
+        return type->size > rival->size; /* the outer one */
+    if (one->is_array != other->is_array)
+        return one->is_array;
+    const unsigned depth = depth_of(typing->types, one->type),
+                   rival_depth = depth_of(typing->types, other->type);
+    if (depth != rival_depth)
+        return depth > rival_depth;
+    if (one->source != other->source)
+        return one->source < other->source;
+    int order = compare_names(typing->types, one->type, other->type);
+    return order != 0 ? order < 0 : one->type < other->type;
+}
+
+static struct candidate of_claim(uint32_t claim)
+{
+    return (struct candidate){(claim & CLAIM_TYPE) - 1, (claim & CLAIM_ARRAY) != 0,
+                              (claim & CLAIM_EXACT) != 0,
+                              (uint8_t)((claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT)};
+}
+
+/* Puts the best claim on the object's start where typing->claims has it. */
+static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
+                         uint32_t first)
+{
+    const uint64_t base = object_base(typing->heap, object);
+    uint32_t *claim = &typing->claims[object];
+    if (*claim == 0)
+        return;
+    struct candidate best = of_claim(*claim);
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
+        const struct region *region = &shard->regions.data[at];
+        const struct candidate candidate = {region->type, region->is_array, region->is_exact,
+                                            region->source};
+        if (region->offset == base && (region->count == 0) && is_better(typing, &candidate, &best))
+            best = candidate;
+    }
+    *claim = (best.is_array ? (uint32_t)CLAIM_ARRAY : 0) |
+             (best.is_exact ? (uint32_t)CLAIM_EXACT : 0) |
+             (uint32_t)best.source << CLAIM_SOURCE_SHIFT | (best.type + 1);
+}
+
+static int compare_regions(const void *a, const void *b, void *context)
+{
+    const struct typing *typing = context;
+    const struct region *one = a, *other = b;
+    if (one->object != other->object)
+        return one->object < other->object ? -1 : 1;
+    if (one->offset != other->offset)
+        return one->offset < other->offset ? -1 : 1;
+    const struct candidate candidate = {one->type, one->is_array, one->is_exact, one->source},
+                           rival = {other->type, other->is_array, other->is_exact, other->source};
+    if (is_better(typing, &candidate, &rival))
+        return -1;
+    if (is_better(typing, &rival, &candidate))
+        return 1;
+    return one->count > other->count ? -1 : one->count < other->count;
+}
+
+/* Chains become runs of a sorted array: an object's regions by offset, the best one of each first.
+ */
+static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard)
+{
+    uint32_t number;
+    if (shard->regions.count == 0)
+        return NULL;
+    qsort_r(shard->regions.data, shard->regions.count, sizeof(*shard->regions.data),
+            compare_regions, typing);
+    map_deinit(&shard->first);
+    shard->first = (struct map){0};
+    for (size_t i = 0; i < shard->regions.count; i++) {
+        struct region *region = &shard->regions.data[i];
+        const bool last =
+            i + 1 == shard->regions.count || shard->regions.data[i + 1].object != region->object;
+        region->next = last ? UINT32_MAX : (uint32_t)i + 1;
+        if ((i == 0 || shard->regions.data[i - 1].object != region->object) &&
+            !map_put(&shard->first, region->object, (uint32_t)i, &number))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+struct g2h_error *typing_judge(struct typing *typing)
+{
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &typing->shards[i];
+        for (size_t j = 0; shard->first.entries && j <= shard->first.mask; j++)
+            if (shard->first.entries[j].value != MAP_NONE)
+                judge_object(typing, (uint32_t)shard->first.entries[j].key, shard,
+                             shard->first.entries[j].value);
+        struct g2h_error *error = sort_regions(typing, shard);
+        if (error)
+            return error;
+    }
+    return NULL;
+}

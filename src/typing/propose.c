@@ -1,0 +1,491 @@
+/*
+ * propose: whether a type fits an object, and the claims that do.
+ *
+ * The hard filter: where the type has a pointer the dump's field list has one, and the other way
+ * round, over all of its extent; and the extent fits the slot.
+ */
+#include <string.h>
+
+#include "typing/typer.h"
+
+/* runtime/sizeclasses.go; the same since Go 1.16, which added 24. */
+static const uint16_t size_classes[] = {
+    8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,   160,  176,   192,
+    208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,   512,  576,   640,
+    704,   768,   896,   1024,  1152,  1280,  1408,  1536,  1792,  2048,  2304,  2688, 3072,  3200,
+    3456,  4096,  4864,  5120,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880,
+    12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
+
+uint64_t size_class(uint64_t size)
+{
+    for (size_t i = 0; i < sizeof(size_classes) / sizeof(size_classes[0]); i++)
+        if (size_classes[i] >= size)
+            return size_classes[i];
+    return 0;
+}
+
+bool fits_class(uint64_t size, uint64_t slot)
+{
+    const uint64_t page = 8192, class = size_class(size);
+    if (size > slot)
+        return false;
+    if (class == 0)
+        return slot - size < page;
+    return class == slot || (class == 24 && slot == 32);
+}
+
+bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
+{
+    for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
+        const struct type *type = &types->list.data[number];
+        if (offset == 0 && number == wanted)
+            return true;
+        if (type->kind == TYPE_ARRAY) {
+            if (type->elem >= types->list.count || types->list.data[type->elem].size == 0 ||
+                offset >= type->size)
+                return false;
+            number = type->elem;
+            offset %= types->list.data[number].size;
+            continue;
+        }
+        if (type->kind != TYPE_STRUCT)
+            return false;
+        uint32_t next = TYPE_NONE;
+        for (uint32_t i = 0; i < type->field_count; i++) {
+            const struct type_field *field = &types->fields.data[type->first_field + i];
+            if (field->offset > offset)
+                break;
+            if (field->type < types->list.count &&
+                offset - field->offset < types->list.data[field->type].size) {
+                next = field->type;
+                offset -= field->offset;
+                break;
+            }
+        }
+        if (next == TYPE_NONE)
+            return false;
+        number = next;
+    }
+    return false;
+}
+
+/* ---- the filter ---- */
+
+/*
+ * Compares a field list with values of a plan that stand one behind the other from base on: at
+ * most count of them, 0 for as many as there are fields. Gives how many values agree in all their
+ * words (the last one may be cut by the list's end), and whether fields come behind them.
+ */
+static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t stride,
+                               const struct plan *plan, uint64_t count, bool *ret_rest)
+{
+    uint64_t offset, matching = 0;
+    uint32_t word = 0;
+    *ret_rest = false;
+    bool more = fields_next_pointer(&fields, &offset);
+    while (more && offset < base)
+        more = fields_next_pointer(&fields, &offset);
+    while (count == 0 || matching < count) {
+        const uint64_t start = base + matching * stride;
+        for (word = 0; word < plan->word_count; word++) {
+            if (!more) /* a partial element at the end of a list is fine */
+                return count == 0 && (word > 0 || matching > 0) ? matching + (word > 0) : matching;
+            if (offset != start + plan->words[word]) {
+                *ret_rest = true;
+                return matching;
+            }
+            more = fields_next_pointer(&fields, &offset);
+        }
+        if (more && offset < start + stride && offset < start + plan->size) {
+            *ret_rest = true;
+            return matching;
+        }
+        matching++;
+        if (!more && count == 0)
+            return matching;
+    }
+    *ret_rest = more;
+    return matching;
+}
+
+/* Whether a value at offset fits the object; *ret_rest: there are pointers behind it. */
+static bool value_fits(const struct g2h_object *object, const struct plan *plan, uint64_t offset,
+                       bool *ret_rest)
+{
+    const struct g2h_fields *fields = &object->fields;
+    const size_t left = (size_t)(fields->end - fields->at);
+    if (offset == 0 && plan->code_size < left) { /* nearly all: compare the bytes */
+        *ret_rest = fields->at[plan->code_size] != 0;
+        if (memcmp(fields->at, plan->code, plan->code_size) != 0)
+            return false;
+        if (!*ret_rest)
+            return true;
+        struct g2h_fields behind = {.at = fields->at + plan->code_size, .end = fields->end};
+        uint64_t next;
+        return fields_next_pointer(&behind, &next) && next >= plan->size;
+    }
+    return count_matching(*fields, offset, plan->size, plan, 1, ret_rest) == 1;
+}
+
+/* Whether a channel says itself that its elements are of another type than this one's. */
+static bool is_other_channel(const struct typing *typing, const struct type *type,
+                             const struct g2h_object *object, uint64_t offset)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = offset + typing->elemtype_offset;
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
+        type_of(typing, elem)->address == 0 || object->contents.size < word ||
+        place > object->contents.size - word)
+        return false;
+    return heap_word(heap, object->contents.data + place) != type_of(typing, elem)->address;
+}
+
+/* ---- claims ---- */
+
+static void push_item(struct typer *typer, uint32_t object, uint32_t region,
+                      const struct plan *plan)
+{
+    if (plan->leaf_count == 0)
+        return;
+    if (!vector_push(&typer->items, ((struct item){object, region})))
+        typer->no_memory = true;
+}
+
+/* So many pointers to different values of one type make an array of what they point into. */
+enum { ENOUGH_FOR_ARRAY = 16 };
+
+/*
+ * Another claim on an object that has one, or a claim on a part of it. False where the object has
+ * many of this type already: then it is not added.
+ */
+static bool claim_region(struct typer *typer, uint32_t object, const struct region *region,
+                         const struct plan *plan)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    pthread_mutex_lock(&shard->mutex);
+    uint32_t first = map_get(&shard->first, object), number;
+    const uint32_t added = (uint32_t)shard->regions.count;
+    unsigned count = 0, alike = 0;
+    for (uint32_t at = first == MAP_NONE ? UINT32_MAX : first; at != UINT32_MAX; count++) {
+        struct region *known = &shard->regions.data[at];
+        if (known->type == region->type && known->offset == region->offset &&
+            known->is_array == region->is_array && known->count >= region->count) {
+            if (region->source < known->source)
+                known->source = region->source;
+            known->is_exact = known->is_exact || region->is_exact;
+            pthread_mutex_unlock(&shard->mutex);
+            return true;
+        }
+        alike += known->type == region->type && !known->is_array;
+        at = known->next;
+    }
+    const bool few = region->is_array || alike < ENOUGH_FOR_ARRAY;
+    bool good = few && count < MOST_REGIONS;
+    if (good) {
+        struct region copy = *region;
+        copy.object = object;
+        copy.next = first == MAP_NONE ? UINT32_MAX : first;
+        good = vector_push(&shard->regions, copy);
+        if (good && first == MAP_NONE)
+            good = map_put(&shard->first, object, added, &number);
+        else if (good)
+            map_set(&shard->first, object, added);
+        if (!good)
+            typer->no_memory = true;
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    if (good)
+        push_item(typer, object, added, plan);
+    return few;
+}
+
+static uint32_t pack(bool is_array, bool is_exact, enum source source, uint32_t type)
+{
+    return (is_array ? (uint32_t)CLAIM_ARRAY : 0) | (is_exact ? (uint32_t)CLAIM_EXACT : 0) |
+           (uint32_t)source << CLAIM_SOURCE_SHIFT | (type + 1);
+}
+
+static bool same_claim(uint32_t one, uint32_t other)
+{
+    return ((one ^ other) & (CLAIM_ARRAY | CLAIM_TYPE)) == 0;
+}
+
+static bool is_certain(uint32_t claim)
+{
+    return claim != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_HEADER;
+}
+
+/* A claim on the object's start. */
+static void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array,
+                        bool is_exact, const struct reference *reference, const struct plan *plan)
+{
+    uint32_t *place = &typer->typing->claims[object];
+    const uint32_t claim = pack(is_array, is_exact, reference->source, reference->type);
+    uint32_t old = __atomic_load_n(place, __ATOMIC_RELAXED);
+    for (;;) {
+        uint32_t wanted = claim;
+        if (old != 0 && !same_claim(old, claim)) {
+            struct region region = {.offset = base,
+                                    .type = reference->type,
+                                    .source = reference->source,
+                                    .is_array = is_array,
+                                    .is_exact = is_exact};
+            claim_region(typer, object, &region, plan);
+            return;
+        }
+        if (old != 0) { /* the better source, and exact if one of them is */
+            wanted = (old & CLAIM_SOURCE) < (claim & CLAIM_SOURCE) ? old : claim;
+            wanted |= (old | claim) & CLAIM_EXACT;
+            if (wanted == old)
+                return;
+        }
+        if (__atomic_compare_exchange_n(place, &old, wanted, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            if (old == 0)
+                push_item(typer, object, UINT32_MAX, plan);
+            return;
+        }
+    }
+}
+
+/* A string that points to an object without pointers. */
+static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, uint64_t length)
+{
+    const uint64_t size = heap_object_size(typing->heap, object);
+    uint32_t *place = &typing->texts[object];
+    if (length > size - offset)
+        return;
+    const uint64_t end = offset + length;
+    uint32_t old = __atomic_load_n(place, __ATOMIC_RELAXED), wanted;
+    do {
+        if (size == 16) {
+            uint32_t known = old >> TEXT_TINY_END & 31;
+            wanted = TEXT_TINY | (old & 0xffff) | 1u << offset |
+                     (known > end ? known : (uint32_t)end) << TEXT_TINY_END;
+        } else {
+            wanted = end < TEXT_LIMIT ? (uint32_t)end : TEXT_LIMIT;
+            if (wanted < old)
+                wanted = old;
+        }
+        if (wanted == old)
+            return;
+    } while (!__atomic_compare_exchange_n(place, &old, wanted, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}
+
+/* ---- values and arrays ---- */
+
+/*
+ * A slice may begin within its array, whose start nothing refers to any more; if all of the slot
+ * looks like an array of the type, it is one.
+ */
+static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
+                          const struct reference *reference, const struct plan *plan)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const uint64_t base = object_base(heap, number), stride = plan->size;
+    const uint64_t room = (shape->size - offset) / stride;
+    struct g2h_object object = {0};
+    bool rest = false, whole = false;
+    if (reference->count > room || room == 0 || offset < base)
+        return;
+    /* A part of an array field, or of what is left of an array, does not end where the slot does.
+     */
+    const bool exact =
+        reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
+    if (!shape->has_pointers) {
+        if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
+            return;
+        whole = (offset - base) % stride == 0;
+    } else {
+        if (plan->word_count == 0)
+            whole = false;
+        typer_read(typer, number, &object);
+        if ((offset - base) % stride == 0 && plan->word_count > 0) {
+            count_matching(object.fields, base, stride, plan, 0, &rest);
+            whole = !rest;
+        }
+    }
+    if (whole && (offset == base || exact)) {
+        claim_start(typer, number, base, true, exact, reference, plan);
+        return;
+    }
+    struct region region = {.offset = offset,
+                            .type = reference->type,
+                            .count = reference->count,
+                            .source = reference->source,
+                            .is_array = true};
+    if (shape->has_pointers) {
+        uint64_t matching = plan->word_count > 0 ? count_matching(object.fields, offset, stride,
+                                                                  plan, reference->count, &rest)
+                                                 : 0;
+        if (plan->word_count == 0 || matching == 0 || matching < reference->count)
+            return;
+        region.count = matching;
+    } else if (region.count == 0) {
+        region.count = room;
+    }
+    claim_region(typer, number, &region, plan);
+}
+
+static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
+                          const struct reference *reference, const struct plan *plan)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct type *type = type_of(typing, reference->type);
+    const uint64_t base = object_base(heap, number);
+    struct g2h_object object;
+    bool rest = false;
+    if (plan->size > shape->size - offset)
+        return;
+    if (!shape->has_pointers) {
+        if (plan->word_count > 0 && !type->may_be_noscan)
+            return;
+    } else if (plan->known) {
+        typer_read(typer, number, &object);
+        if (!value_fits(&object, plan, offset, &rest))
+            return;
+    }
+    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
+        typer_read(typer, number, &object);
+        if (is_other_channel(typing, type, &object, offset))
+            return;
+    }
+    /* Behind a malloc header fields go on as if another value followed. */
+    bool exact =
+        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
+    if (offset == base) {
+        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
+                    plan);
+        return;
+    }
+    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
+    if (!claim_region(typer, number, &region, plan)) {
+        struct reference array = *reference;
+        array.count = 0;
+        propose_array(typer, number, offset, &array, plan);
+    }
+}
+
+/* What the object that a reference hits says itself. */
+static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offset,
+                            struct reference *reference)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    struct g2h_object object;
+    typer_read(typer, number, &object);
+    if (reference->form == REFERENCE_CLOSURE) {
+        if (object.contents.size < heap->params.pointer_size ||
+            offset > object.contents.size - heap->params.pointer_size)
+            return false;
+        reference->type =
+            map_get(&typing->closure_by_entry, heap_word(heap, object.contents.data + offset));
+        if (reference->source < SOURCE_CLOSURE)
+            reference->source = SOURCE_CLOSURE;
+    } else {
+        const struct type *type = type_of(typing, reference->type);
+        if (offset >= object.contents.size)
+            return false;
+        reference->type = object.contents.data[offset] == 0 ? type->elem : type->key;
+    }
+    reference->form = REFERENCE_VALUE;
+    return reference->type != MAP_NONE && reference->type < typing->types->list.count;
+}
+
+void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
+                   const struct reference *reference)
+{
+    struct typing *typing = typer->typing;
+    struct reference copy = *reference;
+    const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    const struct shape *shape = &typing->heap->shapes.list.data[typing->heap->shape_of[object]];
+    if (copy.form == REFERENCE_TEXT) {
+        if (!shape->has_pointers)
+            claim_text(typing, object, offset, copy.count);
+        return;
+    }
+    if ((copy.form == REFERENCE_CLOSURE || copy.form == REFERENCE_CONTENT) &&
+        !resolve_content(typer, object, offset, &copy))
+        return;
+    const uint64_t base = object_base(typing->heap, object);
+    const bool is_array = copy.form == REFERENCE_ARRAY;
+    if (old != 0) {
+        const uint32_t claim = pack(is_array, false, copy.source, copy.type);
+        /* Known, and nothing new is said. */
+        if (offset == base && same_claim(old, claim) &&
+            (old & CLAIM_SOURCE) <= (claim & CLAIM_SOURCE) &&
+            ((old & CLAIM_EXACT) != 0 || !is_array))
+            return;
+        if (is_certain(old) && copy.source != SOURCE_HEADER &&
+            type_of(typing, copy.type)->role == ROLE_NONE)
+            return;
+        /* A part of what is known. */
+        const uint32_t whole = (old & CLAIM_TYPE) - 1;
+        const uint64_t size = type_of(typing, whole)->size;
+        if (offset >= base && !(offset == base && is_array) && size > 0 &&
+            ((old & CLAIM_ARRAY) != 0 || offset - base < size) && !is_array &&
+            !(offset == base && whole == copy.type) &&
+            type_holds(typing->types, whole, (offset - base) % size, copy.type))
+            return;
+    }
+    const struct plan *plan = plan_of(&typing->plans, copy.type);
+    if (!plan) {
+        typer->no_memory = true;
+        return;
+    }
+    if (plan->size == 0 || (!plan->known && type_of(typing, copy.type)->role == ROLE_NONE))
+        return;
+    if (is_array && plan->known)
+        propose_array(typer, object, offset, &copy, plan);
+    else if (!is_array)
+        propose_value(typer, object, offset, &copy, plan);
+}
+
+/* ---- references ---- */
+
+void typer_refer(struct typer *typer, const struct reference *reference)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    if (reference->value - heap->index.low >= heap->index.high - heap->index.low)
+        return;
+    typer->batch[typer->batch_count++] = *reference;
+    if (typer->batch_count == BATCH)
+        typer_flush(typer);
+}
+
+/* Many at a time, so that the memory each needs is on its way before it is read. */
+void typer_flush(struct typer *typer)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    uint32_t objects[BATCH];
+    const size_t count = typer->batch_count;
+    for (size_t i = 0; i < count; i++)
+        index_prefetch(&heap->index, typer->batch[i].value);
+    for (size_t i = 0; i < count; i++)
+        index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of,
+                               typer->batch[i].value);
+    for (size_t i = 0; i < count; i++) {
+        objects[i] = heap_find(heap, typer->batch[i].value);
+        if (objects[i] == UINT32_MAX)
+            continue;
+        __builtin_prefetch(typer->batch[i].form == REFERENCE_TEXT ? &typing->texts[objects[i]]
+                                                                  : &typing->claims[objects[i]]);
+        __builtin_prefetch(&heap->offsets[objects[i]]);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (objects[i] != UINT32_MAX && typer->batch[i].form != REFERENCE_TEXT &&
+            __atomic_load_n(&typing->claims[objects[i]], __ATOMIC_RELAXED) == 0)
+            __builtin_prefetch(heap->input->data + heap->offsets[objects[i]]);
+    typer->batch_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (objects[i] != UINT32_MAX)
+            typer_propose(typer, objects[i], typer->batch[i].value - heap->addresses[objects[i]],
+                          &typer->batch[i]);
+}

@@ -1,0 +1,361 @@
+/*
+ * seeds: who says first what an object is: malloc headers, the runtime's records, variables of the
+ * program by DWARF, and interfaces in roots and untyped objects.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap/pointers.h"
+#include "typing/typer.h"
+
+/* ---- objects ---- */
+
+void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    for (uint32_t object = first; object < end; object++) {
+        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object]];
+        struct g2h_object record;
+        if (!heap_has_malloc_header(heap, shape))
+            continue;
+        typer_read(typer, object, &record);
+        if (record.contents.size < shape->size)
+            continue;
+        uint32_t type = types_at(typing->types, heap_word(heap, record.contents.data));
+        if (type == TYPE_NONE)
+            continue;
+        const uint64_t size = type_of(typing, type)->size, room = shape->size - MALLOC_HEADER;
+        struct reference reference = {.value = heap->addresses[object] + MALLOC_HEADER,
+                                      .type = type,
+                                      .source = SOURCE_HEADER,
+                                      .form = REFERENCE_VALUE};
+        if (size > 0 && room / size >= 2) {
+            reference.form = REFERENCE_ARRAY;
+            reference.count = room / size;
+        }
+        typer_propose(typer, object, MALLOC_HEADER, &reference);
+    }
+}
+
+/* Two neighbouring words, both listed as pointers, of which the first is the address of a type or
+ * an itab, are an interface. */
+static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
+                        struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
+                        void *context)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    uint64_t offset;
+    while (fields_next_pointer(&fields, &offset)) {
+        if (offset < word || contents->size < word || offset > contents->size - word ||
+            (is_typed && is_typed(context, offset)))
+            continue;
+        const uint64_t first = heap_word(heap, contents->data + offset - word),
+                       data = heap_word(heap, contents->data + offset);
+        if (first != 0 && data != 0 &&
+            !typer_follow_interface(typer, first, data, false, SOURCE_SWEEP))
+            typer_follow_interface(typer, first, data, true, SOURCE_SWEEP);
+    }
+}
+
+/* What begins with the address of a closure's code is one. */
+static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
+{
+    const struct typing *typing = typer->typing;
+    const struct reference reference = {.source = SOURCE_SWEEP, .form = REFERENCE_CLOSURE};
+    if (contents->size >= typing->heap->params.pointer_size &&
+        map_get(&typing->closure_by_entry, heap_word(typing->heap, contents->data)) != MAP_NONE)
+        typer_propose(typer, object, 0, &reference);
+}
+
+/* What has the address of a type where a channel has that of its elements', and this type's size
+ * where a channel has it, is a channel of it. */
+static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = typing->elemtype_offset;
+    if (place == 0 || contents->size < place + word)
+        return;
+    const uint64_t address = heap_word(heap, contents->data + place),
+                   count = heap_word(heap, contents->data),
+                   most = heap_word(heap, contents->data + word);
+    const uint32_t channel = map_get(&typing->channel_by_elem, address);
+    if (channel == MAP_NONE || count > most)
+        return;
+    const uint8_t *size = contents->data + 3 * word; /* hchan.elemsize, a uint16 */
+    const unsigned elem_size = heap->params.big_endian ? (unsigned)size[0] << 8 | size[1]
+                                                       : (unsigned)size[1] << 8 | size[0];
+    const struct reference reference = {.type = channel, .source = SOURCE_SWEEP};
+    if (elem_size == type_of(typing, types_at(typing->types, address))->size)
+        typer_propose(typer, object, 0, &reference);
+}
+
+void typer_sweep(struct typer *typer, uint32_t object)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    struct g2h_object record;
+    if (object_base(heap, object) != 0)
+        return;
+    typer_read(typer, object, &record);
+    sweep_channel(typer, object, &record.contents);
+    if (!object_has_pointers(heap, object))
+        return;
+    sweep_words(typer, &record.contents, record.fields, NULL, NULL);
+    sweep_closure(typer, object, &record.contents);
+}
+
+/* ---- the runtime's records ---- */
+
+static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
+{
+    struct reference reference = {.value = address, .type = type, .source = SOURCE_RUNTIME};
+    if (type != TYPE_NONE)
+        typer_refer(typer, &reference);
+}
+
+static void seed_closure(struct typer *typer, uint64_t address)
+{
+    struct reference reference = {
+        .value = address, .source = SOURCE_CLOSURE, .form = REFERENCE_CLOSURE};
+    typer_refer(typer, &reference);
+}
+
+/* The struct of a name; TYPE_NONE. */
+static uint32_t type_by_name(const struct types *types, const char *wanted)
+{
+    for (size_t i = 0; i < types->list.count; i++) {
+        size_t size;
+        const char *name = string_pool_text(&types->names, types->list.data[i].name, &size);
+        if (size == strlen(wanted) && memcmp(name, wanted, size) == 0 &&
+            types->list.data[i].size > 0)
+            return (uint32_t)i;
+    }
+    return TYPE_NONE;
+}
+
+static void seed_records(struct typer *typer)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint32_t g = type_by_name(typing->types, "runtime.g"),
+                   m = type_by_name(typing->types, "runtime.m"),
+                   defer = type_by_name(typing->types, "runtime._defer");
+    static const enum g2h_record_kind kinds[] = {
+        G2H_RECORD_GOROUTINE, G2H_RECORD_OSTHREAD,  G2H_RECORD_DEFER,
+        G2H_RECORD_PANIC,     G2H_RECORD_FINALIZER, G2H_RECORD_QUEUEDFINALIZER,
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        for (size_t j = 0; j < g2h_heap_record_count(heap, kinds[i]); j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            if (kinds[i] == G2H_RECORD_GOROUTINE) {
+                seed_value(typer, record.goroutine.address, g);
+                seed_value(typer, record.goroutine.m, m);
+                seed_closure(typer, record.goroutine.ctxt);
+            } else if (kinds[i] == G2H_RECORD_OSTHREAD) {
+                seed_value(typer, record.osthread.m, m);
+            } else if (kinds[i] == G2H_RECORD_DEFER) {
+                seed_value(typer, record.defer.address, defer);
+                seed_closure(typer, record.defer.funcval);
+            } else if (kinds[i] == G2H_RECORD_PANIC) {
+                typer_follow_interface(typer, record.panic.type, record.panic.data, true,
+                                       SOURCE_INTERFACE);
+            } else {
+                const uint32_t type = types_at(typing->types, record.finalizer.object_type);
+                if (type != TYPE_NONE && type_of(typing, type)->kind == TYPE_POINTER)
+                    seed_value(typer, record.finalizer.object, type_of(typing, type)->elem);
+                seed_closure(typer, record.finalizer.funcval);
+            }
+        }
+}
+
+/* ---- globals ---- */
+
+struct segment_context {
+    const struct typing *typing;
+    uint64_t address;
+};
+
+static bool is_global(void *context, uint64_t offset)
+{
+    const struct segment_context *segment = context;
+    return typing_global(segment->typing, segment->address + offset, NULL) != NULL;
+}
+
+static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
+{
+    struct typing *typing = typer->typing;
+    const struct debug *debug = typing->debug;
+    const uint64_t slide = exe_slide(typing->exe);
+    for (size_t i = 0; i < debug->globals.count; i++) {
+        const struct debug_global *global = &debug->globals.data[i];
+        const uint64_t offset = global->address + slide - segment->address;
+        if (offset >= segment->contents.size || global->type >= typing->types->list.count)
+            continue;
+        uint32_t number = global->type;
+        uint64_t count = 1;
+        /* Arrays of any length have the leaves of an element. */
+        while (type_of(typing, number)->kind == TYPE_ARRAY &&
+               type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX) {
+            count *= type_of(typing, number)->length;
+            number = type_of(typing, number)->elem;
+        }
+        const struct plan *plan = plan_of(&typing->plans, number);
+        if (!plan) {
+            typer->no_memory = true;
+            return;
+        }
+        if (plan->leaf_count == 0 || plan->size == 0)
+            continue;
+        if (count > (segment->contents.size - offset) / plan->size)
+            count = (segment->contents.size - offset) / plan->size;
+        const struct extent extent = {segment->contents.data,
+                                      segment->contents.data + segment->contents.size};
+        for (uint64_t j = 0; j < count; j++)
+            for (uint32_t k = 0; k < plan->leaf_count; k++)
+                typer_follow(typer,
+                             segment->contents.data + offset + j * plan->size +
+                                 plan->leaves[k].offset,
+                             &extent, &plan->leaves[k], SOURCE_POINTER);
+    }
+    struct segment_context context = {typing, segment->address};
+    sweep_words(typer, &segment->contents, segment->fields, is_global, &context);
+}
+
+/* ---- frames ---- */
+
+static bool is_local(void *context, uint64_t offset)
+{
+    const uint8_t *typed = context;
+    return typed[offset / 4] != 0;
+}
+
+/* A frame whose words are asked for, and those of its caller behind it. */
+struct stack_part {
+    struct g2h_stackframe frame;
+    uint8_t *listed; /* by offset / 4: in the field list; NULL: no such frame */
+};
+
+static struct stack_part load_frame(struct typer *typer, size_t number)
+{
+    struct stack_part part = {0};
+    struct g2h_record record;
+    struct g2h_field field;
+    g2h_heap_record(typer->typing->heap, G2H_RECORD_STACKFRAME, number, &record);
+    part.frame = record.stackframe;
+    part.listed = calloc((size_t)(part.frame.contents.size / 4) + 1, 1);
+    if (!part.listed) {
+        typer->no_memory = true;
+        return part;
+    }
+    struct g2h_fields fields = part.frame.fields;
+    while (g2h_fields_next(&fields, &field))
+        if (field.offset < part.frame.contents.size)
+            part.listed[field.offset / 4] = 1;
+    return part;
+}
+
+/*
+ * Where a byte range of a variable is in the frame or its caller's: NULL where no piece has all of
+ * it. Variables' memory is reused when they are dead; the field list says which words are alive.
+ */
+static const uint8_t *find_bytes(const struct typing *typing, const struct debug_local *local,
+                                 const struct stack_part *parts, uint64_t offset, uint64_t size,
+                                 bool must_be_listed, uint8_t *typed)
+{
+    for (uint32_t i = 0; i < local->piece_count; i++) {
+        const struct debug_piece *piece = &typing->pieces.data[local->first_piece + i];
+        if (offset < piece->offset || piece->size < size ||
+            offset - piece->offset > piece->size - size)
+            continue;
+        uint64_t place =
+            parts[0].frame.contents.size + (uint64_t)piece->place + (offset - piece->offset);
+        const struct stack_part *part = &parts[0];
+        if (place >= part->frame.contents.size && piece->place >= 0) {
+            place -= part->frame.contents.size;
+            part = &parts[1];
+        }
+        if (!part->listed || part->frame.contents.size < size ||
+            place > part->frame.contents.size - size || place % 4 != 0)
+            return NULL;
+        if (part == &parts[0] && typed)
+            typed[place / 4] = 1;
+        return must_be_listed && !part->listed[place / 4] ? NULL
+                                                          : part->frame.contents.data + place;
+    }
+    return NULL;
+}
+
+static void seed_local(struct typer *typer, const struct debug_local *local,
+                       const struct stack_part *parts, uint8_t *typed)
+{
+    struct typing *typing = typer->typing;
+    const uint64_t word = typing->heap->params.pointer_size;
+    const struct plan *plan =
+        local->type < typing->types->list.count ? plan_of(&typing->plans, local->type) : NULL;
+    if (!plan)
+        return;
+    for (uint32_t i = 0; i < plan->leaf_count; i++) {
+        const struct leaf *leaf = &plan->leaves[i];
+        const uint64_t size = leaf_size(typing->types, leaf->type);
+        uint8_t copy[24]; /* a slice's three words may be in three places */
+        bool whole = true;
+        for (uint64_t at = 0; at < size; at += word) {
+            const bool interface = type_of(typing, leaf->type)->kind == TYPE_INTERFACE;
+            const uint8_t *bytes = find_bytes(typing, local, parts, leaf->offset + at, word,
+                                              at == (interface ? word : 0), typed);
+            if (bytes)
+                memcpy(copy + at, bytes, word);
+            else
+                whole = false;
+        }
+        if (whole)
+            typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, SOURCE_POINTER);
+    }
+}
+
+static void seed_frames(struct typer *typer)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    for (size_t i = 0; i < heap->goroutines.count && !typer->no_memory; i++) {
+        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
+        struct stack_part parts[2] = {{.listed = NULL}};
+        for (uint32_t j = goroutine->frame_count; j-- > 0 && !typer->no_memory;) {
+            free(parts[1].listed);
+            parts[1] = parts[0];
+            parts[0] = load_frame(typer, goroutine->first_frame + j);
+            uint8_t *typed = calloc((size_t)(parts[0].frame.contents.size / 4) + 1, 1);
+            if (!typed || typer->no_memory) {
+                free(typed);
+                typer->no_memory = true;
+                break;
+            }
+            uint32_t count;
+            const struct debug_local *locals = typing_locals(typing, &parts[0].frame, &count);
+            for (uint32_t k = 0; k < count; k++)
+                seed_local(typer, &locals[k], parts, typed);
+            sweep_words(typer, &parts[0].frame.contents, parts[0].frame.fields, is_local, typed);
+            free(typed);
+        }
+        free(parts[0].listed);
+        free(parts[1].listed);
+    }
+}
+
+void typing_seed_roots(struct typer *typer)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    seed_records(typer);
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            seed_segment(typer, &record.segment);
+        }
+    seed_frames(typer);
+    typer_flush(typer);
+}

@@ -1,0 +1,143 @@
+/* What the files of this room share while types are being found. */
+#ifndef TYPING_TYPER_H
+#define TYPING_TYPER_H
+
+#include "typing/typing.h"
+
+/* A pointer that says what it points to. */
+struct reference {
+    uint64_t value;
+    uint64_t count; /* of an array: values, 0 unknown; of a text: its length */
+    uint32_t type;
+    uint8_t source;
+    enum {
+        REFERENCE_VALUE,
+        REFERENCE_ARRAY,
+        REFERENCE_TEXT,
+        REFERENCE_CLOSURE, /* the code that the target begins with tells its type */
+        REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
+    } form;
+};
+
+/* A claim whose leaves are to be followed. */
+struct item {
+    uint32_t object;
+    uint32_t region; /* index in the object's shard; UINT32_MAX: the claim on its start */
+};
+
+typedef VECTOR(struct item) item_vector;
+
+enum { BATCH = 64 };
+
+/* What a thread works with. */
+struct typer {
+    struct typing *typing;
+    struct g2h_reader reader; /* of its own */
+    item_vector items;        /* new claims */
+    struct reference batch[BATCH];
+    size_t batch_count;
+    bool no_memory;
+};
+
+static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
+{
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object]];
+    return heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
+}
+
+static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->shapes.list.data[heap->shape_of[object]].has_pointers;
+}
+
+/* The object's record, read again. */
+static inline void typer_read(struct typer *typer, uint32_t object, struct g2h_object *ret)
+{
+    reader_seek(&typer->reader, typer->typing->heap->offsets[object]);
+    reader_object_again(&typer->reader, ret);
+}
+
+static inline const struct type *type_of(const struct typing *typing, uint32_t type)
+{
+    return &typing->types->list.data[type];
+}
+
+static inline struct shard *shard_of(struct typing *typing, uint32_t object)
+{
+    return &typing->shards[map_hash(object) % SHARDS];
+}
+
+/* ---- propose.c ---- */
+
+/* Hands over a reference; it is looked at when the batch is full, or with typer_flush(). */
+void typer_refer(struct typer *typer, const struct reference *reference);
+void typer_flush(struct typer *typer);
+
+/* Proposes a type for an object itself. */
+void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
+                   const struct reference *reference);
+
+/* Whether a type has a value of another at offset: then a claim on it says nothing new. */
+bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint32_t wanted);
+
+/* The size of the slot that Go takes for so many bytes; 0 where it is a span of its own. */
+uint64_t size_class(uint64_t size);
+
+/* Whether Go takes a slot of this size for so many bytes. */
+bool fits_class(uint64_t size, uint64_t slot);
+
+/* ---- follow.c ---- */
+
+/* Memory that can be read. */
+struct extent {
+    const uint8_t *begin, *end;
+};
+
+/* Refers to all that the leaf of a value points to. at is the leaf's place, with at least
+ * leaf_size() bytes, in the extent. */
+void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
+                  const struct leaf *leaf, enum source source);
+
+/* Refers to the data word of an interface, by its first word; false where that is no type's. */
+bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
+                            enum source source);
+
+/* Follows the leaves of a claim. */
+void typer_follow_item(struct typer *typer, const struct item *item);
+
+/* ---- seeds.c ---- */
+void typing_seed_roots(struct typer *typer);
+void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end);
+void typer_sweep(struct typer *typer, uint32_t object);
+
+/* ---- closures.c ---- */
+
+/* Adds a type for each function that a func value may point to. */
+struct g2h_error *typing_add_closures(struct typing *typing, struct types *types);
+
+/* ---- guess.c ---- */
+
+struct guess_element {
+    const struct plan *plan;
+    uint32_t type; /* or that there are several: see guess.c */
+};
+
+/* What types look like as objects. */
+struct guesses {
+    struct map by_pattern;      /* size class and field list → type */
+    struct map elements_by_key; /* size and words → index in elements */
+    VECTOR(struct guess_element) elements;
+};
+
+struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing);
+void guesses_deinit(struct guesses *guesses);
+
+/* Proposes the only type that an untyped object without malloc header can be. memory is the
+ * thread's own, empty at first. False where there is no memory. */
+bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
+                 uint32_t number);
+
+/* ---- judge.c ---- */
+struct g2h_error *typing_judge(struct typing *typing);
+
+#endif

@@ -1,0 +1,476 @@
+/*
+ * typing; see typing.h. Here: the order of things, the threads, and what others ask.
+ */
+#include "typing/typing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+#include "types/runtime.h"
+#include "typing/typer.h"
+
+/* Objects of a task, and items: claims to follow. */
+enum { OBJECTS_PER_TASK = 1 << 16, ITEMS_PER_TASK = 1 << 12, ALONE = 4 * ITEMS_PER_TASK };
+
+struct run {
+    struct typing *typing;
+    struct typer *typers;
+    item_vector wave; /* what is followed now */
+    struct guesses guesses;
+    struct map *memories; /* of guesses, by thread */
+};
+
+/* ---- what there is ---- */
+
+static uint64_t call_pc(const struct g2h_stackframe *frame)
+{
+    return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
+}
+
+static struct g2h_error *collect_locals(struct typing *typing, struct types *types)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t slide = exe_slide(typing->exe);
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        struct g2h_record record;
+        uint32_t number = (uint32_t)typing->scopes.count, first;
+        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
+        const uint64_t pc = call_pc(&record.stackframe);
+        if (!map_put(&typing->scope_by_pc, pc, number, &first))
+            return &error_no_memory;
+        if (first != number)
+            continue;
+        struct scope scope = {.first = (uint32_t)typing->locals.count};
+        struct g2h_error *error =
+            debug_locals(typing->debug, types, pc - slide, &typing->locals, &typing->pieces);
+        if (error)
+            return error;
+        scope.count = (uint32_t)typing->locals.count - scope.first;
+        if (!vector_push(&typing->scopes, scope))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Where a channel has the address of its elements' type, hchan.elemtype, and which it is then. */
+static struct g2h_error *collect_channels(struct typing *typing)
+{
+    const struct types *types = typing->types;
+    uint32_t name, first;
+    if (!string_pool_find(&types->names, "elemtype", strlen("elemtype"), &name))
+        return NULL;
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        for (uint32_t j = 0; type->role == ROLE_CHAN && j < type->field_count; j++)
+            if (types->fields.data[type->first_field + j].name == name)
+                typing->elemtype_offset = types->fields.data[type->first_field + j].offset;
+        if (type->role != ROLE_CHAN || type->elem >= types->list.count)
+            continue;
+        const uint32_t elem = types->list.data[type->elem].elem;
+        if (elem < types->list.count && types->list.data[elem].address != 0 &&
+            !map_put(&typing->channel_by_elem, types->list.data[elem].address, i, &first))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Dumps name the release from about 1.17 on, executables longer. */
+static struct go_release release_of(const struct typing *typing)
+{
+    const char *version = g2h_heap_go_version(typing->heap);
+    char own[64];
+    struct g2h_bytes known = exe_version(typing->exe);
+    if (*version || known.size >= sizeof(own))
+        return go_release_parse(version);
+    memcpy(own, known.data, (size_t)known.size);
+    own[known.size] = '\0';
+    return go_release_parse(own);
+}
+
+/* All types that objects may have; from here on no type is added. */
+static struct g2h_error *collect_types(struct typing *typing)
+{
+    struct types *types = exe_types(typing->exe);
+    const struct go_release release = release_of(typing);
+    struct runtime_types runtime;
+    typing->types = types;
+    typing->debug = exe_debug(typing->exe);
+    struct g2h_error *error = collect_locals(typing, types);
+    if (error)
+        return error;
+    runtime_types_init(&runtime, types, &release);
+    if (!runtime_types_add(&runtime))
+        error = &error_no_memory;
+    runtime_types_deinit(&runtime);
+    if (!error)
+        error = typing_add_closures(typing, types);
+    if (!error && types->list.count >= CLAIM_TYPE)
+        error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
+    if (!error)
+        error = collect_channels(typing);
+    return error ? error : plans_init(&typing->plans, types);
+}
+
+/* ---- waves ---- */
+
+static struct g2h_error *follow_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->typers[worker];
+    const size_t first = task * ITEMS_PER_TASK;
+    for (size_t i = first; i < run->wave.count && i < first + ITEMS_PER_TASK; i++)
+        typer_follow_item(typer, &run->wave.data[i]);
+    typer_flush(typer);
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
+/* Follows what is new until nothing is; few items are not worth a second thread. */
+static struct g2h_error *follow_all(struct run *run)
+{
+    struct typing *typing = run->typing;
+    struct typer *alone = &run->typers[0];
+    for (;;) {
+        for (unsigned i = 1; i < typing->threads; i++) {
+            item_vector *items = &run->typers[i].items;
+            for (size_t j = 0; j < items->count; j++)
+                if (!vector_push(&alone->items, items->data[j]))
+                    return &error_no_memory;
+            items->count = 0;
+        }
+        while (alone->items.count > 0 && (typing->threads == 1 || alone->items.count < ALONE)) {
+            struct item item = alone->items.data[--alone->items.count];
+            typer_follow_item(alone, &item);
+            if (alone->items.count == 0)
+                typer_flush(alone);
+            if (alone->no_memory)
+                return &error_no_memory;
+        }
+        if (alone->items.count == 0)
+            return NULL;
+        item_vector empty = run->wave;
+        run->wave = alone->items;
+        alone->items = empty;
+        alone->items.count = 0;
+        struct g2h_error *error =
+            workers_run(typing->threads, (run->wave.count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK,
+                        follow_task, run);
+        if (error)
+            return error;
+    }
+}
+
+/* ---- sources ---- */
+
+static struct g2h_error *headers_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = run->typing->heap->object_count - first;
+    typer_seed_headers(&run->typers[worker], first,
+                       first + (count < OBJECTS_PER_TASK ? count : OBJECTS_PER_TASK));
+    return run->typers[worker].no_memory ? &error_no_memory : NULL;
+}
+
+/* Whether an object was without any type before the sweep began: claims of the sweep do not count.
+ */
+static bool is_sweepable(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    return typing->texts[object] == 0 &&
+           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
+}
+
+static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = run->typing->heap->object_count;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+        if (is_sweepable(run->typing, object))
+            typer_sweep(typer, object);
+    typer_flush(typer);
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
+/* Whether nothing at all was known of an object before guessing began. */
+static bool is_unknown(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
+           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+}
+
+static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = run->typing->heap->object_count;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+        if (is_unknown(run->typing, object) &&
+            !typer_guess(typer, &run->guesses, &run->memories[worker], object))
+            return &error_no_memory;
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
+static struct g2h_error *each_object(struct run *run, workers_task *task)
+{
+    const size_t objects = run->typing->heap->object_count;
+    return workers_run(run->typing->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK,
+                       task, run);
+}
+
+static struct g2h_error *guess(struct run *run)
+{
+    const unsigned threads = run->typing->threads;
+    run->memories = calloc(threads, sizeof(*run->memories));
+    struct g2h_error *error =
+        run->memories ? guesses_init(&run->guesses, run->typing) : &error_no_memory;
+    if (!error)
+        error = each_object(run, guess_task);
+    for (unsigned i = 0; run->memories && i < threads; i++)
+        map_deinit(&run->memories[i]);
+    free(run->memories);
+    guesses_deinit(&run->guesses);
+    return error ? error : follow_all(run);
+}
+
+static struct g2h_error *find_types(struct run *run)
+{
+    struct g2h_error *error = each_object(run, headers_task);
+    if (!error) {
+        typing_seed_roots(&run->typers[0]);
+        error = run->typers[0].no_memory ? &error_no_memory : NULL;
+    }
+    if (!error)
+        error = follow_all(run);
+    if (!error)
+        error = each_object(run, sweep_task);
+    if (!error)
+        error = follow_all(run);
+    if (!error)
+        error = guess(run);
+    return error ? error : typing_judge(run->typing);
+}
+
+/* ---- the sums ---- */
+
+static void count_objects(struct typing *typing)
+{
+    struct g2h_type_account *account = &typing->account;
+    for (uint32_t object = 0; object < typing->heap->object_count; object++) {
+        const uint64_t size = heap_object_size(typing->heap, object);
+        const struct object_type what = typing_object(typing, object);
+        if (what.form == OBJECT_TEXT) {
+            account->text_objects++;
+            account->text_bytes += size;
+        } else if (what.form == OBJECT_PART) {
+            account->part_objects++;
+            account->part_bytes += size;
+        } else if (what.form == OBJECT_UNTYPED) {
+            account->untyped_objects++;
+            account->untyped_bytes += size;
+        } else {
+            const uint32_t source = (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT;
+            account->objects[source]++;
+            account->bytes[source] += size;
+        }
+    }
+}
+
+static struct g2h_error *run_all(struct typing *typing)
+{
+    struct run run = {.typing = typing};
+    const uint32_t objects = typing->heap->object_count;
+    struct g2h_error *error = collect_types(typing);
+    if (error)
+        return error;
+    typing->claims = calloc((size_t)objects + 1, sizeof(*typing->claims));
+    typing->texts = calloc((size_t)objects + 1, sizeof(*typing->texts));
+    run.typers = calloc(typing->threads, sizeof(*run.typers));
+    if (!typing->claims || !typing->texts || !run.typers)
+        error = &error_no_memory;
+    for (unsigned i = 0; i < typing->threads && !error; i++) {
+        run.typers[i].typing = typing;
+        run.typers[i].reader = *typing->heap->reader;
+    }
+    if (!error)
+        error = find_types(&run);
+    for (unsigned i = 0; i < typing->threads && run.typers; i++)
+        free(run.typers[i].items.data);
+    free(run.typers);
+    free(run.wave.data);
+    if (!error)
+        count_objects(typing);
+    return error;
+}
+
+struct g2h_error *typing_create(const struct g2h_heap *heap, struct g2h_exe *exe, unsigned threads,
+                                struct typing **ret)
+{
+    struct typing *typing = calloc(1, sizeof(*typing));
+    if (!typing)
+        return &error_no_memory;
+    typing->heap = heap;
+    typing->exe = exe;
+    typing->threads = threads ? threads : workers_available();
+    for (size_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&typing->shards[i].mutex, NULL);
+    struct g2h_error *error = run_all(typing);
+    if (error) {
+        typing_destroy(typing);
+        return error;
+    }
+    *ret = typing;
+    return NULL;
+}
+
+void typing_destroy(struct typing *typing)
+{
+    if (!typing)
+        return;
+    for (size_t i = 0; i < SHARDS; i++) {
+        pthread_mutex_destroy(&typing->shards[i].mutex);
+        map_deinit(&typing->shards[i].first);
+        free(typing->shards[i].regions.data);
+    }
+    plans_deinit(&typing->plans);
+    map_deinit(&typing->closure_by_entry);
+    map_deinit(&typing->channel_by_elem);
+    map_deinit(&typing->scope_by_pc);
+    free(typing->scopes.data);
+    free(typing->locals.data);
+    free(typing->pieces.data);
+    free(typing->claims);
+    free(typing->texts);
+    free(typing);
+}
+
+/* ---- asking ---- */
+
+const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
+                                         uint64_t *ret_offset)
+{
+    const struct debug *debug = typing->debug;
+    const uint64_t place = address - exe_slide(typing->exe);
+    size_t from = 0, to = debug->globals.count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (debug->globals.data[middle].address <= place)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0)
+        return NULL;
+    const struct debug_global *global = &debug->globals.data[from - 1];
+    if (global->type >= typing->types->list.count ||
+        place - global->address >= type_of(typing, global->type)->size)
+        return NULL;
+    if (ret_offset)
+        *ret_offset = place - global->address;
+    return global;
+}
+
+const struct debug_local *typing_locals(const struct typing *typing,
+                                        const struct g2h_stackframe *frame, uint32_t *ret_count)
+{
+    const uint32_t number = map_get(&typing->scope_by_pc, call_pc(frame));
+    *ret_count = 0;
+    if (number == MAP_NONE)
+        return NULL;
+    *ret_count = typing->scopes.data[number].count;
+    return typing->locals.data + typing->scopes.data[number].first;
+}
+
+const struct debug_local *typing_local_at(const struct typing *typing,
+                                          const struct g2h_stackframe *frame, uint64_t offset,
+                                          bool is_argument, uint64_t *ret_offset)
+{
+    uint32_t count;
+    const struct debug_local *locals = typing_locals(typing, frame, &count);
+    const uint64_t cfa = is_argument ? 0 : frame->contents.size;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < locals[i].piece_count; j++) {
+            const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
+            const uint64_t place = offset - (cfa + (uint64_t)piece->place);
+            if (place < piece->size && locals[i].type < typing->types->list.count) {
+                *ret_offset = piece->offset + place;
+                return &locals[i];
+            }
+        }
+    return NULL;
+}
+
+/* Bytes: a string says what they mean, an array of them does not. */
+static bool yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
+{
+    return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
+           ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
+}
+
+static const struct region *first_region(const struct typing *typing, uint32_t object)
+{
+    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
+    const uint32_t first = map_get(&shard->first, object);
+    return first == MAP_NONE ? NULL : &shard->regions.data[first];
+}
+
+struct object_type typing_object(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = typing->claims[object];
+    const struct region *region;
+    if (typing->texts[object] != 0 && (claim == 0 || yields_to_text(typing, object, claim)))
+        return (struct object_type){OBJECT_TEXT, TYPE_NONE, false};
+    if (claim == 0) {
+        region = first_region(typing, object);
+        return region ? (struct object_type){OBJECT_PART, region->type, false}
+                      : (struct object_type){OBJECT_UNTYPED, TYPE_NONE, false};
+    }
+    const bool is_guess = (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS;
+    struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1, is_guess};
+    if ((claim & CLAIM_EXACT) == 0)
+        result.form = OBJECT_PART;
+    else if ((claim & CLAIM_ARRAY) != 0)
+        result.form = OBJECT_ARRAY;
+    return result;
+}
+
+bool typing_place(const struct typing *typing, uint32_t object, uint64_t offset,
+                  struct typed_place *ret)
+{
+    const uint32_t claim = typing->claims[object];
+    const uint64_t base = object_base(typing->heap, object);
+    if (claim != 0 && offset >= base) {
+        *ret = (struct typed_place){.type = (claim & CLAIM_TYPE) - 1,
+                                    .offset = offset - base,
+                                    .is_array = (claim & CLAIM_ARRAY) != 0,
+                                    .is_start = true};
+        const uint64_t size = type_of(typing, ret->type)->size;
+        if (ret->is_array && size > 0) {
+            ret->element = ret->offset / size;
+            ret->offset %= size;
+            return true;
+        }
+        if (ret->offset < size)
+            return true;
+    }
+    for (const struct region *region = first_region(typing, object); region;) {
+        const struct type *type = type_of(typing, region->type);
+        if (offset >= region->offset && type->size > 0) {
+            const uint64_t place = offset - region->offset, element = place / type->size;
+            if (region->is_array ? element < region->count : element == 0) {
+                *ret = (struct typed_place){.type = region->type,
+                                            .offset = place % type->size,
+                                            .element = element,
+                                            .is_array = region->is_array,
+                                            .region_offset = region->offset};
+                return true;
+            }
+        }
+        region = region->next == UINT32_MAX ? NULL : region + 1;
+    }
+    return false;
+}

@@ -1,0 +1,150 @@
+/*
+ * typing: what each object is.
+ *
+ * Takes a heap and the executable that wrote it; gives each object the type that its owners, its
+ * malloc header or its own words tell. Sources propose (seeds.c), references from what is typed
+ * propose more (follow.c), and a proposal is believed only where the type has its pointers exactly
+ * where the dump's field list has them (propose.c). All that are believed are kept until no new one
+ * comes; then a judge picks one of each object's (judge.c). So the result does not depend on the
+ * order in which objects were visited, nor on the number of threads.
+ */
+#ifndef TYPING_TYPING_H
+#define TYPING_TYPING_H
+
+#include <pthread.h>
+
+#include <go2heapsnapshot/graph.h>
+
+#include "exe/debug.h"
+#include "exe/exe.h"
+#include "heap/heap.h"
+#include "types/plan.h"
+
+/* Who says so: the first is trusted most. */
+enum source {
+    SOURCE_HEADER,    /* the allocation's malloc header */
+    SOURCE_RUNTIME,   /* records of goroutines, finalizers, defers */
+    SOURCE_INTERFACE, /* an interface's type word */
+    SOURCE_POINTER,   /* a typed pointer, slice, string, map, channel */
+    SOURCE_CLOSURE,   /* the code that a func value points to */
+    SOURCE_SWEEP,     /* two words of an untyped object that look like an interface */
+    SOURCE_GUESS,     /* the only type of the program that fits */
+    SOURCES = G2H_TYPE_SOURCES,
+};
+
+/*
+ * The claim on an object as a whole, that is on its start, in 32 bits: 0 where there is none. An
+ * array fills the slot with as many values as fit.
+ */
+enum {
+    CLAIM_ARRAY = 1 << 30,
+    CLAIM_EXACT = 1 << 29, /* the size class is the one that Go takes for this type */
+    CLAIM_SOURCE_SHIFT = 26,
+    CLAIM_SOURCE = 7 << CLAIM_SOURCE_SHIFT,
+    CLAIM_TYPE = (1 << 26) - 1, /* its number + 1 */
+};
+
+/* A claim on a part of an object, or another one on its start. */
+struct region {
+    uint64_t offset; /* in the slot */
+    uint64_t count;  /* values, if it is an array */
+    uint32_t type;
+    uint32_t object;
+    uint32_t next; /* of the same object: index in the shard, UINT32_MAX */
+    uint8_t source;
+    bool is_array, is_exact;
+};
+
+enum { SHARDS = 64, MOST_REGIONS = 64 /* of an object */ };
+
+struct shard {
+    pthread_mutex_t mutex;
+    struct map first; /* object → region */
+    VECTOR(struct region) regions;
+};
+
+/*
+ * What is known of the text in an object: 0 where no string points to it. In blocks of 16 bytes,
+ * which small strings share: TEXT_TINY, the end, and a bit for each byte where a string begins;
+ * else the furthest end of a string.
+ */
+enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = 1 << 30 };
+
+/* The variables that are in memory at some pc: locals [first, first + count). */
+struct scope {
+    uint32_t first, count;
+};
+
+struct typing {
+    const struct g2h_heap *heap;
+    struct g2h_exe *exe;
+    const struct types *types;
+    struct debug *debug;
+    struct plans plans;
+    unsigned threads;
+    uint32_t *claims; /* by object */
+    uint32_t *texts;  /* by object */
+    struct shard shards[SHARDS];
+    uint64_t elemtype_offset;    /* in a channel; 0: there is none */
+    struct map channel_by_elem;  /* address of the elements' type → what a channel of it points to */
+    struct map closure_by_entry; /* code pointer → type */
+    struct map scope_by_pc;      /* → scope */
+    VECTOR(struct scope) scopes;
+    debug_local_vector locals;
+    debug_piece_vector pieces;
+    struct g2h_type_account account;
+};
+
+/* Types all objects. exe has been matched with the heap. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *typing_create(const struct g2h_heap *heap, struct g2h_exe *exe, unsigned threads,
+                                struct typing **ret);
+void typing_destroy(struct typing *typing);
+
+/* The global variable, by DWARF, that holds an address of the process, and the offset in it; NULL
+ * where none does. */
+const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
+                                         uint64_t *ret_offset);
+
+/* The variables of a frame. */
+const struct debug_local *typing_locals(const struct typing *typing,
+                                        const struct g2h_stackframe *frame, uint32_t *ret_count);
+
+/*
+ * The variable of a frame that has the word at an offset from its sp, and the offset in the
+ * variable; NULL where none has. is_argument: of its callee's arguments, which are in the caller's
+ * frame.
+ */
+const struct debug_local *typing_local_at(const struct typing *typing,
+                                          const struct g2h_stackframe *frame, uint64_t offset,
+                                          bool is_argument, uint64_t *ret_offset);
+
+/* What an object is, in the end. */
+struct object_type {
+    enum {
+        OBJECT_UNTYPED,
+        OBJECT_VALUE, /* of type */
+        OBJECT_ARRAY, /* of values of type */
+        OBJECT_TEXT,  /* string data */
+        OBJECT_PART,  /* its start, or some other part, is a value of type; the rest is unknown */
+    } form;
+    uint32_t type;
+    bool is_guess;
+};
+struct object_type typing_object(const struct typing *typing, uint32_t object);
+
+/*
+ * The type that the word at offset of an object belongs to, and where in it: the region's own
+ * offset and, in an array, the element. False where no region has the word.
+ */
+struct typed_place {
+    uint32_t type;
+    uint64_t offset; /* in the value */
+    uint64_t element;
+    bool is_array;
+    bool is_start; /* the region is that of the object's start */
+    uint64_t region_offset;
+};
+bool typing_place(const struct typing *typing, uint32_t object, uint64_t offset,
+                  struct typed_place *ret);
+
+#endif

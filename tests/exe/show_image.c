@@ -1,0 +1,78 @@
+/*
+ * show_image: what the room exe reads of an executable, as text to compare with other tools'.
+ *
+ *   show_image EXECUTABLE [ELF]
+ *
+ * Lines: "version V"; "section NAME FLAGS ADDRESS SIZE CONTENTS", the last one being the size
+ * without compression and its CRC-32; "function OFFSET NAME" by offsets from the first one;
+ * "variable ADDRESS SIZE NAME". ELF is written: the debug sections as image_as_elf() has them.
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <zlib.h>
+
+#include "exe/exe.h"
+#include "exe/pclntab.h"
+
+static int fail(struct g2h_error *error)
+{
+    fprintf(stderr, "%s\n", error->message);
+    g2h_error_destroy(error);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct g2h_exe *exe;
+    struct pclntab pclntab;
+    if (argc < 2)
+        return 2;
+    struct g2h_error *error = g2h_exe_open(argv[1], &exe);
+    if (error)
+        return fail(error);
+    const struct image *image = exe_image(exe);
+    struct image *debug = exe_debug_image(exe);
+    struct g2h_bytes version = exe_version(exe);
+    printf("version %.*s\n", (int)version.size, (const char *)version.data);
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        struct g2h_bytes contents;
+        error = image_section_contents((struct image *)(uintptr_t)image, section, &contents);
+        if (error)
+            return fail(error);
+        printf("section %.*s %s%s%s %" PRIx64 " %" PRIu64 " %" PRIu64 " %08lx\n",
+               (int)section->name.size, (const char *)section->name.data,
+               (section->flags & SHF_ALLOC) != 0 ? "a" : "-",
+               (section->flags & SHF_WRITE) != 0 ? "w" : "-",
+               (section->flags & SHF_EXECINSTR) != 0 ? "x" : "-", section->address, section->size,
+               contents.size, crc32_z(0, contents.data, contents.size));
+    }
+    error = pclntab_init(&pclntab, image);
+    if (error)
+        return fail(error);
+    for (uint64_t i = 0; i < pclntab.count; i++) {
+        struct g2h_bytes name = pclntab_name(&pclntab, i);
+        printf("function %" PRIx64 " %.*s\n", pclntab_entry(&pclntab, i), (int)name.size,
+               (const char *)name.data);
+    }
+    const struct image *symbols = image_symbol_count(image) > 0 || !debug ? image : debug;
+    for (size_t i = 0; i < image_symbol_count(symbols); i++) {
+        struct image_symbol symbol;
+        if (image_symbol(symbols, i, &symbol) && symbol.type == STT_OBJECT && symbol.size > 0 &&
+            (symbols->sections[symbol.section].flags & SHF_WRITE) != 0)
+            printf("variable %" PRIx64 " %" PRIu64 " %.*s\n", symbol.address, symbol.size,
+                   (int)symbol.name.size, (const char *)symbol.name.data);
+    }
+    if (argc > 2 && debug) {
+        struct g2h_bytes elf;
+        error = image_as_elf(debug, &elf);
+        if (error)
+            return fail(error);
+        FILE *file = fopen(argv[2], "wb");
+        if (!file || fwrite(elf.data, 1, elf.size, file) != elf.size || fclose(file) != 0)
+            return 2;
+    }
+    g2h_exe_close(exe);
+    return 0;
+}

@@ -1,0 +1,3 @@
+module structures
+
+go 1.19
