@@ -48,6 +48,22 @@ for GOROOT in ${GOROOTS:-$("$top/tools/setup" go-dist) $("$top/tools/setup" go-c
 	CGO_ENABLED=1 variant cgo -ldflags=-linkmode=external
 done
 
+# Executables of other systems, which cannot be run here: the same variables, of the same types.
+for system in darwin windows; do
+	name=$release-$system
+	mkdir -p "$build/$name"
+	types='s/"address":"[0-9a-f]*"//'
+	"$build/print_debug" "$build/$release-plain/app" | grep '"global":"main\.' | sed "$types" | sort >"$build/$name/wanted"
+	if (cd "$top/tests/exe/debug" && GOOS=$system "$go" build -trimpath -o "$build/$name/app" .) >"$build/$name/log" 2>&1 &&
+		"$build/print_debug" "$build/$name/app" | grep '"global":"main\.' | sed "$types" | sort >"$build/$name/found" &&
+		diff "$build/$name/wanted" "$build/$name/found" >>"$build/$name/log"; then
+		echo "ok - $name: $(grep -c . <"$build/$name/found") global variables have the types that they have here"
+	else
+		echo "not ok - $name: global variables have the types that they have here"
+		head -n 10 "$build/$name/log" | cut -c 1-300 | sed 's/^/# /'
+	fi
+done
+
 # The same without libdw: nothing, and nothing breaks.
 if make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/libgo2heapsnapshot.a" >"$build/log" 2>&1 &&
 	cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -I"$top/include" -I"$top/src" -o "$build/print_debug_without" \

@@ -96,7 +96,7 @@ static uint64_t visit(const struct types *types, uint32_t number, unsigned depth
 static uint64_t
     found; /* types and locals: so that it is seen whether damaged ones still have any */
 
-static void ask(const struct image *image, uint64_t low, uint64_t high)
+static void ask(struct image *image, uint64_t low, uint64_t high)
 {
     struct types types;
     struct debug debug;
@@ -135,13 +135,14 @@ int main(int argc, char **argv)
     double longest = 0;
     if (!copy)
         return 2;
-    memcpy(copy, input->data, (size_t)input->size);
-    if (image_init(&image, argv[1], (struct g2h_bytes){copy, input->size}))
-        return 2;
-    const struct image_section *text = image_section(&image, ".text");
-    for (uint64_t way = first; text && way < first + count; way++) {
+    for (uint64_t way = first; way < first + count; way++) {
         state = way * 0x9e3779b97f4a7c15u | 1;
         memcpy(copy, input->data, (size_t)input->size);
+        if (image_init(&image, argv[1], (struct g2h_bytes){copy, input->size}))
+            return 2;
+        const struct image_section *text = image_section(&image, ".text");
+        if (!text)
+            return 2;
         damage(copy, &image);
         fprintf(stderr, "way %lu\n", (unsigned long)way);
         alarm(60);
@@ -152,6 +153,7 @@ int main(int argc, char **argv)
         const double seconds =
             (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
         longest = seconds > longest ? seconds : longest;
+        image_deinit(&image);
     }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -159,7 +161,6 @@ int main(int argc, char **argv)
            "types and locals in each\n",
            argv[1], (unsigned long)count, longest, usage.ru_maxrss / 1024,
            (unsigned long)(found / (count ? count : 1)));
-    image_deinit(&image);
     free(copy);
     g2h_input_close(input);
     return 0;
