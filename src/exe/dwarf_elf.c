@@ -76,7 +76,7 @@ static bool open_section(const struct image *image, const struct image_section *
 static bool fill_section(const struct section *section, uint8_t *to)
 {
     if (!section->compressed) {
-        if (section->size > 0) /* data is NULL else */
+        if (section->size > 0)
             memcpy(to, section->data.data, (size_t)section->size);
         return true;
     }

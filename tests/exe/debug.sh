@@ -38,7 +38,7 @@ variant() {
 for GOROOT in ${GOROOTS:-$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)}; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION)
+	release=$("$go" version | cut -d " " -f 3)
 	variant plain
 	variant N -gcflags='all=-N -l'
 	variant pie -buildmode=pie
@@ -58,4 +58,19 @@ if make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/libgo2he
 else
 	echo 'not ok - without libdw there is no DWARF'
 	sed 's/^/# /' "$build/log"
+fi
+
+flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$build/sanitized/libgo2heapsnapshot.a" >"$build/make.log" 2>&1
+# shellcheck disable=SC2086  # flags are words
+if cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/mutate_debug" \
+	"$top/tests/exe/mutate_debug.c" "$build/sanitized/libgo2heapsnapshot.a" $libraries; then
+	for app in "$build"/*-uncompressed/app "$build/$release-cgo/app"; do
+		"$build/mutate_debug" "$app" "${DAMAGES:-170}" >"$build/mutate.out" 2>"$build/mutate.err" ||
+			{ echo "not ok - $app: damaged DWARF"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
+		sed "s|$build/||" "$build/mutate.out"
+	done
+else
+	echo 'not ok - the driver of damaged DWARF builds'
+	sed 's/^/# /' "$build/make.log"
 fi

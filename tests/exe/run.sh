@@ -70,3 +70,6 @@ else
 	echo 'not ok - the driver of damaged executables builds'
 	sed 's/^/# /' "$build/make.log"
 fi
+
+# What DWARF knows.
+"$top/tests/exe/debug.sh"
