@@ -255,6 +255,7 @@ static struct g2h_error *open_dwarf(struct dwarf *dwarf, const struct image *ima
     if (dwarf->elf)
         dwarf->libdw = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
     dwarf->walk_left = dwarf->info.size * 8;
+    dwarf->locals_left = dwarf->info.size * 64;
     dwarf->types_left = dwarf->info.size / 4;
     dwarf->text_left = dwarf->size * 2;
     return NULL;
