@@ -276,6 +276,7 @@ static struct g2h_error *open_dwarf(struct dwarf *dwarf, struct image *image)
     if (dwarf->info.size > 0)
         dwarf->libdw = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
     dwarf->walk_left = dwarf->info.size * 8;
+    dwarf->locals_left = dwarf->info.size * 64;
     dwarf->types_left = dwarf->info.size / 4;
     dwarf->text_left = bytes.size * 2;
     return NULL;

@@ -51,6 +51,7 @@ struct dwarf {
 
     /* What damaged DWARF may cost: bytes to pass over, types and bytes of text to add. */
     uint64_t walk_left, types_left, text_left;
+    uint64_t locals_left; /* bytes to pass over for the variables of all functions */
 };
 
 /* ---- DIEs: all of it bounded ---- */

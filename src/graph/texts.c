@@ -60,7 +60,10 @@ void texts_append(const struct texts *texts, struct g2h_reader *reader,
         if (at < size && !starts)
             continue;
         if (at > begin && any) {
-            append_part(texts, data + begin, at - begin, text);
+            uint64_t end = at;
+            while (at < size && end > begin + 1 && data[end - 1] == 0)
+                end--; /* what aligns the next one */
+            append_part(texts, data + begin, end - begin, text);
             if (at < size)
                 text_append(text, separator, sizeof(separator) - 1);
         }

@@ -28,6 +28,22 @@ static uint64_t call_pc(const struct g2h_stackframe *frame)
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
 
+/* Variables that are kept: of a function, and more of all functions together than of sane ones. */
+enum { LOCALS_OF_SCOPE = 4096, LOCALS_MORE = 1 << 20, LOCALS_PER_FRAME = 64 };
+
+/* How many of a scope's variables are made use of: each word of a frame is looked for in them. */
+static uint32_t usable_locals(const struct typing *typing, uint32_t first)
+{
+    uint32_t count = 0, pieces = 0;
+    while (first + count < typing->locals.count) {
+        pieces += typing->locals.data[first + count].piece_count;
+        if (pieces > LOCALS_OF_SCOPE)
+            break;
+        count++;
+    }
+    return count;
+}
+
 static struct g2h_error *collect_locals(struct typing *typing, struct types *types)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -42,11 +58,14 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
         if (first != number)
             continue;
         struct scope scope = {.first = (uint32_t)typing->locals.count};
-        struct g2h_error *error =
-            debug_locals(typing->debug, types, pc - slide, &typing->locals, &typing->pieces);
+        const bool is_enough = typing->locals.count + typing->pieces.count >
+                               LOCALS_MORE + LOCALS_PER_FRAME * heap->frames.count;
+        struct g2h_error *error = is_enough ? NULL
+                                            : debug_locals(typing->debug, types, pc - slide,
+                                                           &typing->locals, &typing->pieces);
         if (error)
             return error;
-        scope.count = (uint32_t)typing->locals.count - scope.first;
+        scope.count = usable_locals(typing, scope.first);
         if (!vector_push(&typing->scopes, scope))
             return &error_no_memory;
     }

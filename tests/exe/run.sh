@@ -171,3 +171,6 @@ done
 
 # What DWARF knows.
 "$top/tests/exe/debug.sh"
+
+# The whole conversion of what is damaged.
+"$top/tests/exe/typed.sh"
