@@ -91,6 +91,19 @@ static struct g2h_error *type_objects(struct g2h_graph *graph)
     return typing_create(graph->heap, graph->exe, graph->threads, &graph->typing);
 }
 
+/* Strings that are made of what the heap holds come last: all others must be known. */
+static struct g2h_error *number_texts(struct g2h_graph *graph)
+{
+    if (!graph->typing)
+        return NULL;
+    texts_init(&graph->texts, &graph->names, &graph->strings, graph->redact);
+    struct g2h_error *error = graph_name_entries(graph);
+    if (!error)
+        error = texts_number_objects(&graph->texts, graph->typing);
+    texts_finish(&graph->texts);
+    return error;
+}
+
 static struct g2h_error *build(struct g2h_graph *graph)
 {
     uint32_t dummy;
@@ -111,8 +124,8 @@ static struct g2h_error *build(struct g2h_graph *graph)
         error = add_all_parts(graph);
     if (!error)
         error = graph_fill_children(graph);
-    if (!error && graph->typing)
-        error = texts_init(&graph->texts, graph->typing, &graph->strings, graph->redact);
+    if (!error)
+        error = number_texts(graph);
     return error ? error : count_all(graph);
 }
 
@@ -142,6 +155,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     for (size_t i = 0; i < graph->block_count; i++) {
         free(graph->blocks[i].targets);
         free(graph->blocks[i].starts);
+        free(graph->blocks[i].entry_names);
     }
     free(graph->blocks);
     free(graph->live);

@@ -68,7 +68,11 @@ struct block {
     uint32_t *targets, *starts; /* starts has an entry more than the block has objects */
     uint32_t objects;
     uint64_t hits;
+    /* Of each pointer of a map's entry (struct edge_name, is_entry), in the order of the edges:
+     * its string; ENTRY_ELEMENT and the element's index; NAME_NONE where the key has no text. */
+    uint32_t *entry_names;
 };
+#define ENTRY_ELEMENT ((uint32_t)1 << 31)
 
 struct g2h_graph {
     const struct g2h_heap *heap;

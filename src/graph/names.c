@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/keys.h"
+
 /* ---- text ---- */
 
 void text_append(struct text *text, const char *data, size_t size)
@@ -225,37 +227,104 @@ static uint32_t *new_paths(uint64_t words)
     return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
 }
 
-/* The names of a type's words: "Config.TLS"; and of those of all elements of arrays:
+/* Whether the word at offset of a type is the runtime's own: of a map's or channel's inside, or the
+ * first of an interface. */
+static bool is_internal_word(const struct types *types, uint32_t type, const struct plan *plan,
+                             uint64_t offset)
+{
+    const uint8_t role = types->list.data[type].role;
+    if (role == ROLE_MAP || role == ROLE_CHAN || role == ROLE_INTERNAL)
+        return true;
+    uint32_t from = 0, to = plan->leaf_count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (plan->leaves[middle].offset < offset)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < plan->leaf_count && plan->leaves[from].offset == offset &&
+           types->list.data[plan->leaves[from].type].kind == TYPE_INTERFACE;
+}
+
+/* The names of a word of a type: "Config.TLS"; and of those of all elements of arrays:
  * "[3].Config.TLS". */
+static bool intern_word(const struct names *names, struct string_pool *strings, uint32_t type,
+                        const struct plan *plan, uint64_t offset)
+{
+    const struct types *types = names->typing->types;
+    struct type_names *of_type = &names->of_type[type];
+    const uint64_t word = types->pointer_size, first = offset / word;
+    const uint32_t internal = is_internal_word(types, type, plan, offset) ? PATH_INTERNAL : 0;
+    char path[NAME_LIMIT - 32], indexed[NAME_LIMIT];
+    const size_t size = types_path(types, type, offset, path, sizeof(path));
+    if (first < of_type->value_words) {
+        if (!string_pool_intern(strings, size > 0 ? path : "value", size > 0 ? size : 5,
+                                &of_type->value_paths[first]))
+            return false;
+        of_type->value_paths[first] |= internal;
+    }
+    for (uint64_t j = first; size > 0 && j < of_type->array_words; j += plan->size / word) {
+        int length = snprintf(indexed, sizeof(indexed), "[%llu]%s%s",
+                              (unsigned long long)(j / (plan->size / word)),
+                              path[0] == '[' ? "" : ".", path);
+        if (!string_pool_intern(strings, indexed, (size_t)length, &of_type->array_paths[j]))
+            return false;
+        of_type->array_paths[j] |= internal;
+    }
+    return true;
+}
+
+/* The same of an entry of a map: "[#3].TLS", where 3 counts the slots of the array. */
+static bool intern_entry_word(const struct names *names, struct string_pool *strings,
+                              const struct type_names *of_type, uint64_t offset)
+{
+    const struct map_entries *entries = of_type->entries;
+    const uint64_t word = names->heap->params.pointer_size, first = offset / word;
+    const unsigned slot = entries->place_of_word[first] & (SLOTS - 1);
+    struct text text = {0};
+    bool good = true;
+    for (uint64_t j = first; j < of_type->value_words || j < of_type->array_words;
+         j += entries->size / word) {
+        uint32_t name;
+        text.size = 0;
+        map_entries_append_index(names->typing->types, entries, offset,
+                                 j / (entries->size / word) * SLOTS + slot, &text);
+        good = !text.failed && string_pool_intern(strings, text.data, text.size, &name);
+        if (!good)
+            break;
+        if (j < of_type->value_words)
+            of_type->value_paths[j] = name;
+        if (j < of_type->array_words)
+            of_type->array_paths[j] = name;
+    }
+    text_deinit(&text);
+    return good;
+}
+
 static bool intern_paths(const struct names *names, struct string_pool *strings, uint32_t type)
 {
     struct typing *typing = (struct typing *)names->typing; /* plans are made when asked for */
     struct type_names *of_type = &names->of_type[type];
     const struct plan *plan = plan_of(&typing->plans, type);
     const uint64_t word = names->heap->params.pointer_size;
-    char path[NAME_LIMIT - 32], indexed[NAME_LIMIT];
     if (!plan)
         return false;
     if (plan->size < word || plan->size % word != 0 || plan->word_count == 0)
         of_type->value_words = of_type->array_words = 0;
+    else if (!map_entries_create(typing->types, type, &of_type->entries))
+        return false;
     of_type->value_paths = new_paths(of_type->value_words);
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
     for (uint32_t i = 0; i < plan->word_count; i++) {
-        const uint64_t first = plan->words[i] / word;
-        size_t size = types_path(typing->types, type, plan->words[i], path, sizeof(path));
-        if (first < of_type->value_words &&
-            !string_pool_intern(strings, size > 0 ? path : "value", size > 0 ? size : 5,
-                                &of_type->value_paths[first]))
+        const uint64_t offset = plan->words[i];
+        const bool is_entry =
+            of_type->entries && of_type->entries->place_of_word[offset / word] != PLACE_NONE;
+        if (!(is_entry ? intern_entry_word(names, strings, of_type, offset)
+                       : intern_word(names, strings, type, plan, offset)))
             return false;
-        for (uint64_t j = first; size > 0 && j < of_type->array_words; j += plan->size / word) {
-            int length = snprintf(indexed, sizeof(indexed), "[%llu]%s%s",
-                                  (unsigned long long)(j / (plan->size / word)),
-                                  path[0] == '[' ? "" : ".", path);
-            if (!string_pool_intern(strings, indexed, (size_t)length, &of_type->array_paths[j]))
-                return false;
-        }
     }
     return true;
 }
@@ -364,6 +433,7 @@ void names_deinit(struct names *names)
     for (size_t i = 0; names->of_type && i < names->typing->types->list.count; i++) {
         free(names->of_type[i].value_paths);
         free(names->of_type[i].array_paths);
+        map_entries_destroy(names->of_type[i].entries);
     }
     free(names->of_type);
     map_deinit(&names->of_part);
@@ -372,15 +442,66 @@ void names_deinit(struct names *names)
 
 /* ---- edges ---- */
 
-/* Keys: bits 62 and 63 tell the form; a plain offset has none of them. */
+/* Keys: bits 62 and 63 tell the form; a plain offset has no bit from ELEMENT_OFFSET on. */
 #define KEY_FORM      ((uint64_t)3 << 62)
+#define KEY_SLOT      ((uint64_t)0 << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
 #define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
 #define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
+static uint64_t offset_in_array(const struct names *names, const struct typed_place *place)
+{
+    return place->element * names->typing->types->list.data[place->type].size + place->offset;
+}
+
+static struct edge_name named(uint32_t path)
+{
+    return (struct edge_name){.form = EDGE_NAME_STRING,
+                              .is_internal = (path & PATH_INTERNAL) != 0,
+                              .value = path & ~PATH_INTERNAL};
+}
+
+/*
+ * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
+ * been moved; they have the names of any other field.
+ */
+static struct edge_name entry_name(const struct names *names, const struct typed_place *place,
+                                   const struct g2h_bytes *contents, uint64_t offset)
+{
+    const struct type_names *of_type = &names->of_type[place->type];
+    const struct map_entries *entries = of_type->entries;
+    const uint64_t word = names->heap->params.pointer_size, value = offset - place->offset;
+    const uint8_t of_word = entries->place_of_word[place->offset / word];
+    const uint64_t index = offset_in_array(names, place) / word;
+    const uint32_t *paths = place->is_array ? of_type->array_paths : of_type->value_paths;
+    const uint64_t words = place->is_array ? of_type->array_words : of_type->value_words;
+    if (of_word == PLACE_NONE && index < words && paths[index] != NAME_NONE) {
+        struct edge_name name = named(paths[index]);
+        name.is_internal = true; /* overflow */
+        return name;
+    }
+    if (of_word == PLACE_NONE || contents->size < entries->size ||
+        value > contents->size - entries->size ||
+        !map_entries_is_used(names, entries, contents->data + value, of_word & (SLOTS - 1))) {
+        const uint64_t element = place->is_array ? place->element + 1 : 0;
+        if (element >= (uint64_t)1 << 20)
+            return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
+        return (struct edge_name){.form = EDGE_NAME_KEY,
+                                  .is_internal = of_word == PLACE_NONE,
+                                  .value = KEY_SLOT | ((uint64_t)place->type + 1) << 36 |
+                                           element << 16 | place->offset};
+    }
+    struct edge_name name = {.form = EDGE_NAME_INDEX,
+                             .value = place->element * SLOTS + (of_word & (SLOTS - 1))};
+    if (index < words && paths[index] != NAME_NONE)
+        name = named(paths[index]);
+    name.is_entry = entries->kind != KEYS_PLAIN;
+    return name;
+}
+
 /* By the type that the object, or the part of it, has. */
-static bool typed_name(const struct names *names, uint32_t object, uint64_t offset,
-                       struct edge_name *ret)
+static bool typed_name(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
+                       uint64_t offset, struct edge_name *ret)
 {
     const uint64_t word = names->heap->params.pointer_size;
     struct typed_place place;
@@ -388,69 +509,90 @@ static bool typed_name(const struct names *names, uint32_t object, uint64_t offs
         return false;
     const struct type_names *of_type = &names->of_type[place.type];
     const uint64_t size = names->typing->types->list.data[place.type].size;
+    if (place.is_start && of_type->entries) {
+        *ret = entry_name(names, &place, contents, offset);
+        return true;
+    }
     if (place.is_start && place.is_array) {
-        const uint64_t index = (place.element * size + place.offset) / word;
+        const uint64_t index = offset_in_array(names, &place) / word;
         if (index >= of_type->array_words)
-            *ret = (struct edge_name){EDGE_NAME_INDEX, offset};
+            *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
         else if (of_type->array_paths[index] == NAME_NONE)
-            *ret = (struct edge_name){EDGE_NAME_INDEX, place.element};
+            *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = place.element};
         else
-            *ret = (struct edge_name){EDGE_NAME_STRING, of_type->array_paths[index]};
+            *ret = named(of_type->array_paths[index]);
         return true;
     }
     if (place.is_start) {
         const uint64_t index = place.offset / word;
         if (index >= of_type->value_words || of_type->value_paths[index] == NAME_NONE)
             return false;
-        *ret = (struct edge_name){EDGE_NAME_STRING, of_type->value_paths[index]};
+        *ret = named(of_type->value_paths[index]);
         return true;
     }
     const uint64_t region = place.region_offset + place.element * size;
     if (region > UINT16_MAX || place.offset > UINT16_MAX)
         return false;
-    *ret = (struct edge_name){EDGE_NAME_KEY,
-                              KEY_PART | (uint64_t)place.type << 32 | region << 16 | place.offset};
+    *ret = (struct edge_name){.form = EDGE_NAME_KEY,
+                              .value = KEY_PART | (uint64_t)place.type << 32 | region << 16 |
+                                       place.offset};
     return true;
 }
 
 struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
-                              uint64_t offset, uint64_t word_before)
+                              const struct g2h_bytes *contents, uint64_t offset)
 {
     const struct g2h_heap *heap = names->heap;
+    const uint64_t word = heap->params.pointer_size;
     struct edge_name typed;
-    if (names->typing && typed_name(names, object, offset, &typed))
+    if (names->typing && typed_name(names, object, contents, offset, &typed))
         return typed;
     const bool is_array = shape->type != SHAPE_NO_TYPE &&
                           (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
     const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
     const uint64_t start = is_array && shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
-    if (is_array && size == heap->params.pointer_size)
-        return (struct edge_name){EDGE_NAME_INDEX, (offset - start) / size};
+    if (is_array && size == word)
+        return (struct edge_name){.form = EDGE_NAME_INDEX, .value = (offset - start) / size};
     if (offset >= ELEMENT_OFFSET)
-        return (struct edge_name){EDGE_NAME_INDEX, offset};
-    if (size > 0)
-        return (struct edge_name){EDGE_NAME_KEY, KEY_ELEMENT | (offset - start) / size << 20 |
-                                                     (offset - start) % size};
+        return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
+    struct edge_name name = {.form = EDGE_NAME_KEY, .value = offset};
+    if (size > 0) {
+        name.value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
+        return name;
+    }
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
-        return (struct edge_name){
-            EDGE_NAME_KEY,
-            offset}; /* the word before is the allocation's type, not an interface's */
-    uint32_t type = interface_type_of(heap, word_before);
+        return name; /* the word before is the allocation's type, not an interface's */
+    const uint32_t type =
+        offset < word ? UINT32_MAX
+                      : interface_type_of(heap, heap_word(heap, contents->data + offset - word));
     if (type != UINT32_MAX)
-        return (struct edge_name){EDGE_NAME_KEY, KEY_INTERFACE | (uint64_t)type << 20 | offset};
-    return (struct edge_name){EDGE_NAME_KEY, offset};
+        name.value = KEY_INTERFACE | (uint64_t)type << 20 | offset;
+    return name;
+}
+
+/* The way to the word at offset of a type, behind what leads to the value. */
+static void append_way(const struct names *names, uint32_t type, uint64_t offset, struct text *text)
+{
+    char path[NAME_LIMIT];
+    const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
+    if (size > 0 && path[0] != '[' && text->size > 0)
+        text_append(text, ".", 1);
+    text_append(text, path, size);
 }
 
 static void append_key(const struct names *names, uint64_t key, struct text *text)
 {
     const uint64_t form = key & KEY_FORM;
     if (form == KEY_PART) {
-        char path[NAME_LIMIT];
-        const size_t size = types_path(names->typing->types, (uint32_t)((key & ~KEY_FORM) >> 32),
-                                       key & UINT16_MAX, path, sizeof(path));
-        text_printf(text, "f%llu%s", (unsigned long long)(key >> 16 & UINT16_MAX),
-                    size > 0 && path[0] != '[' ? "." : "");
-        text_append(text, path, size);
+        text_printf(text, "f%llu", (unsigned long long)(key >> 16 & UINT16_MAX));
+        append_way(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
+        return;
+    }
+    if (form == KEY_SLOT && key >= ELEMENT_OFFSET) {
+        const uint64_t element = key >> 16 & ((1 << 20) - 1);
+        if (element > 0)
+            text_printf(text, "[%llu]", (unsigned long long)element - 1);
+        append_way(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
         return;
     }
     if (form == KEY_ELEMENT)

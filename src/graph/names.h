@@ -47,15 +47,17 @@ bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size
 /*
  * The names that come from a type, made where objects have it: of the object, and of each word of a
  * value, or of the values of the longest array. NAME_NONE: not used; in arrays also: the element's
- * index says it all.
+ * index says it all. PATH_INTERNAL: the word is the runtime's own.
  */
 struct type_names {
     uint32_t value, array; /* strings: "main.T", "[]main.T" */
     uint32_t *value_paths, *array_paths;
     uint64_t value_words, array_words;
+    struct map_entries *entries; /* of a map's buckets or groups, else NULL; see keys.h */
 };
 
-#define NAME_NONE UINT32_MAX
+#define NAME_NONE     UINT32_MAX
+#define PATH_INTERNAL ((uint32_t)1 << 31)
 
 struct names {
     const struct g2h_heap *heap;
@@ -89,13 +91,14 @@ uint32_t names_of_object(const struct names *names, uint32_t object);
  */
 struct edge_name {
     enum { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
+    bool is_internal; /* it leads to what the runtime owns */
+    bool is_entry;    /* of a map, whose key may have a better name: graph_name_entries() */
     uint64_t value;
 };
 
-/* The name of the pointer at offset of an object. word_before is that of the object's contents, 0
- * if none. */
+/* The name of the pointer at offset of an object with these contents. */
 struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
-                              uint64_t offset, uint64_t word_before);
+                              const struct g2h_bytes *contents, uint64_t offset);
 
 /* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
  * tells none. */

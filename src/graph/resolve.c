@@ -118,10 +118,7 @@ static bool collect_name(struct collector *collector, const struct names *names,
                          const struct shape *shape, const struct g2h_bytes *contents,
                          uint64_t offset)
 {
-    const struct g2h_heap *heap = names->heap;
-    const uint64_t word = heap->params.pointer_size;
-    uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
-    struct edge_name name = edge_name_of(names, object, shape, offset, before);
+    const struct edge_name name = edge_name_of(names, object, shape, contents, offset);
     uint32_t value;
     if (name.form != EDGE_NAME_KEY)
         return true;

@@ -1,5 +1,6 @@
 /*
- * texts: the contents of Go's strings as names of their nodes.
+ * texts: strings of the snapshot that are made of the heap's own: the contents of Go's strings, as
+ * names of their nodes, and the names of map entries (keys.h).
  *
  * There may be millions, so they are not kept: a text is known by the object that holds it and is
  * read from the dump again when it is written. Each is in the snapshot's strings once, behind those
@@ -14,29 +15,61 @@
 
 struct text_entry {
     uint32_t object;
-    uint32_t extent; /* what typing knew of it: see struct typing, texts */
+    uint32_t extent; /* what typing knew of it: see struct typing, texts; or TEXT_KEY and where the
+                        pointer is that has the name, in units of 4 bytes */
 };
+enum { TEXT_KEY = 1 << 30 };
 
 struct texts {
-    const struct g2h_heap *heap;
+    const struct names *names;
     bool redact;
     VECTOR(struct text_entry) entries;
-    uint32_t *slots; /* a hash table of entries, UINT32_MAX where free */
-    size_t mask;
     uint32_t first; /* number of the first one's string */
+
+    /* While they are being numbered: */
+    const struct string_pool *strings;
+    struct g2h_reader reader;
+    struct text text, other;
+    VECTOR(uint32_t) hashes; /* by entry */
+    uint32_t *slots;         /* a hash table of entries, UINT32_MAX where free */
+    size_t mask;
+    uint64_t key_bytes; /* of the names of map entries */
 };
 
 /*
- * Numbers the texts of all objects that typing takes for strings, once strings has all others.
- * typing->texts of such an object becomes the number of its string. redact: names tell a text's
- * length and a hash of it only.
+ * Begins, once strings has all others. redact: names tell a text's length and a hash of it only.
  */
-struct g2h_error *texts_init(struct texts *texts, struct typing *typing,
-                             const struct string_pool *strings, bool redact);
+void texts_init(struct texts *texts, const struct names *names, const struct string_pool *strings,
+                bool redact);
 void texts_deinit(struct texts *texts);
+
+/*
+ * Numbers the texts of all objects that typing takes for strings. typing->texts of such an object
+ * becomes the number of its string.
+ */
+struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typing);
+
+/*
+ * The number of the text in texts->text, which is what texts_append() makes of entry; it is added
+ * where it is new. False where there is no memory.
+ *
+ * The names of map entries have a limit: DevTools reads all strings as one, which must be shorter
+ * than 2^29. A new one beyond it gets NAME_NONE.
+ */
+bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret);
+
+/* Ends: frees what only numbering needs. */
+void texts_finish(struct texts *texts);
 
 /* Appends the text of an entry. reader is the caller's own copy of the heap's. */
 void texts_append(const struct texts *texts, struct g2h_reader *reader,
                   const struct text_entry *entry, struct text *text);
+
+/* ---- names of map entries (entries.c) ---- */
+
+struct g2h_graph;
+
+/* Numbers the names of all map entries whose keys have a text: block->entry_names. */
+struct g2h_error *graph_name_entries(struct g2h_graph *graph);
 
 #endif

@@ -273,28 +273,38 @@ static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph,
     return NULL;
 }
 
+/* entry_names: the block's, at the next one. */
 static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t source,
                            const struct shape *shape, const struct g2h_bytes *contents,
-                           uint64_t offset, uint32_t target)
+                           uint64_t offset, uint32_t target, const uint32_t **entry_names)
 {
-    const struct g2h_heap *heap = graph->heap;
-    const uint64_t word = heap->params.pointer_size;
-    uint64_t before = offset >= word ? heap_word(heap, contents->data + offset - word) : 0;
-    struct edge_name name = edge_name_of(&graph->names, source, shape, offset, before);
-    uint32_t node = (uint32_t)graph->synthetics.count + target;
-    bool weak = is_weak_pointer(graph, source, target);
-    if (name.form == EDGE_NAME_INDEX)
+    const struct edge_name name = edge_name_of(&graph->names, source, shape, contents, offset);
+    const uint32_t node = (uint32_t)graph->synthetics.count + target;
+    const uint32_t entry = name.is_entry ? *(*entry_names)++ : NAME_NONE;
+    const bool weak = is_weak_pointer(graph, source, target);
+    uint32_t string;
+    if (entry != NAME_NONE ? (entry & ENTRY_ELEMENT) != 0 : name.form == EDGE_NAME_INDEX) {
+        const uint32_t index = entry != NAME_NONE ? entry & ~ENTRY_ELEMENT : (uint32_t)name.value;
         return weak ? write_edge(at, '0' + EDGE_WEAK, graph->weak_element, node)
-                    : write_edge(at, '0' + EDGE_ELEMENT, (uint32_t)name.value, node);
-    const uint32_t string = name.form == EDGE_NAME_STRING ? (uint32_t)name.value
-                                                          : names_of_key(&graph->names, name.value);
-    return write_edge(at, weak ? '0' + EDGE_WEAK : '0' + EDGE_PROPERTY, string, node);
+                    : write_edge(at, '0' + EDGE_ELEMENT, index, node);
+    }
+    if (entry != NAME_NONE)
+        string = entry;
+    else if (name.form == EDGE_NAME_STRING)
+        string = (uint32_t)name.value;
+    else
+        string = names_of_key(&graph->names, name.value);
+    return write_edge(at,
+                      weak               ? '0' + EDGE_WEAK
+                      : name.is_internal ? '0' + EDGE_INTERNAL
+                                         : '0' + EDGE_PROPERTY,
+                      string, node);
 }
 
 /* The pointers of the block's object i. copy is a reader for this. */
 static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct block *block,
                                         uint32_t i, uint32_t object_number, struct g2h_reader *copy,
-                                        struct worker_buffer *buffer)
+                                        const uint32_t **entry_names, struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
     const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object_number]];
@@ -314,7 +324,7 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
             if (error)
                 return error;
             char *at = write_pointer(graph, buffer->data + buffer->size, object_number, shape,
-                                     &object.contents, offset, *target);
+                                     &object.contents, offset, *target, entry_names);
             buffer->size = (size_t)(at - buffer->data);
         }
         target++;
@@ -328,11 +338,12 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
     const struct block *block = &graph->blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
     struct g2h_reader copy = *graph->heap->reader;
+    const uint32_t *entry_names = block->entry_names;
     uint64_t child = find_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
         if (block->starts[i] < block->starts[i + 1])
-            error = write_pointers(graph, block, i, first + i, &copy, buffer);
+            error = write_pointers(graph, block, i, first + i, &copy, &entry_names, buffer);
         for (; !error && is_child_of(graph, child, first + i); child++) {
             error = make_room(buffer, EDGE_LINE);
             if (!error)

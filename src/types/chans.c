@@ -71,7 +71,7 @@ static uint32_t traceable(struct runtime_types *runtime, uint32_t pointer)
         runtime->no_memory = true;
         return TYPE_NONE;
     }
-    const uint32_t type = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, name);
+    const uint32_t type = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, name);
     return BUILD_FILL(runtime, type, traceable_ptr, pointer) ? type : TYPE_NONE;
 }
 
@@ -86,7 +86,7 @@ static uint32_t traceable_channel(struct runtime_types *runtime, uint32_t pointe
         runtime->no_memory = true;
         return TYPE_NONE;
     }
-    const uint32_t type = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, name);
+    const uint32_t type = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, name);
     return BUILD_FILL(runtime, type, traceable_chan, inner) ? type : TYPE_NONE;
 }
 
@@ -121,9 +121,9 @@ uint32_t chans_header(struct runtime_types *runtime, uint32_t channel)
     if (header != TYPE_NONE)
         return header;
     header = build_struct(runtime, ROLE_CHAN, channel, name);
-    const uint32_t sudog = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE,
+    const uint32_t sudog = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE,
                                         build_name(runtime, "sudog", elem, TYPE_NONE));
-    const uint32_t queue = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE,
+    const uint32_t queue = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE,
                                         build_name(runtime, "waitq", elem, TYPE_NONE));
     if (header == TYPE_NONE || sudog == TYPE_NONE || queue == TYPE_NONE ||
         !chans_sudog(runtime, sudog, elem, header) || !BUILD_FILL(runtime, queue, waitq, sudog))

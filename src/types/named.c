@@ -111,7 +111,7 @@ static uint32_t named_sudog(struct runtime_types *runtime, const char *text, siz
         runtime->no_memory = true;
         return TYPE_NONE;
     }
-    const uint32_t type = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, name);
+    const uint32_t type = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, name);
     return type != TYPE_NONE && build_register(runtime, type) &&
                    chans_sudog(runtime, type, TYPE_NONE, TYPE_NONE)
                ? type

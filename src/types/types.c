@@ -40,6 +40,19 @@ bool types_intern(struct types *types, const char *text, size_t size, uint32_t *
     return string_pool_intern(&types->names, text, size, ret);
 }
 
+const struct type_field *types_field(const struct types *types, uint32_t number, const char *name)
+{
+    const struct type *type = &types->list.data[number];
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + i];
+        size_t size;
+        const char *text = string_pool_text(&types->names, field->name, &size);
+        if (size == strlen(name) && memcmp(text, name, size) == 0)
+            return field;
+    }
+    return NULL;
+}
+
 /* Of the fields that hold offset; empty ones hold nothing. */
 static const struct type_field *field_at(const struct types *types, const struct type *type,
                                          uint64_t offset)

@@ -76,6 +76,7 @@ enum type_role {
     ROLE_MAP_BUCKET, /* tophash, keys, elems, overflow of a classic map; elem is the map type */
     ROLE_MAP_GROUP,  /* ctrl and slots of a Swiss map; elem is the map type */
     ROLE_CHAN,       /* runtime.hchan; elem is the channel's type */
+    ROLE_INTERNAL,   /* other parts of maps and channels: tables, sudogs; they hold no values */
     ROLE_RUNTIME,    /* any other structure of the runtime */
     ROLE_CLOSURE,    /* what a func value points to: the code, then the captured variables */
 };
@@ -129,6 +130,9 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
+
+/* The field of a struct by its name; NULL where it has none. */
+const struct type_field *types_field(const struct types *types, uint32_t type, const char *name);
 
 /*
  * Writes the way from a value to the leaf at offset of it: "Config.TLS", "[3].Name"; nothing where

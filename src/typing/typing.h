@@ -68,7 +68,7 @@ struct shard {
  * which small strings share: TEXT_TINY, the end, and a bit for each byte where a string begins;
  * else the furthest end of a string.
  */
-enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = 1 << 30 };
+enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = (1 << 30) - 1 };
 
 /* The variables that are in memory at some pc: locals [first, first + count). */
 struct scope {
