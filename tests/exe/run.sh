@@ -53,7 +53,7 @@ refused 'another build of the same source' "$build/unoptimized" 'is not the exec
 refused 'another release of Go' "$build/$("$("$top/tools/setup" go-dist)/bin/go" env GOVERSION)-plain/app" 'it was built by'
 refused 'another architecture' "$build/$release-386/app" 'another architecture'
 refused 'a program that is not Go' /bin/sh 'it is no Go program'
-refused 'a text' "$0" 'is no ELF executable'
+refused 'a text' "$0" 'is no executable (ELF, Mach-O or PE)'
 
 flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 library=$build/sanitized/libgo2heapsnapshot.a
