@@ -86,7 +86,7 @@ check:
 check-all:
 	tools/setup check
 	$(MAKE) all
-	FUZZ_MINUTES=10 tests/run
+	CHECK_ALL=1 SHARE=1 FUZZ_MINUTES=10 tests/run
 
 fuzz:
 	tools/setup check

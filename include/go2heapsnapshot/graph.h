@@ -41,6 +41,8 @@ struct g2h_graph_account {
         root_pointers_missed; /* the same of frames, segments and other roots */
     uint64_t conservative;    /* words of frames that are in no field list, taken as pointers */
     uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
+    uint64_t shortcuts; /* weak edges that are no pointers: from maps to their groups or overflow
+                           buckets, from weak pointers to objects; with types only */
     uint64_t unreachable_objects, unreachable_bytes;
 };
 G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph);

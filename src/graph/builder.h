@@ -99,6 +99,9 @@ struct g2h_error *builder_add_globals(struct builder *builder);
 struct g2h_error *builder_find_pointed_frames(struct builder *builder);
 struct g2h_error *builder_add_goroutines(struct builder *builder);
 
+/* What the goroutine at address g waits on: waiting.c */
+struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);
+
 /* (allocation sites): sites.c */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder);
 

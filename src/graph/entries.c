@@ -49,10 +49,10 @@ static struct g2h_error *name_object(struct g2h_graph *graph, uint32_t number,
     while (target < end && pointers_next(&pointers, &offset, &value)) {
         uint32_t name = NAME_NONE;
         if (!in_heap_range(heap, value) || *target++ == NO_TARGET ||
-            !edge_name_of(&graph->names, number, shape, &object.contents, offset).is_entry)
+            !names_entry_at(&graph->names, number, &object.contents, offset, &place))
             continue;
         const struct text_entry entry = {number, (uint32_t)(TEXT_KEY | offset / 4)};
-        if (offset / 4 < TEXT_KEY && typing_place(graph->typing, number, offset, &place) &&
+        if (offset / 4 < TEXT_KEY &&
             !name_entry(&graph->texts, &key, entries, &entry,
                         object.contents.data + (offset - place.offset), place.offset, &name))
             return &error_no_memory;

@@ -282,6 +282,9 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
         return error;
     TRY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "ctxt", goroutine->ctxt));
     TRY(builder_add_named_pointer(builder, node, EDGE_TENTATIVE, "g", goroutine->address));
+    error = builder_add_waiting(builder, node, goroutine->address);
+    if (error)
+        return error;
     thread = map_get(&builder->threads, goroutine->m);
     if (thread != MAP_NONE)
         TRY(graph_intern(graph, "thread", &name) &&

@@ -123,6 +123,8 @@ static struct g2h_error *build(struct g2h_graph *graph)
     if (!error)
         error = add_all_parts(graph);
     if (!error)
+        error = graph_add_shortcuts(graph);
+    if (!error)
         error = graph_fill_children(graph);
     if (!error)
         error = number_texts(graph);

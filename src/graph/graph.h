@@ -177,6 +177,9 @@ struct g2h_error *graph_add_roots(struct g2h_graph *graph);
  */
 struct g2h_error *graph_reach(struct g2h_graph *graph);
 
+/* ---- weak edges of maps and weak pointers (shortcuts.c) ---- */
+struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);
+
 /* ---- edges by source (children.c) ---- */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph);
 

@@ -62,16 +62,38 @@ static size_t utf8_length(const uint8_t *data, uint64_t size)
     return length;
 }
 
+/* How many of the next bytes are ASCII: most are. */
+static uint64_t ascii_run(const uint8_t *data, uint64_t size)
+{
+    uint64_t run = 0, eight;
+    for (; size - run >= 8; run += 8) {
+        memcpy(&eight, data + run, 8);
+        if ((eight & 0x8080808080808080u) != 0)
+            break;
+    }
+    while (run < size && data[run] < 0x80)
+        run++;
+    return run;
+}
+
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
 {
     size_t characters = 0;
-    for (uint64_t at = 0; at < size && characters < limit; characters++) {
-        size_t length = utf8_length(data + at, size - at);
+    for (uint64_t at = 0; at < size && characters < limit;) {
+        const uint64_t left = size - at < limit - characters ? size - at : limit - characters,
+                       run = ascii_run(data + at, left);
+        text_append(text, (const char *)data + at, (size_t)run);
+        at += run;
+        characters += (size_t)run;
+        if (run == left)
+            continue;
+        const size_t length = utf8_length(data + at, size - at);
         if (length == 0)
             text_append(text, "\xef\xbf\xbd", 3);
         else
             text_append(text, (const char *)data + at, length);
         at += length ? length : 1;
+        characters++;
     }
     return characters;
 }
@@ -415,6 +437,7 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     names->heap = heap;
     names->exe = exe;
     names->typing = typing;
+    names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
     names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     if (!names->of_shape || !names->of_offset)
         return &error_no_memory;
@@ -461,6 +484,19 @@ static struct edge_name named(uint32_t path)
                               .value = path & ~PATH_INTERNAL};
 }
 
+/* Whether a word of a bucket or group is of an entry; else *ret_slot is not set. */
+static inline bool entry_slot(const struct names *names, const struct map_entries *entries,
+                              const struct typed_place *place, const struct g2h_bytes *contents,
+                              uint64_t offset, unsigned *ret_slot)
+{
+    const uint8_t of_word = entries->place_of_word[place->offset >> names->word_shift];
+    const uint64_t value = offset - place->offset;
+    *ret_slot = of_word & (SLOTS - 1);
+    return of_word != PLACE_NONE && contents->size >= entries->size &&
+           value <= contents->size - entries->size &&
+           map_entries_is_used(names, entries, contents->data + value, *ret_slot);
+}
+
 /*
  * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
  * been moved; they have the names of any other field.
@@ -470,42 +506,50 @@ static struct edge_name entry_name(const struct names *names, const struct typed
 {
     const struct type_names *of_type = &names->of_type[place->type];
     const struct map_entries *entries = of_type->entries;
-    const uint64_t word = names->heap->params.pointer_size, value = offset - place->offset;
-    const uint8_t of_word = entries->place_of_word[place->offset / word];
-    const uint64_t index = offset_in_array(names, place) / word;
+    const uint64_t index = offset_in_array(names, place) >> names->word_shift;
     const uint32_t *paths = place->is_array ? of_type->array_paths : of_type->value_paths;
     const uint64_t words = place->is_array ? of_type->array_words : of_type->value_words;
-    if (of_word == PLACE_NONE && index < words && paths[index] != NAME_NONE) {
-        struct edge_name name = named(paths[index]);
-        name.is_internal = true; /* overflow */
+    const uint32_t path = index < words ? paths[index] : NAME_NONE;
+    unsigned slot;
+    if (entry_slot(names, entries, place, contents, offset, &slot)) {
+        struct edge_name name = {.form = EDGE_NAME_INDEX, .value = place->element * SLOTS + slot};
+        if (path != NAME_NONE)
+            name = named(path);
+        name.is_entry = entries->kind != KEYS_PLAIN;
         return name;
     }
-    if (of_word == PLACE_NONE || contents->size < entries->size ||
-        value > contents->size - entries->size ||
-        !map_entries_is_used(names, entries, contents->data + value, of_word & (SLOTS - 1))) {
-        const uint64_t element = place->is_array ? place->element + 1 : 0;
-        if (element >= (uint64_t)1 << 20)
-            return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
-        return (struct edge_name){.form = EDGE_NAME_KEY,
-                                  .is_internal = of_word == PLACE_NONE,
-                                  .value = KEY_SLOT | ((uint64_t)place->type + 1) << 36 |
-                                           element << 16 | place->offset};
-    }
-    struct edge_name name = {.form = EDGE_NAME_INDEX,
-                             .value = place->element * SLOTS + (of_word & (SLOTS - 1))};
-    if (index < words && paths[index] != NAME_NONE)
-        name = named(paths[index]);
-    name.is_entry = entries->kind != KEYS_PLAIN;
-    return name;
+    const bool is_overflow =
+        entries->place_of_word[place->offset >> names->word_shift] == PLACE_NONE;
+    if (is_overflow && path != NAME_NONE)
+        return named(path | PATH_INTERNAL);
+    const uint64_t element = place->is_array ? place->element + 1 : 0;
+    if (element >= (uint64_t)1 << 20)
+        return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
+    return (struct edge_name){.form = EDGE_NAME_KEY,
+                              .is_internal = is_overflow,
+                              .value = KEY_SLOT | ((uint64_t)place->type + 1) << 36 |
+                                       element << 16 | place->offset};
+}
+
+bool names_entry_at(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
+                    uint64_t offset, struct typed_place *ret)
+{
+    unsigned slot;
+    if ((offset & (names->heap->params.pointer_size - 1)) != 0 ||
+        !typing_place(names->typing, object, offset, ret) || !ret->is_start)
+        return false;
+    const struct map_entries *entries = names->of_type[ret->type].entries;
+    return entries && entries->kind != KEYS_PLAIN &&
+           entry_slot(names, entries, ret, contents, offset, &slot);
 }
 
 /* By the type that the object, or the part of it, has. */
 static bool typed_name(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
                        uint64_t offset, struct edge_name *ret)
 {
-    const uint64_t word = names->heap->params.pointer_size;
     struct typed_place place;
-    if (offset % word != 0 || !typing_place(names->typing, object, offset, &place))
+    if ((offset & (names->heap->params.pointer_size - 1)) != 0 ||
+        !typing_place(names->typing, object, offset, &place))
         return false;
     const struct type_names *of_type = &names->of_type[place.type];
     const uint64_t size = names->typing->types->list.data[place.type].size;
@@ -514,7 +558,7 @@ static bool typed_name(const struct names *names, uint32_t object, const struct 
         return true;
     }
     if (place.is_start && place.is_array) {
-        const uint64_t index = offset_in_array(names, &place) / word;
+        const uint64_t index = offset_in_array(names, &place) >> names->word_shift;
         if (index >= of_type->array_words)
             *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
         else if (of_type->array_paths[index] == NAME_NONE)
@@ -524,7 +568,7 @@ static bool typed_name(const struct names *names, uint32_t object, const struct 
         return true;
     }
     if (place.is_start) {
-        const uint64_t index = place.offset / word;
+        const uint64_t index = place.offset >> names->word_shift;
         if (index >= of_type->value_words || of_type->value_paths[index] == NAME_NONE)
             return false;
         *ret = named(of_type->value_paths[index]);

@@ -63,6 +63,7 @@ struct names {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;   /* may be NULL */
     const struct typing *typing; /* may be NULL */
+    unsigned word_shift;         /* of the pointer size */
     struct type_names *of_type;  /* with typing: by type */
     struct map of_part;          /* with typing: shape << 32 | type → string */
     uint32_t *of_shape;          /* string, by shape */
@@ -99,6 +100,10 @@ struct edge_name {
 /* The name of the pointer at offset of an object with these contents. */
 struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
                               const struct g2h_bytes *contents, uint64_t offset);
+
+/* Whether that name is_entry; then also where the pointer is. */
+bool names_entry_at(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
+                    uint64_t offset, struct typed_place *ret);
 
 /* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
  * tells none. */

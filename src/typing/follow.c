@@ -17,6 +17,11 @@ static void refer(struct typer *typer, int form, uint64_t value, uint32_t type, 
     typer_refer(typer, &reference);
 }
 
+void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source)
+{
+    refer(typer, REFERENCE_ARRAY, value, elem, 0, source);
+}
+
 /* The only leaf of a value that is as large as a pointer. */
 static uint32_t only_leaf(const struct types *types, uint32_t number)
 {

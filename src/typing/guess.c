@@ -54,7 +54,10 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
 {
     for (uint32_t i = 0; i < typing->types->list.count; i++) {
         const struct type *type = type_of(typing, i);
-        if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0)
+        /* The allocator is told a type's descriptor; DWARF has types beside that are never
+         * allocated. */
+        if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0 ||
+            (type->address == 0 && type->role == ROLE_NONE))
             continue;
         const struct plan *plan = plan_of(&typing->plans, i);
         if (!plan)

@@ -29,6 +29,9 @@ bool fits_class(uint64_t size, uint64_t slot)
     const uint64_t page = 8192, class = size_class(size);
     if (size > slot)
         return false;
+    if (slot == 16 && size < 16)
+        return true; /* small values without pointers share a block; those with have one of 8 bytes
+                      */
     if (class == 0)
         return slot - size < page;
     return class == slot || (class == 24 && slot == 32);
@@ -127,18 +130,43 @@ static bool value_fits(const struct g2h_object *object, const struct plan *plan,
     return count_matching(*fields, offset, plan->size, plan, 1, ret_rest) == 1;
 }
 
+/* A word of an object's contents; 0 where it is not in the file. */
+static uint64_t word_at(const struct g2h_heap *heap, const struct g2h_object *object,
+                        uint64_t offset)
+{
+    const uint64_t word = heap->params.pointer_size;
+    return object->contents.size >= word && offset <= object->contents.size - word
+               ? heap_word(heap, object->contents.data + offset)
+               : 0;
+}
+
+/* The bytes behind a channel in the same slot: its buffer, if the elements have no pointers
+ * (runtime.makechan); the number of elements is hchan.dataqsiz, the second word. */
+static uint64_t buffer_size(struct typing *typing, const struct type *type,
+                            const struct g2h_object *object, uint64_t offset)
+{
+    const uint64_t count =
+        word_at(typing->heap, object, offset + typing->heap->params.pointer_size);
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    const struct plan *plan =
+        elem < typing->types->list.count ? plan_of(&typing->plans, elem) : NULL;
+    if (!plan || plan->word_count > 0)
+        return 0;
+    const uint64_t size = plan->size;
+    return size > 0 && count < object->contents.size / size ? count * size : 0;
+}
+
 /* Whether a channel says itself that its elements are of another type than this one's. */
 static bool is_other_channel(const struct typing *typing, const struct type *type,
                              const struct g2h_object *object, uint64_t offset)
 {
     const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, place = offset + typing->elemtype_offset;
     const uint32_t elem = type_of(typing, type->elem)->elem;
     if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
-        type_of(typing, elem)->address == 0 || object->contents.size < word ||
-        place > object->contents.size - word)
+        type_of(typing, elem)->address == 0)
         return false;
-    return heap_word(heap, object->contents.data + place) != type_of(typing, elem)->address;
+    return word_at(heap, object, offset + typing->elemtype_offset) !=
+           type_of(typing, elem)->address;
 }
 
 /* ---- claims ---- */
@@ -152,15 +180,21 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t region,
         typer->no_memory = true;
 }
 
-/* Another claim on an object that has one, or a claim on a part of it. */
-static void claim_region(struct typer *typer, uint32_t object, const struct region *region,
+/* So many pointers to different values of one type make an array of what they point into. */
+enum { ENOUGH_FOR_ARRAY = 16 };
+
+/*
+ * Another claim on an object that has one, or a claim on a part of it. False where the object has
+ * many of this type already: then it is not added.
+ */
+static bool claim_region(struct typer *typer, uint32_t object, const struct region *region,
                          const struct plan *plan)
 {
     struct shard *shard = shard_of(typer->typing, object);
     pthread_mutex_lock(&shard->mutex);
     uint32_t first = map_get(&shard->first, object), number;
     const uint32_t added = (uint32_t)shard->regions.count;
-    unsigned count = 0;
+    unsigned count = 0, alike = 0;
     for (uint32_t at = first == MAP_NONE ? UINT32_MAX : first; at != UINT32_MAX; count++) {
         struct region *known = &shard->regions.data[at];
         if (known->type == region->type && known->offset == region->offset &&
@@ -169,11 +203,13 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
                 known->source = region->source;
             known->is_exact = known->is_exact || region->is_exact;
             pthread_mutex_unlock(&shard->mutex);
-            return;
+            return true;
         }
+        alike += known->type == region->type && !known->is_array;
         at = known->next;
     }
-    bool good = count < MOST_REGIONS;
+    const bool few = region->is_array || alike < ENOUGH_FOR_ARRAY;
+    bool good = few && count < MOST_REGIONS;
     if (good) {
         struct region copy = *region;
         copy.object = object;
@@ -189,6 +225,7 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
     pthread_mutex_unlock(&shard->mutex);
     if (good)
         push_item(typer, object, added, plan);
+    return few;
 }
 
 static uint32_t pack(bool is_array, bool is_exact, enum source source, uint32_t type)
@@ -267,41 +304,10 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 
 /* ---- values and arrays ---- */
 
-static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct plan *plan)
+/* Whether so many values in a row are hardly anything else: not just pointers. */
+static bool is_telling(const struct plan *plan, uint64_t count)
 {
-    struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
-    const struct type *type = type_of(typing, reference->type);
-    const uint64_t base = object_base(heap, number);
-    struct g2h_object object;
-    bool rest = false;
-    if (plan->size > shape->size - offset)
-        return;
-    if (!shape->has_pointers) {
-        if (plan->word_count > 0 && !type->may_be_noscan)
-            return;
-    } else if (plan->known) {
-        typer_read(typer, number, &object);
-        if (!value_fits(&object, plan, offset, &rest))
-            return;
-    }
-    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
-        typer_read(typer, number, &object);
-        if (is_other_channel(typing, type, &object, offset))
-            return;
-    }
-    /* Behind a malloc header fields go on as if another value followed. */
-    bool exact =
-        (!rest || base > 0) && offset == base && fits_class(base + plan->size, shape->size);
-    if (offset == base) {
-        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
-                    plan);
-        return;
-    }
-    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    claim_region(typer, number, &region, plan);
+    return count >= 4 && plan->size > plan->word_count * sizeof(uint64_t);
 }
 
 /*
@@ -322,7 +328,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         return;
     /* A part of an array field, or of what is left of an array, does not end where the slot does.
      */
-    const bool exact =
+    bool exact =
         reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
     if (!shape->has_pointers) {
         if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
@@ -333,8 +339,10 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
             whole = false;
         typer_read(typer, number, &object);
         if ((offset - base) % stride == 0 && plan->word_count > 0) {
-            count_matching(object.fields, base, stride, plan, 0, &rest);
+            const uint64_t values = count_matching(object.fields, base, stride, plan, 0, &rest);
             whole = !rest;
+            exact = exact || (whole && is_telling(plan, values) &&
+                              fits_class(base + values * stride, shape->size));
         }
     }
     if (whole && (offset == base || exact)) {
@@ -357,6 +365,48 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         region.count = room;
     }
     claim_region(typer, number, &region, plan);
+}
+
+static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
+                          const struct reference *reference, const struct plan *plan)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct type *type = type_of(typing, reference->type);
+    const uint64_t base = object_base(heap, number);
+    struct g2h_object object;
+    uint64_t size = base + plan->size;
+    bool rest = false;
+    if (plan->size > shape->size - offset)
+        return;
+    if (!shape->has_pointers) {
+        if (plan->word_count > 0 && !type->may_be_noscan)
+            return;
+    } else if (plan->known) {
+        typer_read(typer, number, &object);
+        if (!value_fits(&object, plan, offset, &rest))
+            return;
+    }
+    if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
+        typer_read(typer, number, &object);
+        if (is_other_channel(typing, type, &object, offset))
+            return;
+        size += buffer_size(typing, type, &object, offset);
+    }
+    /* Behind a malloc header fields go on as if another value followed. */
+    bool exact = (!rest || base > 0) && offset == base && fits_class(size, shape->size);
+    if (offset == base) {
+        claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
+                    plan);
+        return;
+    }
+    struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
+    if (!claim_region(typer, number, &region, plan)) {
+        struct reference array = *reference;
+        array.count = 0;
+        propose_array(typer, number, offset, &array, plan);
+    }
 }
 
 /* What the object that a reference hits says itself. */

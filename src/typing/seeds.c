@@ -263,7 +263,7 @@ static struct stack_part load_frame(struct typer *typer, size_t number)
  */
 static const uint8_t *find_bytes(const struct typing *typing, const struct debug_local *local,
                                  const struct stack_part *parts, uint64_t offset, uint64_t size,
-                                 bool must_be_listed, uint8_t *typed)
+                                 bool must_be_listed, uint64_t *ret_place)
 {
     for (uint32_t i = 0; i < local->piece_count; i++) {
         const struct debug_piece *piece = &typing->pieces.data[local->first_piece + i];
@@ -280,8 +280,7 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct debug
         if (!part->listed || part->frame.contents.size < size ||
             place > part->frame.contents.size - size || place % 4 != 0)
             return NULL;
-        if (part == &parts[0] && typed)
-            typed[place / 4] = 1;
+        *ret_place = part == &parts[0] ? place : UINT64_MAX;
         return must_be_listed && !part->listed[place / 4] ? NULL
                                                           : part->frame.contents.data + place;
     }
@@ -299,20 +298,31 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         return;
     for (uint32_t i = 0; i < plan->leaf_count; i++) {
         const struct leaf *leaf = &plan->leaves[i];
+        const enum type_kind kind = type_of(typing, leaf->type)->kind;
         const uint64_t size = leaf_size(typing->types, leaf->type);
+        uint64_t places[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
         uint8_t copy[24]; /* a slice's three words may be in three places */
-        bool whole = true;
+        unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
-            const bool interface = type_of(typing, leaf->type)->kind == TYPE_INTERFACE;
+            const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
             const uint8_t *bytes = find_bytes(typing, local, parts, leaf->offset + at, word,
-                                              at == (interface ? word : 0), typed);
-            if (bytes)
+                                              must_be_listed, &places[at / word]);
+            if (bytes) {
                 memcpy(copy + at, bytes, word);
-            else
-                whole = false;
+                found |= 1u << at / word;
+            }
         }
-        if (whole)
+        if (found == (1u << size / word) - 1)
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, SOURCE_POINTER);
+        else if (kind == TYPE_SLICE &&
+                 (found & 1) != 0) /* its capacity is in a register, or known */
+            typer_follow_array(typer, heap_word(typing->heap, copy),
+                               type_of(typing, leaf->type)->elem, SOURCE_POINTER);
+        else
+            continue;
+        for (size_t j = 0; j < size / word; j++)
+            if (places[j] != UINT64_MAX)
+                typed[places[j] / 4] = 1;
     }
 }
 

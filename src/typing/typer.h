@@ -102,6 +102,9 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             enum source source);
 
+/* Refers to an array of unknown length. */
+void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
+
 /* Follows the leaves of a claim. */
 void typer_follow_item(struct typer *typer, const struct item *item);
 

@@ -385,6 +385,19 @@ const struct debug_local *typing_locals(const struct typing *typing,
     return typing->locals.data + typing->scopes.data[number].first;
 }
 
+/* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
+ * function's own than one of an inlined call. */
+static bool is_clearer(const struct typing *typing, const struct debug_local *one,
+                       const struct debug_local *other)
+{
+    size_t size;
+    const bool made = *string_pool_text(&typing->types->names, one->name, &size) == '~',
+               other_made = *string_pool_text(&typing->types->names, other->name, &size) == '~';
+    if (made != other_made)
+        return other_made;
+    return one->function == UINT32_MAX && other->function != UINT32_MAX;
+}
+
 const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset)
@@ -392,16 +405,18 @@ const struct debug_local *typing_local_at(const struct typing *typing,
     uint32_t count;
     const struct debug_local *locals = typing_locals(typing, frame, &count);
     const uint64_t cfa = is_argument ? 0 : frame->contents.size;
+    const struct debug_local *best = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
             const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
             const uint64_t place = offset - (cfa + (uint64_t)piece->place);
-            if (place < piece->size && locals[i].type < typing->types->list.count) {
-                *ret_offset = piece->offset + place;
-                return &locals[i];
-            }
+            if (place >= piece->size || locals[i].type >= typing->types->list.count ||
+                (best && !is_clearer(typing, &locals[i], best)))
+                continue;
+            *ret_offset = piece->offset + place;
+            best = &locals[i];
         }
-    return NULL;
+    return best;
 }
 
 /* Bytes: a string says what they mean, an array of them does not. */

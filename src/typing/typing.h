@@ -85,8 +85,8 @@ struct typing {
     uint32_t *claims; /* by object */
     uint32_t *texts;  /* by object */
     struct shard shards[SHARDS];
-    uint64_t elemtype_offset;    /* in a channel; 0: there is none */
-    struct map channel_by_elem;  /* address of the elements' type → what a channel of it points to */
+    uint64_t elemtype_offset;   /* in a channel; 0: there is none */
+    struct map channel_by_elem; /* address of the elements' type → what a channel of it points to */
     struct map closure_by_entry; /* code pointer → type */
     struct map scope_by_pc;      /* → scope */
     VECTOR(struct scope) scopes;

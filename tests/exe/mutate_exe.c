@@ -1,7 +1,7 @@
 /*
  * mutate_exe: damages an executable in COUNT ways and asks each for all that a conversion asks. A
  * way is a number, so a failure can be repeated. Whatever an executable says, nothing may be read
- * beyond it; sanitizers look on.
+ * beyond it; sanitizers look on. The dump need not be that of the executable.
  *
  *   mutate_exe EXECUTABLE DUMP COUNT [FIRST]
  */
@@ -12,6 +12,9 @@
 #include <unistd.h>
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
+
+#include "exe/exe.h"
+#include "exe/pclntab.h"
 
 static uint64_t state;
 
@@ -36,19 +39,49 @@ static uint64_t place(uint64_t size)
     }
 }
 
-static void *find(uint8_t *data, uint64_t size, const void *what, size_t what_size)
+/* Where the fields are that say what is where: ELF's section headers, or what is at the start of
+ * Mach-O and PE. */
+static uint64_t find_headers(const uint8_t *data, uint64_t size, uint64_t *ret_size)
 {
-    return memmem(data, size, what, what_size);
+    uint64_t start = 0, offset = 0;
+    if (memcmp(data + 1, "ELF", 3) == 0) {
+        const bool wide = data[4] == 2;
+        memcpy(&offset, data + (wide ? 40 : 32), wide ? 8 : 4);
+        start = offset < size ? offset : 0;
+    }
+    *ret_size = size - start < 4096 ? size - start : 4096;
+    return start;
 }
 
-/* The table of functions begins with a magic number; half of the damage is done near it. */
+/* Sections that overlap, are elsewhere, or have the size of another one: fields of the headers get
+ * the values of others, or extreme ones. */
+static void damage_headers(uint8_t *data, uint64_t size)
+{
+    uint64_t headers_size, start = find_headers(data, size, &headers_size);
+    for (uint64_t i = 0, count = 1 + next(8); i < count && headers_size >= 16; i++) {
+        const uint64_t extremes[] = {0, size, size - 1, UINT64_MAX, UINT32_MAX, INT64_MAX};
+        uint8_t *to = data + start + next(headers_size / 4 - 1) * 4,
+                *from = data + start + next(headers_size / 4 - 1) * 4;
+        const size_t width = next(2) ? 4 : 8;
+        if (next(4))
+            memmove(to, from, width);
+        else
+            memcpy(to, &extremes[next(6)], width);
+    }
+}
+
+/* The table of functions begins with a magic number; half of the other damage is done near it. */
 static uint64_t damage(uint8_t *data, uint64_t size)
 {
     static const uint8_t magics[][6] = {{0xf1, 0xff, 0xff, 0xff, 0, 0},
                                         {0xf0, 0xff, 0xff, 0xff, 0, 0}};
     uint8_t *table = NULL;
+    if (next(3) == 0) {
+        damage_headers(data, size);
+        return size;
+    }
     for (size_t i = 0; i < 2 && !table; i++)
-        table = find(data, size, magics[i], sizeof(magics[i]));
+        table = memmem(data, size, magics[i], sizeof(magics[i]));
     for (uint64_t i = 0, count = 1 + next(6); i < count; i++) {
         uint64_t at =
             table && next(2) ? (uint64_t)(table - data) + next(next(2) ? 128 : 65536) : place(size);
@@ -56,6 +89,39 @@ static uint64_t damage(uint8_t *data, uint64_t size)
             data[at] = next(3) ? (uint8_t)next(256) : 0xff;
     }
     return next(8) ? size : next(size);
+}
+
+/* All that the readers of types ask of the image, whether or not it is the dump's. */
+static void ask_image(const struct g2h_exe *exe)
+{
+    struct image *image = (struct image *)(uintptr_t)exe_image(exe);
+    struct pclntab pclntab;
+    struct g2h_bytes bytes;
+    unsigned sum = 0;
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        g2h_error_destroy(image_section_contents(image, section, &bytes));
+        for (unsigned j = 0; j < 8; j++) {
+            const uint64_t size = next(32),
+                           address = section->address + next(section->size / 2 + 9) * 2 - 8;
+            const uint8_t *at = image_at(image, address, size);
+            for (uint64_t k = 0; at && k < size; k++)
+                sum += at[k];
+        }
+    }
+    if (sum == 1) /* so that they are read */
+        fputc('.', stderr);
+    g2h_error_destroy(image_as_elf(image, &bytes));
+    struct g2h_error *error = pclntab_init(&pclntab, image);
+    for (unsigned i = 0; !error && i < 100; i++) {
+        const uint64_t offset = next(pclntab_entry(&pclntab, pclntab.count) | 1);
+        struct g2h_bytes file;
+        uint64_t index;
+        uint32_t line;
+        if (pclntab_find(&pclntab, offset, &index) && pclntab_name(&pclntab, index).size > 0)
+            pclntab_line(&pclntab, index, offset, &file, &line);
+    }
+    g2h_error_destroy(error);
 }
 
 static void ask(const struct g2h_exe *exe, const struct g2h_heap *heap)
@@ -127,8 +193,10 @@ int main(int argc, char **argv)
         if (!error)
             error = g2h_exe_match(exe, heap);
         matched += !error;
-        if (exe)
+        if (!error) /* else it tells nothing */
             ask(exe, heap);
+        if (exe)
+            ask_image(exe);
         g2h_error_destroy(error);
         g2h_exe_close(exe);
     }

@@ -1,0 +1,230 @@
+/*
+ * shortcuts: weak edges that no pointer of the dump is.
+ *
+ * From a map to its groups of entries, and to its overflow buckets: without them there are up to
+ * four edges between a map and a value. From what weak.Pointer points to, to the object itself.
+ * Weak edges count for neither distances nor retained sizes.
+ *
+ * Each bucket, table or group has at most one map, so the work is bounded by the heap's size
+ * whatever a damaged dump claims. There is no limit per map: a shortcut leads to an object of eight
+ * entries at least.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+enum { NUMBERED = 1024 /* shortcuts of a map; further ones share a name */ };
+
+struct numbered {
+    const char *text;
+    uint32_t names[NUMBERED + 1];
+};
+
+struct finder {
+    struct g2h_graph *graph;
+    const struct types *types;
+    struct g2h_reader reader;
+    uint64_t *taken; /* a bit per object */
+    struct numbered groups, overflows;
+    uint32_t handle_type, object_name;
+};
+
+/* The type at an object's start; TYPE_NONE. */
+static uint32_t type_at_start(const struct finder *finder, uint32_t object)
+{
+    const uint32_t claim = finder->graph->typing->claims[object];
+    return claim == 0 ? TYPE_NONE : (claim & CLAIM_TYPE) - 1;
+}
+
+static bool has_role(const struct finder *finder, uint32_t object, enum type_role role)
+{
+    const uint32_t type = type_at_start(finder, object);
+    return type != TYPE_NONE && finder->types->list.data[type].role == role;
+}
+
+/* Whether the object is taken for the first time. */
+static bool take(struct finder *finder, uint32_t object)
+{
+    const uint64_t bit = (uint64_t)1 << (object % 64);
+    const bool first = (finder->taken[object / 64] & bit) == 0;
+    finder->taken[object / 64] |= bit;
+    return first;
+}
+
+static bool add(struct finder *finder, uint32_t map, uint32_t target, struct numbered *numbered,
+                uint32_t number)
+{
+    struct g2h_graph *graph = finder->graph;
+    uint32_t *name = &numbered->names[number < NUMBERED ? number : NUMBERED];
+    char text[32];
+    snprintf(text, sizeof(text), number < NUMBERED ? "%s[%u]" : "%s[…]", numbered->text, number);
+    graph->account.shortcuts++;
+    return (*name != NAME_NONE || graph_intern(graph, text, name)) &&
+           graph_add_edge(graph, node_object(map), EDGE_WEAK, *name, node_object(target));
+}
+
+/* ---- Go 1.24 and later ---- */
+
+/* The groups that the tables of a directory have. */
+static bool add_groups(struct finder *finder, uint32_t map, uint32_t directory)
+{
+    const uint32_t *end, *table = object_targets(finder->graph, directory, &end);
+    uint32_t number = 0;
+    for (; table < end; table++) {
+        if (*table == NO_TARGET || !has_role(finder, *table, ROLE_INTERNAL) ||
+            !take(finder, *table))
+            continue;
+        const uint32_t *last, *groups = object_targets(finder->graph, *table, &last);
+        for (; groups < last; groups++)
+            if (*groups != NO_TARGET && has_role(finder, *groups, ROLE_MAP_GROUP) &&
+                take(finder, *groups) && !add(finder, map, *groups, &finder->groups, number++))
+                return false;
+    }
+    return true;
+}
+
+/* An array of pointers to tables. */
+static bool is_directory(const struct finder *finder, uint32_t object)
+{
+    const uint32_t type = type_at_start(finder, object);
+    if (type == TYPE_NONE || finder->types->list.data[type].kind != TYPE_POINTER)
+        return false;
+    const uint32_t table = finder->types->list.data[type].elem;
+    return table < finder->types->list.count &&
+           finder->types->list.data[table].role == ROLE_INTERNAL;
+}
+
+/* ---- before ---- */
+
+/* The overflow buckets of the buckets in an object, and theirs in turn. */
+static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
+                          uint32_t *ret_number)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[buckets]];
+    const struct type *type = &finder->types->list.data[type_at_start(finder, buckets)];
+    const struct type_field *field =
+        types_field(finder->types, type_at_start(finder, buckets), "overflow");
+    struct g2h_object object;
+    if (!shape->has_pointers || !field || type->size < heap->params.pointer_size ||
+        field->offset > type->size - heap->params.pointer_size)
+        return true;
+    reader_seek(&finder->reader, heap->offsets[buckets]);
+    reader_object_again(&finder->reader, &object);
+    for (uint64_t at = heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
+         at < object.contents.size && type->size <= object.contents.size - at; at += type->size) {
+        uint32_t next = buckets;
+        const uint8_t *bucket = object.contents.data + at;
+        for (;;) { /* along the chain, until it comes back into an array */
+            const uint64_t value = heap_word(heap, bucket + field->offset);
+            struct g2h_object overflow;
+            next = value == 0 ? UINT32_MAX : heap_find(heap, value);
+            if (next == UINT32_MAX || next == buckets || !has_role(finder, next, ROLE_MAP_BUCKET) ||
+                !take(finder, next))
+                break;
+            if (!add(finder, map, next, &finder->overflows, (*ret_number)++))
+                return false;
+            reader_seek(&finder->reader, heap->offsets[next]);
+            reader_object_again(&finder->reader, &overflow);
+            if (type_at_start(finder, next) != type_at_start(finder, buckets) ||
+                overflow.contents.size < type->size)
+                break;
+            bucket = overflow.contents.data;
+        }
+    }
+    return true;
+}
+
+/* ---- all ---- */
+
+static bool add_of_map(struct finder *finder, uint32_t map)
+{
+    const uint32_t *end, *target = object_targets(finder->graph, map, &end);
+    uint32_t number = 0;
+    for (; target < end; target++) {
+        if (*target == NO_TARGET)
+            continue;
+        if (has_role(finder, *target, ROLE_MAP_BUCKET)) {
+            if (take(finder, *target) && !add_overflows(finder, map, *target, &number))
+                return false;
+        } else if (is_directory(finder, *target)) {
+            if (take(finder, *target) && !add_groups(finder, map, *target))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What a weak.Pointer points to is a word with the address, which the collector does not follow. */
+static bool add_of_handle(struct finder *finder, uint32_t handle)
+{
+    const struct g2h_heap *heap = finder->graph->heap;
+    struct g2h_object object;
+    reader_seek(&finder->reader, heap->offsets[handle]);
+    reader_object_again(&finder->reader, &object);
+    if (object.contents.size < heap->params.pointer_size)
+        return true;
+    const uint64_t value = heap_word(heap, object.contents.data);
+    const uint32_t target = value == 0 ? UINT32_MAX : heap_find(heap, value);
+    if (target == UINT32_MAX)
+        return true;
+    finder->graph->account.shortcuts++;
+    return graph_add_edge(finder->graph, node_object(handle), EDGE_WEAK, finder->object_name,
+                          node_object(target));
+}
+
+static bool add_all(struct finder *finder)
+{
+    for (uint32_t object = 0; object < finder->graph->heap->object_count; object++) {
+        const uint32_t type = type_at_start(finder, object);
+        if (type == TYPE_NONE)
+            continue;
+        if (finder->types->list.data[type].role == ROLE_MAP) {
+            if (!add_of_map(finder, object))
+                return false;
+        } else if (type == finder->handle_type) {
+            if (!add_of_handle(finder, object))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The type that types/sync.c made, if there is a weak.Pointer. */
+static uint32_t find_handle_type(const struct types *types)
+{
+    static const char name[] = "weak.Pointer handle";
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        size_t size;
+        const char *text = string_pool_text(&types->names, types->list.data[i].name, &size);
+        if (size == sizeof(name) - 1 && memcmp(text, name, size) == 0)
+            return i;
+    }
+    return TYPE_NONE;
+}
+
+struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
+{
+    if (!graph->typing)
+        return NULL;
+    struct finder *finder = calloc(1, sizeof(*finder));
+    uint64_t *taken = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*taken));
+    bool good = finder && taken;
+    if (good) {
+        *finder = (struct finder){.graph = graph,
+                                  .types = graph->typing->types,
+                                  .reader = *graph->heap->reader,
+                                  .taken = taken,
+                                  .handle_type = find_handle_type(graph->typing->types),
+                                  .groups = {.text = "groups"},
+                                  .overflows = {.text = "overflow"}};
+        memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
+        memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
+        good = graph_intern(graph, "object", &finder->object_name) && add_all(finder);
+    }
+    free(taken);
+    free(finder);
+    return good ? NULL : &error_no_memory;
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# How much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, measured against what a
+# patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
+#   SHARE                the part of each heap (default: 0.1; 1 is millions of objects)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+build=${BUILD:-$top/build/truth}
+share=${SHARE:-0.1}
+node="${NODE:-node} --max-old-space-size=8000"
+export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+
+# What each heap must reach, in percent: objects with a typed region, bytes, edges; and the most that may be wrong.
+limits() {
+	case $1-$2 in
+	gotypes-plain) echo any=99.9,bytes=99,edges=99.9,wrong=0.01 ;;
+	gotypes-stripped) echo any=99.5,bytes=98,edges=99.5,wrong=0.01 ;;
+	httpserver-plain) echo any=99,bytes=97,edges=99,wrong=0.01 ;;
+	httpserver-stripped) echo any=97,bytes=95,edges=97,wrong=0.01 ;;
+	maps-plain) echo any=99,bytes=85,edges=83,wrong=0.01 ;;
+	maps-stripped) echo any=90,bytes=75,edges=65,wrong=0.01 ;;
+	esac
+}
+
+check() { # HEAP VARIANT N
+	at=$build/$release/$1/$2
+	if ! "$converter" --exe "$at/app" -o "$at/$3.heapsnapshot" "$at/$3.dump" 2>"$at/log"; then
+		echo "not ok - $release $1 $2: converts"
+		sed 's/^/# /' "$at/log"
+		return
+	fi
+	# shellcheck disable=SC2086  # node has options
+	if $node "$here/measure.mjs" --truth "$at/$3.truth" --dump "$at/$3.dump" --snapshot "$at/$3.heapsnapshot" \
+		--min "$(limits "$1" "$2")" >"$at/measure.txt" 2>&1; then
+		echo "ok - $release $1 $2: $(limits "$1" "$2")"
+	else
+		echo "not ok - $release $1 $2: $(limits "$1" "$2")"
+		sed -n 's/^/# /; 2,14p' "$at/measure.txt"
+		echo "# more in $at/measure.txt"
+	fi
+}
+
+goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
+[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
+for goroot in $goroots; do
+	release=$("$goroot/bin/go" env GOVERSION)
+	mkdir -p "$build/$release"
+	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" >"$build/$release/log" 2>&1; then
+		echo "not ok - $release: the heaps dump themselves"
+		tail -n 20 "$build/$release/log" | sed 's/^/# /'
+		continue
+	fi
+	for heap in gotypes httpserver maps; do
+		at=$build/$release/$heap/plain
+		"$converter" -o "$at/untyped.heapsnapshot" "$at/1.dump" 2>/dev/null
+		# shellcheck disable=SC2086  # node has options
+		$node "$here/selftest.mjs" "$at/1.truth" "$at/1.dump" "$at/untyped.heapsnapshot" 2>&1 |
+			sed -E "s/^((not )?ok - )/\1$release $heap: /; /^(not )?ok|^#/!s/^/# /"
+		check "$heap" plain 1
+		check "$heap" stripped 1
+	done
+	# Two dumps of one process: what has survived has the same class.
+	at=$build/$release/httpserver/plain
+	check httpserver plain 2
+	# shellcheck disable=SC2086  # node has options
+	if $node "$here/measure.mjs" --pair --min changed=0.1 --truth "$at/1.truth" --dump "$at/1.dump" --snapshot "$at/1.heapsnapshot" \
+		--truth2 "$at/2.truth" --dump2 "$at/2.dump" --snapshot2 "$at/2.heapsnapshot" >"$at/pair.txt" 2>&1; then
+		echo "ok - $release httpserver: $(head -n 1 "$at/pair.txt")"
+	else
+		echo "not ok - $release httpserver: $(head -n 1 "$at/pair.txt")"
+		sed -n 's/^/# /; 2,20p' "$at/pair.txt"
+	fi
+done

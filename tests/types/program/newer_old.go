@@ -1,0 +1,7 @@
+//go:build !go1.24
+
+package main
+
+type newer struct{}
+
+func buildNewer(*everything) {}

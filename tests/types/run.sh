@@ -1,0 +1,79 @@
+#!/bin/sh
+# Types: a program that has objects of every kind, built in several ways, dumps itself; in its snapshot each object must
+# have its class and each pointer its field. TAP on standard output; build/types/GO-VARIANT/complaints.txt has all.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
+#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie 386
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+build=${BUILD:-$top/build/types}
+unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
+export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+
+# variant NAME CHECKS GO_BUILD_FLAG...: builds, dumps, converts and checks.
+variant() {
+	case " ${VARIANTS:-truth plain no-dwarf stripped unoptimized pie 386} " in
+	*" $1 "*) ;;
+	*) return ;;
+	esac
+	name=$release-$1 checks=$2
+	at=$build/$name
+	shift 2
+	mkdir -p "$at"
+	if ! (cd "$here" && "$go" build -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
+		echo "not ok - $name: builds"
+		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	status=0
+	"$at/app" >"$at/log" 2>&1 || status=$?
+	if [ $status -ne 2 ]; then # its usage
+		echo "ok - $name # SKIP this machine does not run it"
+		return
+	fi
+	if ! "$at/app" "$at" >"$at/log" 2>&1 ||
+		! "$converter" --exe "$at/app" -o "$at/types.heapsnapshot" "$at/types.dump" 2>>"$at/log"; then
+		echo "not ok - $name: dumps itself and converts"
+		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	if [ "$checks" = truth ]; then
+		"${NODE:-node}" "$here/truth.mjs" "$name" "$at" || [ $? -eq 1 ] || echo "not ok - $name: the check itself failed"
+		return
+	fi
+	# shellcheck disable=SC2086  # checks are words
+	"${NODE:-node}" "$here/check.mjs" "$name" "$at" $checks || [ $? -eq 1 ] || echo "not ok - $name: the check itself failed"
+}
+
+goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
+[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
+for GOROOT in $goroots; do
+	export GOROOT
+	go=$GOROOT/bin/go
+	release=$("$go" env GOVERSION) || {
+		echo "not ok - there is a Go in $GOROOT"
+		continue
+	}
+	case $release in
+	go1.1[0-9]* | go1.2[0-2]*) all=--dwarf ;;
+	*) all='--dwarf --captures' ;;
+	esac
+	# What the program believes to know, against tests/truth's allocator.
+	overlay=$build/$release-truth/overlay
+	if "${NODE:-node}" "$here/../truth/overlay.mjs" "$GOROOT" "$overlay"; then
+		variant truth truth -tags=truth -overlay="$overlay/overlay.json"
+	fi
+	variant plain "$all"
+	variant no-dwarf '' -ldflags=-w
+	variant stripped '' '-ldflags=-s -w'
+	variant unoptimized "$all" '-gcflags=-N -l'
+	variant pie "$all" -buildmode=pie
+	GOARCH=386
+	export GOARCH
+	variant 386 "$all"
+	unset GOARCH
+done
