@@ -66,10 +66,6 @@ try {
   await tab.load(snapshot(2));
   await tab.select(1);
 
-  const closeAll = async () => {
-    await tab.perspective('Summary');
-    await tab.perspective('Comparison');
-  };
   /** The Retainers of one object of a class; DevTools opens the shortest way by itself. */
   const retainersOf = async (class_, name, height) => {
     const {id} = (await tab.expand(row => row.depth === 0 && row.name === class_))[0];
@@ -77,7 +73,8 @@ try {
     await dragRetainersTo(page, height);
     await picture(name);
     await dragRetainersTo(page, 430);
-    await closeAll();
+    await page.keyboard.press('ArrowLeft'); // to the class
+    await page.keyboard.press('ArrowLeft'); // and closes it
   };
 
   await tab.perspective('Summary');
@@ -95,14 +92,23 @@ try {
   await tab.expand(row => row.object === '(goroutines)');
   await tab.expand(row => /\[chan send\]/.test(row.object));
   await tab.expand(row => row.depth === 3 && row.object === 'main.(*Server).value.gowrap1');
-  await tab.expand(row => row.depth === 4 && row.object === 'main.Valuation');
   await picture('containment');
 
   await tab.perspective('Summary');
   await tab.filter('map[string]*main');
   const [{id: map}] = await tab.expand(row => row.depth === 0 && row.name === 'map[string]*main.Preview');
   await tab.expand(row => row.id === map);
+  await tab.expand(row => row.edge === 'groups[0]');
+  await tab.expand(row => row.depth === 3 && row.object === 'main.Preview');
+  await tab.retainers(row => row.id === map);
   await picture('map');
+
+  await tab.filter('main.Session');
+  const [{id: session}] = await tab.expand(row => row.depth === 0 && row.name === 'main.Session');
+  await tab.expand(row => row.id === session);
+  await tab.retainers(row => row.id === session);
+  await picture('strings');
+  await tab.filter('');
 
   await tab.perspective('Statistics');
   await page.setViewportSize({width: 1080, height: 250});
