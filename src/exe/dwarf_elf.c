@@ -76,7 +76,8 @@ static bool open_section(const struct image *image, const struct image_section *
 static bool fill_section(const struct section *section, uint8_t *to)
 {
     if (!section->compressed) {
-        memcpy(to, section->data.data, (size_t)section->size);
+        if (section->size > 0) /* data is NULL else */
+            memcpy(to, section->data.data, (size_t)section->size);
         return true;
     }
     z_stream stream = {.next_in = (Bytef *)section->data.data, .next_out = to};

@@ -205,6 +205,9 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
 
 /* ---- names of types ---- */
 
+/* Of the names of words in typed objects; and as many again as the dump has. */
+#define PATH_BYTES ((uint64_t)64 << 20)
+
 /* How many words a type's values take in the largest object that has it, as far as they have names.
  */
 static void count_words(struct names *names)
@@ -249,6 +252,24 @@ static uint32_t *new_paths(uint64_t words)
     return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
 }
 
+/* The names of fields are the executable's: what is not valid UTF-8 is damage. */
+static void text_append_path(struct text *text, const char *path, size_t size)
+{
+    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
+}
+
+/* Paths may be long and arrays too: elements beyond the budget are known by their index. */
+static bool intern_path(struct names *names, struct string_pool *strings, const struct text *text,
+                        uint32_t *ret)
+{
+    if (text->failed)
+        return false;
+    if (names->path_bytes < text->size)
+        return true;
+    names->path_bytes -= text->size;
+    return string_pool_intern(strings, text->data, text->size, ret);
+}
+
 /* Whether the word at offset of a type is the runtime's own: of a map's or channel's inside, or the
  * first of an interface. */
 static bool is_internal_word(const struct types *types, uint32_t type, const struct plan *plan,
@@ -271,34 +292,36 @@ static bool is_internal_word(const struct types *types, uint32_t type, const str
 
 /* The names of a word of a type: "Config.TLS"; and of those of all elements of arrays:
  * "[3].Config.TLS". */
-static bool intern_word(const struct names *names, struct string_pool *strings, uint32_t type,
+static bool intern_word(struct names *names, struct string_pool *strings, uint32_t type,
                         const struct plan *plan, uint64_t offset)
 {
     const struct types *types = names->typing->types;
     struct type_names *of_type = &names->of_type[type];
     const uint64_t word = types->pointer_size, first = offset / word;
     const uint32_t internal = is_internal_word(types, type, plan, offset) ? PATH_INTERNAL : 0;
-    char path[NAME_LIMIT - 32], indexed[NAME_LIMIT];
+    char path[NAME_LIMIT - 32];
     const size_t size = types_path(types, type, offset, path, sizeof(path));
+    struct text text = {0};
+    bool good = true;
     if (first < of_type->value_words) {
-        if (!string_pool_intern(strings, size > 0 ? path : "value", size > 0 ? size : 5,
-                                &of_type->value_paths[first]))
-            return false;
+        text_append_path(&text, size > 0 ? path : "value", size > 0 ? size : 5);
+        good = intern_path(names, strings, &text, &of_type->value_paths[first]);
         of_type->value_paths[first] |= internal;
     }
-    for (uint64_t j = first; size > 0 && j < of_type->array_words; j += plan->size / word) {
-        int length = snprintf(indexed, sizeof(indexed), "[%llu]%s%s",
-                              (unsigned long long)(j / (plan->size / word)),
-                              path[0] == '[' ? "" : ".", path);
-        if (!string_pool_intern(strings, indexed, (size_t)length, &of_type->array_paths[j]))
-            return false;
+    for (uint64_t j = first; size > 0 && j < of_type->array_words && good; j += plan->size / word) {
+        text.size = 0;
+        text_printf(&text, "[%llu]%s", (unsigned long long)(j / (plan->size / word)),
+                    path[0] == '[' ? "" : ".");
+        text_append_path(&text, path, size);
+        good = intern_path(names, strings, &text, &of_type->array_paths[j]);
         of_type->array_paths[j] |= internal;
     }
-    return true;
+    text_deinit(&text);
+    return good;
 }
 
 /* The same of an entry of a map: "[#3].TLS", where 3 counts the slots of the array. */
-static bool intern_entry_word(const struct names *names, struct string_pool *strings,
+static bool intern_entry_word(struct names *names, struct string_pool *strings,
                               const struct type_names *of_type, uint64_t offset)
 {
     const struct map_entries *entries = of_type->entries;
@@ -308,11 +331,11 @@ static bool intern_entry_word(const struct names *names, struct string_pool *str
     bool good = true;
     for (uint64_t j = first; j < of_type->value_words || j < of_type->array_words;
          j += entries->size / word) {
-        uint32_t name;
+        uint32_t name = NAME_NONE;
         text.size = 0;
         map_entries_append_index(names->typing->types, entries, offset,
                                  j / (entries->size / word) * SLOTS + slot, &text);
-        good = !text.failed && string_pool_intern(strings, text.data, text.size, &name);
+        good = intern_path(names, strings, &text, &name);
         if (!good)
             break;
         if (j < of_type->value_words)
@@ -324,7 +347,7 @@ static bool intern_entry_word(const struct names *names, struct string_pool *str
     return good;
 }
 
-static bool intern_paths(const struct names *names, struct string_pool *strings, uint32_t type)
+static bool intern_paths(struct names *names, struct string_pool *strings, uint32_t type)
 {
     struct typing *typing = (struct typing *)names->typing; /* plans are made when asked for */
     struct type_names *of_type = &names->of_type[type];
@@ -353,6 +376,7 @@ static bool intern_paths(const struct names *names, struct string_pool *strings,
 
 static struct g2h_error *intern_types(struct names *names, struct string_pool *strings)
 {
+    names->path_bytes = PATH_BYTES + names->heap->input->size;
     const size_t count = names->typing->types->list.count;
     names->of_type = calloc(count + 1, sizeof(*names->of_type));
     if (!names->of_type)
@@ -621,7 +645,7 @@ static void append_way(const struct names *names, uint32_t type, uint64_t offset
     const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
     if (size > 0 && path[0] != '[' && text->size > 0)
         text_append(text, ".", 1);
-    text_append(text, path, size);
+    text_append_path(text, path, size);
 }
 
 static void append_key(const struct names *names, uint64_t key, struct text *text)

@@ -65,6 +65,7 @@ struct names {
     const struct typing *typing; /* may be NULL */
     unsigned word_shift;         /* of the pointer size */
     struct type_names *of_type;  /* with typing: by type */
+    uint64_t path_bytes;         /* with typing: that names of words may still take */
     struct map of_part;          /* with typing: shape << 32 | type → string */
     uint32_t *of_shape;          /* string, by shape */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One behind the other in a struct. */
+enum { EMPTY_FIELDS = 64 };
+
 void types_init(struct types *types, unsigned pointer_size)
 {
     *types = (struct types){.pointer_size = pointer_size};
@@ -53,13 +56,21 @@ const struct type_field *types_field(const struct types *types, uint32_t number,
     return NULL;
 }
 
-/* Of the fields that hold offset; empty ones hold nothing. */
-static const struct type_field *field_at(const struct types *types, const struct type *type,
-                                         uint64_t offset)
+const struct type_field *types_field_at(const struct types *types, const struct type *type,
+                                        uint64_t offset)
 {
-    for (uint32_t i = 0; i < type->field_count; i++) {
-        const struct type_field *field = &types->fields.data[type->first_field + i];
-        if (field->offset <= offset && field->type < types->list.count &&
+    uint32_t from = 0, to = type->field_count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (types->fields.data[type->first_field + middle].offset <= offset)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    /* Empty fields may be behind the one that is looked for: few, but in damaged executables. */
+    for (unsigned i = 0; from > 0 && i < EMPTY_FIELDS; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + --from];
+        if (field->type < types->list.count &&
             offset - field->offset < types->list.data[field->type].size)
             return field;
     }
@@ -82,7 +93,7 @@ size_t types_path(const struct types *types, uint32_t number, uint64_t offset, c
                              (unsigned long long)(offset / types->list.data[number].size));
             offset %= types->list.data[number].size;
         } else if (type->kind == TYPE_STRUCT) {
-            const struct type_field *field = field_at(types, type, offset);
+            const struct type_field *field = types_field_at(types, type, offset);
             size_t length;
             if (!field)
                 break;

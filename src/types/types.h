@@ -131,6 +131,11 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
 
+/* Of the fields of a struct the one that holds an offset; NULL where none does. Empty ones hold
+ * nothing. */
+const struct type_field *types_field_at(const struct types *types, const struct type *type,
+                                        uint64_t offset);
+
 /* The field of a struct by its name; NULL where it has none. */
 const struct type_field *types_field(const struct types *types, uint32_t type, const char *name);
 

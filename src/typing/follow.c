@@ -177,7 +177,7 @@ void typer_follow_item(struct typer *typer, const struct item *item)
         type = region->type;
         is_array = region->is_array;
         offset = region->offset;
-        count = region->count;
+        count = region->is_array ? region->count : 1;
         pthread_mutex_unlock(&shard->mutex);
     }
     const struct plan *plan = plan_of(&typing->plans, type);

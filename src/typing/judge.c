@@ -98,6 +98,56 @@ static struct candidate of_claim(uint32_t claim)
                               (uint8_t)((claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT)};
 }
 
+/*
+ * What a malloc header says gives way only to what knows the same more exactly: the map's own view
+ * of its groups.
+ */
+static bool gives_way(const struct typing *typing, const struct candidate *header,
+                      const struct candidate *other)
+{
+    const struct type *type = type_of(typing, header->type), *rival = type_of(typing, other->type);
+    return rival->role != ROLE_NONE && is_certain(other, rival) &&
+           (type->is_generic || type->size == rival->size);
+}
+
+enum { HOLDERS = 16 };
+
+/*
+ * A part of what is claimed as a whole is not kept where that was known before; so it must not be
+ * kept where it came first.
+ */
+static void drop_held(struct typing *typing, uint32_t object, struct shard *shard, uint32_t first)
+{
+    const uint64_t base = object_base(typing->heap, object);
+    struct candidate holders[HOLDERS];
+    size_t count = 0;
+    if (typing->claims[object] == 0)
+        return;
+    holders[count++] = of_claim(typing->claims[object]);
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
+        const struct region *region = &shard->regions.data[at];
+        struct candidate candidate = {region->type, region->is_array, region->is_exact,
+                                      region->source};
+        if (region->offset != base || region->count != 0)
+            continue;
+        for (size_t i = 0; i < count; i++) /* the best ones */
+            if (is_better(typing, &candidate, &holders[i])) {
+                const struct candidate worse = holders[i];
+                holders[i] = candidate;
+                candidate = worse;
+            }
+        if (count < HOLDERS)
+            holders[count++] = candidate;
+    }
+    for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
+        struct region *region = &shard->regions.data[at];
+        for (size_t i = 0; i < count && region->offset != base && !region->is_superseded; i++)
+            region->is_superseded =
+                claim_holds(typing, object, holders[i].type, holders[i].is_array, region->offset,
+                            region->type, region->is_array);
+    }
+}
+
 /* Puts the best claim on the object's start where typing->claims has it. */
 static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
                          uint32_t first)
@@ -106,13 +156,20 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
     uint32_t *claim = &typing->claims[object];
     if (*claim == 0)
         return;
-    struct candidate best = of_claim(*claim);
+    const struct candidate header = of_claim(*claim);
+    const bool has_header = header.source == SOURCE_HEADER;
+    struct candidate best = header;
+    bool any = !has_header;
     for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
         const struct region *region = &shard->regions.data[at];
         const struct candidate candidate = {region->type, region->is_array, region->is_exact,
                                             region->source};
-        if (region->offset == base && (region->count == 0) && is_better(typing, &candidate, &best))
+        if (region->offset != base || region->count != 0 ||
+            (has_header && !gives_way(typing, &header, &candidate)))
+            continue;
+        if (!any || is_better(typing, &candidate, &best))
             best = candidate;
+        any = true;
     }
     *claim = (best.is_array ? (uint32_t)CLAIM_ARRAY : 0) |
              (best.is_exact ? (uint32_t)CLAIM_EXACT : 0) |
@@ -136,12 +193,23 @@ static int compare_regions(const void *a, const void *b, void *context)
     return one->count > other->count ? -1 : one->count < other->count;
 }
 
+bool region_is_before(const struct typing *typing, const struct region *one,
+                      const struct region *other)
+{
+    return compare_regions(one, other, (void *)(uintptr_t)typing) < 0;
+}
+
 /* Chains become runs of a sorted array: an object's regions by offset, the best one of each first.
  */
 static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard)
 {
     uint32_t number;
-    if (shard->regions.count == 0)
+    size_t kept = 0;
+    for (size_t i = 0; i < shard->regions.count; i++)
+        if (!shard->regions.data[i].is_superseded)
+            shard->regions.data[kept++] = shard->regions.data[i];
+    shard->regions.count = kept;
+    if (kept == 0)
         return NULL;
     qsort_r(shard->regions.data, shard->regions.count, sizeof(*shard->regions.data),
             compare_regions, typing);
@@ -151,9 +219,12 @@ static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard
         struct region *region = &shard->regions.data[i];
         const bool last =
             i + 1 == shard->regions.count || shard->regions.data[i + 1].object != region->object;
+        const bool is_first = i == 0 || shard->regions.data[i - 1].object != region->object;
+        const uint64_t end = region->offset + (region->is_array ? region->count : 1) *
+                                                  type_of(typing, region->type)->size;
         region->next = last ? UINT32_MAX : (uint32_t)i + 1;
-        if ((i == 0 || shard->regions.data[i - 1].object != region->object) &&
-            !map_put(&shard->first, region->object, (uint32_t)i, &number))
+        region->reach = is_first || region[-1].reach < end ? end : region[-1].reach;
+        if (is_first && !map_put(&shard->first, region->object, (uint32_t)i, &number))
             return &error_no_memory;
     }
     return NULL;
@@ -164,9 +235,11 @@ struct g2h_error *typing_judge(struct typing *typing)
     for (size_t i = 0; i < SHARDS; i++) {
         struct shard *shard = &typing->shards[i];
         for (size_t j = 0; shard->first.entries && j <= shard->first.mask; j++)
-            if (shard->first.entries[j].value != MAP_NONE)
-                judge_object(typing, (uint32_t)shard->first.entries[j].key, shard,
-                             shard->first.entries[j].value);
+            if (shard->first.entries[j].value != MAP_NONE) {
+                const uint32_t object = (uint32_t)shard->first.entries[j].key;
+                drop_held(typing, object, shard, shard->first.entries[j].value);
+                judge_object(typing, object, shard, shard->first.entries[j].value);
+            }
         struct g2h_error *error = sort_regions(typing, shard);
         if (error)
             return error;

@@ -53,23 +53,28 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
         }
         if (type->kind != TYPE_STRUCT)
             return false;
-        uint32_t next = TYPE_NONE;
-        for (uint32_t i = 0; i < type->field_count; i++) {
-            const struct type_field *field = &types->fields.data[type->first_field + i];
-            if (field->offset > offset)
-                break;
-            if (field->type < types->list.count &&
-                offset - field->offset < types->list.data[field->type].size) {
-                next = field->type;
-                offset -= field->offset;
-                break;
-            }
-        }
-        if (next == TYPE_NONE)
+        const struct type_field *field = types_field_at(types, type, offset);
+        if (!field)
             return false;
-        number = next;
+        number = field->type;
+        offset -= field->offset;
     }
     return false;
+}
+
+bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed, bool of_array,
+                 uint64_t offset, uint32_t type, bool is_array)
+{
+    const uint64_t base = object_base(typing->heap, object);
+    const struct type *whole = type_of(typing, claimed), *part = type_of(typing, type);
+    if (is_array || offset < base || whole->size == 0 ||
+        (!of_array && offset - base >= whole->size))
+        return false;
+    /* On the start it may be the better claim. */
+    if (offset == base && (claimed == type || (whole->is_generic && !part->is_generic) ||
+                           part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET))
+        return false;
+    return type_holds(typing->types, claimed, (offset - base) % whole->size, type);
 }
 
 /* ---- the filter ---- */
@@ -112,8 +117,8 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
 }
 
 /* Whether a value at offset fits the object; *ret_rest: there are pointers behind it. */
-static bool value_fits(const struct g2h_object *object, const struct plan *plan, uint64_t offset,
-                       bool *ret_rest)
+static bool value_fits(const struct g2h_object *object, const struct field_index *index,
+                       const struct plan *plan, uint64_t offset, bool *ret_rest)
 {
     const struct g2h_fields *fields = &object->fields;
     const size_t left = (size_t)(fields->end - fields->at);
@@ -127,7 +132,8 @@ static bool value_fits(const struct g2h_object *object, const struct plan *plan,
         uint64_t next;
         return fields_next_pointer(&behind, &next) && next >= plan->size;
     }
-    return count_matching(*fields, offset, plan->size, plan, 1, ret_rest) == 1;
+    return count_matching(fields_near(object, index, offset), offset, plan->size, plan, 1,
+                          ret_rest) == 1;
 }
 
 /* A word of an object's contents; 0 where it is not in the file. */
@@ -180,52 +186,152 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t region,
         typer->no_memory = true;
 }
 
-/* So many pointers to different values of one type make an array of what they point into. */
-enum { ENOUGH_FOR_ARRAY = 16 };
+/* In shard->known: it does not fit. */
+#define REGION_REFUSED (MAP_NONE - 1)
 
-/*
- * Another claim on an object that has one, or a claim on a part of it. False where the object has
- * many of this type already: then it is not added.
- */
-static bool claim_region(struct typer *typer, uint32_t object, const struct region *region,
-                         const struct plan *plan)
+/* Of what is said of a place of an object. */
+static uint64_t region_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
+{
+    return map_hash(map_hash((uint64_t)object << 32 | type) + (offset << 1 | is_array));
+}
+
+/* Whether nothing new is said of a part of an object: it is known, or known not to fit. */
+static bool is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
+                     const struct reference *reference)
 {
     struct shard *shard = shard_of(typer->typing, object);
+    bool result = false;
     pthread_mutex_lock(&shard->mutex);
-    uint32_t first = map_get(&shard->first, object), number;
-    const uint32_t added = (uint32_t)shard->regions.count;
-    unsigned count = 0, alike = 0;
-    for (uint32_t at = first == MAP_NONE ? UINT32_MAX : first; at != UINT32_MAX; count++) {
-        struct region *known = &shard->regions.data[at];
-        if (known->type == region->type && known->offset == region->offset &&
-            known->is_array == region->is_array && known->count >= region->count) {
-            if (region->source < known->source)
-                known->source = region->source;
-            known->is_exact = known->is_exact || region->is_exact;
-            pthread_mutex_unlock(&shard->mutex);
-            return true;
-        }
-        alike += known->type == region->type && !known->is_array;
-        at = known->next;
+    const uint32_t found =
+        map_get(&shard->known, region_key(object, offset, reference->type, is_array));
+    if (found == REGION_REFUSED) {
+        result = true;
+    } else if (found != MAP_NONE) {
+        struct region *known = &shard->regions.data[found];
+        result = known->object == object && known->offset == offset &&
+                 known->type == reference->type && known->is_array == is_array &&
+                 known->count >= reference->count && (!is_array || reference->count > 0) &&
+                 known->source <= reference->source;
     }
-    const bool few = region->is_array || alike < ENOUGH_FOR_ARRAY;
-    bool good = few && count < MOST_REGIONS;
-    if (good) {
-        struct region copy = *region;
-        copy.object = object;
-        copy.next = first == MAP_NONE ? UINT32_MAX : first;
-        good = vector_push(&shard->regions, copy);
+    pthread_mutex_unlock(&shard->mutex);
+    return result;
+}
+
+/* Remembers that a value does not fit a place of a large object. */
+static void refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    uint32_t first;
+    pthread_mutex_lock(&shard->mutex);
+    if (!map_put(&shard->known, region_key(object, offset, type, false), REGION_REFUSED, &first))
+        typer->no_memory = true;
+    pthread_mutex_unlock(&shard->mutex);
+}
+
+/*
+ * No sane program comes near: so many parts of an object, and so many bytes of arrays that overlap.
+ * What is beyond is not looked at, whichever came last.
+ */
+static bool is_too_much(const struct g2h_heap *heap, const struct region *region,
+                        const struct region *last)
+{
+    const uint64_t size = heap_object_size(heap, region->object);
+    return last && (last->number >= 64 + size / 64 || last->reach / 16 > size + 4096);
+}
+
+/*
+ * Of parts without pointers only the first of an object matters: it names the object where nothing
+ * is known of its start. False where the region is not to be added.
+ */
+static bool is_first_leafless(const struct typing *typing, struct shard *shard,
+                              const struct region *region)
+{
+    const uint32_t found = map_get(&shard->leafless, region->object);
+    if (found == MAP_NONE)
+        return true;
+    struct region *known = &shard->regions.data[found];
+    if (region_is_before(typing, region, known)) {
+        const struct region old = *known;
+        *known = *region;
+        known->next = old.next;
+        known->number = old.number;
+        known->reach = old.reach;
+    }
+    return false;
+}
+
+/* Another claim on an object that has one, or a claim on a part of it. */
+static void claim_region(struct typer *typer, uint32_t object, const struct region *wanted,
+                         const struct plan *plan)
+{
+    const struct typing *typing = typer->typing;
+    struct shard *shard = shard_of(typer->typing, object);
+    struct region region = *wanted;
+    const bool leafless =
+        plan->known && plan->leaf_count == 0 && region.offset != object_base(typing->heap, object);
+    const uint64_t key = region_key(object, region.offset, region.type, region.is_array);
+    region.object = object;
+    pthread_mutex_lock(&shard->mutex);
+    const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->regions.count;
+    const uint32_t found = leafless ? MAP_NONE : map_get(&shard->known, key);
+    const struct region *last = first == MAP_NONE ? NULL : &shard->regions.data[first];
+    uint32_t number;
+    bool good = !leafless || is_first_leafless(typing, shard, &region);
+    if (found < shard->regions.count) {
+        struct region *known = &shard->regions.data[found];
+        if (known->count >= region.count) {
+            if (region.source < known->source)
+                known->source = region.source;
+            known->is_exact = known->is_exact || region.is_exact;
+            good = false;
+        }
+    }
+    if (good && !is_too_much(typing->heap, &region, last)) {
+        region.next = first == MAP_NONE ? UINT32_MAX : first;
+        region.number = last ? last->number + 1 : 1;
+        region.reach = (last ? last->reach : 0) + region.count * plan->size;
+        good = added < REGION_REFUSED && vector_push(&shard->regions, region) &&
+               (leafless ? map_put(&shard->leafless, object, added, &number)
+                         : map_put(&shard->known, key, added, &number));
+        if (good && !leafless && number != added && number < added) {
+            struct region *old = &shard->regions.data[number], *new = &shard->regions.data[added];
+            map_set(&shard->known, key, added);
+            old->is_superseded = true;
+            new->source = old->source < new->source ? old->source : new->source;
+            new->is_exact = new->is_exact || old->is_exact;
+        }
         if (good && first == MAP_NONE)
             good = map_put(&shard->first, object, added, &number);
         else if (good)
             map_set(&shard->first, object, added);
-        if (!good)
-            typer->no_memory = true;
+        typer->no_memory = typer->no_memory || !good;
+    } else {
+        good = false;
     }
     pthread_mutex_unlock(&shard->mutex);
     if (good)
         push_item(typer, object, added, plan);
-    return few;
+}
+
+/* So many pointers to different values of one type make an array of what they point into. */
+enum { ENOUGH_FOR_ARRAY = 16 };
+
+/* Whether that many were seen, of which this is one. */
+static bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    const uint64_t total = region_key(object, UINT64_MAX / 2, type, false);
+    uint32_t count = 0, first = 0;
+    pthread_mutex_lock(&shard->mutex);
+    bool good = map_put(&shard->known, total, 0, &count);
+    if (good && count < ENOUGH_FOR_ARRAY) {
+        good = map_put(&shard->known, region_key(object, offset, type, true) + 1, count, &first);
+        if (good && first == count)
+            map_set(&shard->known, total, ++count);
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    typer->no_memory = typer->no_memory || !good;
+    return count >= ENOUGH_FOR_ARRAY;
 }
 
 static uint32_t pack(bool is_array, bool is_exact, enum source source, uint32_t type)
@@ -282,7 +388,7 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 {
     const uint64_t size = heap_object_size(typing->heap, object);
     uint32_t *place = &typing->texts[object];
-    if (length > size - offset)
+    if (length == 0 || length > size - offset)
         return;
     const uint64_t end = offset + length;
     uint32_t old = __atomic_load_n(place, __ATOMIC_RELAXED), wanted;
@@ -304,6 +410,43 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, 
 
 /* ---- values and arrays ---- */
 
+/*
+ * How many values fill an object, if all of it is an array of them, plus 1; 0 where it is not. Of
+ * large objects it is noted.
+ */
+static uint64_t values_of_whole(struct typer *typer, struct field_index *index,
+                                const struct g2h_object *object, uint32_t number, uint64_t base,
+                                uint32_t type, const struct plan *plan)
+{
+    struct shard *shard = shard_of(typer->typing, number);
+    uint64_t known = UINT64_MAX;
+    bool rest = false;
+    if (plan->word_count == 0)
+        return 0;
+    if (index) {
+        pthread_mutex_lock(&shard->mutex);
+        for (unsigned i = 0; i < index->tried_count; i++)
+            if (index->tried[i].type == type)
+                known = index->tried[i].values;
+        pthread_mutex_unlock(&shard->mutex);
+        if (known != UINT64_MAX)
+            return known;
+        if (!field_index_take(index, object->contents.size / sizeof(uint64_t)))
+            return 0;
+    }
+    const uint64_t count = count_matching(object->fields, base, plan->size, plan, 0, &rest),
+                   values = rest ? 0 : count + 1;
+    if (index) {
+        pthread_mutex_lock(&shard->mutex);
+        if (index->tried_count < sizeof(index->tried) / sizeof(index->tried[0])) {
+            index->tried[index->tried_count].type = type;
+            index->tried[index->tried_count++].values = values;
+        }
+        pthread_mutex_unlock(&shard->mutex);
+    }
+    return values;
+}
+
 /* Whether so many values in a row are hardly anything else: not just pointers. */
 static bool is_telling(const struct plan *plan, uint64_t count)
 {
@@ -323,6 +466,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     const uint64_t base = object_base(heap, number), stride = plan->size;
     const uint64_t room = (shape->size - offset) / stride;
     struct g2h_object object = {0};
+    struct field_index *index = NULL;
     bool rest = false, whole = false;
     if (reference->count > room || room == 0 || offset < base)
         return;
@@ -335,14 +479,16 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
             return;
         whole = (offset - base) % stride == 0;
     } else {
-        if (plan->word_count == 0)
-            whole = false;
+        if (offset != base && !exact && is_known(typer, number, offset, true, reference))
+            return;
         typer_read(typer, number, &object);
-        if ((offset - base) % stride == 0 && plan->word_count > 0) {
-            const uint64_t values = count_matching(object.fields, base, stride, plan, 0, &rest);
-            whole = !rest;
-            exact = exact || (whole && is_telling(plan, values) &&
-                              fits_class(base + values * stride, shape->size));
+        index = typer_field_index(typer, number, &object);
+        if ((offset - base) % stride == 0) {
+            const uint64_t values =
+                values_of_whole(typer, index, &object, number, base, reference->type, plan);
+            whole = values > 0;
+            exact = exact || (whole && is_telling(plan, values - 1) &&
+                              fits_class(base + (values - 1) * stride, shape->size));
         }
     }
     if (whole && (offset == base || exact)) {
@@ -355,10 +501,12 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
                             .source = reference->source,
                             .is_array = true};
     if (shape->has_pointers) {
-        uint64_t matching = plan->word_count > 0 ? count_matching(object.fields, offset, stride,
-                                                                  plan, reference->count, &rest)
-                                                 : 0;
-        if (plan->word_count == 0 || matching == 0 || matching < reference->count)
+        if (plan->word_count == 0 ||
+            !field_index_take(index, reference->count * plan->word_count + FIELD_STEP / 16))
+            return;
+        uint64_t matching = count_matching(fields_near(&object, index, offset), offset, stride,
+                                           plan, reference->count, &rest);
+        if (matching == 0 || matching < reference->count)
             return;
         region.count = matching;
     } else if (region.count == 0) {
@@ -378,15 +526,22 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
     struct g2h_object object;
     uint64_t size = base + plan->size;
     bool rest = false;
-    if (plan->size > shape->size - offset)
+    if (offset != base && is_known(typer, number, offset, false, reference))
         return;
     if (!shape->has_pointers) {
         if (plan->word_count > 0 && !type->may_be_noscan)
             return;
     } else if (plan->known) {
         typer_read(typer, number, &object);
-        if (!value_fits(&object, plan, offset, &rest))
+        struct field_index *index =
+            offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
+        if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
             return;
+        if (!value_fits(&object, index, plan, offset, &rest)) {
+            if (index)
+                refuse(typer, number, offset, reference->type);
+            return;
+        }
     }
     if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
         typer_read(typer, number, &object);
@@ -402,10 +557,12 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         return;
     }
     struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    if (!claim_region(typer, number, &region, plan)) {
+    claim_region(typer, number, &region, plan);
+    if ((offset - base) % plan->size == 0 && plan->known &&
+        is_one_of_many(typer, number, offset, reference->type)) {
         struct reference array = *reference;
         array.count = 0;
-        propose_array(typer, number, offset, &array, plan);
+        propose_array(typer, number, base, &array, plan);
     }
 }
 
@@ -462,15 +619,12 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
         if (is_certain(old) && copy.source != SOURCE_HEADER &&
             type_of(typing, copy.type)->role == ROLE_NONE)
             return;
-        /* A part of what is known. */
-        const uint32_t whole = (old & CLAIM_TYPE) - 1;
-        const uint64_t size = type_of(typing, whole)->size;
-        if (offset >= base && !(offset == base && is_array) && size > 0 &&
-            ((old & CLAIM_ARRAY) != 0 || offset - base < size) && !is_array &&
-            !(offset == base && whole == copy.type) &&
-            type_holds(typing->types, whole, (offset - base) % size, copy.type))
+        if (claim_holds(typing, object, (old & CLAIM_TYPE) - 1, (old & CLAIM_ARRAY) != 0, offset,
+                        copy.type, is_array))
             return;
     }
+    if (offset >= shape->size || type_of(typing, copy.type)->size > shape->size - offset)
+        return; /* before a plan is made */
     const struct plan *plan = plan_of(&typing->plans, copy.type);
     if (!plan) {
         typer->no_memory = true;

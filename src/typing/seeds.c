@@ -287,6 +287,14 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct debug
     return NULL;
 }
 
+/* Whether three words can be a slice: only the first one is known to be alive. */
+static bool is_slice(const struct g2h_heap *heap, const uint8_t *words)
+{
+    const uint64_t word = heap->params.pointer_size, length = heap_word(heap, words + word),
+                   capacity = heap_word(heap, words + 2 * word);
+    return capacity > 0 && length <= capacity && capacity < heap->index.high - heap->index.low;
+}
+
 static void seed_local(struct typer *typer, const struct debug_local *local,
                        const struct stack_part *parts, uint8_t *typed)
 {
@@ -312,7 +320,8 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
                 found |= 1u << at / word;
             }
         }
-        if (found == (1u << size / word) - 1)
+        const bool is_whole = found == (1u << size / word) - 1;
+        if (is_whole && (kind != TYPE_SLICE || is_slice(typing->heap, copy)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, SOURCE_POINTER);
         else if (kind == TYPE_SLICE &&
                  (found & 1) != 0) /* its capacity is in a register, or known */

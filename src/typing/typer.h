@@ -86,6 +86,55 @@ uint64_t size_class(uint64_t size);
 /* Whether Go takes a slot of this size for so many bytes. */
 bool fits_class(uint64_t size, uint64_t slot);
 
+/* Whether what is at offset is a part of a claim on the object's start. */
+bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed, bool of_array,
+                 uint64_t offset, uint32_t type, bool is_array);
+
+/* ---- fields.c ---- */
+
+/*
+ * Where in the field list of a large object fields of so many bytes begin, and how often it has
+ * been gone through. Millions of pointers may lead into one object.
+ */
+struct field_index {
+    uint64_t *starts; /* by offset / FIELD_STEP: distance from the list's begin to the first field
+                         that is not before it */
+    size_t count;
+    int64_t left; /* fields that may still be looked at: more than enough for sane programs */
+    struct {
+        uint32_t type;
+        uint64_t values; /* 0: the object is no array of it; else how many there are, plus 1 */
+    } tried[8];
+    unsigned tried_count;
+};
+
+enum { FIELD_STEP = 512, INDEXED_SIZE = 2048 };
+
+/* The index of an object, made when it is first asked for; NULL for small ones, and where there is
+ * no memory. */
+struct field_index *typer_field_index(struct typer *typer, uint32_t object,
+                                      const struct g2h_object *record);
+void field_index_destroy(struct field_index *index);
+
+/* The fields from offset on, or a few before. */
+static inline struct g2h_fields fields_near(const struct g2h_object *record,
+                                            const struct field_index *index, uint64_t offset)
+{
+    struct g2h_fields fields = record->fields;
+    const uint64_t step = offset / FIELD_STEP;
+    if (index)
+        fields.at += index->starts[step < index->count ? step : index->count - 1];
+    return fields;
+}
+
+/* Takes fields from those that may be looked at; false where none were left. */
+static inline bool field_index_take(struct field_index *index, uint64_t fields)
+{
+    if (!index)
+        return true;
+    return __atomic_fetch_sub(&index->left, (int64_t)fields, __ATOMIC_RELAXED) > 0;
+}
+
 /* ---- follow.c ---- */
 
 /* Memory that can be read. */
@@ -142,5 +191,9 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
 
 /* ---- judge.c ---- */
 struct g2h_error *typing_judge(struct typing *typing);
+
+/* Whether a region comes before another of the same object: by offset, the better one first. */
+bool region_is_before(const struct typing *typing, const struct region *one,
+                      const struct region *other);
 
 #endif

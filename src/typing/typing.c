@@ -334,7 +334,13 @@ void typing_destroy(struct typing *typing)
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_destroy(&typing->shards[i].mutex);
         map_deinit(&typing->shards[i].first);
+        map_deinit(&typing->shards[i].known);
+        map_deinit(&typing->shards[i].leafless);
+        map_deinit(&typing->shards[i].index_of);
         free(typing->shards[i].regions.data);
+        for (size_t j = 0; j < typing->shards[i].indexes.count; j++)
+            field_index_destroy(typing->shards[i].indexes.data[j]);
+        free(typing->shards[i].indexes.data);
     }
     plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
@@ -385,14 +391,20 @@ const struct debug_local *typing_locals(const struct typing *typing,
     return typing->locals.data + typing->scopes.data[number].first;
 }
 
+/* Whether the compiler made the name up. */
+static bool is_made(const struct typing *typing, const struct debug_local *local)
+{
+    size_t size;
+    const char *name = string_pool_text(&typing->types->names, local->name, &size);
+    return size > 0 && name[0] == '~';
+}
+
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
  * function's own than one of an inlined call. */
 static bool is_clearer(const struct typing *typing, const struct debug_local *one,
                        const struct debug_local *other)
 {
-    size_t size;
-    const bool made = *string_pool_text(&typing->types->names, one->name, &size) == '~',
-               other_made = *string_pool_text(&typing->types->names, other->name, &size) == '~';
+    const bool made = is_made(typing, one), other_made = is_made(typing, other);
     if (made != other_made)
         return other_made;
     return one->function == UINT32_MAX && other->function != UINT32_MAX;
@@ -431,6 +443,28 @@ static const struct region *first_region(const struct typing *typing, uint32_t o
     const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
     const uint32_t first = map_get(&shard->first, object);
     return first == MAP_NONE ? NULL : &shard->regions.data[first];
+}
+
+/* The first of an object's regions that has the word at offset; NULL where none has. */
+static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
+{
+    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
+    const struct region *regions = shard->regions.data;
+    size_t from = map_get(&shard->first, object), to = shard->regions.count;
+    if (from == MAP_NONE)
+        return NULL;
+    /* The first that reaches beyond offset begins before it if any does. */
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (regions[middle].object == object && regions[middle].reach <= offset)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == shard->regions.count || regions[from].object != object ||
+        regions[from].offset > offset)
+        return NULL;
+    return &regions[from];
 }
 
 struct object_type typing_object(const struct typing *typing, uint32_t object)
@@ -472,20 +506,14 @@ bool typing_place(const struct typing *typing, uint32_t object, uint64_t offset,
         if (ret->offset < size)
             return true;
     }
-    for (const struct region *region = first_region(typing, object); region;) {
-        const struct type *type = type_of(typing, region->type);
-        if (offset >= region->offset && type->size > 0) {
-            const uint64_t place = offset - region->offset, element = place / type->size;
-            if (region->is_array ? element < region->count : element == 0) {
-                *ret = (struct typed_place){.type = region->type,
-                                            .offset = place % type->size,
-                                            .element = element,
-                                            .is_array = region->is_array,
-                                            .region_offset = region->offset};
-                return true;
-            }
-        }
-        region = region->next == UINT32_MAX ? NULL : region + 1;
-    }
-    return false;
+    const struct region *region = region_at(typing, object, offset);
+    if (!region)
+        return false;
+    const uint64_t size = type_of(typing, region->type)->size, inside = offset - region->offset;
+    *ret = (struct typed_place){.type = region->type,
+                                .offset = inside % size,
+                                .element = inside / size,
+                                .is_array = region->is_array,
+                                .region_offset = region->offset};
+    return true;
 }

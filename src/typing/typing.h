@@ -50,17 +50,28 @@ struct region {
     uint64_t count;  /* values, if it is an array */
     uint32_t type;
     uint32_t object;
-    uint32_t next; /* of the same object: index in the shard, UINT32_MAX */
+    uint32_t next;   /* of the same object: index in the shard, UINT32_MAX */
+    uint32_t number; /* how many the object has, up to this one */
+    /* While types are found: the bytes of all of the object's arrays up to this one. Then: the
+     * furthest end of this region and those before it. */
+    uint64_t reach;
     uint8_t source;
     bool is_array, is_exact;
+    bool is_superseded; /* by the same with a larger count */
 };
 
-enum { SHARDS = 64, MOST_REGIONS = 64 /* of an object */ };
+enum { SHARDS = 64 };
+
+struct field_index;
 
 struct shard {
     pthread_mutex_t mutex;
-    struct map first; /* object → region */
+    struct map first;    /* object → region */
+    struct map known;    /* hash of what a claim says → region, REGION_REFUSED */
+    struct map leafless; /* object → region without pointers in it: only one is kept */
     VECTOR(struct region) regions;
+    struct map index_of; /* large object → index */
+    VECTOR(struct field_index *) indexes;
 };
 
 /*

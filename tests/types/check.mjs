@@ -45,7 +45,7 @@ function* edgesOf(n) {
   for (let e = node.first[n]; e < node.first[n + 1]; e++) yield e;
 }
 const typeOf = (e) => snapshot.edgeTypes[edge.type[e]];
-const bareName = (e) => snapshot.edgeName(e).replace(/ \(.*\)$/s, '').replace(/\?$/, '');
+const bareName = (e) => snapshot.edgeName(e).replace(/ \((?!key).*\)$/s, '').replace(/\?$/, '');
 const incoming = new Map();
 function edgesTo(to) {
   if (incoming.size === 0) {
@@ -104,10 +104,13 @@ for (const source of ['any', 'global', 'local']) {
 
 // ---- fields
 
+const snapshotKey = /\(key.+\)$/; // a word of a map's key
+
 /** Whether an edge's name is a field's path, or begins or ends with it: strings and slices may go on, "name.ptr". */
 function fits(own, field, inner) {
   if (own === field || own.startsWith(`${field}.`) || field.startsWith(`${own}.`)) return true;
   if (own.endsWith(`.${field}`)) return true; // the object may be more than what is pointed to: its first field
+  if (inner && snapshotKey.test(own)) return own.endsWith(`(key${field})`) || own.endsWith(`(key.${field})`);
   if (field === 'C' && own === 'c') return true; // of a time.Timer, which is a runtime.timeTimer
   const bare = (path) => path.replace(/^\[\d+\]/, ''); // a slice may begin within its array
   return inner && (own.endsWith(field) || bare(own) === bare(field));

@@ -624,7 +624,7 @@ func locals(k *known.Known) {
 	trees := append(make([]*tree, 0, 5), newTree("local"), newTree("local"))
 	squares := map[string]*square{text("local"): {1, text("local")}}
 	name, label := text("local"), text("local label")
-	var s shape = &circle{1, &label}
+	s := anyShape(&label)
 	captured := newLeaf("captured by a local closure")
 	fn := func() int { return int(captured.number) }
 	ch := make(chan *circle, 2)
@@ -634,6 +634,16 @@ func locals(k *known.Known) {
 	ready <- true
 	<-never
 	use(l, trees, squares, name, s, fn, ch, pp)
+}
+
+// The compiler does not see which type it is: else it would not keep the interface's first word.
+//
+//go:noinline
+func anyShape(label *string) shape {
+	if len(*label) > 100 {
+		return &square{1, *label}
+	}
+	return &circle{1, label}
 }
 
 //go:noinline

@@ -1,0 +1,73 @@
+/*
+ * fields: finding a place in the field list of a large object.
+ *
+ * A field list can only be read from its begin, and a pointer into the middle of an object of a
+ * hundred megabytes has to be compared with the fields there. So what is found on the first way
+ * through the list is noted.
+ */
+#include <stdlib.h>
+
+#include "typing/typer.h"
+
+/* So often each field may be looked at, and of small objects more. */
+enum { FIELD_VISITS = 64, FIELD_VISITS_MORE = 1 << 16 };
+
+static struct field_index *make(const struct g2h_object *record, uint64_t word)
+{
+    struct field_index *index = calloc(1, sizeof(*index));
+    if (!index)
+        return NULL;
+    index->starts =
+        malloc((size_t)(record->contents.size / FIELD_STEP + 1) * sizeof(*index->starts));
+    if (!index->starts) {
+        free(index);
+        return NULL;
+    }
+    struct g2h_fields fields = record->fields;
+    const uint8_t *at = fields.at;
+    uint64_t offset;
+    while (fields_next_pointer(&fields, &offset)) {
+        while (index->count <= offset / FIELD_STEP &&
+               index->count <= record->contents.size / FIELD_STEP)
+            index->starts[index->count++] = (uint64_t)(at - record->fields.at);
+        at = fields.at;
+    }
+    while (index->count <= record->contents.size / FIELD_STEP)
+        index->starts[index->count++] = (uint64_t)(at - record->fields.at);
+    index->left = (int64_t)(record->contents.size / word * FIELD_VISITS + FIELD_VISITS_MORE);
+    return index;
+}
+
+void field_index_destroy(struct field_index *index)
+{
+    if (!index)
+        return;
+    free(index->starts);
+    free(index);
+}
+
+struct field_index *typer_field_index(struct typer *typer, uint32_t object,
+                                      const struct g2h_object *record)
+{
+    if (record->size < INDEXED_SIZE)
+        return NULL;
+    struct shard *shard = shard_of(typer->typing, object);
+    struct field_index *index = NULL;
+    pthread_mutex_lock(&shard->mutex);
+    uint32_t number = map_get(&shard->index_of, object);
+    if (number != MAP_NONE) {
+        index = shard->indexes.data[number];
+    } else {
+        number = (uint32_t)shard->indexes.count;
+        index = make(record, typer->typing->heap->params.pointer_size);
+        if (!index || !vector_push(&shard->indexes, index)) {
+            field_index_destroy(index);
+            index = NULL;
+        } else if (!map_put(&shard->index_of, object, number, &number)) {
+            index = NULL; /* the list has it, for the end */
+        }
+        typer->no_memory = typer->no_memory || !index;
+    }
+    pthread_mutex_unlock(&shard->mutex);
+    return index;
+}
