@@ -26,7 +26,9 @@ run go2heapsnapshot -j 1 -e app app.dump
 wrote "-e, -j 1: the same bytes" typed.heapsnapshot
 
 run go2heapsnapshot -v --exe app app.dump
-check "--exe -v: account-leakserver.1.expected" diff "$here/account-leakserver.1.expected" err
+# How much is known of types may become more.
+sed '/^executable/,/^pointers/s/  *[0-9][0-9]*/ N/g; /^snapshot/,$s/  *[0-9][0-9]*/ N/g' err >masked
+check "--exe -v: account-leakserver.1.expected" diff "$here/account-leakserver.1.expected" masked
 check "--exe -v: the types add up to the objects" awk '
 	/^  in the snapshot/ { all = $4 } / their size/ && !bytes { bytes = $3 }
 	/^types of objects/ { inside = 1 } /^pointers/ { inside = 0 }
