@@ -287,8 +287,8 @@ static struct g2h_error *run_all(struct typing *typing)
     struct g2h_error *error = collect_types(typing);
     if (error)
         return error;
-    typing->claims = calloc((size_t)objects + 1, sizeof(*typing->claims));
-    typing->texts = calloc((size_t)objects + 1, sizeof(*typing->texts));
+    typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
+    typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
     run.typers = calloc(typing->threads, sizeof(*run.typers));
     if (!typing->claims || !typing->texts || !run.typers)
         error = &error_no_memory;
@@ -349,8 +349,9 @@ void typing_destroy(struct typing *typing)
     free(typing->scopes.data);
     free(typing->locals.data);
     free(typing->pieces.data);
-    free(typing->claims);
-    free(typing->texts);
+    const size_t objects = (size_t)typing->heap->object_count + 1;
+    large_free(typing->claims, objects, sizeof(*typing->claims));
+    large_free(typing->texts, objects, sizeof(*typing->texts));
     free(typing);
 }
 
