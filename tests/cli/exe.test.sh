@@ -34,6 +34,10 @@ check "--exe -v: the types add up to the objects" awk '
 	/^types of objects/ { inside = 1 } /^pointers/ { inside = 0 }
 	inside && /^  [a-z]/ { objects += $(NF - 2); sum += $(NF - 1) }
 	END { exit objects != all || sum != bytes }' err
+cp err typed.account
+run go2heapsnapshot -v app.dump
+check "--exe -v: pointers and reachability are as without" diff \
+	<(sed -n '/^pointers/,/^snapshot/p' err) <(sed -n '/^pointers/,/^snapshot/p' typed.account)
 
 run go2heapsnapshot --redact --exe app app.dump
 said "--redact: nothing to say" 0
