@@ -64,16 +64,18 @@ $(BUILD)/%.o: %.c
 # ---- the two commands of the README ----
 
 DEMO := $(BUILD)/demo
+CONVERT = $(PROGRAM) --exe samples/leakserver.exe.gz
 demo:
 	tools/setup demo
 	$(MAKE) $(PROGRAM)
 	@mkdir -p $(DEMO)
-	$(PROGRAM) -v -o $(DEMO)/leak.1.heapsnapshot samples/leakserver.1.dump.gz
-	$(PROGRAM) -o $(DEMO)/leak.2.heapsnapshot samples/leakserver.2.dump.gz
+	$(CONVERT) -v -o $(DEMO)/leak.1.heapsnapshot samples/leakserver.1.dump.gz
+	$(CONVERT) -o $(DEMO)/leak.2.heapsnapshot samples/leakserver.2.dump.gz
 	@printf '%s\n' '' 'Two snapshots of a leaking server, some requests apart:' \
 	    '  $(CURDIR)/$(DEMO)/leak.1.heapsnapshot' '  $(CURDIR)/$(DEMO)/leak.2.heapsnapshot' \
-	    'Open them in Chrome: F12, Memory, "Load profile"; both, one after the other. Then choose "Comparison" instead' \
-	    'of "Summary" and sort by "# Delta". samples/README.md walks on from there to what leaks.'
+	    'Open both in Chrome, the first one first: F12, Memory, "Load profile". Then choose "Comparison" instead of' \
+	    '"Summary", sort by "# Delta", open main.Session and select one: "Retainers" below says what keeps it.' \
+	    'samples/README.md walks on from there to the three leaks.'
 
 check:
 	tools/setup check

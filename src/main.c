@@ -3,7 +3,7 @@
  *
  *   input   the dump's bytes, mapped
  *   heap    its records; objects by address
- *   exe     the executable that wrote it, if it is given
+ *   exe     the executable that wrote it, if it is given: its types and names
  *   graph   nodes and edges
  *   output  the snapshot's text
  */
@@ -66,6 +66,8 @@ static struct g2h_error *open_exe(const char *path, struct conversion *conversio
         conversion->exe = NULL;
         error = NULL;
     }
+    if (!error && conversion->exe)
+        message_missing_in_exe(conversion->exe);
     return error;
 }
 

@@ -1,9 +1,11 @@
 /*
- * The executable that wrote a dump, for the names that a dump does not have.
+ * The executable that wrote a dump, for the names and types that a dump does not have.
  *
  * Reads ELF, Mach-O and PE, 32 and 64 bit, of either byte order: the pclntab (functions, files and
- * lines, also of stripped binaries) and the symbol table (global variables; stripped binaries have
- * none). Follows debug/gosym and cmd/link of Go 1.2 … 1.27.
+ * lines) and the runtime's type descriptors, which stripped binaries have as well; the symbol table
+ * (global variables) and DWARF (types of globals, locals and captured variables), which these have
+ * not, unless they were put into a separate debug file. Follows debug/gosym and cmd/link of
+ * Go 1.2 … 1.27.
  */
 #ifndef GO2HEAPSNAPSHOT_EXE_H
 #define GO2HEAPSNAPSHOT_EXE_H
@@ -53,5 +55,19 @@ G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
 
 /* How many global variables have names: 0 of a stripped executable. */
 G2H_PUBLIC size_t g2h_exe_variable_count(const struct g2h_exe *exe);
+
+/* What became of its DWARF. */
+enum g2h_exe_dwarf {
+    G2H_EXE_DWARF_NONE,   /* there is none: stripped, or linked with -w */
+    G2H_EXE_DWARF_UNREAD, /* there is, but the library was built without libdw */
+    G2H_EXE_DWARF_READ,
+};
+G2H_PUBLIC enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe);
+
+/* How many types the executable has, of descriptors and DWARF; 0 before it is matched. */
+G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);
+
+/* The executable's name, for messages. */
+G2H_PUBLIC const char *g2h_exe_path(const struct g2h_exe *exe);
 
 #endif

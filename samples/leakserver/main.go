@@ -1,11 +1,11 @@
-// Leakserver is a small auction server with two leaks, to practise on.
+// Leakserver is a small auction server with three leaks, to practise on.
 //
 //	leakserver [-listen localhost:8080] [-debug localhost:6060]
 //	leakserver -self-test DIR
 //
 // Bidders watch auctions (GET /watch?auction=lamp&wait=5s answers with the next
-// bid) and ask for valuations (GET /value?auction=lamp). The operator gets a
-// heap dump with
+// bid), ask for valuations (GET /value?auction=lamp) and look at previews
+// (GET /preview?auction=lamp&width=640). The operator gets a heap dump with
 //
 //	curl -o leak.1.dump 'http://localhost:6060/debug/heapdump?gc=1'
 //
@@ -21,6 +21,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 
@@ -111,6 +112,7 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/watch", s.watch)
 	mux.HandleFunc("/value", s.value)
+	mux.HandleFunc("/preview", s.preview)
 	return mux
 }
 
@@ -174,6 +176,42 @@ func ask(auction *Auction, answer chan<- *Valuation) {
 	v := &Valuation{Auction: auction, Cents: int64(len(auction.Name)) * 1000}
 	time.Sleep(5 * time.Millisecond) // thinks too long
 	answer <- v
+}
+
+// Preview is the picture of a thing, in some width.
+type Preview struct {
+	Auction *Auction
+	Width   int
+	Pixels  []byte
+}
+
+// previews are those that somebody has asked for: "lamp, 640 wide".
+var previews struct {
+	mu     sync.Mutex
+	byName map[string]*Preview
+}
+
+func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
+	auction := s.auctions[r.FormValue("auction")]
+	width, err := strconv.Atoi(r.FormValue("width"))
+	if auction == nil || err != nil || width < 1 || width > 4096 {
+		http.Error(w, "preview of what, and how wide?", http.StatusBadRequest)
+		return
+	}
+	name := fmt.Sprintf("%s, %d wide", auction.Name, width)
+	previews.mu.Lock()
+	defer previews.mu.Unlock()
+	p := previews.byName[name]
+	if p == nil {
+		// LEAK: a cache that forgets nothing, with keys that anybody can make
+		// up. A few fixed widths are the cure, or a bound on the cache.
+		p = &Preview{Auction: auction, Width: width, Pixels: make([]byte, width)}
+		if previews.byName == nil {
+			previews.byName = make(map[string]*Preview)
+		}
+		previews.byName[name] = p
+	}
+	w.Write(p.Pixels)
 }
 
 // bid keeps the auctions going.

@@ -12,7 +12,7 @@ import (
 )
 
 // Requests of each kind before the first dump and between the two.
-var rounds = []struct{ watch, value int }{{400, 20}, {1600, 60}}
+var rounds = []struct{ watch, value, preview int }{{400, 20, 100}, {1600, 60, 300}}
 
 // selfTest makes the leaks grow and takes a dump after every round.
 func selfTest(server *Server, public, dumps, dir string) error {
@@ -24,6 +24,7 @@ func selfTest(server *Server, public, dumps, dir string) error {
 	for n := range server.auctions {
 		names = append(names, n)
 	}
+	width := 100
 	for i, round := range rounds {
 		err := repeat(round.watch, func(n int) error {
 			return fetch(client, public+"/watch?wait=1ms&auction="+names[n%len(names)], http.StatusOK)
@@ -32,6 +33,12 @@ func selfTest(server *Server, public, dumps, dir string) error {
 			err = repeat(round.value, func(n int) error {
 				return fetch(client, public+"/value?auction="+names[n%len(names)], http.StatusGatewayTimeout)
 			})
+		}
+		if err == nil {
+			err = repeat(round.preview, func(n int) error {
+				return fetch(client, fmt.Sprintf("%s/preview?auction=%s&width=%d", public, names[n%len(names)], width+n), http.StatusOK)
+			})
+			width += round.preview
 		}
 		if err != nil {
 			return err

@@ -47,8 +47,8 @@ async function dragRetainersTo(page, y) {
 const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
 const snapshot = number => join(folder, `leak.${number}.heapsnapshot`);
 for (const number of [1, 2]) {
-  const {status} = spawnSync(program, ['-o', snapshot(number), join(here, `../leakserver.${number}.dump.gz`)],
-    {stdio: 'inherit'});
+  const {status} = spawnSync(program, ['--exe', join(here, '../leakserver.exe.gz'), '-o', snapshot(number),
+    join(here, `../leakserver.${number}.dump.gz`)], {stdio: 'inherit'});
   if (status !== 0) process.exit(1);
 }
 
@@ -66,33 +66,49 @@ try {
   await tab.load(snapshot(2));
   await tab.select(1);
 
+  /** The Retainers of one object of a class; DevTools opens the shortest way by itself. */
+  const retainersOf = async (class_, name, height) => {
+    const {id} = (await tab.expand(row => row.depth === 0 && row.name === class_))[0];
+    await tab.retainers(row => row.id === id);
+    await dragRetainersTo(page, height);
+    await picture(name);
+    await dragRetainersTo(page, 430);
+    await page.keyboard.press('ArrowLeft'); // to the class
+    await page.keyboard.press('ArrowLeft'); // and closes it
+  };
+
   await tab.perspective('Summary');
   await picture('summary');
 
   await tab.perspective('Comparison');
   await sortBy(page, '# Delta');
   await picture('comparison');
-
-  const instance = async class_ => (await tab.expand(row => row.depth === 0 && row.name === class_))[0].id;
-  const valuation = await instance('ptr1152');
-  await tab.retainers(row => row.id === valuation);
-  await picture('retainers-goroutine');
-
-  await tab.perspective('Summary'); // closes what is open
-  await tab.perspective('Comparison');
-  const session = await instance('ptr96');
-  await tab.retainers(row => row.id === session);
-  await dragRetainersTo(page, 190);
-  await picture('retainers-map');
-  await dragRetainersTo(page, 430);
+  await retainersOf('main.Preview', 'retainers-global', 300);
+  await retainersOf('main.Valuation', 'retainers-goroutine', 300);
+  await retainersOf('main.Session', 'retainers-map', 190);
 
   await tab.perspective('Containment');
   await tab.expand(row => row.object === '(GC roots)');
   await tab.expand(row => row.object === '(goroutines)');
-  const stuck = row => /\[chan send\]/.test(row.object);
-  await tab.expand(stuck);
+  await tab.expand(row => /\[chan send\]/.test(row.object));
   await tab.expand(row => row.depth === 3 && row.object === 'main.(*Server).value.gowrap1');
   await picture('containment');
+
+  await tab.perspective('Summary');
+  await tab.filter('map[string]*main');
+  const [{id: map}] = await tab.expand(row => row.depth === 0 && row.name === 'map[string]*main.Preview');
+  await tab.expand(row => row.id === map);
+  await tab.expand(row => row.edge === 'groups[0]');
+  await tab.expand(row => row.depth === 3 && row.object === 'main.Preview');
+  await tab.retainers(row => row.id === map);
+  await picture('map');
+
+  await tab.filter('main.Session');
+  const [{id: session}] = await tab.expand(row => row.depth === 0 && row.name === 'main.Session');
+  await tab.expand(row => row.id === session);
+  await tab.retainers(row => row.id === session);
+  await picture('strings');
+  await tab.filter('');
 
   await tab.perspective('Statistics');
   await page.setViewportSize({width: 1080, height: 250});

@@ -19,6 +19,24 @@ void message_refused_exe(const struct g2h_error *error)
     fprintf(stderr, "go2heapsnapshot: warning: %s; going on without it\n", error->message);
 }
 
+void message_missing_in_exe(const struct g2h_exe *exe)
+{
+    const bool has_names = g2h_exe_variable_count(exe) > 0;
+    const char *missing = NULL, *cost = "what only they lead to may stay untyped";
+    if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_UNREAD)
+        missing =
+            "its DWARF cannot be read (this go2heapsnapshot was built without libdw): no types "
+            "of global variables, no names of locals";
+    else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)
+        missing = "it has no DWARF: no types of global variables, no names of locals";
+    else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE)
+        missing = "it is stripped: no names and types of global and local variables";
+    if (!missing)
+        return;
+    progress_clear();
+    fprintf(stderr, "go2heapsnapshot: note: %s: %s; %s\n", g2h_exe_path(exe), missing, cost);
+}
+
 static void warn(const struct g2h_input *input, const char *text)
 {
     progress_clear();
@@ -97,33 +115,49 @@ static void account_objects(const struct g2h_heap *heap)
         line("corrupt type records passed over", account->repairs, "", "a bug of Go 1.5's dumper");
 }
 
-/* A line of objects and bytes. */
-static void line_of_types(const char *label, uint64_t objects, uint64_t bytes)
+static void account_exe(const struct g2h_exe *exe)
 {
-    fprintf(stderr, "  %-34s %14" PRIu64 "  %14" PRIu64 " bytes\n", label, objects, bytes);
+    static const char *const dwarf[] = {
+        [G2H_EXE_DWARF_NONE] = "of descriptors; there is no DWARF",
+        [G2H_EXE_DWARF_UNREAD] = "of descriptors; built without libdw, DWARF is not read",
+        [G2H_EXE_DWARF_READ] = "of descriptors and DWARF",
+    };
+    const size_t variables = g2h_exe_variable_count(exe);
+    fprintf(stderr, "executable\n");
+    line("types", g2h_exe_type_count(exe), "", dwarf[g2h_exe_dwarf(exe)]);
+    line("global variables with names", variables, "", variables == 0 ? "it is stripped" : "");
+}
+
+/* A line of objects and bytes; nothing where there are none, unless it is to be said. */
+static void line_of_types(const char *label, uint64_t objects, uint64_t bytes, bool always)
+{
+    if (objects > 0 || always)
+        fprintf(stderr, "  %-34s %14" PRIu64 "  %14" PRIu64 " bytes\n", label, objects, bytes);
 }
 
 static void account_types(const struct g2h_graph *graph)
 {
     const struct g2h_type_account *account = g2h_graph_type_account(graph);
     static const char *const sources[G2H_TYPE_SOURCES] = {
-        "by a malloc header",
-        "by the runtime's records",
-        "by an interface that holds it",
-        "by a typed pointer",
-        "as a closure, by its code",
-        "by words that look like an interface",
-        "guessed: the only type that fits",
+        "  by their malloc header",          "  by the runtime's own records",
+        "  by an interface that holds them", "  by a typed pointer to them",
+        "  closures, by their function",     "  by words that look like interfaces",
+        "  guessed: no other type fits",
     };
     if (!account)
         return;
+    uint64_t objects = account->text_objects, bytes = account->text_bytes;
+    for (int i = 0; i < G2H_TYPE_SOURCES; i++) {
+        objects += account->objects[i];
+        bytes += account->bytes[i];
+    }
     fprintf(stderr, "types of objects\n");
+    line_of_types("known", objects, bytes, true);
     for (int i = 0; i < G2H_TYPE_SOURCES; i++)
-        if (account->objects[i] > 0)
-            line_of_types(sources[i], account->objects[i], account->bytes[i]);
-    line_of_types("contents of strings", account->text_objects, account->text_bytes);
-    line_of_types("only a part is known", account->part_objects, account->part_bytes);
-    line_of_types("untyped", account->untyped_objects, account->untyped_bytes);
+        line_of_types(sources[i], account->objects[i], account->bytes[i], false);
+    line_of_types("  contents of strings", account->text_objects, account->text_bytes, false);
+    line_of_types("known of a part", account->part_objects, account->part_bytes, true);
+    line_of_types("not known", account->untyped_objects, account->untyped_bytes, true);
 }
 
 static void account_graph(const struct g2h_graph *graph)
@@ -169,11 +203,8 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
     line("bytes read", account->bytes_read, "bytes",
          account->bytes_read == input->size ? "all" : "");
     account_objects(heap);
-    if (exe) {
-        fprintf(stderr, "executable\n");
-        line("global variables with names", g2h_exe_variable_count(exe), "",
-             g2h_exe_variable_count(exe) == 0 ? "it is stripped: globals have addresses only" : "");
-    }
+    if (exe)
+        account_exe(exe);
     account_types(graph);
     account_graph(graph);
 }

@@ -10,6 +10,9 @@ void message_error(const struct g2h_error *error);
 /* That the executable is not used, and why. */
 void message_refused_exe(const struct g2h_error *error);
 
+/* What the executable does not have, and what that costs; nothing if it has all. */
+void message_missing_in_exe(const struct g2h_exe *exe);
+
 /* Warnings on the input and the heap. */
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 

@@ -11,7 +11,7 @@ bool debug_available(void)
 }
 
 #ifndef HAVE_LIBDW
-struct g2h_error *debug_init(struct debug *debug, const struct image *image, struct types *types,
+struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
                              uint64_t types_start)
 {
     (void)image, (void)types, (void)types_start;

@@ -57,14 +57,14 @@ bool debug_available(void);
  * Reads all units. types holds the descriptors' types already; types_start is runtime.types in the
  * process (for DW_AT_go_runtime_type, an offset from it), so a type that has a descriptor is the
  * descriptor's. Only types that globals, locals or captured variables lead to are added. Damaged
- * DWARF gives what could be read of it. Of the image, which is not kept, only sections and byte
- * order are asked. Error: G2H_ERROR_MEMORY only.
+ * DWARF gives what could be read of it. The image is that which has the debug sections; it must
+ * outlive debug. Error: G2H_ERROR_MEMORY only.
  *
  * A type from DWARF alone ends, whatever the executable says: fields ascend, do not overlap and lie
  * within their struct, elements within their array; none lies in itself, or more than 64 deep; what
  * has no size has no fields and no elements.
  */
-struct g2h_error *debug_init(struct debug *debug, const struct image *image, struct types *types,
+struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
                              uint64_t types_start);
 void debug_deinit(struct debug *debug);
 

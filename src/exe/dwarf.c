@@ -245,22 +245,44 @@ static int compare_functions(const void *a, const void *b)
     return one->die < other->die ? -1 : one->die > other->die;
 }
 
-static struct g2h_error *open_dwarf(struct dwarf *dwarf, const struct image *image)
+static struct g2h_bytes find_info(Elf *elf)
 {
-    struct g2h_error *error = dwarf_elf_create(image, &dwarf->bytes, &dwarf->size, &dwarf->info);
-    if (error || !dwarf->bytes)
+    struct g2h_bytes none = {NULL, 0};
+    size_t names;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return none;
+    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
+        GElf_Shdr header;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        const Elf_Data *data = elf_rawdata(section, NULL);
+        if (name && data && strcmp(name, ".debug_info") == 0)
+            return (struct g2h_bytes){data->d_buf, data->d_size};
+    }
+    return none;
+}
+
+static struct g2h_error *open_dwarf(struct dwarf *dwarf, struct image *image)
+{
+    struct g2h_bytes bytes;
+    struct g2h_error *error = image_as_elf(image, &bytes);
+    if (error)
         return error;
     elf_version(EV_CURRENT);
-    dwarf->elf = elf_memory((char *)dwarf->bytes, dwarf->size);
-    if (dwarf->elf)
+    dwarf->elf = elf_memory((char *)(uintptr_t)bytes.data, (size_t)bytes.size);
+    if (!dwarf->elf)
+        return NULL;
+    dwarf->info = find_info(dwarf->elf);
+    if (dwarf->info.size > 0)
         dwarf->libdw = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
     dwarf->walk_left = dwarf->info.size * 8;
+    dwarf->locals_left = dwarf->info.size * 64;
     dwarf->types_left = dwarf->info.size / 4;
-    dwarf->text_left = dwarf->size * 2;
+    dwarf->text_left = bytes.size * 2;
     return NULL;
 }
 
-struct g2h_error *debug_init(struct debug *debug, const struct image *image, struct types *types,
+struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
                              uint64_t types_start)
 {
     *debug = (struct debug){.dwarf = calloc(1, sizeof(*debug->dwarf))};
@@ -294,7 +316,6 @@ void debug_deinit(struct debug *debug)
             dwarf_end(dwarf->libdw);
         if (dwarf->elf)
             elf_end(dwarf->elf);
-        free(dwarf->bytes);
         free(dwarf->functions.data);
         free(dwarf->pending.data);
         free(dwarf->unsealed.data);

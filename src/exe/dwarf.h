@@ -2,14 +2,14 @@
  * dwarf: what the files dwarf*.c share; the rest of the program knows debug.h only.
  *
  * libdw reads DWARF; what it is told to read may be damaged. It never sees the executable itself,
- * only the ELF file that dwarf_elf.c makes of the sections that are needed.
+ * only the well-formed ELF file that image_as_elf() makes of the sections that are needed.
  */
 #ifndef EXE_DWARF_H
 #define EXE_DWARF_H
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <libelf.h>
+#include <gelf.h>
 
 #include "exe/debug.h"
 
@@ -36,9 +36,7 @@ struct dwarf_pending {
 };
 
 struct dwarf {
-    uint8_t *bytes; /* an ELF file of the sections that are read */
-    size_t size;
-    struct g2h_bytes info; /* of bytes */
+    struct g2h_bytes info; /* .debug_info */
     Elf *elf;
     Dwarf *libdw;
     VECTOR(struct dwarf_function) functions; /* ascending by low, once all units have been read */
@@ -53,18 +51,8 @@ struct dwarf {
 
     /* What damaged DWARF may cost: bytes to pass over, types and bytes of text to add. */
     uint64_t walk_left, types_left, text_left;
+    uint64_t locals_left; /* bytes to pass over for the variables of all functions */
 };
-
-/* Bytes behind each section that may be read: libdw looks for the end of a text, and some numbers,
- * without a bound. */
-#define DWARF_PADDING 64
-
-/*
- * An ELF file of the sections of DWARF that are read, uncompressed; *ret is NULL where there is no
- * .debug_info, or one that cannot be had. *ret_info is where it lies in *ret.
- */
-struct g2h_error *dwarf_elf_create(const struct image *image, uint8_t **ret, size_t *ret_size,
-                                   struct g2h_bytes *ret_info);
 
 /* ---- DIEs: all of it bounded ---- */
 

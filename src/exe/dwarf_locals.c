@@ -287,7 +287,11 @@ struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_
     Dwarf_Die die;
     if (!function || !dwarf_offdie(dwarf->libdw, function->die, &die))
         return NULL;
-    dwarf->walk_left = dwarf->info.size * 8;
+    /* A dump may have any number of places in one large function. */
+    const uint64_t most = dwarf->info.size * 8;
+    const uint64_t walk = dwarf->walk_left = most < dwarf->locals_left ? most : dwarf->locals_left;
+    if (walk == 0)
+        return NULL;
     struct frame frame = {.dwarf = dwarf,
                           .types = types,
                           .pc = pc,
@@ -297,6 +301,7 @@ struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_
     const size_t first = ret->count;
     if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(dwarf, types))
         return &error_no_memory;
+    dwarf->locals_left -= walk - dwarf->walk_left;
     /* The size of an array of C was not known before. */
     for (size_t i = first; i < ret->count; i++) {
         struct debug_piece *piece = &ret_pieces->data[ret->data[i].first_piece];

@@ -173,44 +173,26 @@ static bool is_generic(const char *name)
     return strstr(name, "go.shape.") != NULL;
 }
 
-/*
- * The name of a type of C that has none: "*struct_name", "**char". Pointers to functions, arrays
- * and the like are what they are.
- */
+/* The name of a type of C that has none: "*list_head", "**char". */
 static const char *compose_name(Dwarf_Die *die, char *buffer, size_t size)
 {
-    Dwarf_Die now = *die;
+    Dwarf_Die now = *die, next;
     size_t stars = 0;
-    const char *name = NULL, *alias;
-    while (stars < 8 && !name) {
-        if (dwarf_tag(&now) != DW_TAG_pointer_type)
-            break;
+    const char *name = NULL, *alias = NULL;
+    while (!name && stars < 8 && dwarf_tag(&now) == DW_TAG_pointer_type) {
         buffer[stars++] = '*';
-        Dwarf_Die next;
         if (!dwarf_reference(&now, DW_AT_type, &next))
             name = "void";
-        else {
-            name = dwarf_name(&next);
-            if (!name && !resolve(&next, &alias))
-                name = alias ? alias : "void";
-            else if (!name)
-                name = dwarf_name(&next);
-        }
-        now = next;
+        else if ((name = dwarf_name(&next)) == NULL)
+            name = resolve(&next, &alias) ? dwarf_name(&next) : "void";
+        if (!name)
+            now = next;
     }
-    switch (dwarf_tag(&now)) {
-    case DW_TAG_array_type:
-        name = name ? name : "array";
-        break;
-    case DW_TAG_union_type:
-        name = name ? name : "union";
-        break;
-    case DW_TAG_subroutine_type:
-        name = name ? name : "function";
-        break;
-    default:
-        name = name ? name : "struct";
-    }
+    if (!name)
+        name = dwarf_tag(&now) == DW_TAG_array_type        ? "array"
+               : dwarf_tag(&now) == DW_TAG_union_type      ? "union"
+               : dwarf_tag(&now) == DW_TAG_subroutine_type ? "function"
+                                                           : "struct";
     snprintf(buffer + stars, size - stars, "%s", name);
     return buffer;
 }

@@ -394,6 +394,23 @@ size_t g2h_exe_variable_count(const struct g2h_exe *exe)
     return exe->variables.count;
 }
 
+enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
+{
+    if (!exe_debug_image((struct g2h_exe *)exe))
+        return G2H_EXE_DWARF_NONE;
+    return debug_available() ? G2H_EXE_DWARF_READ : G2H_EXE_DWARF_UNREAD;
+}
+
+size_t g2h_exe_type_count(const struct g2h_exe *exe)
+{
+    return exe->types.list.count;
+}
+
+const char *g2h_exe_path(const struct g2h_exe *exe)
+{
+    return exe->input->name;
+}
+
 /* ---- for the rooms above ---- */
 
 struct types *exe_types(struct g2h_exe *exe)

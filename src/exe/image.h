@@ -92,8 +92,8 @@ bool image_symbol(const struct image *image, size_t index, struct image_symbol *
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *ret);
 
 /*
- * The debug sections, uncompressed, as an ELF file in memory, whatever the image is: for libdw,
- * which reads ELF only. Kept until image_deinit(). Damaged sections are left out. Error:
+ * The debug sections that libdw is asked of, uncompressed, as an ELF file in memory, whatever the
+ * image is: libdw reads ELF only. Kept until image_deinit(). Damaged sections are left out. Error:
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *image_as_elf(struct image *image, struct g2h_bytes *ret);

@@ -6,14 +6,16 @@
 
 #include "exe/format.h"
 
-/* Those that libdw looks for. */
+/* Those that dwarf.c asks libdw for. Lines and frames would be half of all. */
 static const char *const wanted[] = {
-    ".debug_abbrev", ".debug_addr",     ".debug_aranges",  ".debug_frame",       ".debug_info",
-    ".debug_line",   ".debug_line_str", ".debug_loc",      ".debug_loclists",    ".debug_macinfo",
-    ".debug_macro",  ".debug_ranges",   ".debug_rnglists", ".debug_str_offsets", ".debug_str",
-    ".debug_types",  ".eh_frame",       ".eh_frame_hdr",
+    ".debug_abbrev",   ".debug_addr",   ".debug_info",     ".debug_line_str",    ".debug_loc",
+    ".debug_loclists", ".debug_ranges", ".debug_rnglists", ".debug_str_offsets", ".debug_str",
 };
 enum { WANTED = sizeof(wanted) / sizeof(*wanted) };
+
+/* Zeros behind each section: libdw looks for the end of a text, and reads some numbers, without a
+ * bound. */
+enum { PADDING = 64 };
 
 struct part {
     const struct image_section *section;
@@ -136,7 +138,7 @@ struct g2h_error *image_as_elf(struct image *image, struct g2h_bytes *ret)
     const uint64_t names_size = size - names;
     for (size_t i = 0; i < part_count; i++) {
         parts[i].offset = size = (size + 7) / 8 * 8;
-        size += parts[i].size;
+        size += parts[i].size + PADDING;
     }
     uint8_t *data = calloc(1, (size_t)size + 1);
     if (!data)

@@ -75,9 +75,9 @@ static void append_local(struct builder *builder, const struct debug_local *loca
 
 /*
  * Names the word at offset of a frame: by the variable that DWARF has there, of the frame or, among
- * its outgoing arguments, of its callee (NULL: none), or by the offset.
+ * its outgoing arguments, of its callee (NULL: none), or by the offset; then it gives false.
  */
-static void name_word(struct builder *builder, const struct g2h_stackframe *frame,
+static bool name_word(struct builder *builder, const struct g2h_stackframe *frame,
                       const struct g2h_stackframe *callee, uint64_t offset)
 {
     const struct typing *typing = builder->graph->typing;
@@ -88,7 +88,7 @@ static void name_word(struct builder *builder, const struct g2h_stackframe *fram
         local = typing_local_at(typing, frame, offset, false, &place);
     if (local) {
         append_local(builder, local, place);
-        return;
+        return true;
     }
     if (typing && callee)
         local = typing_local_at(typing, callee, offset, true, &place);
@@ -97,15 +97,20 @@ static void name_word(struct builder *builder, const struct g2h_stackframe *fram
         text_printf(&builder->text, " (argument of ");
         builder_append(builder, &callee->function);
         text_printf(&builder->text, ")");
-        return;
+        return true;
     }
     text_printf(&builder->text, "f%llu", (unsigned long long)offset);
-    builder_append_dynamic_type(builder, &frame->contents, offset);
+    if (!typing) /* else the object has it */
+        builder_append_dynamic_type(builder, &frame->contents, offset);
+    return false;
 }
 
-/* The words of a frame that are in no field list and hit an object. */
+/*
+ * The words of a frame that are in no field list and hit an object; those of a variable, or the
+ * others. Of several ways to an object that are as short DevTools shows the last one first.
+ */
 static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
-                                           const struct g2h_stackframe *frame)
+                                           const struct g2h_stackframe *frame, bool variables)
 {
     const uint64_t word = builder->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
@@ -122,9 +127,8 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
     while (good && pointers_next(&pointers, &offset, &value)) {
         uint32_t object = listed[offset / word] ? UINT32_MAX : heap_find(builder->heap, value),
                  name;
-        if (object == UINT32_MAX)
+        if (object == UINT32_MAX || name_word(builder, frame, NULL, offset) != variables)
             continue;
-        name_word(builder, frame, NULL, offset);
         text_printf(&builder->text, "?");
         builder->graph->account.conservative++;
         good = !builder->text.failed &&
@@ -160,8 +164,12 @@ static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, 
     }
     TRY(map_put(&builder->frame_by_sp, stackframe->sp, node, &first));
     if (builder->graph->frame_pointed[frame] &&
-        builder->heap->reader->layout->may_lack_stack_objects)
-        return add_stack_objects(builder, node, stackframe);
+        builder->heap->reader->layout->may_lack_stack_objects) {
+        struct g2h_error *error = add_stack_objects(builder, node, stackframe, false);
+        return error || !builder->graph->typing
+                   ? error
+                   : add_stack_objects(builder, node, stackframe, true);
+    }
     return NULL;
 }
 

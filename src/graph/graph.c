@@ -96,10 +96,12 @@ static struct g2h_error *number_texts(struct g2h_graph *graph)
 {
     if (!graph->typing)
         return NULL;
-    texts_init(&graph->texts, &graph->names, &graph->strings, graph->redact);
-    struct g2h_error *error = graph_name_entries(graph);
+    struct g2h_error *error =
+        texts_init(&graph->texts, &graph->names, &graph->strings, graph->redact);
     if (!error)
-        error = texts_number_objects(&graph->texts, graph->typing);
+        error = graph_name_entries(graph);
+    if (!error)
+        error = texts_number_objects(&graph->texts, graph->typing, graph->threads);
     texts_finish(&graph->texts);
     return error;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "graph/keys.h"
 
 /* Between the strings that share a block of 16 bytes. */
@@ -59,7 +60,10 @@ void texts_append(const struct texts *texts, struct g2h_reader *reader,
         if (at < size && !starts)
             continue;
         if (at > begin && any) {
-            append_part(texts, data + begin, at - begin, text);
+            uint64_t end = at;
+            while (at < size && end > begin + 1 && data[end - 1] == 0)
+                end--; /* what aligns the next one */
+            append_part(texts, data + begin, end - begin, text);
             if (at < size)
                 text_append(text, separator, sizeof(separator) - 1);
         }
@@ -68,17 +72,21 @@ void texts_append(const struct texts *texts, struct g2h_reader *reader,
     }
 }
 
+/* ---- the table ---- */
+
 static bool grow(struct texts *texts)
 {
-    const size_t count = texts->slots ? (texts->mask + 1) * 2 : 1024;
-    uint32_t *slots = malloc(count * sizeof(*slots));
+    size_t count = texts->slots ? (texts->mask + 1) * 2 : 1024;
+    while (texts->hashes.count / 3 * 4 >= count - 1)
+        count *= 2;
+    uint32_t *slots = large_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
     memset(slots, 0xff, count * sizeof(*slots));
-    free(texts->slots);
+    large_free(texts->slots, texts->mask + 1, sizeof(*slots));
     texts->slots = slots;
     texts->mask = count - 1;
-    for (uint32_t i = 0; i < texts->entries.count; i++) {
+    for (uint32_t i = 0; i < texts->hashes.count; i++) {
         size_t slot = texts->hashes.data[i] & texts->mask;
         while (slots[slot] != UINT32_MAX)
             slot = (slot + 1) & texts->mask;
@@ -87,60 +95,182 @@ static bool grow(struct texts *texts)
     return true;
 }
 
-bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret)
+/* The bytes of an object's text where they are the text as it stands: ASCII, and not cut. */
+static bool plain_bytes(const struct texts *texts, struct g2h_reader *reader,
+                        const struct text_entry *entry, const uint8_t **ret, uint64_t *ret_size)
+{
+    if (texts->redact || is_key(entry) || (entry->extent & TEXT_TINY) != 0 ||
+        entry->extent > NAME_LIMIT)
+        return false;
+    *ret_size = read_bytes(texts, reader, entry, ret);
+    uint64_t at = 0, word;
+    for (; *ret_size - at >= 8; at += 8) {
+        memcpy(&word, *ret + at, 8);
+        if ((word & 0x8080808080808080u) != 0)
+            return false;
+    }
+    for (; at < *ret_size; at++)
+        if ((*ret)[at] >= 0x80)
+            return false;
+    return true;
+}
+
+/* Whether string number number is the text of entry. texts->text is that text, or not made yet. */
+static bool is_same(struct texts *texts, uint32_t number, const struct text_entry *entry,
+                    bool *is_made)
+{
+    struct text *text = &texts->text, *other = &texts->other;
+    const uint8_t *one, *another;
+    uint64_t size, other_size;
+    if (number >= texts->first && !*is_made &&
+        plain_bytes(texts, &texts->reader, entry, &one, &size) &&
+        plain_bytes(texts, &texts->reader, &texts->entries.data[number - texts->first], &another,
+                    &other_size))
+        return size == other_size && memcmp(one, another, (size_t)size) == 0;
+    if (!*is_made) {
+        text->size = 0;
+        texts_append(texts, &texts->reader, entry, text);
+        *is_made = true;
+    }
+    if (number < texts->first) {
+        size_t own_size;
+        const char *own = string_pool_text(texts->strings, number, &own_size);
+        return own_size == text->size && memcmp(own, text->data, own_size) == 0;
+    }
+    other->size = 0;
+    texts_append(texts, &texts->reader, &texts->entries.data[number - texts->first], other);
+    return other->size == text->size && memcmp(other->data, text->data, text->size) == 0;
+}
+
+/* The number of the text of entry, which has this hash. is_made: it is in texts->text. */
+static bool number_text(struct texts *texts, const struct text_entry *entry, uint32_t hash,
+                        bool is_made, uint32_t *ret)
 {
     static const uint64_t key_bytes_limit = (uint64_t)192 << 20;
-    const struct text *text = &texts->text;
-    struct text *other = &texts->other;
-    if (text->failed ||
-        ((!texts->slots || texts->entries.count / 3 * 4 >= texts->mask) && !grow(texts)))
+    if (texts->text.failed || texts->other.failed ||
+        ((!texts->slots || texts->hashes.count / 3 * 4 >= texts->mask) && !grow(texts)))
         return false;
-    if (string_pool_find(texts->strings, text->data ? text->data : "", text->size, ret))
-        return true;
-    const uint32_t hash = (uint32_t)map_hash(map_hash_bytes(text->data, text->size));
     for (size_t slot = hash & texts->mask;; slot = (slot + 1) & texts->mask) {
         const uint32_t number = texts->slots[slot];
         if (number == UINT32_MAX) {
             *ret = NAME_NONE;
-            if (is_key(entry) && (texts->key_bytes += text->size) > key_bytes_limit)
+            if (is_key(entry) && (texts->key_bytes += texts->text.size) > key_bytes_limit)
                 return true;
-            texts->slots[slot] = (uint32_t)texts->entries.count;
-            *ret = texts->first + texts->slots[slot];
+            *ret = texts->slots[slot] = (uint32_t)texts->hashes.count;
             return vector_push(&texts->hashes, hash) && vector_push(&texts->entries, *entry);
         }
-        if (texts->hashes.data[number] != hash)
-            continue;
-        other->size = 0;
-        texts_append(texts, &texts->reader, &texts->entries.data[number], other);
-        if (other->size == text->size && memcmp(other->data, text->data, text->size) == 0) {
-            *ret = texts->first + number;
+        if (texts->hashes.data[number] == hash && is_same(texts, number, entry, &is_made)) {
+            *ret = number;
             return true;
         }
     }
 }
 
-void texts_init(struct texts *texts, const struct names *names, const struct string_pool *strings,
-                bool redact)
+bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret)
+{
+    return number_text(texts, entry, (uint32_t)map_hash_text(texts->text.data, texts->text.size),
+                       true, ret);
+}
+
+struct g2h_error *texts_init(struct texts *texts, const struct names *names,
+                             const struct string_pool *strings, bool redact)
 {
     *texts = (struct texts){.names = names,
                             .redact = redact,
                             .first = strings->count,
                             .strings = strings,
                             .reader = *names->heap->reader};
+    for (uint32_t i = 0; i < strings->count; i++) {
+        size_t size;
+        const char *text = string_pool_text(strings, i, &size);
+        if (!vector_push(&texts->hashes, (uint32_t)map_hash_text(text, size)))
+            return &error_no_memory;
+    }
+    return grow(texts) ? NULL : &error_no_memory;
 }
 
-struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typing)
+/* ---- objects ---- */
+
+/* Texts are read and hashed on all threads, and numbered in their order by one at a time. */
+enum { OBJECTS_PER_TASK = 1 << 14, AHEAD = 16 };
+
+struct numbering {
+    struct texts *texts;
+    struct typing *typing;
+    struct hashing {
+        struct g2h_reader reader;
+        struct text text;
+    } * hashing; /* by thread */
+};
+
+struct hashed {
+    uint32_t object, hash;
+};
+
+static struct g2h_error *hash_objects(void *context, size_t task, unsigned worker,
+                                      struct worker_buffer *buffer)
 {
-    for (uint32_t object = 0; object < typing->heap->object_count; object++) {
+    struct numbering *numbering = context;
+    struct typing *typing = numbering->typing;
+    struct hashing *own = &numbering->hashing[worker];
+    struct text *text = &own->text;
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, count = typing->heap->object_count;
+    struct hashed *at =
+        (struct hashed *)(void *)worker_buffer_reserve(buffer, OBJECTS_PER_TASK * sizeof(*at));
+    if (!at)
+        return &error_no_memory;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
         const struct text_entry entry = {object, typing->texts[object]};
+        const uint8_t *bytes;
+        uint64_t size;
         if (entry.extent == 0 || typing_object(typing, object).form != OBJECT_TEXT)
             continue;
-        texts->text.size = 0;
-        texts_append(texts, &texts->reader, &entry, &texts->text);
-        if (!texts_number(texts, &entry, &typing->texts[object]))
+        if (plain_bytes(numbering->texts, &own->reader, &entry, &bytes, &size)) {
+            *at++ = (struct hashed){object, (uint32_t)map_hash_text(bytes, (size_t)size)};
+            continue;
+        }
+        text->size = 0;
+        texts_append(numbering->texts, &own->reader, &entry, text);
+        if (text->failed)
+            return &error_no_memory;
+        *at++ = (struct hashed){object, (uint32_t)map_hash_text(text->data, text->size)};
+    }
+    buffer->size = (size_t)((char *)(void *)at - buffer->data);
+    return NULL;
+}
+
+static struct g2h_error *number_objects(void *context, const struct worker_buffer *buffer)
+{
+    struct numbering *numbering = context;
+    struct texts *texts = numbering->texts;
+    const struct hashed *hashed = (const struct hashed *)(const void *)buffer->data;
+    const size_t count = buffer->size / sizeof(*hashed);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t object = hashed[i].object;
+        const struct text_entry entry = {object, numbering->typing->texts[object]};
+        if (i + AHEAD < count)
+            __builtin_prefetch(&texts->slots[hashed[i + AHEAD].hash & texts->mask]);
+        if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
             return &error_no_memory;
     }
     return NULL;
+}
+
+struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typing, unsigned threads)
+{
+    const size_t tasks =
+        ((size_t)typing->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
+    struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct hashing))};
+    if (!numbering.hashing)
+        return &error_no_memory;
+    for (unsigned i = 0; i < threads; i++)
+        numbering.hashing[i].reader = *typing->heap->reader;
+    struct g2h_error *error =
+        workers_run_ordered(threads, tasks, hash_objects, NULL, number_objects, &numbering);
+    for (unsigned i = 0; i < threads; i++)
+        text_deinit(&numbering.hashing[i].text);
+    free(numbering.hashing);
+    return error;
 }
 
 void texts_finish(struct texts *texts)
@@ -148,7 +278,7 @@ void texts_finish(struct texts *texts)
     text_deinit(&texts->text);
     text_deinit(&texts->other);
     free(texts->hashes.data);
-    free(texts->slots);
+    large_free(texts->slots, texts->mask + 1, sizeof(*texts->slots));
     texts->hashes.data = NULL;
     texts->hashes.count = texts->hashes.capacity = 0;
     texts->slots = NULL;

@@ -30,8 +30,8 @@ struct texts {
     const struct string_pool *strings;
     struct g2h_reader reader;
     struct text text, other;
-    VECTOR(uint32_t) hashes; /* by entry */
-    uint32_t *slots;         /* a hash table of entries, UINT32_MAX where free */
+    VECTOR(uint32_t) hashes; /* by string, those of the pool first */
+    uint32_t *slots;         /* a hash table of strings, UINT32_MAX where free */
     size_t mask;
     uint64_t key_bytes; /* of the names of map entries */
 };
@@ -39,15 +39,16 @@ struct texts {
 /*
  * Begins, once strings has all others. redact: names tell a text's length and a hash of it only.
  */
-void texts_init(struct texts *texts, const struct names *names, const struct string_pool *strings,
-                bool redact);
+struct g2h_error *texts_init(struct texts *texts, const struct names *names,
+                             const struct string_pool *strings, bool redact);
 void texts_deinit(struct texts *texts);
 
 /*
  * Numbers the texts of all objects that typing takes for strings. typing->texts of such an object
  * becomes the number of its string.
  */
-struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typing);
+struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typing,
+                                       unsigned threads);
 
 /*
  * The number of the text in texts->text, which is what texts_append() makes of entry; it is added

@@ -57,9 +57,13 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
     const struct type_field *channel = known_field(types, sudog, "c"),
                             *next = known_field(types, sudog, "waitlink");
     uint64_t at = read_field(builder, g, waiting);
+    uint32_t name;
     for (unsigned i = 0; channel && next && at != 0 && i < MOST_CHANNELS; i++) {
-        TRY(builder_add_named_pointer(builder, node, EDGE_TENTATIVE, "waiting on",
-                                      read_field(builder, at, channel)));
+        const uint32_t target = heap_find(builder->heap, read_field(builder, at, channel));
+        if (target != UINT32_MAX) /* not a pointer of the goroutine: in no account */
+            TRY(graph_intern(builder->graph, "waiting on", &name) &&
+                graph_add_edge(builder->graph, node_synthetic(node), EDGE_TENTATIVE, name,
+                               node_object(target)));
         at = read_field(builder, at, next);
     }
     return NULL;

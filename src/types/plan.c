@@ -8,11 +8,15 @@
  * array of it still has one per element. */
 enum { MOST_LEAVES = 1 << 16, MOST_WORDS = 1 << 18, MOST_STEPS = 1 << 18, DEEPEST = 64 };
 
+/* Each plan has some steps for itself; those beyond, of all plans together. Kubernetes' takes a
+ * tenth of them. */
+enum { OWN_STEPS = 64, SHARED_STEPS = 1 << 22 };
+
 struct maker {
     const struct types *types;
     VECTOR(struct leaf) leaves;
     VECTOR(uint32_t) words;
-    unsigned steps; /* structs within structs double with each level */
+    uint64_t steps, most; /* structs within structs double with each level */
     bool known, no_memory;
 };
 
@@ -34,6 +38,7 @@ struct g2h_error *plans_init(struct plans *plans, const struct types *types)
         return &error_no_memory;
     pthread_mutex_init(&plans->mutex, NULL);
     plans->first_words = has_first_words(types);
+    plans->left = SHARED_STEPS;
     return NULL;
 }
 
@@ -74,7 +79,7 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
 {
     if (!maker->known || maker->no_memory)
         return;
-    if (number >= maker->types->list.count || depth > DEEPEST || ++maker->steps > MOST_STEPS) {
+    if (number >= maker->types->list.count || depth > DEEPEST || ++maker->steps > maker->most) {
         maker->known = false;
         return;
     }
@@ -127,7 +132,7 @@ static int compare_leaves(const void *a, const void *b)
 
 static void add_word(struct maker *maker, uint64_t offset)
 {
-    if (maker->words.count == MOST_WORDS || offset > UINT32_MAX)
+    if (maker->words.count == MOST_WORDS || offset > UINT32_MAX || ++maker->steps > maker->most)
         maker->known = false;
     else if (!vector_push(&maker->words, (uint32_t)offset))
         maker->no_memory = true;
@@ -136,7 +141,11 @@ static void add_word(struct maker *maker, uint64_t offset)
 static void words_of_mask(struct maker *maker, const struct type *type)
 {
     const uint64_t size = maker->types->pointer_size;
-    for (uint64_t i = 0; i < type->pointer_bytes / size && maker->known && !maker->no_memory; i++)
+    const uint64_t bits = type->pointer_bytes / size;
+    if (bits / 8 > maker->most)
+        maker->known = false;
+    maker->steps += bits / 64;
+    for (uint64_t i = 0; i < bits && maker->known && !maker->no_memory; i++)
         if ((type->gc_mask[i / 8] >> (i % 8) & 1) != 0)
             add_word(maker, i * size);
 }
@@ -204,11 +213,12 @@ static bool encode(struct plan *plan)
     return true;
 }
 
-static struct plan *make(const struct plans *plans, uint32_t number)
+static struct plan *make(struct plans *plans, uint32_t number)
 {
     const struct types *types = plans->types;
     const struct type *type = &types->list.data[number];
     struct maker maker = {.types = types, .known = type->kind != TYPE_INVALID};
+    maker.most = plans->left < MOST_STEPS ? OWN_STEPS + plans->left : MOST_STEPS;
     struct plan *plan = calloc(1, sizeof(*plan));
     if (!plan)
         return NULL;
@@ -220,6 +230,9 @@ static struct plan *make(const struct plans *plans, uint32_t number)
     else if (type->pointer_bytes > 0)
         words_of_leaves(&maker, plans->first_words);
     drop_leaves(&maker, type->size);
+    if (maker.steps > OWN_STEPS)
+        plans->left -=
+            maker.steps - OWN_STEPS < plans->left ? maker.steps - OWN_STEPS : plans->left;
     *plan = (struct plan){.size = type->size, .known = maker.known};
     if (maker.known) {
         plan->leaves = maker.leaves.data;

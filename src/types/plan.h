@@ -27,8 +27,8 @@ struct plan {
     uint32_t leaf_count, word_count;
     uint8_t *code;      /* the words as a dump's field list has them, without its end */
     uint32_t code_size; /* bytes */
-    bool known; /* false: too large, or nothing is known of its inside; then it has no leaves and no
-                   words */
+    bool known; /* false: too large, or too many large ones were made, or nothing is known of its
+                   inside; then it has no leaves and no words */
 };
 
 struct plans {
@@ -37,6 +37,7 @@ struct plans {
     size_t count;
     bool first_words; /* the first word of an interface is one of those that the collector looks at
                        */
+    uint64_t left;    /* steps that large plans may still take together */
     pthread_mutex_t mutex;
 };
 

@@ -75,12 +75,13 @@ static uint32_t receiver_of(const struct maker *maker, const struct g2h_bytes *n
 static bool add_field(struct maker *maker, struct type *type, uint32_t name, uint32_t number,
                       uint64_t offset)
 {
-    if (number >= maker->types->list.count || offset < type->size)
-        return true; /* damage: fields ascend */
+    if (number >= maker->types->list.count || offset < type->size || offset > UINT32_MAX ||
+        maker->types->list.data[number].size > UINT32_MAX)
+        return true; /* damage: fields ascend, and a closure is small */
     struct type_field field = {.name = name, .type = number, .offset = offset};
     type->field_count++;
     type->size = offset + maker->types->list.data[number].size;
-    return type->size < UINT32_MAX && vector_push(&maker->types->fields, field);
+    return vector_push(&maker->types->fields, field);
 }
 
 static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,

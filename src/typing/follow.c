@@ -30,13 +30,8 @@ static uint32_t only_leaf(const struct types *types, uint32_t number)
         if (type->kind == TYPE_ARRAY) {
             number = type->elem;
         } else if (type->kind == TYPE_STRUCT) {
-            uint32_t next = TYPE_NONE;
-            for (uint32_t i = 0; i < type->field_count; i++) {
-                uint32_t field = types->fields.data[type->first_field + i].type;
-                if (field < types->list.count && types->list.data[field].size > 0)
-                    next = field;
-            }
-            number = next;
+            const struct type_field *field = types_field_at(types, type, 0);
+            number = field ? field->type : TYPE_NONE; /* the others are empty */
         } else {
             return number;
         }

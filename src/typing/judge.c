@@ -36,10 +36,9 @@ static unsigned depth_of(const struct types *types, uint32_t number)
         uint32_t next = TYPE_NONE;
         if (type->kind == TYPE_ARRAY)
             next = type->elem;
-        for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->field_count; i++) {
-            uint32_t field = types->fields.data[type->first_field + i].type;
-            if (field < types->list.count && types->list.data[field].size == size)
-                next = field;
+        if (type->kind == TYPE_STRUCT) { /* nothing else has room beside it */
+            const struct type_field *field = types_field_at(types, type, 0);
+            next = field ? field->type : TYPE_NONE;
         }
         if (next >= types->list.count || types->list.data[next].size != size)
             break;

@@ -359,13 +359,25 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
     uint32_t old = __atomic_load_n(place, __ATOMIC_RELAXED);
     for (;;) {
         uint32_t wanted = claim;
-        if (old != 0 && !same_claim(old, claim)) {
+        const bool is_same = old == 0 || same_claim(old, claim);
+        /* An array takes the place of its first element: what points into it is known then. */
+        const bool is_larger = is_array && !is_certain(old) &&
+                               ((old ^ claim) & (CLAIM_ARRAY | CLAIM_TYPE)) == CLAIM_ARRAY;
+        if (!is_same && is_larger &&
+            !__atomic_compare_exchange_n(place, &old, claim, false, __ATOMIC_RELAXED,
+                                         __ATOMIC_RELAXED))
+            continue;
+        if (!is_same) {
+            const uint32_t other = is_larger ? old : claim;
             struct region region = {.offset = base,
                                     .type = reference->type,
-                                    .source = reference->source,
-                                    .is_array = is_array,
-                                    .is_exact = is_exact};
+                                    .source =
+                                        (uint8_t)((other & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT),
+                                    .is_array = (other & CLAIM_ARRAY) != 0,
+                                    .is_exact = (other & CLAIM_EXACT) != 0};
             claim_region(typer, object, &region, plan);
+            if (is_larger)
+                push_item(typer, object, UINT32_MAX, plan);
             return;
         }
         if (old != 0) { /* the better source, and exact if one of them is */
@@ -559,6 +571,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
     struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
     claim_region(typer, number, &region, plan);
     if ((offset - base) % plan->size == 0 && plan->known &&
+        shape->size / plan->size >= ENOUGH_FOR_ARRAY &&
         is_one_of_many(typer, number, offset, reference->type)) {
         struct reference array = *reference;
         array.count = 0;

@@ -184,22 +184,45 @@ static bool is_global(void *context, uint64_t offset)
     return typing_global(segment->typing, segment->address + offset, NULL) != NULL;
 }
 
+/* Variables may overlap in damaged executables: so often a segment may be gone through. */
+enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
+
+/* The first variable at or behind an address of the file. */
+static size_t first_global(const struct debug *debug, uint64_t address)
+{
+    size_t from = 0, to = debug->globals.count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (debug->globals.data[middle].address < address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;
     const struct debug *debug = typing->debug;
     const uint64_t slide = exe_slide(typing->exe);
-    for (size_t i = 0; i < debug->globals.count; i++) {
+    uint64_t left = SEGMENT_VISITS * segment->contents.size + SEGMENT_VISITS_MORE;
+    for (size_t i = first_global(debug, segment->address - slide); i < debug->globals.count; i++) {
         const struct debug_global *global = &debug->globals.data[i];
         const uint64_t offset = global->address + slide - segment->address;
-        if (offset >= segment->contents.size || global->type >= typing->types->list.count)
+        if (offset >= segment->contents.size)
+            break; /* they ascend */
+        if (global->type >= typing->types->list.count)
             continue;
         uint32_t number = global->type;
         uint64_t count = 1;
         /* Arrays of any length have the leaves of an element. */
-        while (type_of(typing, number)->kind == TYPE_ARRAY &&
-               type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX) {
-            count *= type_of(typing, number)->length;
+        for (unsigned depth = 0;
+             depth < 64 && type_of(typing, number)->kind == TYPE_ARRAY &&
+             type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX;
+             depth++) {
+            if (__builtin_mul_overflow(count, type_of(typing, number)->length, &count))
+                count = UINT64_MAX;
             number = type_of(typing, number)->elem;
         }
         const struct plan *plan = plan_of(&typing->plans, number);
@@ -211,6 +234,9 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
             continue;
         if (count > (segment->contents.size - offset) / plan->size)
             count = (segment->contents.size - offset) / plan->size;
+        if (count * plan->size > left)
+            continue;
+        left -= count * plan->size;
         const struct extent extent = {segment->contents.data,
                                       segment->contents.data + segment->contents.size};
         for (uint64_t j = 0; j < count; j++)
@@ -295,8 +321,9 @@ static bool is_slice(const struct g2h_heap *heap, const uint8_t *words)
     return capacity > 0 && length <= capacity && capacity < heap->index.high - heap->index.low;
 }
 
+/* left: words of the frame's variables that may still be looked for. */
 static void seed_local(struct typer *typer, const struct debug_local *local,
-                       const struct stack_part *parts, uint8_t *typed)
+                       const struct stack_part *parts, uint8_t *typed, uint64_t *left)
 {
     struct typing *typing = typer->typing;
     const uint64_t word = typing->heap->params.pointer_size;
@@ -304,6 +331,10 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         local->type < typing->types->list.count ? plan_of(&typing->plans, local->type) : NULL;
     if (!plan)
         return;
+    const uint64_t cost = (uint64_t)plan->leaf_count * local->piece_count;
+    if (cost > *left)
+        return;
+    *left -= cost;
     for (uint32_t i = 0; i < plan->leaf_count; i++) {
         const struct leaf *leaf = &plan->leaves[i];
         const enum type_kind kind = type_of(typing, leaf->type)->kind;
@@ -335,6 +366,10 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
     }
 }
 
+/* Variables share memory, but not without end: so many words are looked for in each byte of a
+ * frame. */
+enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
+
 static void seed_frames(struct typer *typer)
 {
     struct typing *typing = typer->typing;
@@ -354,8 +389,11 @@ static void seed_frames(struct typer *typer)
             }
             uint32_t count;
             const struct debug_local *locals = typing_locals(typing, &parts[0].frame, &count);
+            uint64_t left = LOCAL_VISITS * (parts[0].frame.contents.size +
+                                            (parts[1].listed ? parts[1].frame.contents.size : 0)) +
+                            LOCAL_VISITS_MORE;
             for (uint32_t k = 0; k < count; k++)
-                seed_local(typer, &locals[k], parts, typed);
+                seed_local(typer, &locals[k], parts, typed, &left);
             sweep_words(typer, &parts[0].frame.contents, parts[0].frame.fields, is_local, typed);
             free(typed);
         }

@@ -28,6 +28,22 @@ static uint64_t call_pc(const struct g2h_stackframe *frame)
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
 
+/* Variables that are kept: of a function, and more of all functions together than of sane ones. */
+enum { LOCALS_OF_SCOPE = 4096, LOCALS_MORE = 1 << 20, LOCALS_PER_FRAME = 64 };
+
+/* How many of a scope's variables are made use of: each word of a frame is looked for in them. */
+static uint32_t usable_locals(const struct typing *typing, uint32_t first)
+{
+    uint32_t count = 0, pieces = 0;
+    while (first + count < typing->locals.count) {
+        pieces += typing->locals.data[first + count].piece_count;
+        if (pieces > LOCALS_OF_SCOPE)
+            break;
+        count++;
+    }
+    return count;
+}
+
 static struct g2h_error *collect_locals(struct typing *typing, struct types *types)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -42,11 +58,14 @@ static struct g2h_error *collect_locals(struct typing *typing, struct types *typ
         if (first != number)
             continue;
         struct scope scope = {.first = (uint32_t)typing->locals.count};
-        struct g2h_error *error =
-            debug_locals(typing->debug, types, pc - slide, &typing->locals, &typing->pieces);
+        const bool is_enough = typing->locals.count + typing->pieces.count >
+                               LOCALS_MORE + LOCALS_PER_FRAME * heap->frames.count;
+        struct g2h_error *error = is_enough ? NULL
+                                            : debug_locals(typing->debug, types, pc - slide,
+                                                           &typing->locals, &typing->pieces);
         if (error)
             return error;
-        scope.count = (uint32_t)typing->locals.count - scope.first;
+        scope.count = usable_locals(typing, scope.first);
         if (!vector_push(&typing->scopes, scope))
             return &error_no_memory;
     }
@@ -287,8 +306,8 @@ static struct g2h_error *run_all(struct typing *typing)
     struct g2h_error *error = collect_types(typing);
     if (error)
         return error;
-    typing->claims = calloc((size_t)objects + 1, sizeof(*typing->claims));
-    typing->texts = calloc((size_t)objects + 1, sizeof(*typing->texts));
+    typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
+    typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
     run.typers = calloc(typing->threads, sizeof(*run.typers));
     if (!typing->claims || !typing->texts || !run.typers)
         error = &error_no_memory;
@@ -349,8 +368,9 @@ void typing_destroy(struct typing *typing)
     free(typing->scopes.data);
     free(typing->locals.data);
     free(typing->pieces.data);
-    free(typing->claims);
-    free(typing->texts);
+    const size_t objects = (size_t)typing->heap->object_count + 1;
+    large_free(typing->claims, objects, sizeof(*typing->claims));
+    large_free(typing->texts, objects, sizeof(*typing->texts));
     free(typing);
 }
 

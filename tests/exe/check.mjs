@@ -28,10 +28,10 @@ tap(unnamed.length === 0, 'every go statement has a function', unnamed.map((n) =
 const labels = (s) => s.edges.filter((e) => typeof e.label === 'string').map((e) => e.label);
 const nameless = labels(without).filter((l) => l.endsWith('?)')), left = labels(withExe).filter((l) => l.endsWith('?)'));
 tap(nameless.length > 20 && left.length === 0, `all ${nameless.length} interfaces with a pointer have its type`, left);
-tap(labels(withExe).some((l) => l.endsWith(' (*net.TCPListener)')), 'the server has a *net.TCPListener',
-  labels(withExe).filter((l) => l.includes('(*net.')));
+tap(withExe.nodes.some((n) => n.name === 'net.TCPListener'), 'the server has a net.TCPListener',
+  withExe.nodes.map((n) => n.name).filter((n) => n.startsWith('net.')));
 
-// Words of data and bss: by address without the executable, by variable with it, in the same order of each segment.
+// Words of data and bss: by address without the executable; with it by variable, and the way to the word in it.
 const words = (s) => globals(s).edges.flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
 const untyped = (w) => ({...w, label: w.label.replace(/ \(\*.*\)$/s, '')});
 const before = words(without).map(untyped), after = words(withExe).map(untyped);
@@ -46,21 +46,22 @@ if (name.endsWith('-stripped')) {
 } else if (name.endsWith('-pie')) {
   const named = after.filter((w) => !/^0x/.test(w.label));
   const names = new Set(symbols.map((s) => s.name));
-  const wrong = named.filter((w) => !names.has(`${w.parent}.${w.label.replace(/ \(.*\)$/, '').replace(/\.f\d+$/, '')}`) &&
-    !names.has(w.label.replace(/ \(.*\)$/, '').replace(/\.f\d+$/, '')));
+  // The variable's name ends at a dot or a bracket, at which one cannot be known.
+  const isNamed = (text) => [...text.matchAll(/[.[]|$/g)].some((m) => names.has(text.slice(0, m.index)));
+  const wrong = named.filter((w) => !isNamed(`${w.parent}.${w.label}`) && !isNamed(w.label));
   tap(named.length > after.length / 2 && wrong.length === 0, `${named.length} of ${after.length} have the name of a variable`,
     wrong.map((w) => `${w.parent} ${w.label}`));
 } else {
   // Where the executable lies where it was linked, nm says which variable each word is in.
   const expected = before.map((w) => {
-    const [, hex, type] = /^(0x[0-9a-f]+)(.*)$/s.exec(w.label);
+    const [, hex] = /^(0x[0-9a-f]+)/.exec(w.label);
     const address = BigInt(hex);
     const s = symbols.find((t) => t.address <= address && address < t.address + t.size);
-    if (!s) return `${w.label} ${w.id}`;
-    const offset = address - s.address;
-    return `${s.name}${offset ? `.f${offset}` : ''}${type} ${w.id}`;
+    if (!s) return [w.label, w.id];
+    return [s.name, w.id];
   });
-  const found = after.map((w) => `${/^(data|bss)$/.test(w.parent) ? '' : `${w.parent}.`}${w.label} ${w.id}`);
-  const missing = new Set(found), wrong = expected.filter((e) => !missing.has(e));
+  const found = after.map((w) => ({id: w.id, name: `${/^(data|bss)$/.test(w.parent) ? '' : `${w.parent}.`}${w.label}`}));
+  const isThere = (name, id) => found.some((f) => f.id === id && f.name.startsWith(name) && /^([.[ ]|$)/.test(f.name.slice(name.length)));
+  const wrong = expected.filter((e) => !isThere(...e));
   tap(wrong.length === 0, `all ${expected.length} have the variable that nm says`, wrong);
 }

@@ -38,7 +38,7 @@ variant() {
 for GOROOT in ${GOROOTS:-$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)}; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION)
+	release=$("$go" version | cut -d " " -f 3)
 	variant plain
 	variant N -gcflags='all=-N -l'
 	variant pie -buildmode=pie
@@ -46,6 +46,22 @@ for GOROOT in ${GOROOTS:-$("$top/tools/setup" go-dist) $("$top/tools/setup" go-c
 	GOARCH=386 variant 386-N -gcflags='all=-N -l'
 	variant uncompressed -ldflags=-compressdwarf=false
 	CGO_ENABLED=1 variant cgo -ldflags=-linkmode=external
+done
+
+# Executables of other systems, which cannot be run here: the same variables, of the same types.
+for system in darwin windows; do
+	name=$release-$system
+	mkdir -p "$build/$name"
+	types='s/"address":"[0-9a-f]*"//'
+	"$build/print_debug" "$build/$release-plain/app" | grep '"global":"main\.' | sed "$types" | sort >"$build/$name/wanted"
+	if (cd "$top/tests/exe/debug" && GOOS=$system "$go" build -trimpath -o "$build/$name/app" .) >"$build/$name/log" 2>&1 &&
+		"$build/print_debug" "$build/$name/app" | grep '"global":"main\.' | sed "$types" | sort >"$build/$name/found" &&
+		diff "$build/$name/wanted" "$build/$name/found" >>"$build/$name/log"; then
+		echo "ok - $name: $(grep -c . <"$build/$name/found") global variables have the types that they have here"
+	else
+		echo "not ok - $name: global variables have the types that they have here"
+		head -n 10 "$build/$name/log" | cut -c 1-300 | sed 's/^/# /'
+	fi
 done
 
 # The same without libdw: nothing, and nothing breaks.
@@ -57,5 +73,32 @@ if make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/libgo2he
 	echo 'ok - without libdw there is no DWARF'
 else
 	echo 'not ok - without libdw there is no DWARF'
+	sed 's/^/# /' "$build/log"
+fi
+
+flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$build/sanitized/libgo2heapsnapshot.a" >"$build/make.log" 2>&1
+# shellcheck disable=SC2086  # flags are words
+if cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/mutate_debug" \
+	"$top/tests/exe/mutate_debug.c" "$build/sanitized/libgo2heapsnapshot.a" $libraries; then
+	for app in "$build"/*-uncompressed/app "$build/$release-cgo/app"; do
+		"$build/mutate_debug" "$app" "${DAMAGES:-170}" >"$build/mutate.out" 2>"$build/mutate.err" ||
+			{ echo "not ok - $app: damaged DWARF"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
+		sed "s|$build/||" "$build/mutate.out"
+	done
+else
+	echo 'not ok - the driver of damaged DWARF builds'
+	sed 's/^/# /' "$build/make.log"
+fi
+
+# … and the program says so.
+gzip -dc "$top/samples/leakserver.exe.gz" >"$build/app"
+make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/go2heapsnapshot" >"$build/log" 2>&1
+"$build/without/go2heapsnapshot" --exe "$build/app" "$top/samples/leakserver.1.dump.gz" 2>"$build/log" >"$build/without.heapsnapshot"
+if grep -q '^go2heapsnapshot: note: .*its DWARF cannot be read (this go2heapsnapshot was built without libdw)' "$build/log" &&
+	grep -q '"main.Session"' "$build/without.heapsnapshot"; then
+	echo 'ok - without libdw: says what that costs, and has types all the same'
+else
+	echo 'not ok - without libdw: says what that costs, and has types all the same'
 	sed 's/^/# /' "$build/log"
 fi

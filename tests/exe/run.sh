@@ -168,3 +168,9 @@ done
 for name in windows-amd64-stripped windows-386 darwin-arm64; do
 	mutate "$release-$name" "$build/images/$release-$name" "$build/$release-plain/leak.1.dump"
 done
+
+# What DWARF knows.
+"$top/tests/exe/debug.sh"
+
+# The whole conversion of what is damaged.
+"$top/tests/exe/typed.sh"

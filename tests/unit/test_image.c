@@ -366,7 +366,7 @@ static void check_compression(bool gnu, bool wide, bool big_endian)
         {gnu ? ".zdebug_addr" : ".debug_addr", SHT_PROGBITS, flags, 0, good.data, 7, 0, 0},
         {gnu ? ".zdebug_types" : ".debug_types", SHT_PROGBITS, flags, 0, "\2\0\0\2            ",
          24 - 8, 0, 0},
-        {".debug_frame", SHT_PROGBITS, 0, 0, plain, sizeof(plain), 0, 0},
+        {".debug_ranges", SHT_PROGBITS, 0, 0, plain, sizeof(plain), 0, 0},
     };
     struct file file =
         make_elf(wide ? EM_X86_64 : EM_386, wide, big_endian, sections, COUNT(sections));
@@ -374,7 +374,7 @@ static void check_compression(bool gnu, bool wide, bool big_endian)
     assert_no_error(open_image(&image, &file));
     struct g2h_bytes contents, again;
     for (size_t i = 0; i < 2; i++) {
-        const char *const whole[] = {".debug_info", ".debug_frame"};
+        const char *const whole[] = {".debug_info", ".debug_ranges"};
         const struct image_section *section = image_section(&image, whole[i]);
         assert_non_null(section);
         assert_no_error(image_section_contents(&image, section, &contents));
@@ -412,7 +412,7 @@ static void check_compression(bool gnu, bool wide, bool big_endian)
     }
     for (size_t i = 0; i < 2; i++) {
         const struct image_section *section =
-            image_section(&copy, i ? ".debug_info" : ".debug_frame");
+            image_section(&copy, i ? ".debug_info" : ".debug_ranges");
         assert_non_null(section);
         assert_int_equal(section->data.size, sizeof(plain));
         assert_memory_equal(section->data.data, plain, sizeof(plain));

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/ioutil"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -300,7 +301,7 @@ func main() {
 	time.Sleep(20 * time.Millisecond)
 	text, err := json.Marshal(truths)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(os.Args[1], "truth.json"), text, 0o666)
+		err = ioutil.WriteFile(filepath.Join(os.Args[1], "truth.json"), text, 0o666)
 	}
 	var file *os.File
 	if err == nil {

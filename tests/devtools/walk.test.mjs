@@ -1,0 +1,121 @@
+// The walk of samples/README.md, in a real Memory tab: from what has grown between two dumps, by its type, along the
+// names of fields, map keys, locals and globals, to what keeps it.
+//
+//   walk.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot      of samples/leakserver, made with --exe
+//
+// TAP on standard output. Exits with 77, and one skipped test, where there is no Chromium.
+
+import assert from 'node:assert/strict';
+import {findChromium, MemoryTab} from './browser.mjs';
+
+const [base, target] = process.argv.slice(2);
+if (target === undefined) {
+  console.error('usage: walk.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot');
+  process.exit(2);
+}
+if (findChromium() === undefined) {
+  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
+  process.exit(77);
+}
+
+let tests = 0;
+let failures = 0;
+
+async function test(name, body) {
+  try {
+    await body();
+    console.log(`ok ${++tests} - ${name}`);
+  } catch (error) {
+    failures++;
+    console.log(`not ok ${++tests} - ${name}`);
+    console.log(String(error.message).replace(/^/gm, '# '));
+  }
+}
+
+/** That there are rows like these in this order, as 'edge in object' or 'edge :: object'. */
+function assertWay(rows, patterns, between) {
+  const seen = rows.map(row => `${row.edge} ${between} ${row.object}`);
+  let from = 0;
+  for (const pattern of patterns) {
+    const found = seen.findIndex((text, i) => i >= from && pattern.test(text));
+    assert.ok(found >= 0, `${pattern} is not in\n${seen.slice(0, 30).join('\n')}`);
+    from = found + 1;
+  }
+}
+
+const tab = await MemoryTab.open();
+try {
+  await tab.load(base);
+  await tab.load(target);
+  await tab.select(1);
+
+  /** Opens a class of Comparison and selects its first object; the Retainers. */
+  async function retainersOf(class_) {
+    const [{id}] = await tab.expand(row => row.depth === 0 && row.name === class_);
+    return tab.retainers(row => row.id === id);
+  }
+
+  await tab.perspective('Comparison');
+  await test('Comparison shows what has leaked by its type', async () => {
+    const rows = new Map((await tab.rows()).map(row => [row.name, row['# Delta']]));
+    for (const [name, delta] of Object.entries({
+      'main.Session': '+1 600', 'main.Watcher': '+1 600', 'chan *main.Bid': '+1 600', '[]*main.Bid': '+1 600',
+      'main.Preview': '+300', 'main.Valuation': '+60', 'chan *main.Valuation': '+60',
+    })) {
+      assert.equal(rows.get(name)?.replace(/\s/g, ' '), delta, name);
+    }
+    const sizes = [...rows.keys()].filter(name => /^(no)?ptr\d+$/.test(name));
+    assert.ok(sizes.length <= rows.size / 5, `few classes have no type: ${sizes}`);
+  });
+
+  await test('Retainers of a main.Preview: the key of a map, and the global variable', async () =>
+    assertWay(await retainersOf('main.Preview'), [
+      /^\["(lamp|clock|chair|globe), \d+ wide"\] in /, /^\S+ in map\[string\]\*main\.Preview$/, /^previews\.byName in main$/,
+      /^\[\d+\] in \(globals\)$/, /^\[\d+\] in \(GC roots\)$/,
+    ], 'in'));
+
+  await test('Retainers of a main.Valuation: the local variable, its frame and its goroutine', async () =>
+    assertWay(await retainersOf('main.Valuation'), [
+      /^v \(inlined main\.ask\)\? in main\.\(\*Server\)\.value\.gowrap1$/, /^\[\d+\] in goroutine \d+ \[chan send\] main\./,
+      /^\[\d+\] in \(goroutines\)$/, /^\[\d+\] in \(GC roots\)$/,
+    ], 'in'));
+
+  await test('Retainers of a main.Session: fields, and the number that is its key', async () =>
+    assertWay(await retainersOf('main.Session'), [
+      /^Session in main\.Watcher$/, /^\[\d+\] in /, /^\S+ in map\[uint64\]\*main\.Watcher$/, /^watchers in main\.Auction$/,
+    ], 'in'));
+
+  await test('Summary: an object shows its fields, and strings their text', async () => {
+    await tab.perspective('Summary');
+    await tab.filter('main.Session');
+    const [{id}] = await tab.expand(row => row.depth === 0 && row.name === 'main.Session');
+    const fields = await tab.expand(row => row.id === id);
+    for (const [edge, text] of Object.entries({
+      Token: /^"[0-9a-f]{16}"$/, Client: /^"127\.0\.0\.1:\d+"$/, Seen: /^\[\]string$/,
+    })) {
+      assert.match(fields.find(row => row.edge === edge)?.object ?? 'nothing', text, edge);
+    }
+    await tab.filter('');
+  });
+
+  await test('Containment: a package and its variables; a goroutine, its frames and their variables', async () => {
+    await tab.perspective('Containment');
+    await tab.expand(row => row.object === '(GC roots)');
+    await tab.expand(row => row.object === '(globals)');
+    assertWay(await tab.expand(row => row.object === 'main'), [/^previews\.byName :: map\[string\]\*main\.Preview$/], '::');
+    await tab.perspective('Summary');
+    await tab.perspective('Containment');
+    await tab.expand(row => row.object === '(goroutines)');
+    const frames = await tab.expand(row => / \[chan send\] /.test(row.object));
+    assertWay(frames, [/^created by :: go statement in main\.\(\*Server\)\.value main\.go:\d+$/], '::');
+    const variables = await tab.expand(row => row.depth === 3 && row.object === 'main.(*Server).value.gowrap1');
+    assertWay(variables, [/^v \(inlined main\.ask\)\? :: main\.Valuation$/], '::');
+  });
+
+  await test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
+} finally {
+  await tab.close();
+}
+
+console.log(`1..${tests}`);
+process.exitCode = failures === 0 ? 0 : 1;

@@ -1,0 +1,447 @@
+/*
+ * Covers typing/propose and typing/judge, and graph/texts: which types are believed of objects of
+ * dumps made by hand, and which of several. No executable: the types are made by hand, too.
+ */
+#include "dump_builder.h"
+#include "type_builder.h"
+
+#include "graph/texts.h"
+#include "typing/typer.h"
+
+enum { HEAP = 0x10000 };
+
+static struct dump dump;
+static struct types types;
+static struct typing typing;
+static struct typer typer;
+static uint32_t word, text, pointer, pair, list;
+
+static int start(void **state)
+{
+    (void)state;
+    types_init(&types, 8);
+    word = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE);
+    text = type_add(&types, "string", TYPE_STRING, 16, TYPE_NONE);
+    pointer = type_pointer(&types, "*int", word);
+    pair = type_struct(&types, "main.pair", 16); /* pointer, number */
+    type_field(&types, "p", pointer, 0);
+    type_field(&types, "n", word, 8);
+    const uint32_t next = type_pointer(&types, "*main.list", (uint32_t)types.list.count + 1);
+    list = type_struct(&types, "main.list", 24);
+    type_field(&types, "n", word, 0);
+    type_field(&types, "next", next, 8);
+    type_field(&types, "name", pointer, 16);
+    return 0;
+}
+
+static void begin(const char *version)
+{
+    dump_start_modern(&dump, version);
+}
+
+static void add(uint64_t address, uint64_t size, const void *data, size_t count,
+                const uint64_t *offsets)
+{
+    uint8_t *contents = calloc(1, size + 8);
+    struct g2h_field *fields = calloc(count + 1, sizeof(*fields));
+    assert_true(contents && fields);
+    if (data)
+        memcpy(contents, data, size);
+    for (size_t i = 0; i < count; i++)
+        fields[i].offset = offsets[i];
+    const struct g2h_record record = {
+        .kind = G2H_RECORD_OBJECT,
+        .object = {.address = address, .size = size, .contents = {contents, size}}};
+    dump_record(&dump, &record, fields, count);
+    free(contents);
+    free(fields);
+}
+
+/* An object without pointers. */
+#define ADD_TEXT(address, size, literal) \
+    do { \
+        char contents[size] = {0}; \
+        _Static_assert(sizeof(literal) <= sizeof(contents), "fits"); \
+        memcpy(contents, literal, sizeof(literal)); \
+        add(address, size, contents, 0, NULL); \
+    } while (0)
+
+/* Loads what was added; from here on claims are made. */
+static void load(void)
+{
+    dump_eof(&dump);
+    typing.heap = dump_load(&dump, 1);
+    typing.types = &types;
+    typing.threads = 1;
+    assert_no_error(plans_init(&typing.plans, &types));
+    for (size_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&typing.shards[i].mutex, NULL);
+    typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
+    typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
+    typer.typing = &typing;
+    typer.reader = *typing.heap->reader;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHARDS; i++) {
+        struct shard *shard = &typing.shards[i];
+        map_deinit(&shard->first);
+        map_deinit(&shard->known);
+        map_deinit(&shard->leafless);
+        map_deinit(&shard->index_of);
+        for (size_t j = 0; j < shard->indexes.count; j++)
+            field_index_destroy(shard->indexes.data[j]);
+        free(shard->indexes.data);
+        free(shard->regions.data);
+    }
+    plans_deinit(&typing.plans);
+    free(typing.claims);
+    free(typing.texts);
+    free(typer.items.data);
+    typing = (struct typing){.heap = NULL};
+    typer = (struct typer){.typing = NULL};
+    dump_deinit(&dump);
+    types_deinit(&types);
+    return 0;
+}
+
+static void refer(uint64_t address, uint32_t type, enum source source)
+{
+    const struct reference reference = {.value = address, .type = type, .source = (uint8_t)source};
+    typer_refer(&typer, &reference);
+    typer_flush(&typer);
+}
+
+static void refer_array(uint64_t address, uint32_t type, uint64_t count)
+{
+    const struct reference reference = {.value = address,
+                                        .type = type,
+                                        .count = count,
+                                        .source = SOURCE_POINTER,
+                                        .form = REFERENCE_ARRAY};
+    typer_refer(&typer, &reference);
+    typer_flush(&typer);
+}
+
+static void refer_text(uint64_t address, uint64_t length)
+{
+    const struct reference reference = {
+        .value = address, .count = length, .source = SOURCE_POINTER, .form = REFERENCE_TEXT};
+    typer_refer(&typer, &reference);
+    typer_flush(&typer);
+}
+
+static void judged(uint32_t object, int form, uint32_t type)
+{
+    const struct object_type what = typing_object(&typing, object);
+    assert_int_equal(what.form, form);
+    if (form != OBJECT_UNTYPED && form != OBJECT_TEXT)
+        assert_int_equal(what.type, type);
+}
+
+static void judge(void)
+{
+    assert_false(typer.no_memory);
+    assert_no_error(typing_judge(&typing));
+}
+
+/* ---- propose ---- */
+
+static void believes_what_fits(void **state)
+{
+    (void)state;
+    begin("go1.19");
+    add(HEAP, 16, NULL, 1, (uint64_t[]){0});      /* a pair */
+    add(HEAP + 16, 16, NULL, 1, (uint64_t[]){8}); /* none */
+    add(HEAP + 32, 16, NULL, 0, NULL);            /* without pointers */
+    add(HEAP + 48, 64, NULL, 1, (uint64_t[]){0}); /* a pair, but Go has smaller slots for it */
+    add(HEAP + 112, 8, NULL, 1, (uint64_t[]){0});
+    load();
+    for (uint32_t i = 0; i < 5; i++)
+        refer(typing.heap->addresses[i], pair, SOURCE_POINTER);
+    judge();
+    judged(0, OBJECT_VALUE, pair);
+    judged(1, OBJECT_UNTYPED, 0);
+    judged(2, OBJECT_UNTYPED, 0);
+    judged(3, OBJECT_PART, pair);
+    judged(4, OBJECT_UNTYPED, 0);
+}
+
+static void arrays_may_end_within_an_element(void **state)
+{
+    (void)state;
+    begin("go1.19");
+    add(HEAP, 48, NULL, 3, (uint64_t[]){0, 16, 32});
+    add(HEAP + 48, 48, NULL, 2, (uint64_t[]){0, 16}); /* the last one is nil from here on */
+    add(HEAP + 96, 48, NULL, 3, (uint64_t[]){0, 16, 40});
+    load();
+    refer_array(HEAP, pair, 3);
+    refer_array(HEAP + 48 + 16, pair, 2);
+    refer_array(HEAP + 96, pair, 3);
+    refer_array(HEAP + 96, pair, 1000000); /* more than there is room for */
+    refer_array(HEAP + 96, pair, UINT64_MAX);
+    judge();
+    judged(0, OBJECT_ARRAY, pair);
+    judged(1, OBJECT_ARRAY, pair);
+    assert_int_not_equal(typing_object(&typing, 2).form, OBJECT_ARRAY);
+}
+
+static void parts_are_known_by_their_place(void **state)
+{
+    (void)state;
+    struct typed_place place;
+    begin("go1.19");
+    add(HEAP, 64, NULL, 3, (uint64_t[]){8, 16, 48});
+    load();
+    refer(HEAP + 16, pair, SOURCE_POINTER);
+    refer(HEAP + 48, pair, SOURCE_POINTER);
+    refer(HEAP + 32, pair, SOURCE_POINTER); /* has no pointer there */
+    refer(HEAP + 52, pair, SOURCE_POINTER); /* between words */
+    refer(HEAP + 56, pair, SOURCE_POINTER); /* does not fit */
+    judge();
+    judged(0, OBJECT_PART, pair);
+    assert_true(typing_place(&typing, 0, 16, &place));
+    assert_int_equal(place.region_offset, 16);
+    assert_true(typing_place(&typing, 0, 48, &place));
+    assert_int_equal(place.region_offset, 48);
+    assert_false(typing_place(&typing, 0, 8, &place));
+    assert_false(typing_place(&typing, 0, 40, &place));
+}
+
+static void values_stand_behind_a_malloc_header(void **state)
+{
+    (void)state;
+    begin("go1.22.1");
+    const uint64_t base = 0x100000;
+    /* 8 bytes of header, then 1016 / 16 = 63 pairs, all but the last of them in use. */
+    uint64_t offsets[63];
+    for (size_t i = 0; i < 63; i++)
+        offsets[i] = 8 + 16 * i;
+    add(base, 1024, NULL, 63, offsets);
+    load();
+    assert_int_equal(object_base(typing.heap, 0), 8);
+    refer_array(base, pair, 63); /* not in front of the header's end */
+    assert_int_equal(typing.claims[0], 0);
+    refer_array(base + 8, pair, 63);
+    judge();
+    judged(0, OBJECT_ARRAY, pair);
+}
+
+static void many_pointers_into_a_large_object_are_cheap(void **state)
+{
+    (void)state;
+    enum { VALUES = 1 << 16 };
+    uint64_t *offsets = calloc(VALUES + 1, sizeof(*offsets));
+    begin("go1.19");
+    for (uint64_t i = 0; i < VALUES; i++)
+        offsets[i] = 16 * i;
+    offsets[VALUES] = 16 * VALUES + 8; /* so the whole is no array */
+    add(1 << 24, 16 * VALUES + 8192, NULL, VALUES + 1, offsets);
+    load();
+    for (uint64_t round = 0; round < 2; round++)
+        for (uint64_t i = 1; i < VALUES; i++) {
+            refer((1 << 24) + 16 * i, pair, SOURCE_POINTER);
+            refer((1 << 24) + 16 * i, text, SOURCE_POINTER);
+            refer_array((1 << 24) + 16 * i, pair, VALUES - i);
+        }
+    judge();
+    size_t regions = 0;
+    for (size_t i = 0; i < SHARDS; i++)
+        regions += typing.shards[i].regions.count;
+    assert_in_range(regions, 16, 64 + (16 * VALUES + 8192) / 64);
+    struct typed_place place;
+    assert_true(typing_place(&typing, 0, 16, &place));
+    assert_int_equal(place.type, pair);
+    free(offsets);
+}
+
+static void many_values_make_an_array(void **state)
+{
+    (void)state;
+    enum { VALUES = 256 };
+    uint64_t offsets[VALUES];
+    begin("go1.19");
+    for (uint64_t i = 0; i < VALUES; i++)
+        offsets[i] = 16 * i;
+    add(1 << 24, 16 * VALUES, NULL, VALUES, offsets);
+    load();
+    for (uint64_t i = 0; i < 40; i++)
+        refer((1 << 24) + 16 * (i * 7 % 40), pair, SOURCE_POINTER);
+    judge();
+    judged(0, OBJECT_ARRAY, pair);
+}
+
+/* ---- judge ---- */
+
+/* The same whatever came first. */
+static void the_order_of_claims_does_not_matter(void **state)
+{
+    (void)state;
+    const uint32_t wrapped = type_struct(&types, "main.wrapped", 16);
+    type_field(&types, "pair", pair, 0);
+    const uint32_t twin = type_struct(&types, "main.a", 16);
+    type_field(&types, "p", pointer, 0);
+    const uint32_t generic = type_struct(&types, "runtime.generic", 16);
+    type_field(&types, "p", pointer, 0);
+    types.list.data[generic].is_generic = true;
+    const uint32_t all[] = {pair, wrapped, twin, generic, pointer};
+    enum { COUNT = 5, WAYS = 120 };
+    begin("go1.19");
+    for (uint64_t i = 0; i < WAYS; i++)
+        add(HEAP + 16 * i, 16, NULL, 1, (uint64_t[]){0});
+    load();
+    for (uint32_t i = 0; i < WAYS; i++) {
+        uint32_t left[COUNT], number = i;
+        memcpy(left, all, sizeof(left));
+        for (uint32_t j = COUNT; j > 0; j--) {
+            const uint32_t chosen = number % j;
+            number /= j;
+            refer(HEAP + 16 * i, left[chosen],
+                  left[chosen] == pair ? SOURCE_RUNTIME : SOURCE_POINTER);
+            left[chosen] = left[j - 1];
+        }
+    }
+    judge();
+    for (uint32_t i = 0; i < WAYS; i++)
+        judged(i, OBJECT_VALUE, wrapped); /* it is deeper than its field, and that than others */
+}
+
+static void a_header_is_certain(void **state)
+{
+    (void)state;
+    const uint32_t group = type_struct(&types, "group<int,*int>", 16);
+    type_field(&types, "p", pointer, 0);
+    types.list.data[group].role = ROLE_MAP_GROUP;
+    const uint32_t large = type_struct(&types, "main.large", 1016);
+    type_field(&types, "p", pair, 0);
+    const uint64_t base = 0x100000;
+    uint64_t offsets[63];
+    for (size_t i = 0; i < 63; i++)
+        offsets[i] = 8 + 16 * i;
+    begin("go1.22.1");
+    add(base, 1024, NULL, 63, offsets);
+    add(base + 1024, 1024, NULL, 63, offsets);
+    load();
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct reference header = {
+            .type = pair, .count = 63, .source = SOURCE_HEADER, .form = REFERENCE_ARRAY};
+        typer_propose(&typer, i, 8, &header);
+        refer_array(typing.heap->addresses[i] + 8, list, 0);
+        refer(typing.heap->addresses[i] + 8, large, SOURCE_RUNTIME);
+    }
+    refer_array(base + 8, group, 63);
+    judge();
+    judged(0, OBJECT_ARRAY, group); /* knows the same more exactly */
+    judged(1, OBJECT_ARRAY, pair);
+}
+
+/* ---- texts ---- */
+
+static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
+{
+    struct g2h_reader reader = *typing.heap->reader;
+    struct text made = {0};
+    const uint32_t number = typing.texts[object];
+    assert_in_range(number, texts->first, texts->first + texts->entries.count - 1);
+    texts_append(texts, &reader, &texts->entries.data[number - texts->first], &made);
+    assert_true(made.size < size);
+    memcpy(buffer, made.data ? made.data : "", made.size);
+    buffer[made.size] = '\0';
+    text_deinit(&made);
+    return buffer;
+}
+
+static void texts_are_what_strings_say(void **state)
+{
+    (void)state;
+    struct string_pool strings = {0};
+    struct texts texts;
+    char buffer[8000], large[2048];
+    uint32_t number;
+    begin("go1.19");
+    memset(large, 'x', sizeof(large));
+    ADD_TEXT(HEAP, 16, "one\0two\0three");
+    ADD_TEXT(HEAP + 16, 16,
+             "\xff"
+             "bad\xc3(\xe2\x82");
+    ADD_TEXT(HEAP + 32, 32, "known already, and here it is..");
+    ADD_TEXT(HEAP + 64, 16, "one\0two\0three");
+    ADD_TEXT(HEAP + 80, 16, "nothing here   ");
+    add(HEAP + 96, 16, NULL, 1, (uint64_t[]){0});
+    add(HEAP + 4096, 2048, large, 0, NULL);
+    load();
+    refer_text(HEAP, 3);
+    refer_text(HEAP + 4, 3);
+    refer_text(HEAP + 8, 5);
+    refer_text(HEAP + 16, 8);
+    refer_text(HEAP + 32, 5);
+    refer_text(HEAP + 32, 4);
+    refer_text(HEAP + 64 + 8, 5);
+    refer_text(HEAP + 64 + 4, 3);
+    refer_text(HEAP + 64, 3);
+    refer_text(HEAP + 80 + 7, 0);          /* an empty string is nowhere */
+    refer_text(HEAP + 80, 17);             /* beyond the end */
+    refer_text(HEAP + 80 + 8, UINT64_MAX); /* and far beyond */
+    refer_text(HEAP + 96, 8);              /* has pointers */
+    refer_text(HEAP + 4096, 2000);
+    assert_true(string_pool_intern(&strings, "<dummy>", 7, &number));
+    assert_true(string_pool_intern(&strings, "known", 5, &number));
+    assert_no_error(texts_init(&texts, &typing, &strings, false));
+    assert_string_equal(name_of(&texts, 0, buffer, sizeof(buffer)), "one | two | three");
+    assert_string_equal(name_of(&texts, 1, buffer, sizeof(buffer)),
+                        "\xef\xbf\xbd"
+                        "bad\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd");
+    assert_int_equal(typing.texts[2], number);
+    assert_int_equal(typing.texts[3], typing.texts[0]);
+    judged(4, OBJECT_UNTYPED, 0);
+    judged(5, OBJECT_UNTYPED, 0);
+    assert_int_equal(strlen(name_of(&texts, 6, buffer, sizeof(buffer))), NAME_LIMIT);
+    texts_deinit(&texts);
+    string_pool_deinit(&strings);
+}
+
+static void redacted_texts_tell_nothing(void **state)
+{
+    (void)state;
+    struct string_pool strings = {0};
+    struct texts texts;
+    char buffer[200], other[200];
+    begin("go1.19");
+    ADD_TEXT(HEAP, 32, "secret and so on, for ever more");
+    ADD_TEXT(HEAP + 32, 48, "secret and so on, for ever more");
+    ADD_TEXT(HEAP + 80, 16, "a\0secret and so");
+    load();
+    refer_text(HEAP, 31);
+    refer_text(HEAP + 32, 31);
+    refer_text(HEAP + 80, 1);
+    refer_text(HEAP + 82, 13);
+    assert_no_error(texts_init(&texts, &typing, &strings, true));
+    assert_int_equal(typing.texts[0], typing.texts[1]); /* the same text, though it says nothing */
+    assert_null(strstr(name_of(&texts, 0, buffer, sizeof(buffer)), "secret"));
+    assert_non_null(strstr(buffer, "(31 bytes, #"));
+    assert_null(strstr(name_of(&texts, 2, other, sizeof(other)), "secret"));
+    assert_non_null(strstr(other, " | (13 bytes, #"));
+    texts_deinit(&texts);
+    string_pool_deinit(&strings);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+
+int main(void)
+{
+    const struct CMUnitTest typing_tests[] = {
+        TEST(believes_what_fits),
+        TEST(arrays_may_end_within_an_element),
+        TEST(parts_are_known_by_their_place),
+        TEST(values_stand_behind_a_malloc_header),
+        TEST(many_pointers_into_a_large_object_are_cheap),
+        TEST(many_values_make_an_array),
+        TEST(the_order_of_claims_does_not_matter),
+        TEST(a_header_is_certain),
+        TEST(texts_are_what_strings_say),
+        TEST(redacted_texts_tell_nothing),
+    };
+    return UNIT_RUN(typing_tests);
+}
