@@ -53,6 +53,7 @@ static bool take(struct finder *finder, uint32_t object)
     return first;
 }
 
+/* A shortcut from a map, numbered among those of its kind. */
 static bool add(struct finder *finder, uint32_t map, uint32_t target, struct numbered *numbered,
                 uint32_t number)
 {
@@ -158,21 +159,45 @@ static bool add_of_map(struct finder *finder, uint32_t map)
 }
 
 /* What a weak.Pointer points to is a word with the address, which the collector does not follow. */
-static bool add_of_handle(struct finder *finder, uint32_t handle)
+static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offset)
 {
     const struct g2h_heap *heap = finder->graph->heap;
+    const uint64_t word = heap->params.pointer_size;
     struct g2h_object object;
     reader_seek(&finder->reader, heap->offsets[handle]);
     reader_object_again(&finder->reader, &object);
-    if (object.contents.size < heap->params.pointer_size)
+    if (object.contents.size < word || offset > object.contents.size - word)
         return true;
-    const uint64_t value = heap_word(heap, object.contents.data);
+    const uint64_t value = heap_word(heap, object.contents.data + offset);
     const uint32_t target = value == 0 ? UINT32_MAX : heap_find(heap, value);
     if (target == UINT32_MAX)
         return true;
     finder->graph->account.shortcuts++;
     return graph_add_edge(finder->graph, node_object(handle), EDGE_WEAK, finder->object_name,
                           node_object(target));
+}
+
+/* Before Go 1.26 the words share blocks of 16 bytes with other small values. */
+static bool add_of_shared_handles(struct finder *finder)
+{
+    for (size_t i = 0; i < SHARDS && finder->handle_type != TYPE_NONE; i++) {
+        const struct shard *shard = &finder->graph->typing->shards[i];
+        uint32_t object = UINT32_MAX;
+        uint64_t offset = 0;
+        for (size_t j = 0; j < shard->regions.count; j++) {
+            const struct region *region = &shard->regions.data[j];
+            const bool is_known = (region->object == object && region->offset == offset) ||
+                                  (region->offset == 0 &&
+                                   type_at_start(finder, region->object) == finder->handle_type);
+            if (region->type != finder->handle_type || is_known)
+                continue;
+            object = region->object;
+            offset = region->offset;
+            if (!add_of_handle(finder, object, offset))
+                return false;
+        }
+    }
+    return true;
 }
 
 static bool add_all(struct finder *finder)
@@ -185,11 +210,11 @@ static bool add_all(struct finder *finder)
             if (!add_of_map(finder, object))
                 return false;
         } else if (type == finder->handle_type) {
-            if (!add_of_handle(finder, object))
+            if (!add_of_handle(finder, object, 0))
                 return false;
         }
     }
-    return true;
+    return add_of_shared_handles(finder);
 }
 
 /* The type that types/sync.c made, if there is a weak.Pointer. */

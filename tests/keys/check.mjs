@@ -1,0 +1,114 @@
+// Whether a program's maps are named by their keys in its snapshot: check.mjs NAME DIRECTORY, with keys.json, keys.heapsnapshot
+// and redacted.heapsnapshot. TAP on standard output.
+import fs from 'node:fs';
+import { load } from '../oracle/snapshot.mjs';
+import { loadSnapshot } from '../devtools/devtools.mjs';
+
+const [name, directory] = process.argv.slice(2);
+const known = JSON.parse(fs.readFileSync(`${directory}/keys.json`, 'utf8'));
+const file = `${directory}/keys.heapsnapshot`, redactedFile = `${directory}/redacted.heapsnapshot`;
+const snapshot = load(file), redacted = load(redactedFile);
+function tap(what, count, complaints) {
+  if (count === 0) complaints.push('there are none');
+  const good = complaints.length === 0;
+  console.log(`${good ? 'ok' : 'not ok'} - ${name}: ${what}: ${count - complaints.length} of ${count}`);
+  complaints.slice(0, 10).forEach((c) => console.log(`# ${JSON.stringify(c).slice(0, 300)}`));
+}
+
+const { id_base: base, id_granule: granule, id_arenas: arenas } = snapshot.header.go2heapsnapshot;
+const byId = new Map(snapshot.nodes.map((node) => [node.id, node]));
+const at = (address) => byId.get(Number((BigInt(address) - BigInt(base)) / BigInt(granule)) * 2 + 1);
+if (arenas) throw new Error('an arena has its ids elsewhere');
+
+const label = (edge) => (edge.type === 'element' ? `[${edge.label}]` : edge.label);
+const matches = (edge, want) => (want.index ? /^\[#\d+\]/.test(edge.label) && edge.label.replace(/^\[#\d+\]/, '') === (want.name ?? '')
+  : label(edge) === want.name);
+
+/** The edges that can be seen within so many clicks. */
+function* within(node, clicks) {
+  for (const edge of node.edges) {
+    yield edge;
+    // A map's own parts only: what an entry leads to has entries of its own.
+    if (clicks > 1 && (edge.type === 'internal' || edge.type === 'weak')) yield* within(edge.to, clicks - 1);
+  }
+}
+
+{
+  const complaints = [];
+  for (const want of known.expected) {
+    const map = at(want.from);
+    if (!map) {
+      complaints.push(['no map', want]);
+      continue;
+    }
+    map.seen ??= [...within(map, 2)];
+    const found = map.seen.filter((edge) => matches(edge, want));
+    const good = found.filter(({ to }) => (!want.to || to === at(want.to)) &&
+      (!want.then || to.edges.some((e) => e.label === want.then && e.to === at(want.final))));
+    if (want.absent ? found.length > 0 : good.length === 0) complaints.push([want, found.map((e) => `${label(e)} → ${e.to.name}`)]);
+  }
+  tap('entries of maps have their names, two clicks away', known.expected.length, complaints);
+}
+
+function direct(list, start, types, what) {
+  const complaints = list.filter((want) => !start(want)?.edges.some((e) => e.label === want.name && types.includes(e.type) && e.to === at(want.to)));
+  tap(what, list.length, complaints);
+}
+if (!name.includes('stripped')) {
+  direct(known.waiting, (want) => snapshot.nodes.find((n) => n.name.startsWith(`goroutine ${want.from} [`)), ['weak', 'internal'],
+    'goroutines show what they wait on');
+}
+if (known.weak) direct(known.weak, (want) => at(want.from), ['weak'], 'weak pointers lead to their objects');
+
+{
+  const names = new Set(snapshot.nodes.filter((n) => n.type === 'string').map((n) => n.name));
+  tap('strings are named by their contents', known.texts.length, known.texts.filter((text) => !names.has(text)));
+  const own = snapshot.edges.filter((e) => /^\[?\]?(map|bucket|group|table|mapextra)[[<]/.test(e.from.name.replace(/^\[\]\*?/, '')));
+  const inside = own.filter((e) => /^(\[\])?(bucket|group|table|mapextra)</.test(e.to.name) && !['internal', 'weak', 'element'].includes(e.type));
+  tap('the inside of maps is internal', own.length, inside.map((e) => `${e.from.name} ${e.label} ${e.to.name}`));
+}
+
+// ---- secrets
+
+{
+  const open = fs.readFileSync(file, 'utf8'), closed = fs.readFileSync(redactedFile, 'utf8');
+  tap('secrets are in the snapshot', known.secrets.length, known.secrets.filter((s) => !open.includes(s)));
+  tap('no secret is in a redacted one', known.secrets.length, known.secrets.filter((s) => closed.includes(s)));
+  // Equal strings stay equal: the same nodes have equal names before and after, as far as names were whole.
+  const classes = new Map(), complaints = [];
+  let count = 0;
+  snapshot.nodes.forEach((node, i) => {
+    if (node.type !== 'string' || node.name.length >= 1000 || node.name.includes('\ufffd')) return;
+    count++;
+    const other = redacted.nodes[i].name;
+    if (!/^(\(\d+ bytes, #[0-9a-f]{8}\)( \| )?)+$/.test(other)) complaints.push(other);
+    if ((classes.get(node.name) ?? other) !== other) complaints.push([node.name, classes.get(node.name), other]);
+    classes.set(node.name, other);
+  });
+  tap('redacted strings are a length and a hash, equal where the strings are', count, complaints);
+  const shape = (s) => s.nodes.map((n) => [n.type, n.id, n.size, n.edges.length].join()).join('\n');
+  tap('a redacted snapshot has the same nodes', 1, shape(snapshot) === shape(redacted) ? [] : ['differs']);
+  const keys = redacted.edges.filter((e) => /^(\[\])?(bucket|group)<(string|int|interface)/.test(e.from.name) && e.type !== 'internal');
+  tap('redacted keys are hashes', keys.length, keys.filter((e) => e.type === 'element' ||
+    !/^\[(\(\d+ bytes, #[0-9a-f]{8}\)|#\d+)\]/.test(e.label) && !/^(\[\d+\]\.)?(slots|keys|elems)/.test(e.label)).map(label));
+}
+
+// ---- DevTools
+
+{
+  const tools = await loadSnapshot(file);
+  const self = snapshot.nodes.reduce((sum, n) => sum + n.size, 0);
+  tap('DevTools loads it without a word', 1, tools.problems);
+  tap('DevTools has all bytes in one tree', 1, tools.root.retainedSize === self ? [] : [tools.root.retainedSize, self]);
+  const strings = snapshot.nodes.filter((n) => n.type === 'string');
+  const row = tools.aggregates()['(string)'];
+  tap('DevTools counts every string', strings.length, row?.count === strings.length ? [] : [row?.count]);
+  const shown = strings.filter((n) => n.name.startsWith('this text is: ')).map((n) => [n.name, tools.nodeById(n.id)]);
+  tap('DevTools shows strings as they are', shown.length, shown.filter(([text, node]) => node.displayName !== text).map(([text]) => text));
+  // Weak edges change neither distances nor retained sizes: those of maps whose shortcuts are left out are the same.
+  const weakly = snapshot.edges.filter((e) => e.type === 'weak' && /^(groups|overflow)\[/.test(e.label));
+  if (weakly.length > 0) tap('shortcuts count for no distance', weakly.length, weakly.filter((e) => {
+    const distances = e.to.id && tools.nodeById(e.to.id).retainers().filter((r) => r.type !== 'weak').map((r) => r.source.distance);
+    return tools.nodeById(e.to.id).distance !== Math.min(...distances) + 1;
+  }).map((e) => e.label));
+}

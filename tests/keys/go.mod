@@ -1,0 +1,3 @@
+module keys
+
+go 1.19

@@ -1,0 +1,320 @@
+// Keys builds maps of all kinds, channels that goroutines wait on, and weak pointers, dumps its heap, and writes down
+// what names of edges lead from where to where: keys DIRECTORY.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// Expected is what a snapshot must have: edges of these names from a node, at most so many clicks apart, to another.
+type Expected struct {
+	Where  string `json:"where"`
+	From   string `json:"from"` // address; of a goroutine: its id
+	Name   string `json:"name"` // of the last edge; "[42]" is an element
+	Clicks int    `json:"clicks"`
+	To     string `json:"to,omitempty"`    // address; "" is any
+	Then   string `json:"then,omitempty"`  // an edge from there
+	Final  string `json:"final,omitempty"` // to this address
+	Absent bool   `json:"absent,omitempty"`
+	Index  bool   `json:"index,omitempty"` // the name is "[#3]" with any number, and Name behind it
+}
+
+type known struct {
+	Expected []Expected `json:"expected"`
+	Waiting  []Expected `json:"waiting"`
+	Weak     []Expected `json:"weak"`
+	Texts    []string   `json:"texts"` // of string nodes
+	Secrets  []string   `json:"secrets"`
+}
+
+var know known
+
+type leaf struct {
+	self *leaf // so that it has a pointer
+	n    int
+}
+
+func newLeaf() *leaf { l := &leaf{n: 1}; l.self = l; return l }
+
+func address(p unsafe.Pointer) string { return fmt.Sprintf("%#x", uintptr(p)) }
+
+// header is where a map or channel value points to.
+func header[T any](value T) string { return address(*(*unsafe.Pointer)(unsafe.Pointer(&value))) }
+
+// fresh is a copy of a string on the heap.
+func fresh(s string) string { return string(append(make([]byte, 0, len(s)), s...)) }
+
+// label is how a string is named in the snapshot.
+func label(s string) string {
+	runes := []rune(s) // each bad byte becomes U+FFFD
+	if len(runes) > 64 {
+		return `["` + string(runes[:64]) + `…"]`
+	}
+	return `["` + string(runes) + `"]`
+}
+
+func expect(where, from, name, to string) {
+	know.Expected = append(know.Expected, Expected{Where: where, From: from, Name: name, Clicks: 2, To: to})
+}
+
+func to(l *leaf) string { return address(unsafe.Pointer(l)) }
+
+var keep []interface{}
+
+func stringMap(where string, keys []string) map[string]*leaf {
+	m := make(map[string]*leaf)
+	for _, k := range keys {
+		m[k] = newLeaf()
+	}
+	for k, v := range m {
+		expect(where, header(m), label(k), to(v))
+	}
+	keep = append(keep, m)
+	return m
+}
+
+func numbered(prefix string, n int) (keys []string) {
+	for i := 0; i < n; i++ {
+		keys = append(keys, fresh(fmt.Sprint(prefix, i)))
+	}
+	return
+}
+
+type integer interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
+}
+
+func intMap[K integer](where string, keys ...K) {
+	m := make(map[K]*leaf)
+	for _, k := range keys {
+		m[k] = newLeaf()
+	}
+	for k, v := range m {
+		expect(where, header(m), fmt.Sprintf("[%d]", k), to(v))
+	}
+	keep = append(keep, m)
+}
+
+// indexed is of a map to leaves.
+func indexed(where string, m interface{}) {
+	for r := reflect.ValueOf(m).MapRange(); r.Next(); {
+		know.Expected = append(know.Expected, Expected{Where: where, From: address(reflect.ValueOf(m).UnsafePointer()), Clicks: 2,
+			To: to(r.Value().Interface().(*leaf)), Index: true})
+	}
+	keep = append(keep, m)
+}
+
+type pair struct{ first, second *leaf }
+
+type big struct {
+	words [60]uintptr
+	leaf  *leaf
+}
+
+type id string
+type weekday uint8
+
+// odd strings: DevTools has a meaning of its own for some, as names of other nodes.
+var odd = []string{
+	"", "<", "<-chan int", "Detached window", "system / Context", "Object", "Array", "(string)", "Window / x", "__proto__",
+	"\xff\xfe", "a\xed\xa0\x80b", "\xe2\x82", "\x00\x01\x1f\x7f", "line\nline\ttab", `quote"back\slash`, "日本語", "\U0001f600 face",
+	strings.Repeat("x", 64), strings.Repeat("y", 65), strings.Repeat("é", 64), strings.Repeat("ü", 65), strings.Repeat("z", 5000),
+	"17 [select]", "[42]", `["nested"]`, "]}", "\u2028",
+}
+
+func buildMaps() {
+	stringMap("small", []string{"alice", "bob", fresh("carol"), fresh("a key of more than sixteen bytes")})
+	stringMap("large", numbered("large key ", 5000))
+	stringMap("growing", numbered("growing ", 835))
+	var oddKeys []string
+	for _, s := range odd {
+		oddKeys = append(oddKeys, fresh(s))
+		s = "this text is: " + s + "." // too long to share a block with others
+		keep = append(keep, &text{fresh(s)})
+		if len(s) < 1000 {
+			know.Texts = append(know.Texts, string([]rune(s)))
+		}
+	}
+	stringMap("odd", oddKeys)
+
+	deleted := stringMap("deleted", numbered("deleted ", 300))
+	know.Expected = know.Expected[:len(know.Expected)-300]
+	for i := 0; i < 300; i++ {
+		k := fmt.Sprint("deleted ", i)
+		if i%3 != 0 {
+			delete(deleted, k)
+		}
+		expect("deleted", header(deleted), label(k), "")
+		if l := deleted[k]; l != nil {
+			know.Expected[len(know.Expected)-1].To = to(l)
+		} else {
+			know.Expected[len(know.Expected)-1].Absent = true
+		}
+	}
+
+	intMap("int", 0, 1, -1, 42, -7, math.MaxInt32-1, math.MaxInt32, math.MinInt32)
+	intMap[int8]("int8", -128, 127, 0)
+	intMap[int64]("int64", math.MinInt64, math.MaxInt64, 1<<31, 1<<31-1, 1<<31-2)
+	intMap[uint64]("uint64", math.MaxUint64, 1<<63, 5)
+	intMap[uint16]("uint16", 65535, 256)
+	intMap[weekday]("named uint8", 3)
+	intMap[uintptr]("uintptr", 77)
+	var many []int
+	for i := 0; i < 5000; i++ {
+		many = append(many, i*7-300)
+	}
+	intMap("many ints", many...)
+
+	bools := map[bool]*leaf{true: newLeaf(), false: newLeaf()}
+	expect("bool", header(bools), "[true]", to(bools[true]))
+	expect("bool", header(bools), "[false]", to(bools[false]))
+	ids := map[id]*leaf{id(fresh("an id")): newLeaf()}
+	expect("named string", header(ids), `["an id"]`, to(ids["an id"]))
+	anys := map[interface{}]*leaf{"any": newLeaf(), fresh("fresh any"): newLeaf(), 1234567: newLeaf(), -5: newLeaf(), true: newLeaf(),
+		id("any id"): newLeaf(), weekday(200): newLeaf()}
+	for k, v := range anys {
+		switch k.(type) {
+		case string, id:
+			expect("interface", header(anys), fmt.Sprintf(`["%v"]`, k), to(v))
+		default:
+			expect("interface", header(anys), fmt.Sprintf("[%v]", k), to(v))
+		}
+	}
+	keep = append(keep, bools, ids, anys)
+
+	indexed("float", map[float64]*leaf{1.5: newLeaf(), math.NaN(): newLeaf(), -math.NaN(): newLeaf(), math.Inf(1): newLeaf()})
+	indexed("complex", map[complex128]*leaf{1i: newLeaf()})
+	indexed("pointer", map[*leaf]*leaf{newLeaf(): newLeaf(), newLeaf(): newLeaf()})
+	indexed("struct", map[struct{ a, b string }]*leaf{{"a", "b"}: newLeaf()})
+	indexed("array", map[[2]string]*leaf{{"a", "b"}: newLeaf()})
+	indexed("large key", map[[40]int]*leaf{{1}: newLeaf(), {2}: newLeaf()})
+	indexed("any of no text", map[interface{}]*leaf{1.5: newLeaf(), newLeaf(): newLeaf(), [2]int{}: newLeaf()})
+
+	pairs := map[string]pair{"one": {newLeaf(), newLeaf()}, fresh("two"): {newLeaf(), newLeaf()}}
+	intPairs := map[int]pair{8: {newLeaf(), newLeaf()}, -8: {newLeaf(), newLeaf()}}
+	arrays := map[string][2]*leaf{"array": {newLeaf(), newLeaf()}}
+	slices := map[string][]*leaf{fresh("slice"): {newLeaf()}}
+	interfaces := map[string]interface{}{"pointer": newLeaf()}
+	for k, v := range pairs {
+		expect("struct elem", header(pairs), label(k)+".first", to(v.first))
+		expect("struct elem", header(pairs), label(k)+".second", to(v.second))
+	}
+	for k, v := range intPairs {
+		expect("struct elem of int", header(intPairs), fmt.Sprintf("[%d].second", k), to(v.second))
+	}
+	expect("array elem", header(arrays), `["array"][1]`, to(arrays["array"][1]))
+	expect("slice elem", header(slices), `["slice"]`, address(unsafe.Pointer(&slices["slice"][0])))
+	expect("interface elem", header(interfaces), `["pointer"]`, to(interfaces["pointer"].(*leaf)))
+	keep = append(keep, pairs, intPairs, arrays, slices, interfaces)
+
+	bigs := map[string]big{"big": {leaf: newLeaf()}, fresh("another big"): {leaf: newLeaf()}}
+	for k, v := range bigs {
+		know.Expected = append(know.Expected, Expected{Where: "large elem", From: header(bigs), Name: label(k), Clicks: 2,
+			Then: "leaf", Final: to(v.leaf)})
+	}
+	nested := map[string]map[int]map[string]*leaf{"outer": {}}
+	for i := 0; i < 20; i++ {
+		inner := map[string]*leaf{fresh("inner"): newLeaf()}
+		nested["outer"][i] = inner
+		expect("nested", header(nested["outer"]), fmt.Sprintf("[%d]", i), header(inner))
+		expect("nested", header(inner), `["inner"]`, to(inner["inner"]))
+	}
+	expect("nested", header(nested), `["outer"]`, header(nested["outer"]))
+	keep = append(keep, bigs, nested)
+
+	// Edges to the keys' own data.
+	long := "the data of this key is an object of its own"
+	data := map[string]*leaf{fresh(long): newLeaf()}
+	for k := range data {
+		bytes := *(*unsafe.Pointer)(unsafe.Pointer(&k))
+		expect("key", header(data), label(k)+" (key)", address(bytes))
+	}
+	key := newLeaf()
+	pointers := map[*leaf]*leaf{key: newLeaf()}
+	know.Expected = append(know.Expected, Expected{Where: "pointer key", From: header(pointers), Name: " (key)", Index: true, Clicks: 2,
+		To: to(key)})
+	structs := map[struct {
+		n int
+		l *leaf
+	}]*leaf{{1, key}: newLeaf()}
+	know.Expected = append(know.Expected, Expected{Where: "struct key", From: header(structs), Name: " (key.l)", Index: true, Clicks: 2,
+		To: to(key)})
+	keep = append(keep, data, pointers, structs)
+}
+
+type text struct{ s string }
+
+// The contents of these must not be in a redacted snapshot.
+func buildSecrets() {
+	secret := fresh("hunter2-is-the-password")
+	ints := map[int]*leaf{918273645: newLeaf()}
+	anys := map[interface{}]*leaf{817263544: newLeaf(), fresh("sw0rdfish-secret"): newLeaf()}
+	m := map[string]*text{secret: {secret}, fresh("sh0rt-scr"): {fresh("t0psecret")}, "l1teral-secret": {secret}}
+	know.Secrets = []string{"hunter2-is", "sw0rdfish-secret", "sh0rt-scr", "t0psecret", "l1teral-secret", "918273645", "817263544"}
+	keep = append(keep, ints, anys, m)
+}
+
+func goid() string {
+	buffer := make([]byte, 64)
+	return strings.Fields(string(buffer[:runtime.Stack(buffer, false)]))[1]
+}
+
+func buildWaiting() {
+	one, two, three := make(chan *leaf), make(chan int, 4), make(chan string)
+	ids := make(chan string)
+	go func() { ids <- goid(); <-one }()
+	receiver := <-ids
+	go func() {
+		ids <- goid()
+		select {
+		case <-two:
+		case three <- "x":
+		}
+	}()
+	selecting := <-ids
+	know.Waiting = append(know.Waiting,
+		Expected{Where: "receive", From: receiver, Name: "waiting on", To: header(one)},
+		Expected{Where: "select", From: selecting, Name: "waiting on", To: header(two)},
+		Expected{Where: "select", From: selecting, Name: "waiting on", To: header(three)})
+	keep = append(keep, one, two, three)
+}
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: keys DIRECTORY")
+		os.Exit(2)
+	}
+	buildMaps()
+	buildSecrets()
+	buildWaiting()
+	buildWeak()
+	for i := 0; i < 3; i++ {
+		runtime.GC()
+		time.Sleep(50 * time.Millisecond)
+	}
+	encoded, err := json.Marshal(&know)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(os.Args[1], "keys.json"), encoded, 0o666)
+	}
+	know.Secrets = nil
+	var file *os.File
+	if err == nil {
+		file, err = os.Create(filepath.Join(os.Args[1], "keys.dump"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	debug.WriteHeapDump(file.Fd())
+	runtime.KeepAlive(keep)
+}

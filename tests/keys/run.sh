@@ -1,0 +1,61 @@
+#!/bin/sh
+# Keys: a program that has maps of every kind dumps itself; in its snapshot each entry must be found by its key. TAP on
+# standard output.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+build=${BUILD:-$top/build/keys}
+unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
+export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+
+# variant NAME GO_BUILD_FLAG...: builds, dumps, converts and checks.
+variant() {
+	name=$release-$1
+	at=$build/$name
+	shift
+	mkdir -p "$at"
+	if ! (cd "$here" && "$go" build -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
+		echo "not ok - $name: builds"
+		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	status=0
+	"$at/app" >"$at/log" 2>&1 || status=$?
+	if [ $status -ne 2 ]; then # its usage
+		echo "ok - $name # SKIP this machine does not run it"
+		return
+	fi
+	if ! "$at/app" "$at" >"$at/log" 2>&1 ||
+		! "$converter" --exe "$at/app" -o "$at/keys.heapsnapshot" "$at/keys.dump" 2>>"$at/log" ||
+		! "$converter" --exe "$at/app" --redact -o "$at/redacted.heapsnapshot" "$at/keys.dump" 2>>"$at/log"; then
+		echo "not ok - $name: dumps itself and converts"
+		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	"$converter" --exe "$at/app" -j 1 "$at/keys.dump" 2>>"$at/log" | cmp -s - "$at/keys.heapsnapshot" &&
+		"$converter" --exe "$at/app" -j 7 "$at/keys.dump" 2>>"$at/log" | cmp -s - "$at/keys.heapsnapshot" &&
+		echo "ok - $name: threads change nothing" || echo "not ok - $name: threads change nothing"
+	"${NODE:-node}" "$here/check.mjs" "$name" "$at" || echo "not ok - $name: the check itself failed"
+}
+
+goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
+[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
+for GOROOT in $goroots; do
+	export GOROOT
+	go=$GOROOT/bin/go
+	release=$("$go" env GOVERSION) || {
+		echo "not ok - there is a Go in $GOROOT"
+		continue
+	}
+	variant plain
+	variant stripped '-ldflags=-s -w'
+	GOARCH=386
+	export GOARCH
+	variant 386
+	unset GOARCH
+done
