@@ -276,9 +276,10 @@ static struct g2h_error *find_types(struct run *run)
 
 /* ---- the sums ---- */
 
-static void count_objects(struct typing *typing)
+const struct g2h_type_account *typing_account(struct typing *typing)
 {
     struct g2h_type_account *account = &typing->account;
+    *account = (struct g2h_type_account){.untyped_objects = 0};
     for (uint32_t object = 0; object < typing->heap->object_count; object++) {
         const uint64_t size = heap_object_size(typing->heap, object);
         const struct object_type what = typing_object(typing, object);
@@ -297,6 +298,7 @@ static void count_objects(struct typing *typing)
             account->bytes[source] += size;
         }
     }
+    return account;
 }
 
 static struct g2h_error *run_all(struct typing *typing)
@@ -321,8 +323,6 @@ static struct g2h_error *run_all(struct typing *typing)
         free(run.typers[i].items.data);
     free(run.typers);
     free(run.wave.data);
-    if (!error)
-        count_objects(typing);
     return error;
 }
 
