@@ -14,7 +14,7 @@
 
 enum {
     UNCOMMON_SIZE = 16,
-    NAME_CHECKED = 64, /* so many bytes of a name are looked at, lest damage cost time */
+    NAME_CHECKED = 64, /* so many bytes of a name must be text: no more, lest damage cost time */
 };
 
 #define NONE       UINT32_MAX
@@ -94,7 +94,8 @@ static bool has(const struct descriptors *all, uint64_t offset, uint64_t size)
 
 /* ---- names ---- */
 
-/* A byte of flags, the length, the text; false where that is not in the range or is no text. */
+/* A byte of flags, the length, the text, which is cut where it is long; false where that is not in
+ * the range or is no text. */
 static bool read_name(const struct descriptors *all, uint64_t offset, struct g2h_bytes *ret,
                       uint8_t *ret_flags)
 {
@@ -115,7 +116,7 @@ static bool read_name(const struct descriptors *all, uint64_t offset, struct g2h
     for (uint64_t i = 0; i < size && i < NAME_CHECKED; i++)
         if (cursor.at[i] < 0x20 || cursor.at[i] == 0x7f)
             return false;
-    *ret = (struct g2h_bytes){cursor.at, size};
+    *ret = (struct g2h_bytes){cursor.at, size < NAME_MOST ? size : NAME_MOST};
     *ret_flags = all->data[offset];
     return true;
 }
@@ -179,12 +180,23 @@ static bool is_header(const struct descriptors *all, uint64_t offset)
 
 /* ---- what they are made of ---- */
 
-/* Notes the type at an address as one that the last descriptor is made of, by its offset as yet. */
-static bool add_reference(struct descriptors *all, uint64_t address)
+struct search {
+    uint32_t *by_offset; /* per word: index of the descriptor that begins there, plus 1 */
+    bool *bad;           /* per descriptor */
+    uint64_t work;       /* references that were followed */
+};
+
+/* Notes a type that the last descriptor is made of; *good becomes false where there is none at the
+ * address. False where there is no memory. */
+static bool add_reference(struct descriptors *all, struct search *search, uint64_t address,
+                          bool *good)
 {
     const uint64_t offset = address - all->start;
-    uint32_t reference = offset < all->size && offset % all->word == 0 ? (uint32_t)offset : NONE;
-    return vector_push(&all->references, reference);
+    const uint32_t found =
+        offset < all->size && offset % all->word == 0 ? search->by_offset[offset / all->word] : 0;
+    search->work++;
+    *good = *good && found != 0;
+    return !*good || vector_push(&all->references, found - 1);
 }
 
 /* The count of a slice whose entries follow the descriptor, as the compiler writes it; false where
@@ -199,12 +211,13 @@ static bool read_slice(const struct descriptors *all, uint64_t offset, uint64_t 
            *ret <= (all->size - first) / entry_size;
 }
 
-/* False where there is no memory; *ret_good: whether it makes sense as yet. */
-static bool add_references(struct descriptors *all, uint64_t offset, bool *ret_good)
+/* False where there is no memory; *ret_good: whether the parts make sense, and are there. */
+static bool add_references(struct descriptors *all, struct search *search, uint64_t offset,
+                           bool *ret_good)
 {
     const uint8_t kind = kind_at(all, offset);
     const uint64_t parts = offset + header_size(all), word = all->word;
-    uint64_t count = 0, first;
+    uint64_t count = 0, first = 0;
     struct g2h_bytes name;
     uint8_t flags;
     *ret_good =
@@ -217,54 +230,49 @@ static bool add_references(struct descriptors *all, uint64_t offset, bool *ret_g
         /* fall through */
     case TYPE_POINTER:
     case TYPE_SLICE:
-        return add_reference(all, word_at(all, parts));
+        count = 1;
+        first = parts;
+        break;
     case TYPE_ARRAY:
-        return add_reference(all, word_at(all, parts)) &&
-               add_reference(all, word_at(all, parts + word));
+        count = 2;
+        first = parts;
+        break;
     case TYPE_MAP:
-        for (size_t i = 0; i < 3; i++)
-            if (!add_reference(all, word_at(all, parts + i * word)))
-                return false;
-        return true;
+        count = 3;
+        first = parts;
+        break;
     case TYPE_FUNC:
         count = (uint64_t)image_u16(all->image, all->data + parts) +
                 (image_u16(all->image, all->data + parts + 2) & 0x7fff);
         first = behind(all, offset);
         *ret_good = has(all, first, count * word);
-        for (uint64_t i = 0; *ret_good && i < count; i++)
-            if (!add_reference(all, word_at(all, first + i * word)))
-                return false;
-        return true;
-    case TYPE_INTERFACE: /* of abi.Imethod, two offsets */
+        break;
+    case TYPE_INTERFACE: /* of abi.Imethod: Name, Typ, both offsets */
         *ret_good = read_slice(all, offset, 8, &count);
         first = behind(all, offset);
-        for (uint64_t i = 0; *ret_good && i < count; i++) {
-            *ret_good = read_name(all, u32_at(all, first + 8 * i), &name, &flags);
-            if (!add_reference(all, all->start + u32_at(all, first + 8 * i + 4)))
+        for (uint64_t i = 0; *ret_good && i < count; i++, first += 8) {
+            *ret_good = read_name(all, u32_at(all, first), &name, &flags);
+            if (!add_reference(all, search, all->start + u32_at(all, first + 4), ret_good))
                 return false;
         }
         return true;
     case TYPE_STRUCT: /* of abi.StructField: Name, Typ, Offset */
         *ret_good = read_slice(all, offset, 3 * word, &count);
         first = behind(all, offset);
-        for (uint64_t i = 0; *ret_good && i < count; i++) {
-            uint64_t field = first + 3 * i * word;
-            *ret_good = read_name(all, word_at(all, field) - all->start, &name, &flags);
-            if (!add_reference(all, word_at(all, field + word)))
+        for (uint64_t i = 0; *ret_good && i < count; i++, first += 3 * word) {
+            *ret_good = read_name(all, word_at(all, first) - all->start, &name, &flags);
+            if (!add_reference(all, search, word_at(all, first + word), ret_good))
                 return false;
         }
         return true;
-    default:
-        return true;
     }
+    for (uint64_t i = 0; *ret_good && i < count; i++)
+        if (!add_reference(all, search, word_at(all, first + i * word), ret_good))
+            return false;
+    return true;
 }
 
 /* ---- finding them ---- */
-
-struct search {
-    uint32_t *by_offset; /* per word: index of the descriptor that begins there, plus 1 */
-    bool *bad;           /* per descriptor */
-};
 
 /* Lists all that look like descriptors. */
 static bool list_headers(struct descriptors *all)
@@ -285,7 +293,7 @@ static uint64_t reference_end(const struct descriptors *all, size_t index)
                                        : all->references.count;
 }
 
-/* Makes the references indexes; those that lead nowhere spoil their descriptors. */
+/* Finds what each is made of; those that lack a part are bad. */
 static bool resolve(struct descriptors *all, struct search *search)
 {
     for (size_t i = 0; i < all->list.count; i++)
@@ -294,19 +302,13 @@ static bool resolve(struct descriptors *all, struct search *search)
         struct descriptor *own = &all->list.data[i];
         bool good;
         own->first_reference = (uint32_t)all->references.count;
-        if (!add_references(all, own->offset, &good))
+        if (!add_references(all, search, own->offset, &good))
             return false;
-        for (size_t j = own->first_reference; j < all->references.count && good; j++) {
-            uint32_t *reference = &all->references.data[j];
-            uint32_t found = *reference == NONE ? 0 : search->by_offset[*reference / all->word];
-            good = found != 0;
-            *reference = found - 1;
-        }
         search->bad[i] = !good;
         if (!good)
             all->references.count = own->first_reference;
-        /* Descriptors do not overlap: so many references are damage. */
-        if (all->references.count > all->size / 4) {
+        /* Sound descriptors do not overlap, so they cannot have more. */
+        if (search->work > all->size / 4) {
             all->list.count = all->references.count = 0;
             return true;
         }

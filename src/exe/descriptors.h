@@ -26,6 +26,8 @@ enum {
     KIND_GC_PROG = 64,      /* before 1.24 */
 };
 
+enum { NAME_MOST = 1024 }; /* longer names are cut: V8 does so as well */
+
 struct descriptor {
     uint32_t offset; /* from runtime.types */
     uint32_t first_reference;

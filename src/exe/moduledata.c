@@ -53,8 +53,10 @@ static bool read_at(const struct image *image, const uint8_t *at, struct moduled
     for (size_t i = 0; i < WORDS; i++)
         words[i] = image_word(image, at + i * word);
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-        if (read_as(&layouts[i], words, ret))
+        if (read_as(&layouts[i], words, ret)) {
+            ret->at = at;
             return true;
+        }
     return false;
 }
 
@@ -66,14 +68,19 @@ bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
     uint8_t wanted[8];
     for (size_t i = 0; i < word; i++)
         wanted[i] = (uint8_t)(table >> 8 * (image->big_endian ? word - 1 - i : i));
+    unsigned candidates = 64; /* other words may have its address, but not as many */
     for (size_t i = 0; table != 0 && i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
         if ((section->flags & SHF_ALLOC) == 0 || (section->flags & SHF_WRITE) == 0)
             continue;
-        for (uint64_t at = 0; at + WORDS * word <= section->data.size; at += word)
-            if (memcmp(section->data.data + at, wanted, word) == 0 &&
-                read_at(image, section->data.data + at, ret))
+        for (uint64_t at = 0; candidates > 0 && at + WORDS * word <= section->data.size;
+             at += word) {
+            if (memcmp(section->data.data + at, wanted, word) != 0)
+                continue;
+            if (read_at(image, section->data.data + at, ret))
                 return true;
+            candidates--;
+        }
     }
     *ret = (struct moduledata){0};
     return false;

@@ -9,8 +9,9 @@
 
 #include "exe/pclntab.h"
 
-/* Addresses of the file, named as the runtime's fields. All 0 where it was not found. */
+/* Addresses of the file, named as the runtime's fields. All 0 where there is none. */
 struct moduledata {
+    const uint8_t *at; /* where it was found */
     uint64_t text, etext;
     uint64_t data, edata;
     uint64_t bss, ebss;

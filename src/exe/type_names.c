@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NAME_MOST = 4096, /* bytes of a name that are kept */
-    DEPTH_MOST = 64,  /* of types within types without names: "[][]*T" is three deep */
-};
+enum { DEPTH_MOST = 64 }; /* of types within types without names: "[][]*T" is three deep */
 
 /* Instead of the number of a name. */
 #define UNKNOWN UINT32_MAX       /* not made yet */
@@ -30,8 +27,7 @@ bool type_names_intern(const struct descriptors *all, struct types *types, struc
     const uint64_t most = 4 * all->size + (1 << 20);
     if (types->names.text_size > most)
         text = (struct g2h_bytes){(const uint8_t *)"?", 1};
-    return types_intern(types, (const char *)text.data,
-                        text.size < NAME_MOST ? (size_t)text.size : NAME_MOST, ret);
+    return types_intern(types, (const char *)text.data, (size_t)text.size, ret);
 }
 
 /* ---- putting together ---- */

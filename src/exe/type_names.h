@@ -11,14 +11,14 @@
 
 /*
  * Interns in types the name of each descriptor; *ret has a number for each, and is freed by the
- * caller. Very long names are cut; interfaces without a name have the descriptor's own text. Error:
+ * caller. Long names are cut; interfaces without a name have the descriptor's own text. Error:
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *type_names_init(const struct descriptors *descriptors, struct types *types,
                                   uint32_t **ret);
 
-/* Interns a text of the executable, cut where it is very long, and as "?" once there is more text
- * than a sound executable has. False where there is no memory. */
+/* Interns a text, as "?" once there is more than a sound executable has. False where there is no
+ * memory. */
 bool type_names_intern(const struct descriptors *descriptors, struct types *types,
                        struct g2h_bytes text, uint32_t *ret);
 

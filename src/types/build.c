@@ -477,3 +477,34 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
         }
     return true;
 }
+
+bool build_alias(struct runtime_types *runtime, uint32_t type, const char *members, uint32_t first,
+                 uint32_t second)
+{
+    struct types *types = runtime->types;
+    const uint32_t arguments[] = {first, second};
+    char text[2048];
+    size_t done = 0, argument = 0;
+    for (; *members && done < sizeof(text); members++) {
+        size_t size;
+        if (*members != '%') {
+            text[done++] = *members;
+            continue;
+        }
+        const char *name = build_text(runtime, arguments[argument++ % 2], &size);
+        if (size >= sizeof(text) - done)
+            return true;
+        memcpy(text + done, name, size);
+        done += size;
+    }
+    const uint32_t found = build_find(runtime, text, done);
+    if (found == TYPE_NONE || found == type || types->list.data[found].address == 0 ||
+        types->list.data[found].size != types->list.data[type].size)
+        return true;
+    types->list.data[type].address = types->list.data[found].address;
+    types->list.data[type].pointer_bytes = types->list.data[found].pointer_bytes;
+    types->list.data[type].gc_mask = types->list.data[found].gc_mask;
+    types->list.data[found].address = 0;
+    map_set(&types->by_address, types->list.data[type].address, type);
+    return true;
+}

@@ -75,6 +75,13 @@ uint32_t build_find(struct runtime_types *runtime, const char *text, size_t size
 uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t first,
                     uint32_t second);
 
+/*
+ * Takes a struct for what the executable has a descriptor of: the nameless struct of these members, with
+ * their types' names in the place of each %. Nothing happens where there is no such descriptor.
+ */
+bool build_alias(struct runtime_types *runtime, uint32_t type, const char *members, uint32_t first,
+                 uint32_t second);
+
 /* "chan T". */
 uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem);
 

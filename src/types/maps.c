@@ -45,6 +45,10 @@ uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
     elem = build_inline(runtime, elem);
     if (!BUILD_FILL(runtime, bucket, bucket_members, key, elem, bucket))
         return TYPE_NONE;
+    if (!build_alias(runtime, bucket,
+                     "struct { topbits [8]uint8; keys [8]%; elems [8]%; overflow unsafe.Pointer }",
+                     key, elem))
+        return TYPE_NONE;
     types->list.data[bucket].may_be_noscan =
         !build_has_pointers(runtime, key) && !build_has_pointers(runtime, elem);
     const uint32_t old = build_type(runtime, "[2]*[]*$0", 9, &bucket);

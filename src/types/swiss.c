@@ -54,14 +54,21 @@ static uint32_t group_of(struct runtime_types *runtime, uint32_t map, uint32_t k
     if (runtime->release.split_groups) {
         key = build_inline(runtime, key);
         elem = build_inline(runtime, elem);
-        return BUILD_FILL(runtime, group, split_members, key, elem) ? group : TYPE_NONE;
+        return BUILD_FILL(runtime, group, split_members, key, elem) &&
+                       build_alias(runtime, group, "struct { ctrl uint64; keys [8]%; elems [8]% }",
+                                   key, elem)
+                   ? group
+                   : TYPE_NONE;
     }
     const uint32_t slot =
         build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_name(runtime, "slot", key, elem));
     key = build_inline(runtime, key);
     elem = build_inline(runtime, elem);
     return BUILD_FILL(runtime, slot, slot_members, key, elem) &&
-                   BUILD_FILL(runtime, group, group_members, slot)
+                   BUILD_FILL(runtime, group, group_members, slot) &&
+                   build_alias(runtime, group,
+                               "struct { ctrl uint64; slots [8]struct { key %; elem % } }", key,
+                               elem)
                ? group
                : TYPE_NONE;
 }

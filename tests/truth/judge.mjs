@@ -180,7 +180,7 @@ export class Judge {
 
   tiny(claim) {
     if (claim.kind === 'string') return { verdict: 'right', truth: '(tiny block)' };
-    const t = this.byName.get(spell(claim.name));
+    const t = this.byName.get(spell(claim.name).replace(/^\[\]/, '')); // an array of it: its elements count
     return { verdict: t !== undefined && this.types[t].pointers ? 'wrong' : 'unverified', truth: '(tiny block)' };
   }
 
@@ -190,7 +190,7 @@ export class Judge {
     const name = spell(claim.name);
     if (/^(\[\]|\[\d+\])uint8$/.test(name)) return { verdict: 'right', truth };
     const t = this.byName.get(name.replace(/^\[\]/, '')) ?? this.byName.get(name);
-    if (t !== undefined && this.types[t].pointers && !/^chan |^<-chan /.test(name) && !this.dump.pointers[object]) return { verdict: 'wrong', truth };
+    if (t !== undefined && this.types[t].pointers && this.types[t].kind !== 'chan' && !/^chan |^<-chan /.test(name) && !this.dump.pointers[object]) return { verdict: 'wrong', truth };
     if (t !== undefined && this.types[t].size > this.dump.size[object]) return { verdict: 'wrong', truth };
     return { verdict: 'unverified', truth };
   }
@@ -199,6 +199,7 @@ export class Judge {
     if (claim.kind === 'string') return !t.pointers ? 'right' : 'wrong';
     const name = spell(claim.name);
     const [full, short] = this.namesOf(type);
+    if (full === 'runtime.weakHandleBox' && name === 'weak.Pointer handle') return 'right';
     // The runtime boxes all strings, slices, small numbers as if they were of one type.
     const boxed = /^runtime\.(string|slice|uint16|uint32|uint64)InterfacePtr$/.exec(full);
     if (boxed) return this.boxed(boxed[1], t, name);
@@ -248,7 +249,11 @@ export class Judge {
       if (!kv) return 'right';
       const all = [], first = [];
       kv[0].forEach((k, a) => kv[1].forEach((v, b) => forms(k, v).forEach((f) => (a || b ? all : first).push(f, `[]${f}`, `*${f}`, `[]*${f}`))));
-      return first.includes(name) ? 'right' : all.includes(name) ? 'short' : 'wrong';
+      if (first.includes(name)) return 'right';
+      // The truth has functions' types as reflect prints them, without the paths of packages.
+      const bare = (x) => x.replace(/[\w.-]+\//g, '');
+      const isFunc = name.includes('func(') && first.some((f) => bare(f) === bare(name));
+      return isFunc || all.includes(name) ? 'short' : 'wrong';
     };
     const angle = (word) => (k, v) => [`${word}<${k},${v}>`];
     const result = (verdict, truth) => (verdict ? { verdict, truth } : null);

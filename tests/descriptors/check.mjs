@@ -1,4 +1,4 @@
-// What must have been read of an executable's types: types.mjs NAME DIRECTORY. DIRECTORY has read.json, from print_types;
+// What must have been read of an executable's types: check.mjs NAME DIRECTORY. DIRECTORY has read.json, from print_types;
 // dep, what the linker said with -dumpdep; and, where the program ran, types.json, from itself. TAP on standard output.
 import fs from 'node:fs';
 

@@ -1,5 +1,5 @@
 // Types writes a heap dump of itself to DIR/dump and, to DIR/types.json, what package reflect knows of its types: the
-// truth that tests/exe/types.mjs compares with what was read from the executable.
+// truth that tests/descriptors/check.mjs compares with what was read from the executable.
 //
 //	types DIR
 package main

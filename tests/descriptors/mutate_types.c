@@ -1,0 +1,179 @@
+/*
+ * mutate_types: damages the type descriptors of an executable in COUNT ways and reads each. A way
+ * is a number, so a failure can be repeated. What is read must be whole: no type is made of one
+ * that is not there; nothing may be read beyond the file, and sanitizers look on.
+ *
+ *   mutate_types EXECUTABLE DUMP COUNT [FIRST]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+#include "exe/exe.h"
+#include "exe/moduledata.h"
+#include "exe/pclntab.h"
+#include "exe/rtype.h"
+
+static uint64_t state;
+
+static uint64_t next(uint64_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % below;
+}
+
+static void check(struct g2h_error *error)
+{
+    if (error) {
+        fprintf(stderr, "mutate_types: %s\n", error->message);
+        exit(2);
+    }
+}
+
+static struct g2h_bytes read_file(const char *path)
+{
+    struct g2h_bytes bytes = {NULL, 0};
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        exit(2);
+    bytes.size = (uint64_t)ftell(file);
+    rewind(file);
+    uint8_t *data = malloc(bytes.size);
+    if (!data || fread(data, 1, bytes.size, file) != bytes.size)
+        exit(2);
+    fclose(file);
+    bytes.data = data;
+    return bytes;
+}
+
+/* The places of the types and of moduledata in the file. */
+struct places {
+    uint64_t types, types_size, moduledata, word;
+};
+
+static struct places find_places(const char *path, struct g2h_bytes file)
+{
+    struct image image;
+    struct pclntab pclntab;
+    struct moduledata moduledata;
+    struct places places = {0};
+    check(image_init(&image, path, file));
+    check(pclntab_init(&pclntab, &image));
+    const uint8_t *types = moduledata_find(&image, &pclntab, &moduledata)
+                               ? image_at(&image, moduledata.types, 1)
+                               : NULL;
+    if (!types || types < file.data || types >= file.data + file.size)
+        exit(2);
+    places.word = image.is_64 ? 8 : 4;
+    places.types = (uint64_t)(types - file.data);
+    places.types_size = moduledata.etypes - moduledata.types;
+    places.moduledata = (uint64_t)(moduledata.at - file.data);
+    image_deinit(&image);
+    return places;
+}
+
+/* Words get the values of others, so what is wrong looks right; lengths become large, bytes others.
+ */
+static void damage(uint8_t *data, uint64_t size, const struct places *places)
+{
+    const uint64_t word = places->word, words = places->types_size / word;
+    uint8_t *types = data + places->types;
+    for (uint64_t i = 0, count = 1 + next(1 << next(12)); i < count; i++) {
+        uint64_t at = word * next(words), from = word * next(words);
+        switch (next(6)) {
+        case 0:
+        case 1:
+            memcpy(types + at, types + from, word);
+            break;
+        case 2:
+            memset(types + at + next(word), next(2) ? 0xff : (int)next(256), 1);
+            break;
+        case 3: /* a whole descriptor or two over others */
+            from = word * next(words - 20);
+            at = word * next(words - 20);
+            memmove(types + at, types + from, 8 * (1 + next(12)));
+            break;
+        case 4:
+            types[at + next(word)] ^= (uint8_t)(1 << next(8));
+            break;
+        default:
+            at = next(40) ? size : places->moduledata + next(40 * word);
+            if (at < size)
+                data[at] = (uint8_t)next(256);
+        }
+    }
+}
+
+static void examine(const struct types *types)
+{
+    size_t size, total = 0;
+    for (size_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        string_pool_text(&types->names, type->name, &size);
+        if ((type->elem != TYPE_NONE && type->elem >= types->list.count) ||
+            (type->key != TYPE_NONE && type->key >= types->list.count) ||
+            types_at(types, type->address) != i || type->pointer_bytes > type->size)
+            abort();
+        for (uint64_t j = 0; type->gc_mask && j < type->pointer_bytes / types->pointer_size; j++)
+            total += type->gc_mask[j / 8] >> j % 8 & 1;
+        for (uint32_t j = 0; j < type->field_count; j++) {
+            const struct type_field *field = &types->fields.data[type->first_field + j];
+            string_pool_text(&types->names, field->name, &size);
+            if (field->type >= types->list.count || field->offset > type->size ||
+                types->list.data[field->type].size > type->size - field->offset)
+                abort();
+        }
+    }
+    if (total == 1) /* so that masks are read */
+        putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+    if (argc < 4)
+        return 2;
+    check(g2h_input_open(argv[2], NULL, &input));
+    check(g2h_heap_load(input, NULL, &heap));
+    const struct g2h_bytes original = read_file(argv[1]);
+    const struct places places = find_places(argv[1], original);
+    static const struct g2h_heap nothing_known;
+    uint8_t *data = malloc(original.size);
+    unsigned long first = argc > 4 ? strtoul(argv[4], NULL, 10) : 1,
+                  count = strtoul(argv[3], NULL, 10), found = 0;
+    for (unsigned long way = first; data && way < first + count; way++) {
+        struct image image;
+        struct pclntab pclntab;
+        struct moduledata moduledata;
+        struct types types;
+        uint64_t start;
+        state = 88172645463325252ull * way;
+        fprintf(stderr, "\rway %lu", way);
+        memcpy(data, original.data, original.size);
+        damage(data, original.size, &places);
+        alarm(20);
+        check(image_init(&image, argv[1], (struct g2h_bytes){data, original.size}));
+        check(pclntab_init(&pclntab, &image));
+        moduledata_find(&image, &pclntab, &moduledata);
+        types_init(&types, image.is_64 ? 8 : 4);
+        /* With all that is damaged, and with what the dump's records agree to. */
+        check(rtypes_init(&types, &image, &moduledata, 0, way % 4 ? &nothing_known : heap, &start));
+        examine(&types);
+        found += types.list.count;
+        types_deinit(&types);
+        image_deinit(&image);
+    }
+    printf("ok - %lu damaged executables: %lu types each, all of them whole\n", count,
+           found / (count ? count : 1));
+    free(data);
+    free((void *)(uintptr_t)original.data);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return 0;
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Runtime type descriptors: a program with many types, built in several ways by two releases of Go, tells of them by
+# package reflect, and the linker tells which it kept; what is read from the executable must be the same. Then their
+# descriptors are damaged in many ways. All of it under sanitizers. TAP on standard output.
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+here=$top/tests/descriptors
+build=$top/build/descriptors
+unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK
+export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOCACHE="$top/build/programs/gocache"
+mkdir -p "$build"
+
+flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
+library=$build/sanitized/libgo2heapsnapshot.a
+make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
+for driver in print_types mutate_types; do
+	# shellcheck disable=SC2086  # flags are words
+	if ! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
+		"$library" -lz -pthread >>"$build/make.log" 2>&1; then
+		echo "not ok - $driver builds"
+		sed 's/^/# /' "$build/make.log" | tail -n 20
+		exit 1
+	fi
+done
+
+# variant NAME LINKER_FLAGS GO_BUILD_FLAG...: builds, runs unless the machine cannot, and checks.
+variant() {
+	name=$release-$1
+	linker=$2
+	directory=$build/$name
+	shift 2
+	rm -rf "$directory"
+	mkdir -p "$directory"
+	dump=$directory/dump
+	if ! (cd "$here/program" && "$go" build -trimpath -ldflags="-dumpdep $linker" -o "$directory/app" "$@" .) 2>"$directory/dep"; then
+		echo "not ok - $name: builds"
+		tail -n 5 "$directory/dep" | sed 's/^/# /'
+		return
+	fi
+	case ${GOARCH:-native} in
+	native | 386) "$directory/app" "$directory" 2>"$directory/log" || : ;;
+	*) dump= ;;
+	esac
+	if "$build/print_types" "$directory/app" ${dump:+"$dump"} >"$directory/read.json" 2>>"$directory/log"; then
+		node "$here/check.mjs" "$name" "$directory"
+	else
+		echo "not ok - $name: runs and is read"
+		tail -n 20 "$directory/log" | sed 's/^/# /'
+	fi
+}
+
+for GOROOT in "$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"; do
+	export GOROOT
+	go=$GOROOT/bin/go
+	release=$("$go" env GOVERSION)
+	variant plain ''
+	variant stripped '-s -w'
+	variant pie '-s -w' -buildmode=pie
+	(export GOARCH=386 && variant 386 '')
+	(export GOARCH=s390x && variant s390x '-s -w') # big-endian
+	(export CGO_ENABLED=1 && variant external '-linkmode=external -s -w' -buildmode=pie)
+	for name in plain 386; do
+		"$build/mutate_types" "$build/$release-$name/app" "$build/$release-$name/dump" 250 >"$build/mutate.out" 2>"$build/mutate.err" ||
+			{ echo "not ok - $release-$name: damaged executables"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
+		cat "$build/mutate.out"
+	done
+done
