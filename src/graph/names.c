@@ -498,11 +498,6 @@ void names_deinit(struct names *names)
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
 #define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
-static uint64_t offset_in_array(const struct names *names, const struct typed_place *place)
-{
-    return place->element * names->typing->types->list.data[place->type].size + place->offset;
-}
-
 static struct edge_name named(uint32_t path)
 {
     return (struct edge_name){.form = EDGE_NAME_STRING,
@@ -510,97 +505,107 @@ static struct edge_name named(uint32_t path)
                               .value = path & ~PATH_INTERNAL};
 }
 
-/* Whether a word of a bucket or group is of an entry; else *ret_slot is not set. */
-static inline bool entry_slot(const struct names *names, const struct map_entries *entries,
-                              const struct typed_place *place, const struct g2h_bytes *contents,
-                              uint64_t offset, unsigned *ret_slot)
+void namer_init(struct namer *namer, const struct names *names, uint32_t object,
+                const struct shape *shape, const struct g2h_bytes *contents)
 {
-    const uint8_t of_word = entries->place_of_word[place->offset >> names->word_shift];
-    const uint64_t value = offset - place->offset;
-    *ret_slot = of_word & (SLOTS - 1);
-    return of_word != PLACE_NONE && contents->size >= entries->size &&
-           value <= contents->size - entries->size &&
-           map_entries_is_used(names, entries, contents->data + value, *ret_slot);
+    const uint32_t claim = names->typing ? names->typing->claims[object] : 0;
+    *namer = (struct namer){
+        .names = names, .shape = shape, .contents = *contents, .object = object, .type = TYPE_NONE};
+    if (claim == 0)
+        return;
+    const uint32_t type = (claim & CLAIM_TYPE) - 1;
+    const struct type_names *of_type = &names->of_type[type];
+    namer->type = type;
+    namer->is_array = (claim & CLAIM_ARRAY) != 0;
+    namer->size = names->typing->types->list.data[type].size;
+    namer->base = heap_has_malloc_header(names->heap, shape) ? MALLOC_HEADER : 0;
+    namer->end = namer->is_array && namer->size > 0 ? UINT64_MAX : namer->base + namer->size;
+    namer->entries = of_type->entries;
+    namer->paths = namer->is_array ? of_type->array_paths : of_type->value_paths;
+    namer->path_count = namer->is_array ? of_type->array_words : of_type->value_words;
+    namer->value = namer->base;
+}
+
+/* Goes to the value of an array that has the word at offset. */
+static inline void find_value(struct namer *namer, uint64_t offset)
+{
+    if (!namer->is_array || offset - namer->value < namer->size)
+        return;
+    namer->value += namer->size;
+    namer->element++;
+    if (offset - namer->value < namer->size)
+        return; /* the next one */
+    namer->element = (offset - namer->base) / namer->size;
+    namer->value = namer->base + namer->element * namer->size;
+}
+
+static inline uint8_t entry_place(const struct namer *namer, uint64_t offset)
+{
+    return namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift];
+}
+
+/* Whether a word of a bucket or group is of an entry; false where its slot is not in use. */
+static inline bool finds_slot(const struct namer *namer, uint64_t offset, unsigned *ret_slot)
+{
+    const uint8_t place = entry_place(namer, offset);
+    *ret_slot = place & (SLOTS - 1);
+    return place != PLACE_NONE && namer->contents.size >= namer->size &&
+           namer->value <= namer->contents.size - namer->size &&
+           map_entries_is_used(namer->names, namer->entries, namer->contents.data + namer->value,
+                               *ret_slot);
+}
+
+static inline bool is_typed(const struct namer *namer, uint64_t offset)
+{
+    return offset - namer->base < namer->end - namer->base &&
+           (offset & (namer->names->heap->params.pointer_size - 1)) == 0;
+}
+
+bool namer_finds_entry(struct namer *namer, uint64_t offset, unsigned *ret_slot)
+{
+    if (!namer->entries || namer->entries->kind == KEYS_PLAIN || !is_typed(namer, offset))
+        return false;
+    find_value(namer, offset);
+    return finds_slot(namer, offset, ret_slot);
 }
 
 /*
  * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
  * been moved; they have the names of any other field.
  */
-static struct edge_name entry_name(const struct names *names, const struct typed_place *place,
-                                   const struct g2h_bytes *contents, uint64_t offset)
+static struct edge_name entry_name(struct namer *namer, uint64_t offset, uint32_t path)
 {
-    const struct type_names *of_type = &names->of_type[place->type];
-    const struct map_entries *entries = of_type->entries;
-    const uint64_t index = offset_in_array(names, place) >> names->word_shift;
-    const uint32_t *paths = place->is_array ? of_type->array_paths : of_type->value_paths;
-    const uint64_t words = place->is_array ? of_type->array_words : of_type->value_words;
-    const uint32_t path = index < words ? paths[index] : NAME_NONE;
     unsigned slot;
-    if (entry_slot(names, entries, place, contents, offset, &slot)) {
-        struct edge_name name = {.form = EDGE_NAME_INDEX, .value = place->element * SLOTS + slot};
+    find_value(namer, offset);
+    if (finds_slot(namer, offset, &slot)) {
+        struct edge_name name = {.form = EDGE_NAME_INDEX, .value = namer->element * SLOTS + slot};
         if (path != NAME_NONE)
             name = named(path);
-        name.is_entry = entries->kind != KEYS_PLAIN;
+        name.is_entry = namer->entries->kind != KEYS_PLAIN;
         return name;
     }
-    const bool is_overflow =
-        entries->place_of_word[place->offset >> names->word_shift] == PLACE_NONE;
+    const bool is_overflow = entry_place(namer, offset) == PLACE_NONE;
     if (is_overflow && path != NAME_NONE)
         return named(path | PATH_INTERNAL);
-    const uint64_t element = place->is_array ? place->element + 1 : 0;
+    const uint64_t element = namer->is_array ? namer->element + 1 : 0;
     if (element >= (uint64_t)1 << 20)
         return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
     return (struct edge_name){.form = EDGE_NAME_KEY,
                               .is_internal = is_overflow,
-                              .value = KEY_SLOT | ((uint64_t)place->type + 1) << 36 |
-                                       element << 16 | place->offset};
+                              .value = KEY_SLOT | ((uint64_t)namer->type + 1) << 36 |
+                                       element << 16 | (offset - namer->value)};
 }
 
-bool names_entry_at(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
-                    uint64_t offset, struct typed_place *ret)
+/* By a type that some other part of the object has. */
+static bool region_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
-    unsigned slot;
-    if ((offset & (names->heap->params.pointer_size - 1)) != 0 ||
-        !typing_place(names->typing, object, offset, ret) || !ret->is_start)
-        return false;
-    const struct map_entries *entries = names->of_type[ret->type].entries;
-    return entries && entries->kind != KEYS_PLAIN &&
-           entry_slot(names, entries, ret, contents, offset, &slot);
-}
-
-/* By the type that the object, or the part of it, has. */
-static bool typed_name(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
-                       uint64_t offset, struct edge_name *ret)
-{
+    const struct typing *typing = namer->names->typing;
     struct typed_place place;
-    if ((offset & (names->heap->params.pointer_size - 1)) != 0 ||
-        !typing_place(names->typing, object, offset, &place))
+    if ((offset & (namer->names->heap->params.pointer_size - 1)) != 0 ||
+        !typing_place(typing, namer->object, offset, &place))
         return false;
-    const struct type_names *of_type = &names->of_type[place.type];
-    const uint64_t size = names->typing->types->list.data[place.type].size;
-    if (place.is_start && of_type->entries) {
-        *ret = entry_name(names, &place, contents, offset);
-        return true;
-    }
-    if (place.is_start && place.is_array) {
-        const uint64_t index = offset_in_array(names, &place) >> names->word_shift;
-        if (index >= of_type->array_words)
-            *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
-        else if (of_type->array_paths[index] == NAME_NONE)
-            *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = place.element};
-        else
-            *ret = named(of_type->array_paths[index]);
-        return true;
-    }
-    if (place.is_start) {
-        const uint64_t index = place.offset >> names->word_shift;
-        if (index >= of_type->value_words || of_type->value_paths[index] == NAME_NONE)
-            return false;
-        *ret = named(of_type->value_paths[index]);
-        return true;
-    }
-    const uint64_t region = place.region_offset + place.element * size;
+    const uint64_t region =
+        place.region_offset + place.element * typing->types->list.data[place.type].size;
     if (region > UINT16_MAX || place.offset > UINT16_MAX)
         return false;
     *ret = (struct edge_name){.form = EDGE_NAME_KEY,
@@ -609,14 +614,35 @@ static bool typed_name(const struct names *names, uint32_t object, const struct 
     return true;
 }
 
-struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
-                              const struct g2h_bytes *contents, uint64_t offset)
+/* By the type that the object, or the part of it, has. */
+static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
-    const struct g2h_heap *heap = names->heap;
+    if (!is_typed(namer, offset))
+        return region_name(namer, offset, ret);
+    const uint64_t index = (offset - namer->base) >> namer->names->word_shift;
+    const uint32_t path = index < namer->path_count ? namer->paths[index] : NAME_NONE;
+    if (namer->entries) {
+        *ret = entry_name(namer, offset, path);
+    } else if (path != NAME_NONE) {
+        *ret = named(path);
+    } else if (!namer->is_array) {
+        return false;
+    } else {
+        *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
+        if (index < namer->path_count) {
+            find_value(namer, offset);
+            ret->value = namer->element;
+        }
+    }
+    return true;
+}
+
+/* Without a type from the executable. */
+static struct edge_name untyped_name(const struct namer *namer, uint64_t offset)
+{
+    const struct g2h_heap *heap = namer->names->heap;
+    const struct shape *shape = namer->shape;
     const uint64_t word = heap->params.pointer_size;
-    struct edge_name typed;
-    if (names->typing && typed_name(names, object, contents, offset, &typed))
-        return typed;
     const bool is_array = shape->type != SHAPE_NO_TYPE &&
                           (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
     const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
@@ -633,11 +659,19 @@ struct edge_name edge_name_of(const struct names *names, uint32_t object, const 
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
         return name; /* the word before is the allocation's type, not an interface's */
     const uint32_t type =
-        offset < word ? UINT32_MAX
-                      : interface_type_of(heap, heap_word(heap, contents->data + offset - word));
+        offset < word
+            ? UINT32_MAX
+            : interface_type_of(heap, heap_word(heap, namer->contents.data + offset - word));
     if (type != UINT32_MAX)
         name.value = KEY_INTERFACE | (uint64_t)type << 20 | offset;
     return name;
+}
+
+struct edge_name namer_name(struct namer *namer, uint64_t offset)
+{
+    struct edge_name typed;
+    return namer->names->typing && typed_name(namer, offset, &typed) ? typed
+                                                                     : untyped_name(namer, offset);
 }
 
 /* The way to the word at offset of a type, behind what leads to the value. */

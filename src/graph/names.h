@@ -98,13 +98,31 @@ struct edge_name {
     uint64_t value;
 };
 
-/* The name of the pointer at offset of an object with these contents. */
-struct edge_name edge_name_of(const struct names *names, uint32_t object, const struct shape *shape,
-                              const struct g2h_bytes *contents, uint64_t offset);
+/* What the names of an object's pointers have in common. */
+struct namer {
+    const struct names *names;
+    const struct shape *shape;
+    struct g2h_bytes contents;
+    uint32_t object;
 
-/* Whether that name is_entry; then also where the pointer is. */
-bool names_entry_at(const struct names *names, uint32_t object, const struct g2h_bytes *contents,
-                    uint64_t offset, struct typed_place *ret);
+    /* The value or array that begins with the object, if it has a type: in [base, end). */
+    uint32_t type;
+    bool is_array;
+    uint64_t base, end, size; /* size is a value's */
+    const struct map_entries *entries;
+    const uint32_t *paths;
+    uint64_t path_count;
+    uint64_t value, element; /* that the last name was of: where it begins, its number */
+};
+
+void namer_init(struct namer *namer, const struct names *names, uint32_t object,
+                const struct shape *shape, const struct g2h_bytes *contents);
+
+/* The name of the pointer at offset. Pointers are best asked for in their order. */
+struct edge_name namer_name(struct namer *namer, uint64_t offset);
+
+/* Whether that name is_entry; then namer->value is its bucket or group. */
+bool namer_finds_entry(struct namer *namer, uint64_t offset, unsigned *ret_slot);
 
 /* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
  * tells none. */

@@ -114,11 +114,9 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     batch->count = 0;
 }
 
-static bool collect_name(struct collector *collector, const struct names *names, uint32_t object,
-                         const struct shape *shape, const struct g2h_bytes *contents,
-                         uint64_t offset)
+static bool collect_name(struct collector *collector, struct namer *namer, uint64_t offset)
 {
-    const struct edge_name name = edge_name_of(names, object, shape, contents, offset);
+    const struct edge_name name = namer_name(namer, offset);
     uint32_t value;
     if (name.form != EDGE_NAME_KEY)
         return true;
@@ -148,6 +146,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         const struct shape *shape = &heap->shapes.list.data[heap->shape_of[first + i]];
         struct g2h_object object;
         struct pointers pointers;
+        struct namer namer;
         uint64_t offset, value;
         block->starts[i] = (uint32_t)count;
         if (!shape->has_pointers)
@@ -155,6 +154,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         reader_seek(&copy, heap->offsets[first + i]);
         reader_object_again(&copy, &object);
         pointers_of_object(heap, &object, shape, &pointers);
+        namer_init(&namer, &graph->names, first + i, shape, &object.contents);
         while (pointers_next(&pointers, &offset, &value)) {
             collector->pointers++;
             if (!in_heap_range(heap, value)) {
@@ -176,7 +176,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
             }
             batch.values[batch.count++] = value;
             count++;
-            if (!collect_name(collector, &graph->names, first + i, shape, &object.contents, offset))
+            if (!collect_name(collector, &namer, offset))
                 return &error_no_memory;
         }
     }

@@ -166,10 +166,31 @@ static bool number_text(struct texts *texts, const struct text_entry *entry, uin
     }
 }
 
+/* The last short text of a hash, so that it need not be read again. */
+enum { RECENT = 256, RECENT_SIZE = 55 };
+struct recent_text {
+    uint32_t hash, number;
+    uint8_t size;
+    char text[RECENT_SIZE];
+};
+
 bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret)
 {
-    return number_text(texts, entry, (uint32_t)map_hash_text(texts->text.data, texts->text.size),
-                       true, ret);
+    const struct text *text = &texts->text;
+    const uint32_t hash = (uint32_t)map_hash_text(text->data, text->size);
+    struct recent_text *recent = &texts->recent[hash % RECENT];
+    if (recent->hash == hash && recent->size == text->size &&
+        memcmp(recent->text, text->data, text->size) == 0) {
+        *ret = recent->number;
+        return true;
+    }
+    if (!number_text(texts, entry, hash, true, ret))
+        return false;
+    if (text->size > 0 && text->size <= RECENT_SIZE) {
+        *recent = (struct recent_text){hash, *ret, (uint8_t)text->size, {0}};
+        memcpy(recent->text, text->data, text->size);
+    }
+    return true;
 }
 
 struct g2h_error *texts_init(struct texts *texts, const struct names *names,
@@ -186,7 +207,8 @@ struct g2h_error *texts_init(struct texts *texts, const struct names *names,
         if (!vector_push(&texts->hashes, (uint32_t)map_hash_text(text, size)))
             return &error_no_memory;
     }
-    return grow(texts) ? NULL : &error_no_memory;
+    texts->recent = calloc(RECENT, sizeof(*texts->recent));
+    return texts->recent && grow(texts) ? NULL : &error_no_memory;
 }
 
 /* ---- objects ---- */
@@ -278,6 +300,8 @@ void texts_finish(struct texts *texts)
     text_deinit(&texts->text);
     text_deinit(&texts->other);
     free(texts->hashes.data);
+    free(texts->recent);
+    texts->recent = NULL;
     large_free(texts->slots, texts->mask + 1, sizeof(*texts->slots));
     texts->hashes.data = NULL;
     texts->hashes.count = texts->hashes.capacity = 0;

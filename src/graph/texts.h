@@ -33,7 +33,8 @@ struct texts {
     VECTOR(uint32_t) hashes; /* by string, those of the pool first */
     uint32_t *slots;         /* a hash table of strings, UINT32_MAX where free */
     size_t mask;
-    uint64_t key_bytes; /* of the names of map entries */
+    struct recent_text *recent; /* by hash: maps tend to have the same few keys */
+    uint64_t key_bytes;         /* of the names of map entries */
 };
 
 /*

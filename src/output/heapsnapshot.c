@@ -274,14 +274,13 @@ static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph,
 }
 
 /* entry_names: the block's, at the next one. */
-static char *write_pointer(const struct g2h_graph *graph, char *at, uint32_t source,
-                           const struct shape *shape, const struct g2h_bytes *contents,
+static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer *namer,
                            uint64_t offset, uint32_t target, const uint32_t **entry_names)
 {
-    const struct edge_name name = edge_name_of(&graph->names, source, shape, contents, offset);
+    const struct edge_name name = namer_name(namer, offset);
     const uint32_t node = (uint32_t)graph->synthetics.count + target;
     const uint32_t entry = name.is_entry ? *(*entry_names)++ : NAME_NONE;
-    const bool weak = is_weak_pointer(graph, source, target);
+    const bool weak = is_weak_pointer(graph, namer->object, target);
     uint32_t string;
     if (entry != NAME_NONE ? (entry & ENTRY_ELEMENT) != 0 : name.form == EDGE_NAME_INDEX) {
         const uint32_t index = entry != NAME_NONE ? entry & ~ENTRY_ELEMENT : (uint32_t)name.value;
@@ -312,10 +311,12 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
                    *end = block->targets + block->starts[i + 1];
     struct g2h_object object;
     struct pointers pointers;
+    struct namer namer;
     uint64_t offset, value;
     reader_seek(copy, heap->offsets[object_number]);
     reader_object_again(copy, &object);
     pointers_of_object(heap, &object, shape, &pointers);
+    namer_init(&namer, &graph->names, object_number, shape, &object.contents);
     while (target < end && pointers_next(&pointers, &offset, &value)) {
         if (!in_heap_range(heap, value))
             continue;
@@ -323,8 +324,8 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
             struct g2h_error *error = make_room(buffer, EDGE_LINE);
             if (error)
                 return error;
-            char *at = write_pointer(graph, buffer->data + buffer->size, object_number, shape,
-                                     &object.contents, offset, *target, entry_names);
+            char *at = write_pointer(graph, buffer->data + buffer->size, &namer, offset, *target,
+                                     entry_names);
             buffer->size = (size_t)(at - buffer->data);
         }
         target++;
