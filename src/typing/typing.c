@@ -12,7 +12,7 @@
 #include "typing/typer.h"
 
 /* Objects of a task, and items: claims to follow. */
-enum { OBJECTS_PER_TASK = 1 << 16, ITEMS_PER_TASK = 1 << 12, ALONE = 4 * ITEMS_PER_TASK };
+enum { OBJECTS_PER_TASK = 1 << 16, ITEMS_PER_TASK = 1 << 8, ALONE = 8 * ITEMS_PER_TASK };
 
 struct run {
     struct typing *typing;
