@@ -76,8 +76,9 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
                     uint32_t second);
 
 /*
- * Takes a struct for what the executable has a descriptor of: the nameless struct of these members, with
- * their types' names in the place of each %. Nothing happens where there is no such descriptor.
+ * Takes a struct for what the executable has a descriptor of: the nameless struct of these members,
+ * with their types' names in the place of each %. Nothing happens where there is no such
+ * descriptor.
  */
 bool build_alias(struct runtime_types *runtime, uint32_t type, const char *members, uint32_t first,
                  uint32_t second);

@@ -339,6 +339,15 @@ static void a_header_is_certain(void **state)
 
 /* ---- texts ---- */
 
+static void number_texts(struct texts *texts, const struct string_pool *strings, bool redact)
+{
+    static struct names names;
+    names = (struct names){.heap = typing.heap, .typing = &typing, .word_shift = 3};
+    assert_no_error(texts_init(texts, &names, strings, redact));
+    assert_no_error(texts_number_objects(texts, &typing, 2));
+    texts_finish(texts);
+}
+
 static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
 {
     struct g2h_reader reader = *typing.heap->reader;
@@ -388,7 +397,7 @@ static void texts_are_what_strings_say(void **state)
     refer_text(HEAP + 4096, 2000);
     assert_true(string_pool_intern(&strings, "<dummy>", 7, &number));
     assert_true(string_pool_intern(&strings, "known", 5, &number));
-    assert_no_error(texts_init(&texts, &typing, &strings, false));
+    number_texts(&texts, &strings, false);
     assert_string_equal(name_of(&texts, 0, buffer, sizeof(buffer)), "one | two | three");
     assert_string_equal(name_of(&texts, 1, buffer, sizeof(buffer)),
                         "\xef\xbf\xbd"
@@ -417,7 +426,7 @@ static void redacted_texts_tell_nothing(void **state)
     refer_text(HEAP + 32, 31);
     refer_text(HEAP + 80, 1);
     refer_text(HEAP + 82, 13);
-    assert_no_error(texts_init(&texts, &typing, &strings, true));
+    number_texts(&texts, &strings, true);
     assert_int_equal(typing.texts[0], typing.texts[1]); /* the same text, though it says nothing */
     assert_null(strstr(name_of(&texts, 0, buffer, sizeof(buffer)), "secret"));
     assert_non_null(strstr(buffer, "(31 bytes, #"));
