@@ -185,5 +185,5 @@ const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
 
 const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
 {
-    return graph->typing ? &graph->typing->account : NULL;
+    return graph->typing ? typing_account(graph->typing) : NULL;
 }

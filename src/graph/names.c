@@ -411,6 +411,8 @@ static uint64_t part_key(const struct names *names, uint32_t object, const struc
 static struct g2h_error *intern_parts(struct names *names, struct string_pool *strings)
 {
     for (uint32_t object = 0; object < names->heap->object_count; object++) {
+        if (typing_is_plain(names->typing, object))
+            continue;
         const struct object_type what = typing_object(names->typing, object);
         const uint64_t key = part_key(names, object, &what);
         uint32_t name;

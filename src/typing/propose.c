@@ -685,8 +685,11 @@ void typer_flush(struct typer *typer)
     }
     for (size_t i = 0; i < count; i++)
         if (objects[i] != UINT32_MAX && typer->batch[i].form != REFERENCE_TEXT &&
-            __atomic_load_n(&typing->claims[objects[i]], __ATOMIC_RELAXED) == 0)
-            __builtin_prefetch(heap->input->data + heap->offsets[objects[i]]);
+            __atomic_load_n(&typing->claims[objects[i]], __ATOMIC_RELAXED) == 0) {
+            const uint8_t *record = heap->input->data + heap->offsets[objects[i]];
+            __builtin_prefetch(record);
+            __builtin_prefetch(record + 64); /* the field list is behind the contents */
+        }
     typer->batch_count = 0;
     for (size_t i = 0; i < count; i++)
         if (objects[i] != UINT32_MAX)

@@ -129,6 +129,9 @@ const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset);
 
+/* The sums, counted when they are asked for. */
+const struct g2h_type_account *typing_account(struct typing *typing);
+
 /* What an object is, in the end. */
 struct object_type {
     enum {
@@ -142,6 +145,14 @@ struct object_type {
     bool is_guess;
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
+
+/* Whether an object is known as a whole for sure: no part, no guess. */
+static inline bool typing_is_plain(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = typing->claims[object];
+    return (claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) != (uint32_t)SOURCE_GUESS
+                                                                       << CLAIM_SOURCE_SHIFT;
+}
 
 /*
  * The type that the word at offset of an object belongs to, and where in it: the region's own

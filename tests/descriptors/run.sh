@@ -16,7 +16,7 @@ make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$library" >"$build/m
 for driver in print_types mutate_types; do
 	# shellcheck disable=SC2086  # flags are words
 	if ! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
-		"$library" -lz -pthread >>"$build/make.log" 2>&1; then
+		"$library" $(make -s -C "$top" libs) >>"$build/make.log" 2>&1; then
 		echo "not ok - $driver builds"
 		sed 's/^/# /' "$build/make.log" | tail -n 20
 		exit 1

@@ -19,7 +19,7 @@ export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod C
 export GOCACHE="$build/gocache" GOPATH="$build/gopath"
 
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -I"$top/src" -I"$top/include" -o "$build/check_layouts" \
-	"$here/check_layouts.c" "$library" -lz -pthread || exit 1
+	"$here/check_layouts.c" "$library" $(make -s -C "$top" libs) || exit 1
 current=$("$top/tools/setup" go-current) || exit 1
 cd "$here" || exit 1
 GOROOT=$current "$current/bin/go" build -o "$build/layouts" ./layouts || exit 1

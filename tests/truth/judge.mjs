@@ -199,6 +199,7 @@ export class Judge {
     if (claim.kind === 'string') return !t.pointers ? 'right' : 'wrong';
     const name = spell(claim.name);
     const [full, short] = this.namesOf(type);
+    if (/^\*?runtime\.bmap$/.test(full) && /^(\[\])?\*?bucket</.test(name)) return 'right';
     if (full === 'runtime.weakHandleBox' && name === 'weak.Pointer handle') return 'right';
     // The runtime boxes all strings, slices, small numbers as if they were of one type.
     const boxed = /^runtime\.(string|slice|uint16|uint32|uint64)InterfacePtr$/.exec(full);
@@ -253,6 +254,7 @@ export class Judge {
       // The truth has functions' types as reflect prints them, without the paths of packages.
       const bare = (x) => x.replace(/[\w.-]+\//g, '');
       const isFunc = name.includes('func(') && first.some((f) => bare(f) === bare(name));
+      if (first.some((f) => f.includes('shape.'))) return 'layout'; // generic code knows only shapes
       return isFunc || all.includes(name) ? 'short' : 'wrong';
     };
     const angle = (word) => (k, v) => [`${word}<${k},${v}>`];

@@ -362,6 +362,15 @@ static const char *name_of(const struct texts *texts, uint32_t object, char *buf
     return buffer;
 }
 
+static void number_texts(struct texts *texts, const struct string_pool *strings, bool redact)
+{
+    static struct names names;
+    names = (struct names){.heap = typing.heap, .typing = &typing};
+    assert_no_error(texts_init(texts, &names, strings, redact));
+    assert_no_error(texts_number_objects(texts, &typing, 1));
+    texts_finish(texts);
+}
+
 static void texts_are_what_strings_say(void **state)
 {
     (void)state;
