@@ -339,15 +339,6 @@ static void a_header_is_certain(void **state)
 
 /* ---- texts ---- */
 
-static void number_texts(struct texts *texts, const struct string_pool *strings, bool redact)
-{
-    static struct names names;
-    names = (struct names){.heap = typing.heap, .typing = &typing, .word_shift = 3};
-    assert_no_error(texts_init(texts, &names, strings, redact));
-    assert_no_error(texts_number_objects(texts, &typing, 2));
-    texts_finish(texts);
-}
-
 static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
 {
     struct g2h_reader reader = *typing.heap->reader;
