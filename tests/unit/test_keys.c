@@ -1,0 +1,306 @@
+/*
+ * Covers graph/keys: the names of map entries, in buckets and groups made by hand: which slots are
+ * in use, keys of each kind, keys that cannot be read. tests/keys looks entries up in real maps.
+ */
+#include "dump_builder.h"
+#include "type_builder.h"
+
+#include "graph/keys.h"
+#include "types/runtime.h"
+
+enum { SIZE = 512 };
+#define BASE 0xc000000000
+
+static struct dump dump;
+static struct types types;
+static struct typing typing;
+static struct names names;
+static struct text text;
+static uint8_t value[4096];
+static uint32_t map, word, string, leaf;
+
+/* What the keys' strings point to: an object of 512 bytes. */
+static const char memory[SIZE] =
+    "alice"                                                                  /* 0 */
+    "0123456789012345678901234567890123456789012345678901234567890123456789" /* 5 */
+    "\xff\xc3("                                                              /* 75 */
+    "\xc3\xa9";                                                              /* 78 */
+
+static void begin(const char *version, uint64_t pointer_size, bool big_endian)
+{
+    dump_start(&dump, DUMP_1_7, pointer_size, big_endian);
+    const struct g2h_record record = {
+        .kind = G2H_RECORD_OBJECT,
+        .object = {.address = BASE, .size = SIZE, .contents = {(const uint8_t *)memory, SIZE}}};
+    dump_record(&dump, &record, NULL, 0);
+    dump_eof(&dump);
+    typing = (struct typing){.heap = dump_load(&dump, 1), .types = &types, .threads = 1};
+    dump.heap->go_minor = go_release_parse(version).minor;
+    names = (struct names){
+        .heap = typing.heap, .typing = &typing, .word_shift = pointer_size == 8 ? 3 : 2};
+    types_init(&types, (unsigned)pointer_size);
+    word = type_add(&types, "int", TYPE_INT, pointer_size, TYPE_NONE);
+    string = type_add(&types, "string", TYPE_STRING, 2 * pointer_size, TYPE_NONE);
+    leaf = type_pointer(&types, "*int", word);
+    memset(value, 0, sizeof(value));
+}
+
+/* The bucket or group type of map[key]elem. */
+static struct map_entries *entries_of(const char *version, uint32_t key, uint32_t elem)
+{
+    const struct go_release release = go_release_parse(version);
+    const bool is_swiss = release.minor >= 24;
+    struct runtime_types runtime;
+    struct map_entries *entries = NULL;
+    map = type_add(&types, "map[K]V", TYPE_MAP, types.pointer_size, elem);
+    types.list.data[map].key = key;
+    runtime_types_init(&runtime, &types, &release);
+    assert_true(runtime_types_add(&runtime));
+    runtime_types_deinit(&runtime);
+    for (uint32_t i = 0; i < types.list.count && !entries; i++)
+        if (types.list.data[i].role == (is_swiss ? ROLE_MAP_GROUP : ROLE_MAP_BUCKET) &&
+            types.list.data[i].elem == map)
+            assert_true(map_entries_create(&types, i, &entries));
+    assert_non_null(entries);
+    assert_int_equal(entries->is_swiss, is_swiss);
+    assert_true(entries->size <= sizeof(value));
+    return entries;
+}
+
+static void end(struct map_entries *entries)
+{
+    map_entries_destroy(entries);
+    text_deinit(&text);
+    types_deinit(&types);
+    dump_deinit(&dump);
+}
+
+static uint64_t key_place(const struct map_entries *entries, unsigned slot)
+{
+    return entries->keys + slot * entries->key_stride;
+}
+
+static uint64_t elem_place(const struct map_entries *entries, unsigned slot)
+{
+    return entries->elems + slot * entries->elem_stride;
+}
+
+static void put_string(const struct map_entries *entries, unsigned slot, uint64_t address,
+                       uint64_t size)
+{
+    uint8_t *at = value + key_place(entries, slot);
+    dump_store(&dump, at, address);
+    dump_store(&dump, at + dump.pointer_size, size);
+}
+
+static enum key_form form_at(const struct map_entries *entries, uint64_t offset, bool redact,
+                             uint32_t *ret_integer)
+{
+    struct g2h_reader reader = *typing.heap->reader;
+    const struct key_reader key = {&names, &reader, redact};
+    text.size = 0;
+    const enum key_form form = key_append(&key, entries, value, offset, &text, ret_integer);
+    text_append(&text, "", 1);
+    assert_false(text.failed);
+    return form;
+}
+
+#define EXPECT(offset, expected) \
+    do { \
+        uint32_t integer; \
+        assert_int_equal(form_at(entries, offset, false, &integer), KEY_TEXT); \
+        assert_string_equal(text.data, expected); \
+    } while (0)
+#define EXPECT_NONE(offset) \
+    do { \
+        uint32_t integer; \
+        assert_int_equal(form_at(entries, offset, false, &integer), KEY_NONE); \
+        assert_string_equal(text.data, ""); \
+    } while (0)
+
+static void strings_of(const char *version, uint64_t pointer_size, bool big_endian)
+{
+    begin(version, pointer_size, big_endian);
+    struct map_entries *entries = entries_of(version, string, leaf);
+    put_string(entries, 0, BASE, 5);
+    put_string(entries, 1, BASE + 5, 64);
+    put_string(entries, 2, BASE + 5, 65);
+    put_string(entries, 3, BASE + 75, 5);
+    put_string(entries, 4, 0, 0);
+    put_string(entries, 5, BASE + 500, 13);   /* one byte beyond */
+    put_string(entries, 6, BASE - 8, 5);      /* nowhere */
+    put_string(entries, 7, BASE, UINT64_MAX); /* longer than all memory */
+    EXPECT(elem_place(entries, 0), "[\"alice\"]");
+    EXPECT(key_place(entries, 0), "[\"alice\"] (key)");
+    EXPECT(elem_place(entries, 1),
+           "[\"0123456789012345678901234567890123456789012345678901234567890123\"]");
+    EXPECT(elem_place(entries, 2),
+           "[\"0123456789012345678901234567890123456789012345678901234567890123…\"]");
+    EXPECT(elem_place(entries, 3), "[\"\xef\xbf\xbd\xef\xbf\xbd(é\"]");
+    EXPECT(elem_place(entries, 4), "[\"\"]");
+    for (unsigned slot = 5; slot < SLOTS; slot++)
+        EXPECT_NONE(elem_place(entries, slot));
+    end(entries);
+}
+
+static void keys_that_are_strings(void **state)
+{
+    (void)state;
+    strings_of("go1.19", 8, false);
+    strings_of("go1.27", 8, false);
+    strings_of("go1.19", 8, true);
+    strings_of("go1.27", 8, true);
+}
+
+static void integers(void **state)
+{
+    (void)state;
+    static const struct {
+        enum type_kind kind;
+        uint64_t size, value;
+        const char *expected; /* NULL: element */
+    } cases[] = {
+        {TYPE_INT, 8, 0, NULL},
+        {TYPE_INT, 8, INT32_MAX - 1, NULL},
+        {TYPE_INT, 8, INT32_MAX, "[2147483647]"},
+        {TYPE_INT, 8, UINT64_MAX, "[-1]"},
+        {TYPE_INT64, 8, (uint64_t)1 << 63, "[-9223372036854775808]"},
+        {TYPE_UINT64, 8, UINT64_MAX, "[18446744073709551615]"},
+        {TYPE_UINT32, 4, UINT32_MAX, "[4294967295]"},
+        {TYPE_INT32, 4, UINT32_MAX, "[-1]"},
+        {TYPE_INT16, 2, 0x8000, "[-32768]"},
+        {TYPE_UINT16, 2, 0x8000, NULL},
+        {TYPE_INT8, 1, 0xff, "[-1]"},
+        {TYPE_UINT8, 1, 0xff, NULL},
+        {TYPE_UINTPTR, 8, 5, NULL},
+        {TYPE_BOOL, 1, 0, "[false]"},
+        {TYPE_BOOL, 1, 1, "[true]"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int big = 0; big < 2; big++) {
+            begin("go1.27", 8, big);
+            const uint32_t key =
+                type_add(&types, "main.key", cases[i].kind, cases[i].size, TYPE_NONE);
+            struct map_entries *entries = entries_of("go1.27", key, leaf);
+            uint8_t *at = value + key_place(entries, 6);
+            uint32_t integer = UINT32_MAX;
+            for (uint64_t j = 0; j < cases[i].size; j++)
+                at[big ? cases[i].size - 1 - j : j] = (uint8_t)(cases[i].value >> 8 * j);
+            assert_int_equal(form_at(entries, elem_place(entries, 6), false, &integer),
+                             cases[i].expected ? KEY_TEXT : KEY_INTEGER);
+            assert_string_equal(text.data, cases[i].expected ? cases[i].expected : "");
+            if (!cases[i].expected)
+                assert_int_equal(integer, cases[i].value);
+            assert_int_equal(form_at(entries, elem_place(entries, 6), true, &integer), KEY_TEXT);
+            assert_memory_equal(text.data, "[(", 2);
+            assert_non_null(strstr(text.data, " bytes, #"));
+            end(entries);
+        }
+}
+
+static void ways_into_elems_and_keys(void **state)
+{
+    (void)state;
+    begin("go1.19", 8, false);
+    const uint32_t two = type_array(&types, "[2]*int", leaf, 2);
+    const uint32_t pair = type_struct(&types, "main.pair", 24);
+    type_field(&types, "first", leaf, 0);
+    type_field(&types, "rest", two, 8);
+    struct map_entries *entries = entries_of("go1.19", word, pair);
+    dump_store(&dump, value + key_place(entries, 1), 42);
+    dump_store(&dump, value + key_place(entries, 2), (uint64_t)-42);
+    EXPECT(elem_place(entries, 1), "[42].first");
+    EXPECT(elem_place(entries, 1) + 16, "[42].rest[1]");
+    EXPECT(elem_place(entries, 2) + 8, "[-42].rest[0]");
+    end(entries);
+
+    begin("go1.27", 8, false);
+    const uint32_t key = type_struct(&types, "main.key", 16);
+    type_field(&types, "n", word, 0);
+    type_field(&types, "leaf", leaf, 8);
+    entries = entries_of("go1.27", key, type_array(&types, "[3]*int", leaf, 3));
+    assert_int_equal(entries->kind, KEYS_PLAIN);
+    EXPECT_NONE(elem_place(entries, 1));
+    text.size = 0;
+    map_entries_append_index(&types, entries, key_place(entries, 5) + 8, 13, &text);
+    map_entries_append_index(&types, entries, elem_place(entries, 5) + 8, 13, &text);
+    text_append(&text, "", 1);
+    assert_string_equal(text.data, "[#13] (key.leaf)[#13][1]");
+    end(entries);
+}
+
+static void redacted_strings(void **state)
+{
+    (void)state;
+    uint32_t integer;
+    char first[100];
+    begin("go1.27", 8, false);
+    struct map_entries *entries = entries_of("go1.27", string, leaf);
+    put_string(entries, 0, BASE, 5);
+    put_string(entries, 1, BASE + 75, 5);
+    assert_int_equal(form_at(entries, elem_place(entries, 0), true, &integer), KEY_TEXT);
+    assert_true(text.size < sizeof(first));
+    memcpy(first, text.data, text.size);
+    assert_memory_equal(first, "[(5 bytes, #", 12);
+    assert_null(strstr(first, "alice"));
+    form_at(entries, key_place(entries, 0), true, &integer);
+    assert_memory_equal(text.data, first, strlen(first));
+    assert_string_equal(text.data + strlen(first), " (key)");
+    form_at(entries, elem_place(entries, 1), true, &integer);
+    assert_string_not_equal(text.data, first);
+    end(entries);
+}
+
+static void slots_in_use(void **state)
+{
+    (void)state;
+    static const uint8_t tops[SLOTS] = {0, 1, 2, 3, 4, 5, 6, 255};
+    static const uint8_t ctrl[SLOTS] = {0x80, 0xfe, 0xff, 0, 0x7f, 1, 0x80, 2};
+    begin("go1.19", 8, false);
+    struct map_entries *entries = entries_of("go1.19", string, leaf);
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        assert_int_equal(map_entries_is_used(&names, entries, tops, slot), tops[slot] >= 5);
+    dump.heap->go_minor = 11;
+    assert_true(map_entries_is_used(&names, entries, tops, 4));
+    assert_false(map_entries_is_used(&names, entries, tops, 3));
+    end(entries);
+    for (int big = 0; big < 2; big++) {
+        begin("go1.27", 8, big);
+        entries = entries_of("go1.27", string, leaf);
+        for (unsigned slot = 0; slot < SLOTS; slot++)
+            assert_int_equal(map_entries_is_used(&names, entries, ctrl, slot),
+                             ctrl[big ? 7 - slot : slot] < 0x80);
+        end(entries);
+    }
+}
+
+/* A type of that role without the fields is none; nor one that is no map's. */
+static void types_that_are_none(void **state)
+{
+    (void)state;
+    struct map_entries *entries;
+    begin("go1.27", 8, false);
+    const uint32_t slots = type_array(&types, "[8]int", word, 8);
+    const uint32_t strange = type_struct(&types, "group<a,b>", 72);
+    type_field(&types, "ctrl", word, 0);
+    type_field(&types, "slots", slots, 8);
+    assert_true(map_entries_create(&types, strange, &entries));
+    assert_null(entries);
+    types.list.data[strange].role = ROLE_MAP_GROUP;
+    assert_true(map_entries_create(&types, strange, &entries));
+    assert_null(entries);
+    end(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest keys_tests[] = {
+        cmocka_unit_test(keys_that_are_strings),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(ways_into_elems_and_keys),
+        cmocka_unit_test(redacted_strings),
+        cmocka_unit_test(slots_in_use),
+        cmocka_unit_test(types_that_are_none),
+    };
+    return cmocka_run_group_tests(keys_tests, NULL, NULL);
+}
