@@ -12,10 +12,19 @@
 
 typedef VECTOR(uint32_t) number_vector;
 
+/*
+ * DevTools reads all strings as one, which must be shorter than 2^29. What entries lead to has room
+ * for some ten million names. Pointers to the keys themselves, whose nodes mostly have the same
+ * name, have less: behind it they are called by their slots, [#3] (key).
+ */
+static const uint64_t elem_room = (uint64_t)192 << 20, key_room = (uint64_t)16 << 20;
+
 /* What is being gone through: the pointers of one bucket or group, or of an array of them. */
 struct walk {
     struct g2h_graph *graph;
     struct key_reader key;
+    struct key_memo memo[SLOTS];
+    uint64_t elem_room, key_room;
     struct namer namer;
     uint64_t value;    /* the bucket or group */
     unsigned textless; /* a bit per slot of it whose key has no text: its elem need not ask again */
@@ -26,12 +35,16 @@ static bool name_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32
     struct texts *texts = &walk->graph->texts;
     const struct namer *namer = &walk->namer;
     const struct text_entry entry = {namer->object, (uint32_t)(TEXT_KEY | offset / 4)};
+    const bool is_key =
+        (namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift] &
+         PLACE_KEY) != 0;
+    uint64_t *room = is_key ? &walk->key_room : &walk->elem_room;
     uint32_t integer;
     *ret = NAME_NONE;
     if (walk->value != namer->value)
         walk->textless = 0;
     walk->value = namer->value;
-    if ((walk->textless >> slot & 1) != 0 || offset / 4 >= TEXT_KEY)
+    if ((walk->textless >> slot & 1) != 0 || offset / 4 >= TEXT_KEY || (is_key && *room == 0))
         return true;
     texts->text.size = 0;
     switch (key_append(&walk->key, namer->entries, namer->contents.data + namer->value,
@@ -40,15 +53,33 @@ static bool name_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32
         *ret = ENTRY_ELEMENT | integer;
         return true;
     case KEY_TEXT:
-        return texts_number(texts, &entry, ret);
+        texts->room = *room;
+        if (!texts_number(texts, &entry, ret))
+            return false;
+        *room = texts->room;
+        return true;
     default:
         walk->textless |= 1u << slot;
         return true;
     }
 }
 
-static struct g2h_error *name_object(struct g2h_graph *graph, uint32_t number, number_vector *names)
+/* Brings to the cache what keys that come later are read from. */
+static inline void prefetch(const struct g2h_heap *heap, const uint32_t *target,
+                            const uint32_t *end)
 {
+    enum { NEAR = 8, FAR = 16 };
+    if (end - target > FAR && target[FAR] != NO_TARGET) {
+        __builtin_prefetch(&heap->addresses[target[FAR]]);
+        __builtin_prefetch(&heap->offsets[target[FAR]]);
+    }
+    if (end - target > NEAR && target[NEAR] != NO_TARGET)
+        __builtin_prefetch(heap->input->data + heap->offsets[target[NEAR]]);
+}
+
+static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_vector *names)
+{
+    struct g2h_graph *graph = walk->graph;
     const struct g2h_heap *heap = graph->heap;
     const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
     const uint32_t *end, *target = object_targets(graph, number, &end);
@@ -57,18 +88,20 @@ static struct g2h_error *name_object(struct g2h_graph *graph, uint32_t number, n
     struct pointers pointers;
     uint64_t offset, value;
     unsigned slot;
-    struct walk walk = {.graph = graph,
-                        .key = {&graph->names, &graph->texts.reader, graph->redact}};
     reader_seek(&copy, heap->offsets[number]);
     reader_object_again(&copy, &object);
     pointers_of_object(heap, &object, shape, &pointers);
-    namer_init(&walk.namer, &graph->names, number, shape, &object.contents);
+    namer_init(&walk->namer, &graph->names, number, shape, &object.contents);
+    walk->value = UINT64_MAX;
     while (target < end && pointers_next(&pointers, &offset, &value)) {
         uint32_t name;
-        if (!in_heap_range(heap, value) || *target++ == NO_TARGET ||
-            !namer_finds_entry(&walk.namer, offset, &slot))
+        if (!in_heap_range(heap, value))
             continue;
-        if (!name_entry(&walk, offset, slot, &name) || !vector_push(names, name))
+        prefetch(heap, target, end);
+        walk->key.hint = *target++;
+        if (walk->key.hint == NO_TARGET || !namer_finds_entry(&walk->namer, offset, &slot))
+            continue;
+        if (!name_entry(walk, offset, slot, &name) || !vector_push(names, name))
             return &error_no_memory;
     }
     return NULL;
@@ -85,6 +118,9 @@ static bool has_entries(const struct g2h_graph *graph, uint32_t object)
 
 struct g2h_error *graph_name_entries(struct g2h_graph *graph)
 {
+    struct walk walk = {.graph = graph, .elem_room = elem_room, .key_room = key_room};
+    walk.key = (struct key_reader){&graph->names, &graph->texts.reader, graph->redact, walk.memo,
+                                   UINT32_MAX};
     for (size_t i = 0; i < graph->block_count; i++) {
         struct block *block = &graph->blocks[i];
         number_vector names = {0};
@@ -92,7 +128,7 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
         for (uint32_t j = 0; j < block->objects && !error; j++) {
             const uint32_t object = (uint32_t)(i << BLOCK_SHIFT) + j;
             if (block->starts[j] < block->starts[j + 1] && has_entries(graph, object))
-                error = name_object(graph, object, &names);
+                error = name_object(&walk, object, &names);
         }
         block->entry_names = realloc(names.data, (names.count + 1) * sizeof(*names.data));
         if (!block->entry_names) {

@@ -146,8 +146,10 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
 static const uint8_t *memory_at(const struct key_reader *key, uint64_t address, uint64_t size)
 {
     const struct g2h_heap *heap = key->names->heap;
-    const uint32_t found = heap_find(heap, address);
+    uint32_t found = key->hint;
     struct g2h_object object;
+    if (found == UINT32_MAX || address - heap->addresses[found] >= heap_object_size(heap, found))
+        found = heap_find(heap, address);
     if (found == UINT32_MAX)
         return key->names->exe ? image_at(exe_image(key->names->exe),
                                           address - exe_slide(key->names->exe), size)
@@ -177,12 +179,21 @@ static void append_redacted(struct text *text, const uint8_t *data, uint64_t siz
                 (unsigned)(map_hash(map_hash_bytes(data, size < HASHED ? size : HASHED)) >> 32));
 }
 
-static bool append_string(const struct key_reader *key, const uint8_t *at, struct text *text)
+static bool append_string(const struct key_reader *key, const uint8_t *at, unsigned slot,
+                          struct text *text)
 {
     const struct g2h_heap *heap = key->names->heap;
     const uint64_t size = heap_word(heap, at + heap->params.pointer_size);
-    const uint8_t *data =
-        size == 0 ? (const uint8_t *)"" : memory_at(key, heap_word(heap, at), size);
+    struct key_memo *memo = key->memo ? &key->memo[slot] : NULL;
+    const uint8_t *data;
+    if (size == 0)
+        data = (const uint8_t *)"";
+    else if (memo && memo->key == at)
+        data = memo->data;
+    else
+        data = memory_at(key, heap_word(heap, at), size);
+    if (memo)
+        *memo = (struct key_memo){at, data};
     if (!data)
         return false;
     if (key->redact) {
@@ -241,7 +252,7 @@ static uint32_t dynamic_type(const struct names *names, const struct type *type,
 }
 
 static enum key_form append_key(const struct key_reader *key, uint32_t number, const uint8_t *at,
-                                struct text *text, uint32_t *ret_integer)
+                                unsigned slot, struct text *text, uint32_t *ret_integer)
 {
     const struct g2h_heap *heap = key->names->heap;
     const struct type *type = &key->names->typing->types->list.data[number];
@@ -257,7 +268,7 @@ static enum key_form append_key(const struct key_reader *key, uint32_t number, c
     if (!at)
         return KEY_NONE;
     if (type->kind == TYPE_STRING)
-        return append_string(key, at, text) ? KEY_TEXT : KEY_NONE;
+        return append_string(key, at, slot, text) ? KEY_TEXT : KEY_NONE;
     if (type->size == 0 || type->size > 8)
         return KEY_NONE;
     return append_integer(key, type, at, text, ret_integer);
@@ -269,8 +280,9 @@ enum key_form key_append(const struct key_reader *key, const struct map_entries 
 {
     const struct types *types = key->names->typing->types;
     const unsigned slot = entries->place_of_word[offset / types->pointer_size] & (SLOTS - 1);
-    const enum key_form form = append_key(
-        key, entries->key, value + entries->keys + slot * entries->key_stride, text, ret_integer);
+    const enum key_form form =
+        append_key(key, entries->key, value + entries->keys + slot * entries->key_stride, slot,
+                   text, ret_integer);
     if (form == KEY_NONE)
         return KEY_NONE;
     if (form == KEY_INTEGER) {

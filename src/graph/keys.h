@@ -51,6 +51,13 @@ struct key_reader {
     const struct names *names;
     struct g2h_reader *reader; /* the caller's own copy of the heap's */
     bool redact;
+    struct key_memo *memo; /* by slot; NULL: none */
+    uint32_t hint;         /* an object that a string may be in; UINT32_MAX: none */
+};
+
+/* Where a slot's key is, for the other pointers of the slot. */
+struct key_memo {
+    const uint8_t *key, *data;
 };
 
 /*

@@ -43,7 +43,7 @@ void texts_append(const struct texts *texts, struct g2h_reader *reader,
 {
     const uint8_t *data;
     if (is_key(entry)) {
-        const struct key_reader key = {texts->names, reader, texts->redact};
+        const struct key_reader key = {texts->names, reader, texts->redact, NULL, UINT32_MAX};
         key_append_again(&key, entry->object, (uint64_t)(entry->extent & ~(uint32_t)TEXT_KEY) * 4,
                          text);
         return;
@@ -146,16 +146,18 @@ static bool is_same(struct texts *texts, uint32_t number, const struct text_entr
 static bool number_text(struct texts *texts, const struct text_entry *entry, uint32_t hash,
                         bool is_made, uint32_t *ret)
 {
-    static const uint64_t key_bytes_limit = (uint64_t)192 << 20;
     if (texts->text.failed || texts->other.failed ||
         ((!texts->slots || texts->hashes.count / 3 * 4 >= texts->mask) && !grow(texts)))
         return false;
     for (size_t slot = hash & texts->mask;; slot = (slot + 1) & texts->mask) {
         const uint32_t number = texts->slots[slot];
         if (number == UINT32_MAX) {
-            *ret = NAME_NONE;
-            if (is_key(entry) && (texts->key_bytes += texts->text.size) > key_bytes_limit)
-                return true;
+            if (is_key(entry)) {
+                *ret = NAME_NONE;
+                texts->room -= texts->text.size <= texts->room ? texts->text.size : texts->room;
+                if (texts->room == 0)
+                    return true;
+            }
             *ret = texts->slots[slot] = (uint32_t)texts->hashes.count;
             return vector_push(&texts->hashes, hash) && vector_push(&texts->entries, *entry);
         }

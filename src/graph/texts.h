@@ -34,7 +34,7 @@ struct texts {
     uint32_t *slots;         /* a hash table of strings, UINT32_MAX where free */
     size_t mask;
     struct recent_text *recent; /* by hash: maps tend to have the same few keys */
-    uint64_t key_bytes;         /* of the names of map entries */
+    uint64_t room; /* for the names of map entries, in bytes; 0 once one has not found any */
 };
 
 /*
@@ -55,8 +55,7 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
  * The number of the text in texts->text, which is what texts_append() makes of entry; it is added
  * where it is new. False where there is no memory.
  *
- * The names of map entries have a limit: DevTools reads all strings as one, which must be shorter
- * than 2^29. A new one beyond it gets NAME_NONE.
+ * A new name of a map entry for which there is no room gets NAME_NONE.
  */
 bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret);
 
