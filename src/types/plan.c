@@ -237,6 +237,11 @@ static struct plan *make(struct plans *plans, uint32_t number)
     if (maker.known) {
         plan->leaves = maker.leaves.data;
         plan->leaf_count = (uint32_t)maker.leaves.count;
+        for (size_t i = 0; i < maker.leaves.count; i++)
+            if (types->list.data[maker.leaves.data[i].type].kind == TYPE_STRING)
+                plan->has_strings = true;
+            else
+                plan->has_others = true;
         plan->words = maker.words.data;
         plan->word_count = (uint32_t)maker.words.count;
     } else {

@@ -25,8 +25,9 @@ struct plan {
     struct leaf *leaves; /* ascending */
     uint32_t *words;     /* offsets of the words that may be pointers, ascending */
     uint32_t leaf_count, word_count;
-    uint8_t *code;      /* the words as a dump's field list has them, without its end */
-    uint32_t code_size; /* bytes */
+    bool has_strings, has_others; /* among the leaves: strings, which lead to bytes only; others */
+    uint8_t *code;                /* the words as a dump's field list has them, without its end */
+    uint32_t code_size;           /* bytes */
     bool known; /* false: too large, or too many large ones were made, or nothing is known of its
                    inside; then it has no leaves and no words */
 };

@@ -177,6 +177,12 @@ void typer_follow_item(struct typer *typer, const struct item *item)
     }
     const struct plan *plan = plan_of(&typing->plans, type);
     struct g2h_object object;
+    if (!plan) {
+        typer->no_memory = true;
+        return;
+    }
+    if (typer->texts_only ? !plan->has_strings : !plan->has_others)
+        return;
     typer_read(typer, item->object, &object);
     const uint64_t stored = object.contents.size < size ? object.contents.size : size;
     if (is_array && (item->region == UINT32_MAX || count == 0))
@@ -187,7 +193,8 @@ void typer_follow_item(struct typer *typer, const struct item *item)
         if (start > stored || plan->size > stored - start)
             break;
         for (uint32_t j = 0; j < plan->leaf_count; j++)
-            typer_follow(typer, object.contents.data + start + plan->leaves[j].offset, &extent,
-                         &plan->leaves[j], SOURCE_POINTER);
+            if ((type_of(typing, plan->leaves[j].type)->kind == TYPE_STRING) == typer->texts_only)
+                typer_follow(typer, object.contents.data + start + plan->leaves[j].offset, &extent,
+                             &plan->leaves[j], SOURCE_POINTER);
     }
 }

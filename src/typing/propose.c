@@ -180,7 +180,7 @@ static bool is_other_channel(const struct typing *typing, const struct type *typ
 static void push_item(struct typer *typer, uint32_t object, uint32_t region,
                       const struct plan *plan)
 {
-    if (plan->leaf_count == 0)
+    if (!plan->has_others)
         return;
     if (!vector_push(&typer->items, ((struct item){object, region})))
         typer->no_memory = true;
@@ -300,9 +300,11 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
             new->source = old->source < new->source ? old->source : new->source;
             new->is_exact = new->is_exact || old->is_exact;
         }
-        if (good && first == MAP_NONE)
+        if (good && first == MAP_NONE) {
+            __atomic_fetch_or(&typer->typing->parted[object / 64], (uint64_t)1 << (object % 64),
+                              __ATOMIC_RELAXED);
             good = map_put(&shard->first, object, added, &number);
-        else if (good)
+        } else if (good)
             map_set(&shard->first, object, added);
         typer->no_memory = typer->no_memory || !good;
     } else {

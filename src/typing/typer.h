@@ -36,6 +36,7 @@ struct typer {
     item_vector items;        /* new claims */
     struct reference batch[BATCH];
     size_t batch_count;
+    bool texts_only; /* of objects only strings are followed; else all but strings */
     bool no_memory;
 };
 
@@ -154,7 +155,7 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
 /* Refers to an array of unknown length. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
 
-/* Follows the leaves of a claim. */
+/* Follows the leaves of a claim: strings, which need no second look, or all others. */
 void typer_follow_item(struct typer *typer, const struct item *item);
 
 /* ---- seeds.c ---- */

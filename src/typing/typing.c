@@ -12,7 +12,7 @@
 #include "typing/typer.h"
 
 /* Objects of a task, and items: claims to follow. */
-enum { OBJECTS_PER_TASK = 1 << 16, ITEMS_PER_TASK = 1 << 12, ALONE = 4 * ITEMS_PER_TASK };
+enum { OBJECTS_PER_TASK = 1 << 16, ITEMS_PER_TASK = 1 << 8, ALONE = 8 * ITEMS_PER_TASK };
 
 struct run {
     struct typing *typing;
@@ -243,7 +243,9 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    return typing->texts[object] == 0 &&
+    /* A channel without pointers is larger than what is before its elements' type. */
+    return (object_has_pointers(typing->heap, object) ||
+            heap_object_size(typing->heap, object) > typing->elemtype_offset) &&
            (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
 }
 
@@ -303,6 +305,31 @@ static struct g2h_error *guess(struct run *run)
     return error ? error : follow_all(run);
 }
 
+/* Strings lead no further, so those of all objects are followed at last, by what was found to be
+ * true, in the order of addresses. */
+static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typing *typing = run->typing;
+    struct typer *typer = &run->typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, count = typing->heap->object_count;
+    typer->texts_only = true;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
+        if (!object_has_pointers(typing->heap, object))
+            continue;
+        if (typing->claims[object] != 0)
+            typer_follow_item(typer, &(struct item){object, UINT32_MAX});
+        if (!typing_is_parted(typing, object))
+            continue;
+        const struct shard *shard = shard_of(typing, object);
+        const uint32_t region = map_get(&shard->first, object);
+        for (uint32_t i = region; i != MAP_NONE; i = shard->regions.data[i].next)
+            typer_follow_item(typer, &(struct item){object, i});
+    }
+    typer_flush(typer);
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
 static struct g2h_error *find_types(struct run *run)
 {
     struct g2h_error *error = each_object(run, headers_task);
@@ -318,7 +345,9 @@ static struct g2h_error *find_types(struct run *run)
         error = follow_all(run);
     if (!error)
         error = guess(run);
-    return error ? error : typing_judge(run->typing);
+    if (!error)
+        error = typing_judge(run->typing);
+    return error ? error : each_object(run, texts_task);
 }
 
 /* ---- the sums ---- */
@@ -357,8 +386,9 @@ static struct g2h_error *run_all(struct typing *typing)
         return error;
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
     typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
+    typing->parted = calloc((size_t)objects / 64 + 1, sizeof(*typing->parted));
     run.typers = calloc(typing->threads, sizeof(*run.typers));
-    if (!typing->claims || !typing->texts || !run.typers)
+    if (!typing->claims || !typing->texts || !typing->parted || !run.typers)
         error = &error_no_memory;
     for (unsigned i = 0; i < typing->threads && !error; i++) {
         run.typers[i].typing = typing;
@@ -408,6 +438,7 @@ void typing_destroy(struct typing *typing)
             field_index_destroy(typing->shards[i].indexes.data[j]);
         free(typing->shards[i].indexes.data);
     }
+    free(typing->parted);
     plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
     map_deinit(&typing->channel_by_elem);
@@ -507,6 +538,8 @@ static bool yields_to_text(const struct typing *typing, uint32_t object, uint32_
 
 static const struct region *first_region(const struct typing *typing, uint32_t object)
 {
+    if (!typing_is_parted(typing, object))
+        return NULL;
     const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
     const uint32_t first = map_get(&shard->first, object);
     return first == MAP_NONE ? NULL : &shard->regions.data[first];

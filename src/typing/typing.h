@@ -95,6 +95,7 @@ struct typing {
     unsigned threads;
     uint32_t *claims; /* by object */
     uint32_t *texts;  /* by object */
+    uint64_t *parted; /* a bit per object that has regions */
     struct shard shards[SHARDS];
     uint64_t elemtype_offset;   /* in a channel; 0: there is none */
     struct map channel_by_elem; /* address of the elements' type → what a channel of it points to */
@@ -145,6 +146,11 @@ struct object_type {
     bool is_guess;
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
+
+static inline bool typing_is_parted(const struct typing *typing, uint32_t object)
+{
+    return (typing->parted[object / 64] >> (object % 64) & 1) != 0;
+}
 
 /* Whether an object is known as a whole for sure: no part, no guess. */
 static inline bool typing_is_plain(const struct typing *typing, uint32_t object)
