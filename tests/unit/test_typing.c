@@ -78,6 +78,7 @@ static void load(void)
         pthread_mutex_init(&typing.shards[i].mutex, NULL);
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
+    typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
     typer.typing = &typing;
     typer.reader = *typing.heap->reader;
 }
@@ -99,6 +100,7 @@ static int end(void **state)
     plans_deinit(&typing.plans);
     free(typing.claims);
     free(typing.texts);
+    free(typing.parted);
     free(typer.items.data);
     typing = (struct typing){.heap = NULL};
     typer = (struct typer){.typing = NULL};
