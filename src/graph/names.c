@@ -238,6 +238,13 @@ static bool intern_class(const struct names *names, struct string_pool *strings,
     struct text text = {0};
     size_t size;
     const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    /* The runtime takes a sudog for one channel after the other: its class must not change with
+     * them. */
+    if (types->list.data[type].role == ROLE_INTERNAL &&
+        has_prefix((const uint8_t *)name, size, "sudog<")) {
+        name = "runtime.sudog";
+        size = strlen(name);
+    }
     text_append(&text, before, strlen(before));
     text_append(&text, name, size);
     text_append(&text, behind, strlen(behind));

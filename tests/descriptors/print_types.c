@@ -70,7 +70,8 @@ static void print_type(const struct types *types, const struct type *type)
 static void print(const struct types *types, uint64_t start)
 {
     printf("{\"start\":\"%llx\",\"types\":[\n", (unsigned long long)start);
-    for (size_t i = 0; i < types->list.count; i++) {
+    /* Descriptors come first; behind them may be types that only DWARF has. */
+    for (size_t i = 0; i < types->list.count && types->list.data[i].address != 0; i++) {
         printf("%s", i ? ",\n" : "");
         print_type(types, &types->list.data[i]);
     }
