@@ -24,13 +24,15 @@ struct walk {
     struct g2h_graph *graph;
     struct key_reader key;
     struct key_memo memo[SLOTS];
+    uint32_t key_targets[SLOTS]; /* by slot: what the pointer to its key last hit */
     uint64_t elem_room, key_room;
     struct namer namer;
     uint64_t value;    /* the bucket or group */
     unsigned textless; /* a bit per slot of it whose key has no text: its elem need not ask again */
 };
 
-static bool name_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32_t *ret)
+static bool name_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32_t target,
+                       uint32_t *ret)
 {
     struct texts *texts = &walk->graph->texts;
     const struct namer *namer = &walk->namer;
@@ -41,6 +43,9 @@ static bool name_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32
     uint64_t *room = is_key ? &walk->key_room : &walk->elem_room;
     uint32_t integer;
     *ret = NAME_NONE;
+    if (is_key)
+        walk->key_targets[slot] = target;
+    walk->key.hint = walk->key_targets[slot];
     if (walk->value != namer->value)
         walk->textless = 0;
     walk->value = namer->value;
@@ -98,10 +103,10 @@ static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_
         if (!in_heap_range(heap, value))
             continue;
         prefetch(heap, target, end);
-        walk->key.hint = *target++;
-        if (walk->key.hint == NO_TARGET || !namer_finds_entry(&walk->namer, offset, &slot))
+        const uint32_t hit = *target++;
+        if (hit == NO_TARGET || !namer_finds_entry(&walk->namer, offset, &slot))
             continue;
-        if (!name_entry(walk, offset, slot, &name) || !vector_push(names, name))
+        if (!name_entry(walk, offset, slot, hit, &name) || !vector_push(names, name))
             return &error_no_memory;
     }
     return NULL;
