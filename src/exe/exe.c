@@ -14,7 +14,6 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "exe/debugfile.h"
-#include "exe/exe.h"
 #include "exe/image.h"
 #include "exe/moduledata.h"
 #include "exe/pclntab.h"

@@ -175,8 +175,9 @@ static uint64_t read_unsigned(const struct g2h_heap *heap, const uint8_t *at, ui
 static void append_redacted(struct text *text, const uint8_t *data, uint64_t size)
 {
     enum { HASHED = 4096 };
-    text_printf(text, "[(%llu bytes, #%08x)]", (unsigned long long)size,
-                (unsigned)(map_hash(map_hash_bytes(data, size < HASHED ? size : HASHED)) >> 32));
+    text_append(text, "[", 1);
+    text_append_redacted(text, data, size, HASHED);
+    text_append(text, "]", 1);
 }
 
 static bool append_string(const struct key_reader *key, const uint8_t *at, unsigned slot,
@@ -241,23 +242,14 @@ static enum key_form append_integer(const struct key_reader *key, const struct t
     return KEY_TEXT;
 }
 
-/* The type of what an interface holds; TYPE_NONE. */
-static uint32_t dynamic_type(const struct names *names, const struct type *type, uint64_t first)
-{
-    const struct types *types = names->typing->types;
-    if (type->empty_interface)
-        return types_at(types, first);
-    const uint32_t itab = map_get(&names->heap->itab_by_address, first);
-    return itab == MAP_NONE ? TYPE_NONE : types_at(types, names->heap->itabs.data[itab].type);
-}
-
 static enum key_form append_key(const struct key_reader *key, uint32_t number, const uint8_t *at,
                                 unsigned slot, struct text *text, uint32_t *ret_integer)
 {
     const struct g2h_heap *heap = key->names->heap;
     const struct type *type = &key->names->typing->types->list.data[number];
     if (type->kind == TYPE_INTERFACE) {
-        number = dynamic_type(key->names, type, heap_word(heap, at));
+        number =
+            typing_interface_type(key->names->typing, heap_word(heap, at), type->empty_interface);
         if (number == TYPE_NONE)
             return KEY_NONE;
         type = &key->names->typing->types->list.data[number];

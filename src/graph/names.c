@@ -62,8 +62,7 @@ static size_t utf8_length(const uint8_t *data, uint64_t size)
     return length;
 }
 
-/* How many of the next bytes are ASCII: most are. */
-static uint64_t ascii_run(const uint8_t *data, uint64_t size)
+uint64_t text_ascii_run(const uint8_t *data, uint64_t size)
 {
     uint64_t run = 0, eight;
     for (; size - run >= 8; run += 8) {
@@ -81,7 +80,7 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
     size_t characters = 0;
     for (uint64_t at = 0; at < size && characters < limit;) {
         const uint64_t left = size - at < limit - characters ? size - at : limit - characters,
-                       run = ascii_run(data + at, left);
+                       run = text_ascii_run(data + at, left);
         text_append(text, (const char *)data + at, (size_t)run);
         at += run;
         characters += (size_t)run;
@@ -96,6 +95,12 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
         characters++;
     }
     return characters;
+}
+
+void text_append_redacted(struct text *text, const uint8_t *data, uint64_t size, uint64_t hashed)
+{
+    const uint64_t hash = map_hash(map_hash_bytes(data, (size_t)(size < hashed ? size : hashed)));
+    text_printf(text, "(%llu bytes, #%08x)", (unsigned long long)size, (unsigned)(hash >> 32));
 }
 
 /* ---- what DevTools would misread ---- */

@@ -36,6 +36,13 @@ void text_deinit(struct text *text);
  */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
+/* How many of the next bytes are ASCII: most are. */
+uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
+
+/* What stands for bytes that are not to be shown: how many, and 32 bits of a hash of the first of
+ * them. */
+void text_append_redacted(struct text *text, const uint8_t *data, uint64_t size, uint64_t hashed);
+
 /*
  * Interns a node's name so that DevTools does not take it for something else (docs/snapshot.md,
  * "Names"): <-chan T becomes chan (<-) T, V8's own class names get " (Go)" behind, and so on.

@@ -217,19 +217,6 @@ static bool add_all(struct finder *finder)
     return add_of_shared_handles(finder);
 }
 
-/* The type that types/sync.c made, if there is a weak.Pointer. */
-static uint32_t find_handle_type(const struct types *types)
-{
-    static const char name[] = "weak.Pointer handle";
-    for (uint32_t i = 0; i < types->list.count; i++) {
-        size_t size;
-        const char *text = string_pool_text(&types->names, types->list.data[i].name, &size);
-        if (size == sizeof(name) - 1 && memcmp(text, name, size) == 0)
-            return i;
-    }
-    return TYPE_NONE;
-}
-
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
 {
     if (!graph->typing)
@@ -238,13 +225,15 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
     uint64_t *taken = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*taken));
     bool good = finder && taken;
     if (good) {
-        *finder = (struct finder){.graph = graph,
-                                  .types = graph->typing->types,
-                                  .reader = *graph->heap->reader,
-                                  .taken = taken,
-                                  .handle_type = find_handle_type(graph->typing->types),
-                                  .groups = {.text = "groups"},
-                                  .overflows = {.text = "overflow"}};
+        *finder =
+            (struct finder){.graph = graph,
+                            .types = graph->typing->types,
+                            .reader = *graph->heap->reader,
+                            .taken = taken,
+                            /* types/sync.c makes it, if there is a weak.Pointer */
+                            .handle_type = types_find(graph->typing->types, "weak.Pointer handle"),
+                            .groups = {.text = "groups"},
+                            .overflows = {.text = "overflow"}};
         memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
         memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
         good = graph_intern(graph, "object", &finder->object_name) && add_all(finder);

@@ -32,8 +32,7 @@ static void append_part(const struct texts *texts, const uint8_t *data, uint64_t
                         struct text *text)
 {
     if (texts->redact)
-        text_printf(text, "(%llu bytes, #%08x)", (unsigned long long)size,
-                    (unsigned)(map_hash(map_hash_bytes(data, (size_t)size)) >> 32));
+        text_append_redacted(text, data, size, size);
     else if (text->size < NAME_LIMIT)
         text_append_utf8(text, data, size, NAME_LIMIT - text->size);
 }
@@ -103,16 +102,7 @@ static bool plain_bytes(const struct texts *texts, struct g2h_reader *reader,
         entry->extent > NAME_LIMIT)
         return false;
     *ret_size = read_bytes(texts, reader, entry, ret);
-    uint64_t at = 0, word;
-    for (; *ret_size - at >= 8; at += 8) {
-        memcpy(&word, *ret + at, 8);
-        if ((word & 0x8080808080808080u) != 0)
-            return false;
-    }
-    for (; at < *ret_size; at++)
-        if ((*ret)[at] >= 0x80)
-            return false;
-    return true;
+    return text_ascii_run(*ret, *ret_size) == *ret_size;
 }
 
 /* Whether string number number is the text of entry. texts->text is that text, or not made yet. */

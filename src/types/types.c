@@ -43,6 +43,17 @@ bool types_intern(struct types *types, const char *text, size_t size, uint32_t *
     return string_pool_intern(&types->names, text, size, ret);
 }
 
+uint32_t types_find(const struct types *types, const char *name)
+{
+    uint32_t wanted;
+    if (!string_pool_find(&types->names, name, strlen(name), &wanted))
+        return TYPE_NONE;
+    for (uint32_t i = 0; i < types->list.count; i++)
+        if (types->list.data[i].name == wanted && types->list.data[i].size > 0)
+            return i;
+    return TYPE_NONE;
+}
+
 const struct type_field *types_field(const struct types *types, uint32_t number, const char *name)
 {
     const struct type *type = &types->list.data[number];

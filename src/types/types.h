@@ -136,6 +136,9 @@ bool types_intern(struct types *types, const char *text, size_t size, uint32_t *
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset);
 
+/* The first type of a name that is not empty; TYPE_NONE. Goes through all types. */
+uint32_t types_find(const struct types *types, const char *name);
+
 /* The field of a struct by its name; NULL where it has none. */
 const struct type_field *types_field(const struct types *types, uint32_t type, const char *name);
 

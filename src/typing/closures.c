@@ -145,14 +145,13 @@ static bool add_all(struct maker *maker)
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types)
 {
     struct maker maker = {.typing = typing, .types = types};
-    const struct type code = {.kind = TYPE_UINTPTR,
-                              .size = types->pointer_size,
-                              .elem = TYPE_NONE,
-                              .key = TYPE_NONE,
-                              .header = TYPE_NONE};
-    struct type copy = code;
-    bool good = map_names(&maker) && types_intern(types, "uintptr", 7, &copy.name) &&
-                types_add(types, &copy, &maker.code) &&
+    struct type code = {.kind = TYPE_UINTPTR,
+                        .size = types->pointer_size,
+                        .elem = TYPE_NONE,
+                        .key = TYPE_NONE,
+                        .header = TYPE_NONE};
+    bool good = map_names(&maker) && types_intern(types, "uintptr", 7, &code.name) &&
+                types_add(types, &code, &maker.code) &&
                 types_intern(types, "F", 1, &maker.code_name) &&
                 types_intern(types, "R", 1, &maker.receiver_name) && add_all(&maker);
     map_deinit(&maker.by_name);

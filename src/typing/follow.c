@@ -101,14 +101,7 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
                             enum source source)
 {
     const struct typing *typing = typer->typing;
-    uint32_t number = TYPE_NONE;
-    if (is_empty) {
-        number = types_at(typing->types, first);
-    } else {
-        uint32_t itab = map_get(&typing->heap->itab_by_address, first);
-        if (itab != MAP_NONE)
-            number = types_at(typing->types, typing->heap->itabs.data[itab].type);
-    }
+    uint32_t number = typing_interface_type(typing, first, is_empty);
     if (number == TYPE_NONE)
         return false;
     if (!type_of(typing, number)->direct_interface)

@@ -38,8 +38,8 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     }
 }
 
-/* Two neighbouring words, both listed as pointers, of which the first is the address of a type or
- * an itab, are an interface. */
+/* Two neighbouring words of which the first is the address of a type or an itab and the second is
+ * listed as a pointer are an interface. */
 static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
                         struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
                         void *context)
@@ -122,26 +122,13 @@ static void seed_closure(struct typer *typer, uint64_t address)
     typer_refer(typer, &reference);
 }
 
-/* The struct of a name; TYPE_NONE. */
-static uint32_t type_by_name(const struct types *types, const char *wanted)
-{
-    for (size_t i = 0; i < types->list.count; i++) {
-        size_t size;
-        const char *name = string_pool_text(&types->names, types->list.data[i].name, &size);
-        if (size == strlen(wanted) && memcmp(name, wanted, size) == 0 &&
-            types->list.data[i].size > 0)
-            return (uint32_t)i;
-    }
-    return TYPE_NONE;
-}
-
 static void seed_records(struct typer *typer)
 {
     const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const uint32_t g = type_by_name(typing->types, "runtime.g"),
-                   m = type_by_name(typing->types, "runtime.m"),
-                   defer = type_by_name(typing->types, "runtime._defer");
+    const uint32_t g = types_find(typing->types, "runtime.g"),
+                   m = types_find(typing->types, "runtime.m"),
+                   defer = types_find(typing->types, "runtime._defer");
     static const enum g2h_record_kind kinds[] = {
         G2H_RECORD_GOROUTINE, G2H_RECORD_OSTHREAD,  G2H_RECORD_DEFER,
         G2H_RECORD_PANIC,     G2H_RECORD_FINALIZER, G2H_RECORD_QUEUEDFINALIZER,
@@ -187,27 +174,14 @@ static bool is_global(void *context, uint64_t offset)
 /* Variables may overlap in damaged executables: so often a segment may be gone through. */
 enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
-/* The first variable at or behind an address of the file. */
-static size_t first_global(const struct debug *debug, uint64_t address)
-{
-    size_t from = 0, to = debug->globals.count;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (debug->globals.data[middle].address < address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;
     const struct debug *debug = typing->debug;
     const uint64_t slide = exe_slide(typing->exe);
     uint64_t left = SEGMENT_VISITS * segment->contents.size + SEGMENT_VISITS_MORE;
-    for (size_t i = first_global(debug, segment->address - slide); i < debug->globals.count; i++) {
+    for (size_t i = typing_first_global(typing, segment->address - slide); i < debug->globals.count;
+         i++) {
         const struct debug_global *global = &debug->globals.data[i];
         const uint64_t offset = global->address + slide - segment->address;
         if (offset >= segment->contents.size)

@@ -4,7 +4,6 @@
 #include "typing/typing.h"
 
 #include <stdlib.h>
-
 #include <string.h>
 
 #include "base/workers.h"
@@ -228,13 +227,18 @@ static struct g2h_error *follow_all(struct run *run)
 
 /* ---- sources ---- */
 
+/* The end of the objects of a task that begins with first. */
+static uint32_t task_end(const struct run *run, uint32_t first)
+{
+    const uint32_t left = run->typing->heap->object_count - first;
+    return first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
+}
+
 static struct g2h_error *headers_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
-                   count = run->typing->heap->object_count - first;
-    typer_seed_headers(&run->typers[worker], first,
-                       first + (count < OBJECTS_PER_TASK ? count : OBJECTS_PER_TASK));
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
+    typer_seed_headers(&run->typers[worker], first, task_end(run, first));
     return run->typers[worker].no_memory ? &error_no_memory : NULL;
 }
 
@@ -253,9 +257,8 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
     struct typer *typer = &run->typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
-                   count = run->typing->heap->object_count;
-    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
+    for (uint32_t object = first; object < end; object++)
         if (is_sweepable(run->typing, object))
             typer_sweep(typer, object);
     typer_flush(typer);
@@ -274,9 +277,8 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
     struct typer *typer = &run->typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
-                   count = run->typing->heap->object_count;
-    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
+    for (uint32_t object = first; object < end; object++)
         if (is_unknown(run->typing, object) &&
             !typer_guess(typer, &run->guesses, &run->memories[worker], object))
             return &error_no_memory;
@@ -312,9 +314,9 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     struct run *run = context;
     struct typing *typing = run->typing;
     struct typer *typer = &run->typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, count = typing->heap->object_count;
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
     typer->texts_only = true;
-    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
+    for (uint32_t object = first; object < end; object++) {
         if (!object_has_pointers(typing->heap, object))
             continue;
         if (typing->claims[object] != 0)
@@ -454,22 +456,37 @@ void typing_destroy(struct typing *typing)
 
 /* ---- asking ---- */
 
-const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
-                                         uint64_t *ret_offset)
+size_t typing_first_global(const struct typing *typing, uint64_t address)
 {
     const struct debug *debug = typing->debug;
-    const uint64_t place = address - exe_slide(typing->exe);
     size_t from = 0, to = debug->globals.count;
     while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (debug->globals.data[middle].address <= place)
+        const size_t middle = from + (to - from) / 2;
+        if (debug->globals.data[middle].address < address)
             from = middle + 1;
         else
             to = middle;
     }
-    if (from == 0)
+    return from;
+}
+
+uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty)
+{
+    if (is_empty)
+        return types_at(typing->types, first);
+    const uint32_t itab = map_get(&typing->heap->itab_by_address, first);
+    return itab == MAP_NONE ? TYPE_NONE
+                            : types_at(typing->types, typing->heap->itabs.data[itab].type);
+}
+
+const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
+                                         uint64_t *ret_offset)
+{
+    const uint64_t place = address - exe_slide(typing->exe);
+    const size_t behind = typing_first_global(typing, place + 1);
+    if (behind == 0)
         return NULL;
-    const struct debug_global *global = &debug->globals.data[from - 1];
+    const struct debug_global *global = &typing->debug->globals.data[behind - 1];
     if (global->type >= typing->types->list.count ||
         place - global->address >= type_of(typing, global->type)->size)
         return NULL;

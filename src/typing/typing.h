@@ -117,6 +117,13 @@ void typing_destroy(struct typing *typing);
 const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
                                          uint64_t *ret_offset);
 
+/* The first variable at or behind an address of the file: index in typing->debug->globals. */
+size_t typing_first_global(const struct typing *typing, uint64_t address);
+
+/* The type of what an interface holds, by its first word, which is a type's address if the
+ * interface is empty of methods, else an itab's; TYPE_NONE. */
+uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
+
 /* The variables of a frame. */
 const struct debug_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count);
