@@ -126,8 +126,11 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
     struct walk walk = {.graph = graph, .elem_room = elem_room, .key_room = key_room};
     walk.key = (struct key_reader){&graph->names, &graph->texts.reader, graph->redact, walk.memo,
                                    UINT32_MAX};
-    for (size_t i = 0; i < graph->block_count; i++) {
-        struct block *block = &graph->blocks[i];
+    graph->entry_names = calloc(graph->targets.block_count + 1, sizeof(*graph->entry_names));
+    if (!graph->entry_names)
+        return &error_no_memory;
+    for (size_t i = 0; i < graph->targets.block_count; i++) {
+        const struct target_block *block = &graph->targets.blocks[i];
         number_vector names = {0};
         struct g2h_error *error = NULL;
         for (uint32_t j = 0; j < block->objects && !error; j++) {
@@ -135,8 +138,8 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
             if (block->starts[j] < block->starts[j + 1] && has_entries(graph, object))
                 error = name_object(&walk, object, &names);
         }
-        block->entry_names = realloc(names.data, (names.count + 1) * sizeof(*names.data));
-        if (!block->entry_names) {
+        graph->entry_names[i] = realloc(names.data, (names.count + 1) * sizeof(*names.data));
+        if (!graph->entry_names[i]) {
             free(names.data);
             return &error_no_memory;
         }

@@ -192,7 +192,7 @@ static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_
                                             struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
-    const struct block *block = &graph->blocks[number];
+    const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
     uint64_t child = find_object_child(graph, first);
     char *at = worker_buffer_reserve(buffer, (size_t)block->objects * NODE_LINE);
@@ -301,7 +301,7 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
 }
 
 /* The pointers of the block's object i. copy is a reader for this. */
-static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct block *block,
+static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct target_block *block,
                                         uint32_t i, uint32_t object_number, struct g2h_reader *copy,
                                         const uint32_t **entry_names, struct worker_buffer *buffer)
 {
@@ -336,10 +336,10 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
 static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number,
                                             struct worker_buffer *buffer)
 {
-    const struct block *block = &graph->blocks[number];
+    const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
     struct g2h_reader copy = *graph->heap->reader;
-    const uint32_t *entry_names = block->entry_names;
+    const uint32_t *entry_names = graph->entry_names ? graph->entry_names[number] : NULL;
     uint64_t child = find_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
@@ -448,8 +448,8 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
     struct writer writer = {
         .graph = graph,
         .progress = options->progress,
-        .node_tasks = graph->block_count,
-        .edge_tasks = graph->block_count,
+        .node_tasks = graph->targets.block_count,
+        .edge_tasks = graph->targets.block_count,
         .string_tasks = (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK)};
     size_t tasks = 1 + writer.node_tasks + 1 + writer.edge_tasks + writer.string_tasks;
     return sink_run(options, options->threads ? options->threads : graph->threads, tasks, produce,

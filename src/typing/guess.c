@@ -148,10 +148,10 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     }
     if (guess == AMBIGUOUS)
         return true;
-    const struct reference reference = {.type = guess & ~GUESS_ARRAY,
-                                        .source = SOURCE_GUESS,
-                                        .form = (guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY
-                                                                           : REFERENCE_VALUE};
+    const struct reference reference = {
+        .type = guess & ~GUESS_ARRAY,
+        .source = SOURCE_GUESS,
+        .form = (uint8_t)((guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY : REFERENCE_VALUE)};
     typer_propose(typer, number, 0, &reference);
     return true;
 }

@@ -665,36 +665,56 @@ void typer_refer(struct typer *typer, const struct reference *reference)
         typer_flush(typer);
 }
 
+static inline void prefetch_object(const struct typing *typing, const struct reference *reference)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint32_t object = reference->target;
+    __builtin_prefetch(&heap->addresses[object]);
+    __builtin_prefetch(&heap->shape_of[object]);
+    if (reference->form == REFERENCE_TEXT) {
+        __builtin_prefetch(&typing->texts[object]);
+        return;
+    }
+    __builtin_prefetch(&typing->claims[object]);
+    __builtin_prefetch(&heap->offsets[object]);
+}
+
 /* Many at a time, so that the memory each needs is on its way before it is read. */
 void typer_flush(struct typer *typer)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    uint32_t objects[BATCH];
     const size_t count = typer->batch_count;
     for (size_t i = 0; i < count; i++)
-        index_prefetch(&heap->index, typer->batch[i].value);
+        if (typer->batch[i].target == NO_TARGET)
+            index_prefetch(&heap->index, typer->batch[i].value);
     for (size_t i = 0; i < count; i++)
-        index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of,
-                               typer->batch[i].value);
+        if (typer->batch[i].target == NO_TARGET)
+            index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of,
+                                   typer->batch[i].value);
     for (size_t i = 0; i < count; i++) {
-        objects[i] = heap_find(heap, typer->batch[i].value);
-        if (objects[i] == UINT32_MAX)
-            continue;
-        __builtin_prefetch(typer->batch[i].form == REFERENCE_TEXT ? &typing->texts[objects[i]]
-                                                                  : &typing->claims[objects[i]]);
-        __builtin_prefetch(&heap->offsets[objects[i]]);
+        struct reference *reference = &typer->batch[i];
+        if (reference->target == NO_TARGET)
+            reference->target = heap_find(heap, reference->value);
+        if (reference->target != NO_TARGET)
+            prefetch_object(typing, reference);
     }
-    for (size_t i = 0; i < count; i++)
-        if (objects[i] != UINT32_MAX && typer->batch[i].form != REFERENCE_TEXT &&
-            __atomic_load_n(&typing->claims[objects[i]], __ATOMIC_RELAXED) == 0) {
-            const uint8_t *record = heap->input->data + heap->offsets[objects[i]];
+    for (size_t i = 0; i < count; i++) {
+        const struct reference *reference = &typer->batch[i];
+        if (reference->target != NO_TARGET && reference->form != REFERENCE_TEXT &&
+            __atomic_load_n(&typing->claims[reference->target], __ATOMIC_RELAXED) == 0) {
+            const uint8_t *record = heap->input->data + heap->offsets[reference->target];
             __builtin_prefetch(record);
             __builtin_prefetch(record + 64); /* the field list is behind the contents */
         }
+    }
     typer->batch_count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (objects[i] != UINT32_MAX)
-            typer_propose(typer, objects[i], typer->batch[i].value - heap->addresses[objects[i]],
-                          &typer->batch[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct reference *reference = &typer->batch[i];
+        if (reference->target == NO_TARGET)
+            continue;
+        const uint64_t offset = reference->value - heap->addresses[reference->target];
+        if (offset < heap_object_size(heap, reference->target))
+            typer_propose(typer, reference->target, offset, reference);
+    }
 }

@@ -9,14 +9,17 @@ struct reference {
     uint64_t value;
     uint64_t count; /* of an array: values, 0 unknown; of a text: its length */
     uint32_t type;
+    uint32_t target; /* the object; NO_TARGET: still to be found */
     uint8_t source;
-    enum {
-        REFERENCE_VALUE,
-        REFERENCE_ARRAY,
-        REFERENCE_TEXT,
-        REFERENCE_CLOSURE, /* the code that the target begins with tells its type */
-        REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
-    } form;
+    uint8_t form; /* enum reference_form */
+};
+
+enum reference_form {
+    REFERENCE_VALUE,
+    REFERENCE_ARRAY,
+    REFERENCE_TEXT,
+    REFERENCE_CLOSURE, /* the code that the target begins with tells its type */
+    REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
 };
 
 /* A claim whose leaves are to be followed. */
@@ -143,14 +146,14 @@ struct extent {
     const uint8_t *begin, *end;
 };
 
-/* Refers to all that the leaf of a value points to. at is the leaf's place, with at least
- * leaf_size() bytes, in the extent. */
+/* Refers to what the leaf of a value points to: target, or NO_TARGET where it is not known. at is
+ * the leaf's place, with at least leaf_size() bytes, in the extent. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
-                  const struct leaf *leaf, enum source source);
+                  const struct leaf *leaf, uint32_t target, enum source source);
 
 /* Refers to the data word of an interface, by its first word; false where that is no type's. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
-                            enum source source);
+                            uint32_t target, enum source source);
 
 /* Refers to an array of unknown length. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);

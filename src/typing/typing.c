@@ -405,13 +405,14 @@ static struct g2h_error *run_all(struct typing *typing)
     return error;
 }
 
-struct g2h_error *typing_create(const struct g2h_heap *heap, struct g2h_exe *exe, unsigned threads,
-                                struct typing **ret)
+struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
+                                struct g2h_exe *exe, unsigned threads, struct typing **ret)
 {
     struct typing *typing = calloc(1, sizeof(*typing));
     if (!typing)
         return &error_no_memory;
     typing->heap = heap;
+    typing->targets = targets;
     typing->exe = exe;
     typing->threads = threads ? threads : workers_available();
     for (size_t i = 0; i < SHARDS; i++)

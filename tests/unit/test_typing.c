@@ -111,7 +111,8 @@ static int end(void **state)
 
 static void refer(uint64_t address, uint32_t type, enum source source)
 {
-    const struct reference reference = {.value = address, .type = type, .source = (uint8_t)source};
+    const struct reference reference = {
+        .value = address, .type = type, .target = NO_TARGET, .source = (uint8_t)source};
     typer_refer(&typer, &reference);
     typer_flush(&typer);
 }
@@ -120,6 +121,7 @@ static void refer_array(uint64_t address, uint32_t type, uint64_t count)
 {
     const struct reference reference = {.value = address,
                                         .type = type,
+                                        .target = NO_TARGET,
                                         .count = count,
                                         .source = SOURCE_POINTER,
                                         .form = REFERENCE_ARRAY};
@@ -129,8 +131,11 @@ static void refer_array(uint64_t address, uint32_t type, uint64_t count)
 
 static void refer_text(uint64_t address, uint64_t length)
 {
-    const struct reference reference = {
-        .value = address, .count = length, .source = SOURCE_POINTER, .form = REFERENCE_TEXT};
+    const struct reference reference = {.value = address,
+                                        .count = length,
+                                        .target = NO_TARGET,
+                                        .source = SOURCE_POINTER,
+                                        .form = REFERENCE_TEXT};
     typer_refer(&typer, &reference);
     typer_flush(&typer);
 }
