@@ -74,26 +74,24 @@ static inline void prefetch(const struct g2h_heap *heap, const uint32_t *target,
                             const uint32_t *end)
 {
     enum { NEAR = 8, FAR = 16 };
-    if (end - target > FAR && target[FAR] != NO_TARGET) {
-        __builtin_prefetch(&heap->addresses[target[FAR]]);
-        __builtin_prefetch(&heap->offsets[target[FAR]]);
-    }
+    if (end - target > FAR && target[FAR] != NO_TARGET)
+        __builtin_prefetch(&heap->objects[target[FAR]]);
     if (end - target > NEAR && target[NEAR] != NO_TARGET)
-        __builtin_prefetch(heap->input->data + heap->offsets[target[NEAR]]);
+        __builtin_prefetch(heap->input->data + heap_offset(heap, target[NEAR]));
 }
 
 static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_vector *names)
 {
     struct g2h_graph *graph = walk->graph;
     const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct shape *shape = heap_shape(heap, number);
     const uint32_t *end, *target = object_targets(graph, number, &end);
     struct g2h_reader copy = *heap->reader;
     struct g2h_object object;
     struct pointers pointers;
     uint64_t offset, value;
     unsigned slot;
-    reader_seek(&copy, heap->offsets[number]);
+    reader_seek(&copy, heap_offset(heap, number));
     reader_object_again(&copy, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&walk->namer, &graph->names, number, shape, &object.contents);

@@ -28,7 +28,7 @@ bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret)
 static struct g2h_error *add_parts(struct g2h_graph *graph, uint32_t object)
 {
     const uint64_t size = heap_object_size(graph->heap, object),
-                   address = graph->heap->addresses[object];
+                   address = heap_address(graph->heap, object);
     struct text text = {0};
     uint32_t edge_name;
     size_t length;

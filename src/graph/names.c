@@ -415,7 +415,7 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
 
 static uint64_t part_key(const struct names *names, uint32_t object, const struct object_type *what)
 {
-    const uint32_t shape = what->form == OBJECT_PART    ? names->heap->shape_of[object]
+    const uint32_t shape = what->form == OBJECT_PART    ? heap_shape_number(names->heap, object)
                            : what->form == OBJECT_ARRAY ? SHAPE_OF_GUESS - 1
                                                         : SHAPE_OF_GUESS;
     return (uint64_t)shape << 32 | what->type;
@@ -435,8 +435,8 @@ static struct g2h_error *intern_parts(struct names *names, struct string_pool *s
         const bool is_part = what.form == OBJECT_PART, is_array = what.form == OBJECT_ARRAY;
         if ((!is_part && !what.is_guess) || map_get(&names->of_part, key) != MAP_NONE)
             continue;
-        const char *class =
-            string_pool_text(strings, names->of_shape[names->heap->shape_of[object]], &size);
+        const char *class = string_pool_text(
+            strings, names->of_shape[heap_shape_number(names->heap, object)], &size);
         snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
         if (!intern_class(names, strings,
                           is_part    ? before
@@ -451,7 +451,7 @@ static struct g2h_error *intern_parts(struct names *names, struct string_pool *s
 
 uint32_t names_of_object(const struct names *names, uint32_t object)
 {
-    const uint32_t shape = names->heap->shape_of[object];
+    const uint32_t shape = heap_shape_number(names->heap, object);
     if (!names->typing)
         return names->of_shape[shape];
     const struct object_type what = typing_object(names->typing, object);
@@ -529,8 +529,7 @@ bool names_need_keys(const struct names *names, uint32_t object)
     const struct typing *typing = names->typing;
     const uint32_t claim = typing ? typing->claims[object] : 0;
     if (claim == 0 || !typing_is_plain(typing, object) ||
-        heap_has_malloc_header(names->heap,
-                               &names->heap->shapes.list.data[names->heap->shape_of[object]]))
+        heap_has_malloc_header(names->heap, heap_shape(names->heap, object)))
         return true;
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
     if (of_type->entries)

@@ -105,7 +105,7 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     for (size_t i = 0; i < batch->count; i++)
         index_prefetch(&heap->index, batch->values[i]);
     for (size_t i = 0; i < batch->count; i++)
-        index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of, batch->values[i]);
+        index_prefetch_objects(&heap->index, heap->objects, batch->values[i]);
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t target = heap_find(heap, batch->values[i]);
         batch->targets[i] = target;
@@ -146,7 +146,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     if (!block->starts)
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
-        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[first + i]];
+        const struct shape *shape = heap_shape(heap, first + i);
         struct g2h_object object;
         struct pointers pointers;
         struct namer namer;
@@ -154,7 +154,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         block->starts[i] = (uint32_t)count;
         if (!shape->has_pointers)
             continue;
-        reader_seek(&copy, heap->offsets[first + i]);
+        reader_seek(&copy, heap_offset(heap, first + i));
         reader_object_again(&copy, &object);
         pointers_of_object(heap, &object, shape, &pointers);
         if (resolver->collects_names)
@@ -205,14 +205,14 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
     struct g2h_reader copy = *heap->reader;
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
     for (uint32_t i = 0; i < block->objects; i++) {
-        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[first + i]];
+        const struct shape *shape = heap_shape(heap, first + i);
         struct g2h_object object;
         struct pointers pointers;
         struct namer namer;
         uint64_t offset, value;
         if (block->starts[i] == block->starts[i + 1] || !names_need_keys(&graph->names, first + i))
             continue;
-        reader_seek(&copy, heap->offsets[first + i]);
+        reader_seek(&copy, heap_offset(heap, first + i));
         reader_object_again(&copy, &object);
         pointers_of_object(heap, &object, shape, &pointers);
         namer_init(&namer, &graph->names, first + i, shape, &object.contents);

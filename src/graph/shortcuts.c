@@ -104,7 +104,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
                           uint32_t *ret_number)
 {
     const struct g2h_heap *heap = finder->graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[buckets]];
+    const struct shape *shape = heap_shape(heap, buckets);
     const struct type *type = &finder->types->list.data[type_at_start(finder, buckets)];
     const struct type_field *field =
         types_field(finder->types, type_at_start(finder, buckets), "overflow");
@@ -112,7 +112,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
     if (!shape->has_pointers || !field || type->size < heap->params.pointer_size ||
         field->offset > type->size - heap->params.pointer_size)
         return true;
-    reader_seek(&finder->reader, heap->offsets[buckets]);
+    reader_seek(&finder->reader, heap_offset(heap, buckets));
     reader_object_again(&finder->reader, &object);
     for (uint64_t at = heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
          at < object.contents.size && type->size <= object.contents.size - at; at += type->size) {
@@ -127,7 +127,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
                 break;
             if (!add(finder, map, next, &finder->overflows, (*ret_number)++))
                 return false;
-            reader_seek(&finder->reader, heap->offsets[next]);
+            reader_seek(&finder->reader, heap_offset(heap, next));
             reader_object_again(&finder->reader, &overflow);
             if (type_at_start(finder, next) != type_at_start(finder, buckets) ||
                 overflow.contents.size < type->size)
@@ -164,7 +164,7 @@ static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offse
     const struct g2h_heap *heap = finder->graph->heap;
     const uint64_t word = heap->params.pointer_size;
     struct g2h_object object;
-    reader_seek(&finder->reader, heap->offsets[handle]);
+    reader_seek(&finder->reader, heap_offset(heap, handle));
     reader_object_again(&finder->reader, &object);
     if (object.contents.size < word || offset > object.contents.size - word)
         return true;

@@ -20,7 +20,7 @@ static uint64_t read_bytes(const struct texts *texts, struct g2h_reader *reader,
                            const struct text_entry *entry, const uint8_t **ret_data)
 {
     struct g2h_object object;
-    reader_seek(reader, texts->names->heap->offsets[entry->object]);
+    reader_seek(reader, heap_offset(texts->names->heap, entry->object));
     reader_object_again(reader, &object);
     *ret_data = object.contents.data;
     uint64_t end =

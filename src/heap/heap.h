@@ -80,10 +80,8 @@ struct g2h_heap {
     struct g2h_memstats memstats;
 
     uint32_t object_count;
-    size_t object_capacity; /* of the three arrays below */
-    uint64_t *addresses;    /* ascending */
-    uint64_t *offsets;      /* of the object's record in the input */
-    uint32_t *shape_of;
+    size_t object_capacity;
+    struct heap_object *objects; /* by address, ascending */
     struct shapes shapes;
     struct object_index index;
 
@@ -119,9 +117,30 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 #endif
 }
 
+static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->objects[object].address;
+}
+
+/* Of the object's record in the input. */
+static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->objects[object].place >> SHAPE_BITS;
+}
+
+static inline uint32_t heap_shape_number(const struct g2h_heap *heap, uint32_t object)
+{
+    return (uint32_t)(heap->objects[object].place & (SHAPE_LIMIT - 1));
+}
+
+static inline const struct shape *heap_shape(const struct g2h_heap *heap, uint32_t object)
+{
+    return &heap->shapes.list.data[heap_shape_number(heap, object)];
+}
+
 static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap->shapes.list.data[heap->shape_of[object]].size;
+    return heap_shape(heap, object)->size;
 }
 
 /*
@@ -140,8 +159,9 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const str
 /* The object whose slot holds address, UINT32_MAX where there is none. */
 static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 {
-    uint32_t object = index_candidate(&heap->index, heap->addresses, address);
-    if (object == UINT32_MAX || address - heap->addresses[object] >= heap_object_size(heap, object))
+    uint32_t object = index_candidate(&heap->index, heap->objects, address);
+    if (object == UINT32_MAX ||
+        address - heap_address(heap, object) >= heap_object_size(heap, object))
         return UINT32_MAX;
     return object;
 }

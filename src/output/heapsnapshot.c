@@ -198,7 +198,7 @@ static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_
     char *at = worker_buffer_reserve(buffer, (size_t)block->objects * NODE_LINE);
     TRY(at);
     for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t object = first + i, shape = heap->shape_of[object];
+        const uint32_t object = first + i, shape = heap_shape_number(heap, object);
         const uint64_t size = heap->shapes.list.data[shape].size;
         uint32_t edge_count = 0;
         for (uint32_t j = block->starts[i]; j < block->starts[i + 1]; j++)
@@ -301,19 +301,20 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
 }
 
 /* The pointers of the block's object i. copy is a reader for this. */
-static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct target_block *block,
-                                        uint32_t i, uint32_t object_number, struct g2h_reader *copy,
+static struct g2h_error *write_pointers(const struct g2h_graph *graph,
+                                        const struct target_block *block, uint32_t i,
+                                        uint32_t object_number, struct g2h_reader *copy,
                                         const uint32_t **entry_names, struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object_number]];
+    const struct shape *shape = heap_shape(heap, object_number);
     const uint32_t *target = block->targets + block->starts[i],
                    *end = block->targets + block->starts[i + 1];
     struct g2h_object object;
     struct pointers pointers;
     struct namer namer;
     uint64_t offset, value;
-    reader_seek(copy, heap->offsets[object_number]);
+    reader_seek(copy, heap_offset(heap, object_number));
     reader_object_again(copy, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&namer, &graph->names, object_number, shape, &object.contents);

@@ -476,7 +476,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct shape *shape = heap_shape(heap, number);
     const uint64_t base = object_base(heap, number), stride = plan->size;
     const uint64_t room = (shape->size - offset) / stride;
     struct g2h_object object = {0};
@@ -534,7 +534,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct shape *shape = heap_shape(heap, number);
     const struct type *type = type_of(typing, reference->type);
     const uint64_t base = object_base(heap, number);
     struct g2h_object object;
@@ -613,7 +613,7 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     struct typing *typing = typer->typing;
     struct reference copy = *reference;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const struct shape *shape = &typing->heap->shapes.list.data[typing->heap->shape_of[object]];
+    const struct shape *shape = heap_shape(typing->heap, object);
     if (copy.form == REFERENCE_TEXT) {
         if (!shape->has_pointers)
             claim_text(typing, object, offset, copy.count);
@@ -665,20 +665,6 @@ void typer_refer(struct typer *typer, const struct reference *reference)
         typer_flush(typer);
 }
 
-static inline void prefetch_object(const struct typing *typing, const struct reference *reference)
-{
-    const struct g2h_heap *heap = typing->heap;
-    const uint32_t object = reference->target;
-    __builtin_prefetch(&heap->addresses[object]);
-    __builtin_prefetch(&heap->shape_of[object]);
-    if (reference->form == REFERENCE_TEXT) {
-        __builtin_prefetch(&typing->texts[object]);
-        return;
-    }
-    __builtin_prefetch(&typing->claims[object]);
-    __builtin_prefetch(&heap->offsets[object]);
-}
-
 /* Many at a time, so that the memory each needs is on its way before it is read. */
 void typer_flush(struct typer *typer)
 {
@@ -690,20 +676,22 @@ void typer_flush(struct typer *typer)
             index_prefetch(&heap->index, typer->batch[i].value);
     for (size_t i = 0; i < count; i++)
         if (typer->batch[i].target == NO_TARGET)
-            index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of,
-                                   typer->batch[i].value);
+            index_prefetch_objects(&heap->index, heap->objects, typer->batch[i].value);
     for (size_t i = 0; i < count; i++) {
         struct reference *reference = &typer->batch[i];
         if (reference->target == NO_TARGET)
             reference->target = heap_find(heap, reference->value);
-        if (reference->target != NO_TARGET)
-            prefetch_object(typing, reference);
+        if (reference->target == NO_TARGET)
+            continue;
+        __builtin_prefetch(&heap->objects[reference->target]);
+        __builtin_prefetch(reference->form == REFERENCE_TEXT ? &typing->texts[reference->target]
+                                                             : &typing->claims[reference->target]);
     }
     for (size_t i = 0; i < count; i++) {
         const struct reference *reference = &typer->batch[i];
         if (reference->target != NO_TARGET && reference->form != REFERENCE_TEXT &&
             __atomic_load_n(&typing->claims[reference->target], __ATOMIC_RELAXED) == 0) {
-            const uint8_t *record = heap->input->data + heap->offsets[reference->target];
+            const uint8_t *record = heap->input->data + heap_offset(heap, reference->target);
             __builtin_prefetch(record);
             __builtin_prefetch(record + 64); /* the field list is behind the contents */
         }
@@ -713,7 +701,7 @@ void typer_flush(struct typer *typer)
         const struct reference *reference = &typer->batch[i];
         if (reference->target == NO_TARGET)
             continue;
-        const uint64_t offset = reference->value - heap->addresses[reference->target];
+        const uint64_t offset = reference->value - heap_address(heap, reference->target);
         if (offset < heap_object_size(heap, reference->target))
             typer_propose(typer, reference->target, offset, reference);
     }

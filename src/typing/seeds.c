@@ -15,7 +15,7 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     for (uint32_t object = first; object < end; object++) {
-        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object]];
+        const struct shape *shape = heap_shape(heap, object);
         struct g2h_object record;
         if (!heap_has_malloc_header(heap, shape))
             continue;
@@ -26,7 +26,7 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
         if (type == TYPE_NONE)
             continue;
         const uint64_t size = type_of(typing, type)->size, room = shape->size - MALLOC_HEADER;
-        struct reference reference = {.value = heap->addresses[object] + MALLOC_HEADER,
+        struct reference reference = {.value = heap_address(heap, object) + MALLOC_HEADER,
                                       .type = type,
                                       .source = SOURCE_HEADER,
                                       .form = REFERENCE_VALUE};

@@ -45,19 +45,19 @@ struct typer {
 
 static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
 {
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object]];
+    const struct shape *shape = heap_shape(heap, object);
     return heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
 }
 
 static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap->shapes.list.data[heap->shape_of[object]].has_pointers;
+    return heap_shape(heap, object)->has_pointers;
 }
 
 /* The object's record, read again. */
 static inline void typer_read(struct typer *typer, uint32_t object, struct g2h_object *ret)
 {
-    reader_seek(&typer->reader, typer->typing->heap->offsets[object]);
+    reader_seek(&typer->reader, heap_offset(typer->typing->heap, object));
     reader_object_again(&typer->reader, ret);
 }
 

@@ -140,8 +140,8 @@ static void prefetch_item(const struct run *run, size_t i)
     enum { FAR = 16, NEAR = 8 };
     if (i + FAR >= run->wave.count)
         return;
-    __builtin_prefetch(&heap->offsets[run->wave.data[i + FAR].object]);
-    const uint8_t *record = heap->input->data + heap->offsets[run->wave.data[i + NEAR].object];
+    __builtin_prefetch(&heap->objects[run->wave.data[i + FAR].object]);
+    const uint8_t *record = heap->input->data + heap_offset(heap, run->wave.data[i + NEAR].object);
     __builtin_prefetch(record);
     __builtin_prefetch(record + 64);
 }

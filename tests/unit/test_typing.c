@@ -167,7 +167,7 @@ static void believes_what_fits(void **state)
     add(HEAP + 112, 8, NULL, 1, (uint64_t[]){0});
     load();
     for (uint32_t i = 0; i < 5; i++)
-        refer(typing.heap->addresses[i], pair, SOURCE_POINTER);
+        refer(heap_address(typing.heap, i), pair, SOURCE_POINTER);
     judge();
     judged(0, OBJECT_VALUE, pair);
     judged(1, OBJECT_UNTYPED, 0);
@@ -335,8 +335,8 @@ static void a_header_is_certain(void **state)
         const struct reference header = {
             .type = pair, .count = 63, .source = SOURCE_HEADER, .form = REFERENCE_ARRAY};
         typer_propose(&typer, i, 8, &header);
-        refer_array(typing.heap->addresses[i] + 8, list, 0);
-        refer(typing.heap->addresses[i] + 8, large, SOURCE_RUNTIME);
+        refer_array(heap_address(typing.heap, i) + 8, list, 0);
+        refer(heap_address(typing.heap, i) + 8, large, SOURCE_RUNTIME);
     }
     refer_array(base + 8, group, 63);
     judge();
