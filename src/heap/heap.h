@@ -25,13 +25,28 @@ struct shape {
     uint8_t kind;          /* G2H_OBJECT_… */
     bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
                           conservative */
+    /* The field list of all its objects, with the 0 that ends it, as one of them has it in the
+     * input; NULL where they may have different ones. */
+    const uint8_t *fields;
+    uint32_t fields_size;
+};
+
+/* Objects up to this size have the shapes of their field lists. */
+enum { LISTED_SIZE = 512 };
+
+/* By size / 8, the shape of the last object of that size: mostly it is the next one's. 0: none yet,
+ * else its number + 1. */
+struct shape_hints {
+    uint32_t of_size[LISTED_SIZE / 8 + 1];
 };
 
 /* Shapes, found by what they consist of. */
 struct shapes {
     VECTOR(struct shape) list;
-    struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
-    uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type */
+    struct map by_key; /* hash of all that a shape consists of; see shapes.c */
+    uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
+    struct shape_hints hints;
+    uint32_t listed_count; /* shapes with a field list */
 };
 
 /* A type record, its fields decoded where the layout has them (before 1.4). */
@@ -175,8 +190,12 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
  * loading. */
 bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret);
 
-/* The shape of an object that shapes_intern() has seen. */
-uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object);
+/*
+ * The shape of an object that shapes_intern() has seen. The end of its field list need not be
+ * known; it is afterwards. hints are the caller's own, all 0 at first.
+ */
+uint32_t shapes_find(const struct g2h_heap *heap, struct shape_hints *hints,
+                     struct g2h_object *object);
 
 /* Gives the shapes their types, once all type records are read. */
 void shapes_resolve_types(struct g2h_heap *heap);

@@ -342,6 +342,7 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
     struct loader *loader = context;
     struct g2h_heap *heap = loader->heap;
     struct g2h_reader copy = *heap->reader;
+    struct shape_hints hints = {0};
     uint64_t overlaps = 0;
     size_t end = (task + 1) * RUNS_PER_TASK;
     (void)worker;
@@ -354,17 +355,14 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
         reader_seek(&copy, run->offset);
         for (uint32_t j = 0; j < run->count; j++) {
             struct g2h_object object;
-            uint64_t offset = reader_offset(&copy), field;
+            const uint64_t offset = reader_offset(&copy);
             reader_object_again(&copy, &object);
             heap->objects[run->start + j] = (struct heap_object){
-                object.address, offset << SHAPE_BITS | shapes_find(heap, &object)};
+                object.address, offset << SHAPE_BITS | shapes_find(heap, &hints, &object)};
             overlaps += object.address < previous_end;
             previous_end = object.address + object.size;
-            if (object.fields.left > 0) {
-                while (fields_next_pointer(&object.fields, &field))
-                    ;
-                copy.cursor.at = object.fields.at + 1;
-            }
+            if (object.fields.left > 0)
+                copy.cursor.at = object.fields.end;
         }
         overlaps += previous_end > last;
     }
