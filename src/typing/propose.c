@@ -116,6 +116,22 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
     return matching;
 }
 
+/* What the filter looks at: the shape's field list where it has one, so the object itself need not
+ * be read. */
+static void read_fields(struct typer *typer, uint32_t number, struct g2h_object *ret)
+{
+    const struct shape *shape = heap_shape(typer->typing->heap, number);
+    if (!shape->fields) {
+        typer_read(typer, number, ret);
+        return;
+    }
+    *ret = (struct g2h_object){.size = shape->size,
+                               .contents.size = shape->size,
+                               .fields = {.at = shape->fields,
+                                          .end = shape->fields + shape->fields_size,
+                                          .left = UINT64_MAX}};
+}
+
 /* Whether a value at offset fits the object; *ret_rest: there are pointers behind it. */
 static bool value_fits(const struct g2h_object *object, const struct field_index *index,
                        const struct plan *plan, uint64_t offset, bool *ret_rest)
@@ -495,7 +511,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     } else {
         if (offset != base && !exact && is_known(typer, number, offset, true, reference))
             return;
-        typer_read(typer, number, &object);
+        read_fields(typer, number, &object);
         index = typer_field_index(typer, number, &object);
         if ((offset - base) % stride == 0) {
             const uint64_t values =
@@ -546,7 +562,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         if (plan->word_count > 0 && !type->may_be_noscan)
             return;
     } else if (plan->known) {
-        typer_read(typer, number, &object);
+        read_fields(typer, number, &object);
         struct field_index *index =
             offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
         if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
@@ -690,6 +706,8 @@ void typer_flush(struct typer *typer)
     for (size_t i = 0; i < count; i++) {
         const struct reference *reference = &typer->batch[i];
         if (reference->target != NO_TARGET && reference->form != REFERENCE_TEXT &&
+            !heap_shape(heap, reference->target)->fields &&
+            object_has_pointers(heap, reference->target) &&
             __atomic_load_n(&typing->claims[reference->target], __ATOMIC_RELAXED) == 0) {
             const uint8_t *record = heap->input->data + heap_offset(heap, reference->target);
             __builtin_prefetch(record);
