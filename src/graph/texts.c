@@ -73,22 +73,38 @@ void texts_append(const struct texts *texts, struct g2h_reader *reader,
 
 /* ---- the table ---- */
 
-static bool grow(struct texts *texts)
+/* Where a text of this hash is looked for first; then in the slots behind. */
+static inline size_t first_slot(const struct texts *texts, uint32_t hash)
 {
-    size_t count = texts->slots ? (texts->mask + 1) * 2 : 1024;
-    while (texts->hashes.count / 3 * 4 >= count - 1)
-        count *= 2;
+    return (size_t)((uint64_t)hash * texts->slot_count >> 32);
+}
+
+static inline size_t next_slot(const struct texts *texts, size_t slot)
+{
+    return slot + 1 < texts->slot_count ? slot + 1 : 0;
+}
+
+/* At most four of five slots are used. */
+static bool is_full(const struct texts *texts, size_t more)
+{
+    return texts->hashes.count + more >= texts->slot_count / 5 * 4;
+}
+
+/* Makes room for so many texts more. */
+static bool grow(struct texts *texts, size_t more)
+{
+    const size_t old_count = texts->slot_count, count = (texts->hashes.count + more) / 4 * 5 + 1024;
     uint32_t *slots = large_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
     memset(slots, 0xff, count * sizeof(*slots));
-    large_free(texts->slots, texts->mask + 1, sizeof(*slots));
+    large_free(texts->slots, old_count, sizeof(*slots));
     texts->slots = slots;
-    texts->mask = count - 1;
+    texts->slot_count = count;
     for (uint32_t i = 0; i < texts->hashes.count; i++) {
-        size_t slot = texts->hashes.data[i] & texts->mask;
+        size_t slot = first_slot(texts, texts->hashes.data[i]);
         while (slots[slot] != UINT32_MAX)
-            slot = (slot + 1) & texts->mask;
+            slot = next_slot(texts, slot);
         slots[slot] = i;
     }
     return true;
@@ -137,9 +153,9 @@ static bool number_text(struct texts *texts, const struct text_entry *entry, uin
                         bool is_made, uint32_t *ret)
 {
     if (texts->text.failed || texts->other.failed ||
-        ((!texts->slots || texts->hashes.count / 3 * 4 >= texts->mask) && !grow(texts)))
+        (is_full(texts, 1) && !grow(texts, texts->hashes.count)))
         return false;
-    for (size_t slot = hash & texts->mask;; slot = (slot + 1) & texts->mask) {
+    for (size_t slot = first_slot(texts, hash);; slot = next_slot(texts, slot)) {
         const uint32_t number = texts->slots[slot];
         if (number == UINT32_MAX) {
             if (is_key(entry)) {
@@ -200,7 +216,7 @@ struct g2h_error *texts_init(struct texts *texts, const struct names *names,
             return &error_no_memory;
     }
     texts->recent = calloc(RECENT, sizeof(*texts->recent));
-    return texts->recent && grow(texts) ? NULL : &error_no_memory;
+    return texts->recent && grow(texts, 0) ? NULL : &error_no_memory;
 }
 
 /* ---- objects ---- */
@@ -263,7 +279,12 @@ static struct g2h_error *number_objects(void *context, const struct worker_buffe
         const uint32_t object = hashed[i].object;
         const struct text_entry entry = {object, numbering->typing->texts[object]};
         if (i + AHEAD < count)
-            __builtin_prefetch(&texts->slots[hashed[i + AHEAD].hash & texts->mask]);
+            __builtin_prefetch(&texts->slots[first_slot(texts, hashed[i + AHEAD].hash)]);
+        if (i + AHEAD / 2 < count) {
+            const uint32_t near = texts->slots[first_slot(texts, hashed[i + AHEAD / 2].hash)];
+            if (near != UINT32_MAX)
+                __builtin_prefetch(&texts->hashes.data[near]);
+        }
         if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
             return &error_no_memory;
     }
@@ -275,8 +296,13 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
     const size_t tasks =
         ((size_t)typing->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
     struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct hashing))};
-    if (!numbering.hashing)
+    size_t most = 0; /* that there may be: so the table need not grow beside an older one */
+    for (uint32_t object = 0; object < typing->heap->object_count; object++)
+        most += typing->texts[object] != 0;
+    if (!numbering.hashing || (is_full(texts, most) && !grow(texts, most))) {
+        free(numbering.hashing);
         return &error_no_memory;
+    }
     for (unsigned i = 0; i < threads; i++)
         numbering.hashing[i].reader = *typing->heap->reader;
     struct g2h_error *error =
@@ -294,7 +320,8 @@ void texts_finish(struct texts *texts)
     free(texts->hashes.data);
     free(texts->recent);
     texts->recent = NULL;
-    large_free(texts->slots, texts->mask + 1, sizeof(*texts->slots));
+    large_free(texts->slots, texts->slot_count, sizeof(*texts->slots));
+    texts->slot_count = 0;
     texts->hashes.data = NULL;
     texts->hashes.count = texts->hashes.capacity = 0;
     texts->slots = NULL;

@@ -32,7 +32,7 @@ struct texts {
     struct text text, other;
     VECTOR(uint32_t) hashes; /* by string, those of the pool first */
     uint32_t *slots;         /* a hash table of strings, UINT32_MAX where free */
-    size_t mask;
+    size_t slot_count;
     struct recent_text *recent; /* by hash: maps tend to have the same few keys */
     uint64_t room; /* for the names of map entries, in bytes; 0 once one has not found any */
 };

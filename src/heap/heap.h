@@ -34,16 +34,16 @@ struct shape {
 /* Objects up to this size have the shapes of their field lists. */
 enum { LISTED_SIZE = 512 };
 
-/* By size / 8, the shape of the last object of that size: mostly it is the next one's. 0: none yet,
- * else its number + 1. */
+/* By size and the first fields, the shape of the last such object: mostly it is the next one's. 0:
+ * none yet, else its number + 1. */
 struct shape_hints {
-    uint32_t of_size[LISTED_SIZE / 8 + 1];
+    uint32_t shapes[1024];
 };
 
 /* Shapes, found by what they consist of. */
 struct shapes {
     VECTOR(struct shape) list;
-    struct map by_key; /* hash of all that a shape consists of; see shapes.c */
+    struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
     struct shape_hints hints;
     uint32_t listed_count; /* shapes with a field list */

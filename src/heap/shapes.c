@@ -101,10 +101,22 @@ static uint32_t lookup(const struct g2h_heap *heap, const struct shape *shape, u
     }
 }
 
-/* Whether an object has the field list of a shape; its end need not be known. */
+/* An object has a field: its kind and offset, and then the next one or the end. */
+static uint32_t *find_hint(struct shape_hints *hints, const struct g2h_object *object)
+{
+    const uint8_t *at = object->fields.at;
+    const size_t left = (size_t)(object->fields.end - at);
+    uint64_t key = object->size / 8;
+    if (left > 3)
+        key += (uint64_t)at[1] * 31 + (at[2] != 0 ? (uint64_t)at[3] * 67 : 0);
+    return &hints->shapes[key % (sizeof(hints->shapes) / sizeof(hints->shapes[0]))];
+}
+
+/* Whether an object has the size and field list of a shape; its end need not be known. */
 static bool has_fields_of(const struct g2h_object *object, const struct shape *shape)
 {
-    return (size_t)(object->fields.end - object->fields.at) >= shape->fields_size &&
+    return object->size == shape->size &&
+           (size_t)(object->fields.end - object->fields.at) >= shape->fields_size &&
            memcmp(object->fields.at, shape->fields, shape->fields_size) == 0;
 }
 
@@ -131,7 +143,7 @@ bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint3
 {
     struct shapes *shapes = &heap->shapes;
     if (is_listed(heap, object)) {
-        uint32_t *hint = &shapes->hints.of_size[object->size / 8];
+        uint32_t *hint = find_hint(&shapes->hints, object);
         if (*hint > 0 && has_fields_of(object, &shapes->list.data[*hint - 1])) {
             *ret = *hint - 1;
             return true;
@@ -173,7 +185,7 @@ uint32_t shapes_find(const struct g2h_heap *heap, struct shape_hints *hints,
 {
     const struct shapes *shapes = &heap->shapes;
     const bool listed = is_listed(heap, object);
-    uint32_t *hint = listed ? &hints->of_size[object->size / 8] : NULL;
+    uint32_t *hint = listed ? find_hint(hints, object) : NULL;
     uint64_t key;
     if (hint && *hint > 0 && has_fields_of(object, &shapes->list.data[*hint - 1])) {
         object->fields.end = object->fields.at + shapes->list.data[*hint - 1].fields_size;

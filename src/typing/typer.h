@@ -196,6 +196,9 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
 /* ---- judge.c ---- */
 struct g2h_error *typing_judge(struct typing *typing);
 
+/* Frees what a shard remembers only while claims come. */
+void shard_forget(struct shard *shard);
+
 /* Whether a region comes before another of the same object: by offset, the better one first. */
 bool region_is_before(const struct typing *typing, const struct region *one,
                       const struct region *other);

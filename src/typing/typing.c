@@ -426,6 +426,18 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     return NULL;
 }
 
+void shard_forget(struct shard *shard)
+{
+    map_deinit(&shard->known);
+    map_deinit(&shard->leafless);
+    map_deinit(&shard->index_of);
+    for (size_t i = 0; i < shard->indexes.count; i++)
+        field_index_destroy(shard->indexes.data[i]);
+    free(shard->indexes.data);
+    shard->indexes.data = NULL;
+    shard->indexes.count = shard->indexes.capacity = 0;
+}
+
 void typing_destroy(struct typing *typing)
 {
     if (!typing)
@@ -433,13 +445,8 @@ void typing_destroy(struct typing *typing)
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_destroy(&typing->shards[i].mutex);
         map_deinit(&typing->shards[i].first);
-        map_deinit(&typing->shards[i].known);
-        map_deinit(&typing->shards[i].leafless);
-        map_deinit(&typing->shards[i].index_of);
         free(typing->shards[i].regions.data);
-        for (size_t j = 0; j < typing->shards[i].indexes.count; j++)
-            field_index_destroy(typing->shards[i].indexes.data[j]);
-        free(typing->shards[i].indexes.data);
+        shard_forget(&typing->shards[i]);
     }
     free(typing->parted);
     plans_deinit(&typing->plans);
