@@ -86,13 +86,11 @@ static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_
     const struct g2h_heap *heap = graph->heap;
     const struct shape *shape = heap_shape(heap, number);
     const uint32_t *end, *target = object_targets(graph, number, &end);
-    struct g2h_reader copy = *heap->reader;
     struct g2h_object object;
     struct pointers pointers;
     uint64_t offset, value;
     unsigned slot;
-    reader_seek(&copy, heap_offset(heap, number));
-    reader_object_again(&copy, &object);
+    heap_object(heap, number, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&walk->namer, &graph->names, number, shape, &object.contents);
     walk->value = UINT64_MAX;
@@ -122,8 +120,7 @@ static bool has_entries(const struct g2h_graph *graph, uint32_t object)
 struct g2h_error *graph_name_entries(struct g2h_graph *graph)
 {
     struct walk walk = {.graph = graph, .elem_room = elem_room, .key_room = key_room};
-    walk.key = (struct key_reader){&graph->names, &graph->texts.reader, graph->redact, walk.memo,
-                                   UINT32_MAX};
+    walk.key = (struct key_reader){&graph->names, graph->redact, walk.memo, UINT32_MAX};
     graph->entry_names = calloc(graph->targets.block_count + 1, sizeof(*graph->entry_names));
     if (!graph->entry_names)
         return &error_no_memory;

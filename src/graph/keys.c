@@ -154,8 +154,7 @@ static const uint8_t *memory_at(const struct key_reader *key, uint64_t address, 
         return key->names->exe ? image_at(exe_image(key->names->exe),
                                           address - exe_slide(key->names->exe), size)
                                : NULL;
-    reader_seek(key->reader, heap_offset(heap, found));
-    reader_object_again(key->reader, &object);
+    heap_object(heap, found, &object);
     const uint64_t offset = address - heap_address(heap, found);
     return offset <= object.contents.size && size <= object.contents.size - offset
                ? object.contents.data + offset
@@ -295,8 +294,7 @@ void key_append_again(const struct key_reader *key, uint32_t number, uint64_t of
     struct g2h_object object;
     struct typed_place place;
     uint32_t integer;
-    reader_seek(key->reader, heap_offset(key->names->heap, number));
-    reader_object_again(key->reader, &object);
+    heap_object(key->names->heap, number, &object);
     if (typing_place(key->names->typing, number, offset, &place))
         key_append(key, key->names->of_type[place.type].entries,
                    object.contents.data + (offset - place.offset), place.offset, text, &integer);

@@ -136,7 +136,6 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     const struct g2h_heap *heap = graph->heap;
     struct collector *collector = &resolver->collectors[worker];
     struct target_block *block = &graph->targets.blocks[task];
-    struct g2h_reader copy = *heap->reader;
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
     const uint64_t hits_before = collector->hits;
     struct batch batch = {.count = 0};
@@ -154,8 +153,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         block->starts[i] = (uint32_t)count;
         if (!shape->has_pointers)
             continue;
-        reader_seek(&copy, heap_offset(heap, first + i));
-        reader_object_again(&copy, &object);
+        heap_object(heap, first + i, &object);
         pointers_of_object(heap, &object, shape, &pointers);
         if (resolver->collects_names)
             namer_init(&namer, &graph->names, first + i, shape, &object.contents);
@@ -202,7 +200,6 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
     struct g2h_graph *graph = resolver->graph;
     const struct g2h_heap *heap = graph->heap;
     const struct target_block *block = &graph->targets.blocks[task];
-    struct g2h_reader copy = *heap->reader;
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
     for (uint32_t i = 0; i < block->objects; i++) {
         const struct shape *shape = heap_shape(heap, first + i);
@@ -212,8 +209,7 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
         uint64_t offset, value;
         if (block->starts[i] == block->starts[i + 1] || !names_need_keys(&graph->names, first + i))
             continue;
-        reader_seek(&copy, heap_offset(heap, first + i));
-        reader_object_again(&copy, &object);
+        heap_object(heap, first + i, &object);
         pointers_of_object(heap, &object, shape, &pointers);
         namer_init(&namer, &graph->names, first + i, shape, &object.contents);
         while (pointers_next(&pointers, &offset, &value))

@@ -17,12 +17,10 @@ static uint64_t read_field(const struct builder *builder, uint64_t address,
     const struct types *types = builder->graph->typing->types;
     const uint64_t word = heap->params.pointer_size;
     const uint32_t number = heap_find(heap, address);
-    struct g2h_reader copy = *heap->reader;
     struct g2h_object object;
     if (number == UINT32_MAX)
         return 0;
-    reader_seek(&copy, heap_offset(heap, number));
-    reader_object_again(&copy, &object);
+    heap_object(heap, number, &object);
     const uint64_t offset = address - heap_address(heap, number) + field->offset,
                    size = types->list.data[field->type].size;
     uint64_t value = 0;

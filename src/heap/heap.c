@@ -82,9 +82,9 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
 
 struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32_t index)
 {
-    struct g2h_record record;
-    heap_read(heap, heap_offset(heap, index), &record);
-    return record.object;
+    struct g2h_object object;
+    heap_object(heap, index, &object);
+    return object;
 }
 
 bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)

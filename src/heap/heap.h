@@ -20,6 +20,7 @@
 
 struct shape {
     uint64_t size;
+    uint64_t stored;       /* what of it is in the file */
     uint64_t type_address; /* before 1.4; 0 unknown */
     uint32_t type;         /* index into heap->types, SHAPE_NO_TYPE; set once all types are read */
     uint8_t kind;          /* G2H_OBJECT_… */
@@ -97,6 +98,7 @@ struct g2h_heap {
     uint32_t object_count;
     size_t object_capacity;
     struct heap_object *objects; /* by address, ascending */
+    struct g2h_fields fields;    /* what the field lists of all objects have in common */
     struct shapes shapes;
     struct object_index index;
 
@@ -137,7 +139,7 @@ static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object
     return heap->objects[object].address;
 }
 
-/* Of the object's record in the input. */
+/* Of the object's contents in the input. */
 static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
 {
     return heap->objects[object].place >> SHAPE_BITS;
@@ -156,6 +158,23 @@ static inline const struct shape *heap_shape(const struct g2h_heap *heap, uint32
 static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)
 {
     return heap_shape(heap, object)->size;
+}
+
+/*
+ * The object as its record has it. Nothing is read: contents and field list are where they were
+ * found to be when the heap was loaded. fields.end is that of the input.
+ */
+static inline void heap_object(const struct g2h_heap *heap, uint32_t object, struct g2h_object *ret)
+{
+    const struct shape *shape = heap_shape(heap, object);
+    const uint8_t *contents = heap->input->data + heap_offset(heap, object);
+    *ret = (struct g2h_object){.address = heap_address(heap, object),
+                               .size = shape->size,
+                               .contents = {contents, shape->stored},
+                               .fields = heap->fields,
+                               .type = shape->type_address,
+                               .kind = shape->kind};
+    ret->fields.at = shape->fields ? shape->fields : contents + shape->stored;
 }
 
 /*

@@ -18,7 +18,7 @@ enum { ARENA_SHIFT = 26 };
 
 /*
  * An object, in 16 bytes, so that one line of the cache has all that is looked up of it: the number
- * of its shape in the lower SHAPE_BITS of place, above them where its record is in the input.
+ * of its shape in the lower SHAPE_BITS of place, above them where its contents are in the input.
  */
 struct heap_object {
     uint64_t address, place;

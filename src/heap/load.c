@@ -355,8 +355,8 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
         reader_seek(&copy, run->offset);
         for (uint32_t j = 0; j < run->count; j++) {
             struct g2h_object object;
-            const uint64_t offset = reader_offset(&copy);
             reader_object_again(&copy, &object);
+            const uint64_t offset = (uint64_t)(object.contents.data - heap->input->data);
             heap->objects[run->start + j] = (struct heap_object){
                 object.address, offset << SHAPE_BITS | shapes_find(heap, &hints, &object)};
             overlaps += object.address < previous_end;
@@ -483,6 +483,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                              : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
                                  ? POINTERS_LISTED_KIND
                                  : POINTERS_LISTED;
+        heap->fields = reader_object_fields(heap->reader);
         loader->heap = heap;
         loader->progress = options ? options->progress : NULL;
         loader->threads = options && options->threads ? options->threads : workers_available();

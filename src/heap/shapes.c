@@ -44,8 +44,10 @@ static bool is_listed(const struct g2h_heap *heap, const struct g2h_object *obje
 
 static struct shape shape_make(const struct g2h_heap *heap, const struct g2h_object *object)
 {
-    struct shape shape = {
-        .size = object->size, .type = SHAPE_NO_TYPE, .kind = (uint8_t)object->kind};
+    struct shape shape = {.size = object->size,
+                          .stored = object->contents.size,
+                          .type = SHAPE_NO_TYPE,
+                          .kind = (uint8_t)object->kind};
     if (heap->pointer_form == POINTERS_TYPED)
         shape.type_address = object->type;
     else

@@ -300,11 +300,11 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
                       string, node);
 }
 
-/* The pointers of the block's object i. copy is a reader for this. */
+/* The pointers of the block's object i. */
 static struct g2h_error *write_pointers(const struct g2h_graph *graph,
                                         const struct target_block *block, uint32_t i,
-                                        uint32_t object_number, struct g2h_reader *copy,
-                                        const uint32_t **entry_names, struct worker_buffer *buffer)
+                                        uint32_t object_number, const uint32_t **entry_names,
+                                        struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
     const struct shape *shape = heap_shape(heap, object_number);
@@ -314,8 +314,7 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph,
     struct pointers pointers;
     struct namer namer;
     uint64_t offset, value;
-    reader_seek(copy, heap_offset(heap, object_number));
-    reader_object_again(copy, &object);
+    heap_object(heap, object_number, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&namer, &graph->names, object_number, shape, &object.contents);
     while (target < end && pointers_next(&pointers, &offset, &value)) {
@@ -339,13 +338,12 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
 {
     const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
-    struct g2h_reader copy = *graph->heap->reader;
     const uint32_t *entry_names = graph->entry_names ? graph->entry_names[number] : NULL;
     uint64_t child = find_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
         if (block->starts[i] < block->starts[i + 1])
-            error = write_pointers(graph, block, i, first + i, &copy, &entry_names, buffer);
+            error = write_pointers(graph, block, i, first + i, &entry_names, buffer);
         for (; !error && is_child_of(graph, child, first + i); child++) {
             error = make_room(buffer, EDGE_LINE);
             if (!error)
@@ -382,7 +380,6 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
                                        struct worker_buffer *buffer)
 {
     const uint64_t first = (uint64_t)number * STRINGS_PER_TASK, count = string_count(graph);
-    struct g2h_reader reader = *graph->heap->reader;
     struct text text = {0};
     bool good = true;
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
@@ -393,8 +390,7 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
             continue;
         }
         text.size = 0;
-        texts_append(&graph->texts, &reader, &graph->texts.entries.data[i - graph->strings.count],
-                     &text);
+        texts_append(&graph->texts, &graph->texts.entries.data[i - graph->strings.count], &text);
         good = !text.failed && write_string(buffer, false, text.data, text.size);
     }
     text_deinit(&text);

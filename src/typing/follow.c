@@ -270,7 +270,7 @@ void typer_follow_item(struct typer *typer, const struct item *item)
     }
     if (typer->texts_only ? !claimed.plan->has_strings : !claimed.plan->has_others)
         return;
-    typer_read(typer, item->object, &object);
+    heap_object(typer->typing->heap, item->object, &object);
     const uint64_t stored = object.contents.size < size ? object.contents.size : size;
     if (fills)
         claimed.count = (size - claimed.offset) / claimed.plan->size;

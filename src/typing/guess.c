@@ -129,7 +129,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     uint64_t words[MOST_WORDS];
     struct g2h_object object;
     size_t size;
-    typer_read(typer, number, &object);
+    heap_object(typer->typing->heap, number, &object);
     const size_t count = read_words(&object.fields, words, MOST_WORDS, &size);
     if (count == 0)
         return true;

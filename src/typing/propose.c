@@ -116,22 +116,6 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
     return matching;
 }
 
-/* What the filter looks at: the shape's field list where it has one, so the object itself need not
- * be read. */
-static void read_fields(struct typer *typer, uint32_t number, struct g2h_object *ret)
-{
-    const struct shape *shape = heap_shape(typer->typing->heap, number);
-    if (!shape->fields) {
-        typer_read(typer, number, ret);
-        return;
-    }
-    *ret = (struct g2h_object){.size = shape->size,
-                               .contents.size = shape->size,
-                               .fields = {.at = shape->fields,
-                                          .end = shape->fields + shape->fields_size,
-                                          .left = UINT64_MAX}};
-}
-
 /* Whether a value at offset fits the object; *ret_rest: there are pointers behind it. */
 static bool value_fits(const struct g2h_object *object, const struct field_index *index,
                        const struct plan *plan, uint64_t offset, bool *ret_rest)
@@ -511,7 +495,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     } else {
         if (offset != base && !exact && is_known(typer, number, offset, true, reference))
             return;
-        read_fields(typer, number, &object);
+        heap_object(typer->typing->heap, number, &object);
         index = typer_field_index(typer, number, &object);
         if ((offset - base) % stride == 0) {
             const uint64_t values =
@@ -562,7 +546,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         if (plan->word_count > 0 && !type->may_be_noscan)
             return;
     } else if (plan->known) {
-        read_fields(typer, number, &object);
+        heap_object(typer->typing->heap, number, &object);
         struct field_index *index =
             offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
         if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
@@ -574,7 +558,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         }
     }
     if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
-        typer_read(typer, number, &object);
+        heap_object(typer->typing->heap, number, &object);
         if (is_other_channel(typing, type, &object, offset))
             return;
         size += buffer_size(typing, type, &object, offset);
@@ -604,7 +588,7 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     struct g2h_object object;
-    typer_read(typer, number, &object);
+    heap_object(typer->typing->heap, number, &object);
     if (reference->form == REFERENCE_CLOSURE) {
         if (object.contents.size < heap->params.pointer_size ||
             offset > object.contents.size - heap->params.pointer_size)

@@ -19,7 +19,7 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
         struct g2h_object record;
         if (!heap_has_malloc_header(heap, shape))
             continue;
-        typer_read(typer, object, &record);
+        heap_object(typer->typing->heap, object, &record);
         if (record.contents.size < shape->size)
             continue;
         uint32_t type = types_at(typing->types, heap_word(heap, record.contents.data));
@@ -98,7 +98,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
     struct g2h_object record;
     if (object_base(heap, object) != 0)
         return;
-    typer_read(typer, object, &record);
+    heap_object(typer->typing->heap, object, &record);
     sweep_channel(typer, object, &record.contents);
     if (!object_has_pointers(heap, object))
         return;

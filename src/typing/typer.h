@@ -35,8 +35,7 @@ enum { BATCH = 64 };
 /* What a thread works with. */
 struct typer {
     struct typing *typing;
-    struct g2h_reader reader; /* of its own */
-    item_vector items;        /* new claims */
+    item_vector items; /* new claims */
     struct reference batch[BATCH];
     size_t batch_count;
     bool texts_only; /* of objects only strings are followed; else all but strings */
@@ -52,13 +51,6 @@ static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
 static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
 {
     return heap_shape(heap, object)->has_pointers;
-}
-
-/* The object's record, read again. */
-static inline void typer_read(struct typer *typer, uint32_t object, struct g2h_object *ret)
-{
-    reader_seek(&typer->reader, heap_offset(typer->typing->heap, object));
-    reader_object_again(&typer->reader, ret);
 }
 
 static inline const struct type *type_of(const struct typing *typing, uint32_t type)

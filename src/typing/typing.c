@@ -394,7 +394,6 @@ static struct g2h_error *run_all(struct typing *typing)
         error = &error_no_memory;
     for (unsigned i = 0; i < typing->threads && !error; i++) {
         run.typers[i].typing = typing;
-        run.typers[i].reader = *typing->heap->reader;
     }
     if (!error)
         error = find_types(&run);

@@ -80,7 +80,6 @@ static void load(void)
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
     typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
     typer.typing = &typing;
-    typer.reader = *typing.heap->reader;
 }
 
 static int end(void **state)
@@ -348,11 +347,10 @@ static void a_header_is_certain(void **state)
 
 static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
 {
-    struct g2h_reader reader = *typing.heap->reader;
     struct text made = {0};
     const uint32_t number = typing.texts[object];
     assert_in_range(number, texts->first, texts->first + texts->entries.count - 1);
-    texts_append(texts, &reader, &texts->entries.data[number - texts->first], &made);
+    texts_append(texts, &texts->entries.data[number - texts->first], &made);
     assert_true(made.size < size);
     memcpy(buffer, made.data ? made.data : "", made.size);
     buffer[made.size] = '\0';
