@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-enum { SMALLEST_GRANULE_SHIFT = 9, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
+enum { SMALLEST_GRANULE_SHIFT = 7, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
 
 /* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond
  * ARENA_LIMIT. */

@@ -2,7 +2,7 @@
  * index: from an address to the object that may hold it, in a step or two.
  *
  * The address space that objects use is cut into arenas of 64 MiB (of Go's own size on 64-bit
- * systems), of which only those in use have entries, and each arena into granules of 512 bytes or
+ * systems), of which only those in use have entries, and each arena into granules of 128 bytes or
  * more. A granule knows the first object that starts in it or after; what is left is a search among
  * the objects of one granule.
  */

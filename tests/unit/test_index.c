@@ -81,7 +81,7 @@ static void check(struct objects *objects, bool granules)
                                    end,
                                    end + 511,
                                    start + objects->sizes[i] / 2,
-                                   start / 512 * 512,
+                                   start / 128 * 128,
                                    start / ARENA * ARENA,
                                    start / ARENA * ARENA - 1,
                                    end / ARENA * ARENA + ARENA,
