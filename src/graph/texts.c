@@ -178,10 +178,9 @@ struct recent_text {
     char text[RECENT_SIZE];
 };
 
-bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret)
+bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t hash, uint32_t *ret)
 {
     const struct text *text = &texts->text;
-    const uint32_t hash = (uint32_t)map_hash_text(text->data, text->size);
     struct recent_text *recent = &texts->recent[hash % RECENT];
     if (recent->hash == hash && recent->size == text->size &&
         memcmp(recent->text, text->data, text->size) == 0) {
