@@ -205,8 +205,7 @@ static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_
             edge_count += block->targets[j] != NO_TARGET;
         for (; is_child_of(graph, child, object); child++)
             edge_count++;
-        const bool is_text =
-            graph->typing && typing_object(graph->typing, object).form == OBJECT_TEXT;
+        const bool is_text = graph->typing && typing_is_text(graph->typing, object);
         at = write_node(at, is_text ? STRING_DIGIT : OBJECT_DIGIT,
                         is_text ? graph->typing->texts[object]
                                 : names_of_object(&graph->names, object),

@@ -157,6 +157,11 @@ struct object_type {
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
+static inline bool typing_is_text(const struct typing *typing, uint32_t object)
+{
+    return typing->texts[object] != 0 && typing_object(typing, object).form == OBJECT_TEXT;
+}
+
 static inline bool typing_is_parted(const struct typing *typing, uint32_t object)
 {
     return (typing->parted[object / 64] >> (object % 64) & 1) != 0;
