@@ -23,6 +23,8 @@ import (
 
 func count() uint32
 func at(i uint32) (addr, size, typ uintptr)
+func links() ([]unsafe.Pointer, [][]int32)
+func itabs(each func(typ uintptr))
 func function(i int) (entry uintptr, name string, ok bool)
 
 // Field is one of a struct's.
@@ -32,7 +34,7 @@ type Field struct {
 	Type   int     `json:"type"`
 }
 
-// Type is a type that something was allocated as, or that such a type is made of.
+// Type is a type that something was allocated as, another that the program has, or one that such a type is made of.
 type Type struct {
 	Address string  `json:"address"`
 	Name    string  `json:"name"`   // with full import paths
@@ -200,6 +202,14 @@ func write(file *os.File) {
 			numbers[typ] = ts.add(reflected(typ))
 		}
 	}
+	// Types that nothing was allocated as: what was may have been converted to them.
+	sections, offsets := links()
+	for i, section := range sections {
+		for _, offset := range offsets[i] {
+			ts.add(reflected(uintptr(section) + uintptr(offset)))
+		}
+	}
+	itabs(func(typ uintptr) { ts.add(reflected(typ)) })
 	rows := 0
 	for _, l := range last {
 		if l != 0 {
