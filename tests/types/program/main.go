@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -552,7 +553,18 @@ var (
 	GlobalAtomic atomic.Pointer[leaf]
 	GlobalOnce   sync.Once
 	GlobalPair   pair[string, *tree]
+	// The address of a type before a pointer, and yet no interface that holds that pointer.
+	GlobalTyped struct {
+		is reflect.Type
+		of []square
+	}
 )
+
+// Has a pointer where a square has, of another name.
+type linked struct {
+	number uint64
+	next   *linked
+}
 
 func buildGlobals() {
 	GlobalLeaf = newLeaf("global")
@@ -575,6 +587,7 @@ func buildGlobals() {
 	GlobalShape = square{1, text("global shape")}
 	GlobalSync.Store(text("global sync"), newLeaf("global sync"))
 	GlobalAtomic.Store(newLeaf("global atomic"))
+	GlobalTyped.is, GlobalTyped.of = reflect.TypeOf(linked{}), []square{{1, text("global typed")}, {2, text("global typed")}}
 	GlobalPair.key, GlobalPair.value = text("global pair"), newTree("global pair")
 }
 
@@ -762,6 +775,7 @@ func start(k *known.Known) {
 	k.Variable("main.GlobalSync", &GlobalSync)
 	k.Variable("main.GlobalAtomic", &GlobalAtomic)
 	k.Variable("main.GlobalPair", &GlobalPair)
+	k.Variable("main.GlobalTyped", &GlobalTyped)
 	k.Expect(`^runtime\.g$`, 10, true)
 	k.Expect(`^(runtime\.sudog|sudog<.*>)$`, 2, true)
 	k.Expect(`^main\.bigKey$`, 4, false)
