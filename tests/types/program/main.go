@@ -130,6 +130,12 @@ func (o onlyPointer) area() float64     { return 0 }
 func (f callback) area() float64        { return 1 }
 func (c *circle) grow(by float64) shape { c.r += by; return c }
 
+type wide struct {
+	numbers [10]int
+	first   *leaf
+	text    string
+}
+
 // everything has a field of every kind.
 type everything struct {
 	Pointer     *leaf
@@ -224,6 +230,7 @@ type everything struct {
 	FuncGeneric func() string
 	FuncStatic  func(string) int
 	FuncNamed   callback
+	FuncWide    func() int
 
 	AnyPointer   interface{}
 	AnyStruct    interface{}
@@ -519,9 +526,16 @@ func buildFuncs(k *known.Known, e *everything) {
 	e.FuncGeneric = generic(newLeaf("generic"), text("generic"))
 	e.FuncStatic = func(s string) int { return len(s) }
 	e.FuncNamed = func(n int) int { return n + len(b) }
+	// Too large for registers, so DWARF has its address, a pointer, where the closure has the value; up to 1.25 optimized code has
+	// neither, so that only the class can be asked for.
+	w := wide{first: newLeaf("captured in a value"), text: text("captured in a value")}
+	e.FuncWide = func() int { return w.sum() + w.sum() }
 	k.Captured(&e.FuncValue, "byValue", byValue)
 	k.Captured(&e.FuncMany, "a", a)
 }
+
+//go:noinline
+func (w wide) sum() int { return len(w.text) + w.numbers[len(w.text)%10] + int(w.first.number) }
 
 func generic[T any](v *T, name string) func() string {
 	return func() string { return fmt.Sprint(v, name) }
