@@ -3,6 +3,9 @@
  *
  * A closure is {code, captured variables …}. DWARF of Go 1.23 and later has the captured variables;
  * a method value, "main.(*T).M-fm", holds its receiver. Of others only the function is known.
+ *
+ * What DWARF calls "&x", a pointer, is a captured reference, or else a value that the compiler does
+ * not keep in registers: then the pointer is the function's own, and the closure has all of x.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +87,56 @@ static bool add_field(struct maker *maker, struct type *type, uint32_t name, uin
     return vector_push(&maker->types->fields, field);
 }
 
+/* The type of x, if DWARF has "&x" of a captured variable; TYPE_NONE. */
+static uint32_t value_of(const struct types *types, const struct debug_captured *captured)
+{
+    enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
+    size_t size;
+    const char *name = string_pool_text(&types->names, captured->name, &size);
+    if (size < 2 || name[0] != '&' || captured->type >= types->list.count ||
+        types->list.data[captured->type].kind != TYPE_POINTER)
+        return TYPE_NONE;
+    const uint32_t value = types->list.data[captured->type].elem;
+    return value < types->list.count && types->list.data[value].size <= MOST_BY_VALUE ? value
+                                                                                      : TYPE_NONE;
+}
+
+/* Where the next variable is tells references from values; of the last one the object will. */
+static bool is_value(const struct types *types, const struct debug_captured *captured, bool is_last,
+                     bool last_is_value)
+{
+    const uint32_t value = value_of(types, captured);
+    if (value == TYPE_NONE || is_last)
+        return value != TYPE_NONE && last_is_value;
+    const uint64_t size = types->list.data[value].size;
+    return size > types->pointer_size && captured[1].offset - captured->offset >= size;
+}
+
+static bool add_captured(struct maker *maker, struct type *type,
+                         const struct debug_captured *captured, size_t count, bool last_is_value)
+{
+    struct types *types = maker->types;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t name = captured[i].name, number = captured[i].type;
+        if (is_value(types, &captured[i], i + 1 == count, last_is_value)) {
+            size_t size;
+            char text[256];
+            const char *all = string_pool_text(&types->names, name, &size);
+            size = size - 1 < sizeof(text) ? size - 1 : sizeof(text);
+            memcpy(text, all + 1, size); /* the pool may move when it grows */
+            if (!types_intern(types, text, size, &name))
+                return false;
+            number = value_of(types, &captured[i]);
+        }
+        if (!add_field(maker, type, name, number, captured[i].offset))
+            return false;
+    }
+    return true;
+}
+
+/* last_is_value: what a closure is where the last captured variable is no reference. */
 static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,
-                        const struct debug_captured *captured, size_t count)
+                        const struct debug_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
     const uint64_t word = types->pointer_size;
@@ -107,12 +158,13 @@ static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_by
     const uint32_t receiver = count == 0 ? receiver_of(maker, name) : TYPE_NONE;
     if (receiver != TYPE_NONE && !add_field(maker, &type, maker->receiver_name, receiver, word))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!add_field(maker, &type, captured[i].name, captured[i].type, captured[i].offset))
-            return false;
+    if (!add_captured(maker, &type, captured, count, last_is_value))
+        return false;
     type.size = (type.size + word - 1) / word * word;
     return types_add(types, &type, &number) &&
-           map_put(&maker->typing->closure_by_entry, entry, number, &first);
+           map_put(last_is_value ? &maker->typing->closure_of_value
+                                 : &maker->typing->closure_by_entry,
+                   entry, number, &first);
 }
 
 static bool add_all(struct maker *maker)
@@ -127,8 +179,11 @@ static bool add_all(struct maker *maker)
         while (i + count < debug->captured.count && captured[count].entry == captured->entry)
             count++;
         i += count;
-        if (g2h_exe_line(exe, captured->entry + slide, &line) &&
-            !add_closure(maker, captured->entry + slide, &line.function, captured, count))
+        if (!g2h_exe_line(exe, captured->entry + slide, &line))
+            continue;
+        if (!add_closure(maker, captured->entry + slide, &line.function, captured, count, false) ||
+            (value_of(maker->types, &captured[count - 1]) != TYPE_NONE &&
+             !add_closure(maker, captured->entry + slide, &line.function, captured, count, true)))
             return false;
     }
     const uint64_t functions = exe_function_count(exe);
@@ -136,7 +191,7 @@ static bool add_all(struct maker *maker)
         struct g2h_bytes name;
         const uint64_t entry = exe_function(exe, i, &name);
         if (may_be_closure(&name) && map_get(&maker->typing->closure_by_entry, entry) == MAP_NONE &&
-            !add_closure(maker, entry, &name, NULL, 0))
+            !add_closure(maker, entry, &name, NULL, 0, false))
             return false;
     }
     return true;

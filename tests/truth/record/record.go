@@ -147,11 +147,11 @@ func table(n int) []uint32 {
 	if err != nil {
 		panic(err)
 	}
-	return unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), n)
+	return (*[1 << 28]uint32)(unsafe.Pointer(&b[0]))[:n:n]
 }
 
 func free(t []uint32) {
-	if err := syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&t[0])), 4*len(t))); err != nil {
+	if err := syscall.Munmap((*[1 << 30]byte)(unsafe.Pointer(&t[0]))[: 4*len(t) : 4*len(t)]); err != nil {
 		panic(err)
 	}
 }
