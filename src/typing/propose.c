@@ -604,10 +604,20 @@ static uint32_t closure_type(struct typer *typer, uint32_t number, const struct 
 {
     const uint32_t type = map_get(&typer->typing->closure_by_entry, code),
                    other = map_get(&typer->typing->closure_of_value, code);
-    return other != MAP_NONE && !is_whole_closure(typer, number, object, type) &&
-                   is_whole_closure(typer, number, object, other)
-               ? other
-               : type;
+    if (type == MAP_NONE || is_whole_closure(typer, number, object, type))
+        return type;
+    if (other != MAP_NONE && is_whole_closure(typer, number, object, other))
+        return other;
+    uint32_t result = TYPE_NONE;
+    for (uint32_t next = type_of(typer->typing, type)->key; next != TYPE_NONE;
+         next = type_of(typer->typing, next)->key) {
+        if (!is_whole_closure(typer, number, object, next))
+            continue;
+        if (result != TYPE_NONE)
+            return type; /* there is no telling */
+        result = next;
+    }
+    return result != TYPE_NONE ? result : type;
 }
 
 /* What the object that a reference hits says itself. */
