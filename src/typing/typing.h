@@ -102,6 +102,7 @@ struct typing {
     uint64_t elemtype_offset;   /* in a channel; 0: there is none */
     struct map channel_by_elem; /* address of the elements' type → what a channel of it points to */
     struct map closure_by_entry; /* code pointer → type */
+    struct map closure_of_value; /* code pointer → type, if the last captured variable is a value */
     struct map scope_by_pc;      /* → scope */
     VECTOR(struct scope) scopes;
     debug_local_vector locals;

@@ -3,7 +3,7 @@
 # patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
+#   GOROOTS              the releases (default: see tests/go.sh)
 #   SHARE                the part of each heap (default: 0.1; 1 is millions of objects)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -12,7 +12,7 @@ converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/truth}
 share=${SHARE:-0.1}
 node="${NODE:-node} --max-old-space-size=8000"
-export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+. "$top/tests/go.sh"
 
 # What each heap must reach, in percent: objects with a typed region, bytes, edges; and the most that may be wrong.
 # newer NEW OLD: which of them is for this release.
@@ -54,10 +54,8 @@ check() { # HEAP VARIANT N
 	fi
 }
 
-goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
-[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
 for goroot in $goroots; do
-	release=$("$goroot/bin/go" env GOVERSION)
+	release=$(go_release "$goroot")
 	mkdir -p "$build/$release"
 	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" >"$build/$release/log" 2>&1; then
 		echo "not ok - $release: the heaps dump themselves"

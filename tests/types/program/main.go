@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -129,6 +130,12 @@ func (o onlyPointer) area() float64     { return 0 }
 func (f callback) area() float64        { return 1 }
 func (c *circle) grow(by float64) shape { c.r += by; return c }
 
+type wide struct {
+	numbers [10]int
+	first   *leaf
+	text    string
+}
+
 // everything has a field of every kind.
 type everything struct {
 	Pointer     *leaf
@@ -223,6 +230,7 @@ type everything struct {
 	FuncGeneric func() string
 	FuncStatic  func(string) int
 	FuncNamed   callback
+	FuncWide    func() int
 
 	AnyPointer   interface{}
 	AnyStruct    interface{}
@@ -518,9 +526,16 @@ func buildFuncs(k *known.Known, e *everything) {
 	e.FuncGeneric = generic(newLeaf("generic"), text("generic"))
 	e.FuncStatic = func(s string) int { return len(s) }
 	e.FuncNamed = func(n int) int { return n + len(b) }
+	// Too large for registers, so DWARF has its address, a pointer, where the closure has the value; up to 1.25 optimized code has
+	// neither, so that only the class can be asked for.
+	w := wide{first: newLeaf("captured in a value"), text: text("captured in a value")}
+	e.FuncWide = func() int { return w.sum() + w.sum() }
 	k.Captured(&e.FuncValue, "byValue", byValue)
 	k.Captured(&e.FuncMany, "a", a)
 }
+
+//go:noinline
+func (w wide) sum() int { return len(w.text) + w.numbers[len(w.text)%10] + int(w.first.number) }
 
 func generic[T any](v *T, name string) func() string {
 	return func() string { return fmt.Sprint(v, name) }
@@ -552,7 +567,18 @@ var (
 	GlobalAtomic atomic.Pointer[leaf]
 	GlobalOnce   sync.Once
 	GlobalPair   pair[string, *tree]
+	// The address of a type before a pointer, and yet no interface that holds that pointer.
+	GlobalTyped struct {
+		is reflect.Type
+		of []square
+	}
 )
+
+// Has a pointer where a square has, of another name.
+type linked struct {
+	number uint64
+	next   *linked
+}
 
 func buildGlobals() {
 	GlobalLeaf = newLeaf("global")
@@ -575,6 +601,7 @@ func buildGlobals() {
 	GlobalShape = square{1, text("global shape")}
 	GlobalSync.Store(text("global sync"), newLeaf("global sync"))
 	GlobalAtomic.Store(newLeaf("global atomic"))
+	GlobalTyped.is, GlobalTyped.of = reflect.TypeOf(linked{}), []square{{1, text("global typed")}, {2, text("global typed")}}
 	GlobalPair.key, GlobalPair.value = text("global pair"), newTree("global pair")
 }
 
@@ -762,6 +789,7 @@ func start(k *known.Known) {
 	k.Variable("main.GlobalSync", &GlobalSync)
 	k.Variable("main.GlobalAtomic", &GlobalAtomic)
 	k.Variable("main.GlobalPair", &GlobalPair)
+	k.Variable("main.GlobalTyped", &GlobalTyped)
 	k.Expect(`^runtime\.g$`, 10, true)
 	k.Expect(`^(runtime\.sudog|sudog<.*>)$`, 2, true)
 	k.Expect(`^main\.bigKey$`, 4, false)
