@@ -5,6 +5,7 @@ package known
 import (
 	"encoding/json"
 	"fmt"
+	"io/ioutil"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -475,7 +476,7 @@ func (k *Known) Write(directory string) {
 	sort.Slice(k.Objects, func(i, j int) bool { return k.Objects[i].Addr < k.Objects[j].Addr })
 	text, err := json.MarshalIndent(k, "", " ")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(directory, "types.json"), text, 0o666)
+		err = ioutil.WriteFile(filepath.Join(directory, "types.json"), text, 0o666)
 	}
 	if err != nil {
 		panic(err)
