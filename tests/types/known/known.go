@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/ioutil"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -424,7 +423,12 @@ func (k *Known) closure(f uintptr, o owner, field, where string) {
 		return
 	}
 	k.visited[visit{f, nil, 1}] = true
-	k.object(f, 2*word, "closure", where, o.source, true, "func "+fn.Name())
+	name := fn.Name()
+	if !strings.Contains(name, ".func") && !strings.HasSuffix(name, "-fm") {
+		// Old releases tell of a method that is inlined at the start of its method value. Other functions are in no object.
+		name += "-fm"
+	}
+	k.object(f, 2*word, "closure", where, o.source, true, "func "+name)
 }
 
 // Root is a global variable of type interface{}: package.name.
