@@ -101,6 +101,12 @@ all() {
 			echo "not ok 0 - there is a Go in $GOROOT"
 			continue
 		}
+		case $release in
+		go1.1[0-6]*)
+			echo "ok 0 - programs ($release) # SKIP its dumps do not name the release, nor what deferred calls were given"
+			continue
+			;;
+		esac
 		programs
 		leakserver
 		if [ "$("$go" env GOHOSTARCH)" = amd64 ]; then

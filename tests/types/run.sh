@@ -39,7 +39,8 @@ variant() {
 	at=$build/$name
 	shift 2
 	mkdir -p "$at"
-	if ! (cd "$here" && "$go" build -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
+	# shellcheck disable=SC2086  # a command and its arguments
+	if ! (cd "$here" && ${go_build:-"$go" build} -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
 		echo "not ok - $name: builds"
 		tail -n 20 "$at/log" | sed 's/^/# /'
 		return
@@ -120,10 +121,9 @@ for GOROOT in $goroots; do
 	*) all='--dwarf --captures' ;;
 	esac
 	# What the program believes to know, against tests/truth's allocator.
-	overlay=$build/$release-truth/overlay
-	if "${NODE:-node}" "$here/../truth/overlay.mjs" "$GOROOT" "$overlay"; then
-		variant truth truth -tags=truth -overlay="$overlay/overlay.json"
-	fi
+	go_build="$here/../truth/go-build.sh $GOROOT $build/$release-truth/runtime"
+	variant truth truth -tags=truth
+	go_build=
 	variant plain "$all"
 	variant no-dwarf '' -ldflags=-w
 	variant stripped '' '-ldflags=-s -w'
