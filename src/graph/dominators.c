@@ -73,14 +73,6 @@ struct search {
 
 /* ---- the depth-first search ---- */
 
-static uint32_t node_of(const struct search *search, struct node node)
-{
-    return node.of == OF_SYNTHETIC ? node.index
-           : node.of == OF_OBJECT
-               ? search->synthetics + node.index
-               : search->synthetics + search->graph->heap->object_count + node.index;
-}
-
 static inline bool is_garbage(const struct g2h_graph *graph, uint32_t object)
 {
     return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
@@ -91,7 +83,7 @@ static bool find_own_edges(struct search *search)
     const struct g2h_graph *graph = search->graph;
     for (uint64_t i = graph->first_object_child; i < graph->child_count; i++) {
         const struct edge *edge = &graph->children[i];
-        const struct own_edge own = {edge->source.index, node_of(search, edge->target)};
+        const struct own_edge own = {edge->source.index, graph_node_number(graph, edge->target)};
         if (edge->type != EDGE_WEAK && edge->target.of == OF_PART &&
             !vector_push(&search->own, own))
             return false;
@@ -156,7 +148,7 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
     const uint64_t first = graph->first_child[node], end = graph->first_child[node + 1];
     while (first + *next < end) {
         const struct edge *edge = &graph->children[first + (*next)++];
-        const uint32_t target = node_of(search, edge->target);
+        const uint32_t target = graph_node_number(graph, edge->target);
         if (edge->type != EDGE_WEAK && search->result->place_of[target] == NOWHERE)
             return target;
     }
@@ -249,7 +241,7 @@ static void take_edges_of_synthetics(struct search *search, bool is_second)
         const struct edge *edge = &graph->children[i];
         if (edge->type != EDGE_WEAK)
             take_edge(search, is_second, place_of[edge->source.index],
-                      place_of[node_of(search, edge->target)]);
+                      place_of[graph_node_number(graph, edge->target)]);
     }
 }
 
@@ -292,7 +284,7 @@ static struct g2h_error *sort_edges(struct search *search)
     const struct g2h_graph *graph = search->graph;
     const uint32_t nodes = search->result->nodes;
     struct edge_walk walk = {search, false};
-    uint32_t sum = 0;
+    uint64_t sum = 0;
     search->semi = large_alloc(nodes, sizeof(*search->semi));
     search->first_back = large_alloc((size_t)nodes + 1, sizeof(*search->first_back));
     if (!search->semi || !search->first_back)
@@ -302,12 +294,15 @@ static struct g2h_error *sort_edges(struct search *search)
         workers_run(graph->threads, graph->block_count + 1, take_edges, &walk);
     if (error)
         return error;
-    for (uint32_t i = 0; i < nodes; i++) { /* all edges are fewer than 2^32: NODE_LIMIT */
+    for (uint32_t i = 0; i < nodes; i++) {
         const uint32_t count = search->first_back[i];
-        search->first_back[i] = sum;
+        search->first_back[i] = (uint32_t)sum;
         sum += count;
     }
-    search->back_count = sum;
+    if (sum > UINT32_MAX)
+        return error_create(G2H_ERROR_LIMIT, "%s: %llu edges: too many to find dominators",
+                            graph->heap->input->name, (unsigned long long)sum);
+    search->back_count = (size_t)sum;
     search->back = large_alloc(search->back_count, sizeof(*search->back));
     if (!search->back)
         return &error_no_memory;

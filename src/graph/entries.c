@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "graph/fold.h"
 #include "graph/graph.h"
 #include "graph/keys.h"
 #include "heap/pointers.h"
@@ -132,7 +133,8 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
         struct g2h_error *error = NULL;
         for (uint32_t j = 0; j < block->objects && !error; j++) {
             const uint32_t object = (uint32_t)(i << BLOCK_SHIFT) + j;
-            if (block->starts[j] < block->starts[j + 1] && has_entries(graph, object))
+            if (block->starts[j] < block->starts[j + 1] && !fold_hides(graph->fold, object) &&
+                has_entries(graph, object))
                 error = name_object(&walk, object, &names);
         }
         block->entry_names = realloc(names.data, (names.count + 1) * sizeof(*names.data));

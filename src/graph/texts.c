@@ -237,7 +237,9 @@ static struct g2h_error *hash_objects(void *context, size_t task, unsigned worke
         const struct text_entry entry = {object, typing->texts[object]};
         const uint8_t *bytes;
         uint64_t size;
-        if (entry.extent == 0 || typing_object(typing, object).form != OBJECT_TEXT)
+        const uint64_t *hidden = numbering->texts->hidden;
+        if (entry.extent == 0 || (hidden && (hidden[object / 64] >> (object % 64) & 1) != 0) ||
+            typing_object(typing, object).form != OBJECT_TEXT)
             continue;
         if (plain_bytes(numbering->texts, &own->reader, &entry, &bytes, &size)) {
             *at++ = (struct hashed){object, (uint32_t)map_hash_text(bytes, (size_t)size)};

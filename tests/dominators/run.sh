@@ -40,3 +40,32 @@ for name in 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stac
 	rm "$build/$name.dump"
 done
 node tests/dominators/dominators.test.mjs "${files[@]}"
+
+# fold NAME DUMP EXE NODES...: the whole snapshot, and folded ones, the same for one thread and for two.
+folds=()
+fold() {
+	local name=$1 dump=$2 exe=$3 nodes
+	[ ${#folds[@]} -eq 0 ] || folds+=(--)
+	folds+=("$build/$name.heapsnapshot")
+	[ -e "$build/$name.heapsnapshot" ] ||
+		"$converter" ${exe:+--exe "$exe"} -o "$build/$name.heapsnapshot" "$dump" 2>>"$build/log"
+	for nodes in "${@:4}"; do
+		"$converter" ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 2 -o "$build/$name.$nodes.heapsnapshot" "$dump" 2>>"$build/log"
+		if "$converter" ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 1 "$dump" 2>>"$build/log" |
+			cmp -s - "$build/$name.$nodes.heapsnapshot"; then
+			echo "ok - $name in $nodes nodes: the same for any number of threads"
+		else
+			echo "not ok - $name in $nodes nodes: the same for any number of threads"
+		fi
+		folds+=("$build/$name.$nodes.heapsnapshot")
+	done
+}
+
+leakserver=samples/leakserver.exe.gz
+fold leakserver.1 samples/leakserver.1.dump.gz $leakserver 4000 2000 1000 400
+fold leakserver.2 samples/leakserver.2.dump.gz $leakserver 17000 10000 5000 1000 300
+fold leakserver.2-untyped samples/leakserver.2.dump.gz '' 10000 1000 160
+fold go1.26-386.2 samples/dumps/go1.26-386.2.dump.gz '' 20000 5000 600 200
+fold go1.3.3-amd64.2 samples/dumps/go1.3.3-amd64.2.dump.gz '' 10000 1000
+fold go1.15-amd64.1 samples/dumps/go1.15-amd64.1.dump.gz '' 9000 3000 500
+node tests/dominators/fold.test.mjs "${folds[@]}"
