@@ -180,6 +180,12 @@ static void account_graph(const struct g2h_graph *graph)
          "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     fprintf(stderr, "snapshot\n");
+    if (account->left_out_objects > 0)
+        line("objects left out as garbage", account->left_out_objects, "", "");
+    if (account->folded_nodes > 0) {
+        line("objects folded", account->folded_objects, "", "");
+        line("  into nodes", account->folded_nodes, "", "");
+    }
     line("nodes", account->nodes, "", "");
     line("  of them synthetic", account->synthetic_nodes, "", "");
     line("edges", account->edges, "", "");

@@ -1,11 +1,12 @@
 // A folded snapshot against the whole one, both in DevTools' own worker: what folding promises (docs/snapshot.md).
 //
 //   fold.test.mjs WHOLE FOLDED... [-- WHOLE FOLDED...]...
+//   fold.test.mjs --comparison FOLDED FOLDED
 //
 // A folded snapshot's name has how many nodes it may have at most: NAME.NODES.heapsnapshot. TAP on standard output.
 
 import {basename} from 'node:path';
-import {loadSnapshot} from '../devtools/devtools.mjs';
+import {comparison, loadSnapshot} from '../devtools/devtools.mjs';
 
 let tests = 0;
 
@@ -123,9 +124,30 @@ function compare(name, whole, folded, most) {
   });
 }
 
+/** Two dumps of one process, both folded: what has come and gone of each class must add up. */
+function compareFolded(name, one, other) {
+  test(`${name}: Comparison of two that are folded`, () => {
+    const rows = comparison(one, other), before = one.aggregates(), after = other.aggregates();
+    let unchanged = 0;
+    for (const node of other.nodes()) {
+      unchanged += node.selfSize > 0 && one.nodeById(node.id)?.className === node.className ? 1 : 0;
+    }
+    expect(unchanged > 0, 'nothing is unchanged');
+    for (const className of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      const difference = (after[className]?.self ?? 0) - (before[className]?.self ?? 0);
+      const delta = rows[className]?.sizeDelta ?? 0;
+      expect(delta === difference, `${className}: Size Delta is ${delta}, not ${difference}`);
+    }
+  });
+}
+
 const lists = [[]];
 for (const argument of process.argv.slice(2)) {
   argument === '--' ? lists.push([]) : lists.at(-1).push(argument);
+}
+if (lists[0][0] === '--comparison') {
+  const [, one, other] = lists.shift();
+  compareFolded(`${basename(one)}, ${basename(other)}`, await loadSnapshot(one), await loadSnapshot(other));
 }
 for (const [file, ...files] of lists) {
   const whole = await loadSnapshot(file);

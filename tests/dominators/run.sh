@@ -69,3 +69,4 @@ fold go1.26-386.2 samples/dumps/go1.26-386.2.dump.gz '' 20000 5000 600 200
 fold go1.3.3-amd64.2 samples/dumps/go1.3.3-amd64.2.dump.gz '' 10000 1000
 fold go1.15-amd64.1 samples/dumps/go1.15-amd64.1.dump.gz '' 9000 3000 500
 node tests/dominators/fold.test.mjs "${folds[@]}"
+node tests/dominators/fold.test.mjs --comparison "$build/leakserver.1.2000.heapsnapshot" "$build/leakserver.2.5000.heapsnapshot"
