@@ -30,6 +30,11 @@
  *      F now. If only folded nodes of d lead there, either they have become two different ones, of
  *      which one is not F, or d → x was added.
  *
+ * Where d is the root the added edges come from "(folded)" instead: DevTools computes no distances
+ * if objects are children of the root. It is a child of the root which no other edge leads to and
+ * from which no others lead on, so it dominates nothing, for there is a way without these edges to
+ * everything; and they do as well as edges from the root.
+ *
  * So the retained size of each kept node is what it was: its own size, that of the kept nodes it
  * dominates and that of the folded nodes that belong to these; and the retained size of a folded
  * one is its own. An object that would be alone in its F is kept itself if its dominator is and if
@@ -424,12 +429,17 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
 }
 
 /* ×1,234 */
-static int print_count(char *at, size_t size, uint32_t count)
+static void print_count(char *at, size_t size, uint32_t count)
 {
-    return count >= 1000000 ? snprintf(at, size, "×%u,%03u,%03u", count / 1000000,
-                                       count / 1000 % 1000, count % 1000)
-           : count >= 1000  ? snprintf(at, size, "×%u,%03u", count / 1000, count % 1000)
-                            : snprintf(at, size, "×%u", count);
+    char digits[16];
+    const int length = snprintf(digits, sizeof(digits), "%u", count);
+    size_t used = (size_t)snprintf(at, size, "×");
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            at[used++] = ',';
+        at[used++] = digits[i];
+    }
+    at[used] = '\0';
 }
 
 /*
@@ -674,6 +684,14 @@ static bool needs_extra(const struct counting *counting, uint32_t node)
            (entered != ENTERED_NOT || node >= counting->fold->kept);
 }
 
+/* The node that has the extra edge to another: the root must have none to objects. */
+static uint32_t extra_source(const struct counting *counting, uint32_t node)
+{
+    const struct fold *fold = counting->fold;
+    return counting->dominators[node] == 0 ? fold->number_of[fold->group]
+                                           : counting->dominators[node];
+}
+
 static bool add_extras(const struct counting *counting)
 {
     struct fold *fold = counting->fold;
@@ -682,7 +700,7 @@ static bool add_extras(const struct counting *counting)
         return false;
     for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
         if (needs_extra(counting, i))
-            first[counting->dominators[i] + 2]++;
+            first[extra_source(counting, i) + 2]++;
     for (uint32_t i = 0; i < fold->kept; i++) {
         fold->edge_counts[i] += first[i + 2];
         first[i + 2] += first[i + 1];
@@ -692,7 +710,7 @@ static bool add_extras(const struct counting *counting)
         return false;
     for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
         if (needs_extra(counting, i))
-            fold->extra[first[counting->dominators[i] + 1]++] = i;
+            fold->extra[first[extra_source(counting, i) + 1]++] = i;
     return true;
 }
 
@@ -703,11 +721,12 @@ static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *domi
     struct counting counting = {.fold = fold, .dominators = dominators};
     struct g2h_error *error = &error_no_memory;
     bool good;
-    counting.seen = calloc(graph->threads, sizeof(*counting.seen));
+    const unsigned threads = fold_threads(graph->threads);
+    counting.seen = calloc(threads, sizeof(*counting.seen));
     counting.entered = malloc(((size_t)fold->nodes + 1) * sizeof(*counting.entered));
     fold->edge_counts = calloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
     good = counting.seen && counting.entered && fold->edge_counts;
-    for (unsigned i = 0; i < graph->threads && good; i++) {
+    for (unsigned i = 0; i < threads && good; i++) {
         counting.seen[i] = fold_seen(fold);
         good = counting.seen[i] != NULL;
     }
@@ -715,7 +734,7 @@ static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *domi
         memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
         const size_t tasks = 1 + graph->block_count +
                              ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
-        error = workers_run(graph->threads, tasks, count_edges, &counting);
+        error = workers_run(threads, tasks, count_edges, &counting);
     }
     if (!error && !add_extras(&counting))
         error = &error_no_memory;
@@ -723,7 +742,7 @@ static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *domi
         fold->edge_counts[fold->number_of[fold->group]] += fold->folded_count;
     for (uint32_t i = 0; i < fold->nodes && !error; i++)
         fold->edges += fold->edge_counts[i];
-    for (unsigned i = 0; i < graph->threads && counting.seen; i++)
+    for (unsigned i = 0; i < threads && counting.seen; i++)
         fold_seen_free(fold, counting.seen[i]);
     free(counting.seen);
     free(counting.entered);

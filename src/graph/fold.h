@@ -85,6 +85,12 @@ static inline void fold_seen_free(const struct fold *fold, uint32_t *seen)
     large_free(seen, fold->nodes, sizeof(uint32_t));
 }
 
+/* So there are not too many threads that need one. */
+static inline unsigned fold_threads(unsigned threads)
+{
+    return threads < 8 ? threads : 8;
+}
+
 /*
  * The written node to which an edge leads; FOLD_LEFT_OUT where it is not written. source is a
  * written node, target one of the graph. Of a folded node no weak edges are written, and none to

@@ -106,6 +106,14 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
     }
     text_printf(&text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
                 (unsigned long long)graph->ids.displaced.count);
+    if (graph->account.left_out_objects > 0)
+        text_printf(&text, ",\"left_out_objects\":%llu,\"left_out_bytes\":%llu",
+                    (unsigned long long)graph->account.left_out_objects,
+                    (unsigned long long)graph->account.left_out_bytes);
+    if (graph->account.folded_nodes > 0)
+        text_printf(&text, ",\"folded_objects\":%llu,\"folded_nodes\":%llu",
+                    (unsigned long long)graph->account.folded_objects,
+                    (unsigned long long)graph->account.folded_nodes);
     text_printf(&text,
                 "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_"
                 "native_bytes\":0},\n",
@@ -371,7 +379,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
                                          const struct g2h_output_options *options)
 {
-    const unsigned threads = options->threads ? options->threads : graph->threads;
+    unsigned threads = options->threads ? options->threads : graph->threads;
     struct writer writer = {
         .graph = graph,
         .progress = options->progress,
@@ -380,6 +388,7 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
         .string_tasks = (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK)};
     struct g2h_error *error = NULL;
     if (graph->fold) {
+        threads = fold_threads(threads);
         writer.folded_tasks = folded_edge_tasks(graph->fold);
         writer.seen = calloc(threads, sizeof(*writer.seen));
         TRY(writer.seen);

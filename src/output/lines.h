@@ -72,7 +72,7 @@ struct edge_label {
     uint32_t name;
 };
 
-/* Of the pointer at offset, which hits target. entry: the name of a map's entry, or NAME_NONE. */
+/* Of a pointer of this name. entry: what names it as a map's entry, or NAME_NONE. */
 static inline struct edge_label label_pointer(const struct g2h_graph *graph,
                                               const struct edge_name *name, uint32_t entry,
                                               bool is_weak)

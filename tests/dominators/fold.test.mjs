@@ -42,7 +42,7 @@ function countOf(items) {
 function compare(name, whole, folded, most) {
   const group = folded.nodesByName('(folded)')[0];
   // The nodes that stand for others, and for how many.
-  const countById = new Map(group.edges().map(edge => [edge.target.id, edge.name]));
+  const countById = new Map(group.edges().filter(({type}) => type === 'weak').map(edge => [edge.target.id, edge.name]));
   const foldedNodes = [], kept = [];
   for (const node of folded.nodes()) {
     (countById.has(node.id) ? foldedNodes : kept).push(node);
@@ -51,6 +51,8 @@ function compare(name, whole, folded, most) {
   test(`${name}: loads without a word, with ${folded.nodeCount} of ${whole.nodeCount} nodes`, () => {
     expect(folded.problems.length === 0, () => folded.problems[0]);
     expect(folded.nodeCount <= most, `more than ${most}`);
+    expect(group.retainedSize === 0, 'the group of folded nodes retains something');
+    expect(folded.root.edges().every(({target}) => target.type === 'synthetic'), 'the root holds an object');
     expect(countOf([...folded.nodes()].map(node => node.id)).size === folded.nodeCount, 'an id is there twice');
     for (const node of folded.nodes()) {
       expect(node.distance !== null, () => `${node} has no way from the root`);
