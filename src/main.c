@@ -7,6 +7,7 @@
  *   graph   nodes and edges
  *   output  the snapshot's text
  */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,6 +112,14 @@ static struct g2h_error *convert(const struct options *options, struct target *t
     return error;
 }
 
+/* Large arrays grow in place, and go back to the system when they are freed. */
+static void give_back_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -120,6 +129,7 @@ int main(int argc, char **argv)
 
     if (!options_parse(argc, argv, &options, &status))
         return status;
+    give_back_memory();
     if (!options.output && isatty(STDOUT_FILENO)) {
         fprintf(stderr,
                 "go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:\n"

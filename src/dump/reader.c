@@ -214,16 +214,21 @@ static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
     return read_fields(reader, ret->size, &ret->fields);
 }
 
+struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
+{
+    return (struct g2h_fields){.end = reader->cursor.end,
+                               .left =
+                                   reader->layout->object_fields == FIELDS_NONE ? 0 : UINT64_MAX,
+                               .kinds = reader->layout->field_kinds};
+}
+
 bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret)
 {
     copy->cursor.at++; /* the tag: one byte in every layout */
     if (!read_object_memory(copy, ret))
         return false;
-    ret->fields =
-        (struct g2h_fields){.at = copy->cursor.at,
-                            .end = copy->cursor.end,
-                            .left = copy->layout->object_fields == FIELDS_NONE ? 0 : UINT64_MAX,
-                            .kinds = copy->layout->field_kinds};
+    ret->fields = reader_object_fields(copy);
+    ret->fields.at = copy->cursor.at;
     return true;
 }
 

@@ -31,6 +31,9 @@ uint64_t reader_repairs(const struct g2h_reader *reader);
 /* Sets a copy of a reader to a record that was read before. */
 void reader_seek(struct g2h_reader *copy, uint64_t offset);
 
+/* What the field lists of all objects have in common: the end of the input, the kinds of fields. */
+struct g2h_fields reader_object_fields(const struct g2h_reader *reader);
+
 /*
  * Reads an object record again, at copy's position, as far as its field list, which is not walked:
  * ret->fields.end is the end of the input.

@@ -125,7 +125,7 @@ static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
         const uint32_t object = node - search->synthetics;
         if (object >= graph->heap->object_count)
             return true;
-        const struct block *block = &graph->blocks[object >> BLOCK_SHIFT];
+        const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
         const uint32_t *start = &block->starts[object & (BLOCK_OBJECTS - 1)];
         if (search->own.count > 0)
             visit_parts(search, object, place);
@@ -159,7 +159,7 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
 {
     const struct g2h_graph *graph = search->graph;
     const uint32_t object = node - search->synthetics, *place_of = search->result->place_of;
-    const struct block *block = &graph->blocks[object >> BLOCK_SHIFT];
+    const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
     const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
     const bool garbage = is_garbage(graph, object);
     for (uint32_t i = *next; i < end; i++) {
@@ -248,7 +248,7 @@ static void take_edges_of_synthetics(struct search *search, bool is_second)
 static inline void take_edges_of_block(struct search *search, size_t number, bool is_second)
 {
     const struct g2h_graph *graph = search->graph;
-    const struct block *block = &graph->blocks[number];
+    const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t *place_of = search->result->place_of + search->synthetics;
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
@@ -291,7 +291,7 @@ static struct g2h_error *sort_edges(struct search *search)
         return &error_no_memory;
     memcpy(search->semi, search->result->above, (size_t)nodes * sizeof(*search->semi));
     struct g2h_error *error =
-        workers_run(graph->threads, graph->block_count + 1, take_edges, &walk);
+        workers_run(graph->threads, graph->targets.block_count + 1, take_edges, &walk);
     if (error)
         return error;
     for (uint32_t i = 0; i < nodes; i++) {
@@ -307,7 +307,7 @@ static struct g2h_error *sort_edges(struct search *search)
     if (!search->back)
         return &error_no_memory;
     walk.is_second = true;
-    error = workers_run(graph->threads, graph->block_count + 1, take_edges, &walk);
+    error = workers_run(graph->threads, graph->targets.block_count + 1, take_edges, &walk);
     /* each has moved to where the next one begins */
     memmove(search->first_back + 1, search->first_back,
             (size_t)nodes * sizeof(*search->first_back));

@@ -75,27 +75,23 @@ static inline void prefetch(const struct g2h_heap *heap, const uint32_t *target,
                             const uint32_t *end)
 {
     enum { NEAR = 8, FAR = 16 };
-    if (end - target > FAR && target[FAR] != NO_TARGET) {
-        __builtin_prefetch(&heap->addresses[target[FAR]]);
-        __builtin_prefetch(&heap->offsets[target[FAR]]);
-    }
+    if (end - target > FAR && target[FAR] != NO_TARGET)
+        __builtin_prefetch(&heap->objects[target[FAR]]);
     if (end - target > NEAR && target[NEAR] != NO_TARGET)
-        __builtin_prefetch(heap->input->data + heap->offsets[target[NEAR]]);
+        __builtin_prefetch(heap->input->data + heap_offset(heap, target[NEAR]));
 }
 
 static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_vector *names)
 {
     struct g2h_graph *graph = walk->graph;
     const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct shape *shape = heap_shape(heap, number);
     const uint32_t *end, *target = object_targets(graph, number, &end);
-    struct g2h_reader copy = *heap->reader;
     struct g2h_object object;
     struct pointers pointers;
     uint64_t offset, value;
     unsigned slot;
-    reader_seek(&copy, heap->offsets[number]);
-    reader_object_again(&copy, &object);
+    heap_object(heap, number, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&walk->namer, &graph->names, number, shape, &object.contents);
     walk->value = UINT64_MAX;
@@ -125,10 +121,12 @@ static bool has_entries(const struct g2h_graph *graph, uint32_t object)
 struct g2h_error *graph_name_entries(struct g2h_graph *graph)
 {
     struct walk walk = {.graph = graph, .elem_room = elem_room, .key_room = key_room};
-    walk.key = (struct key_reader){&graph->names, &graph->texts.reader, graph->redact, walk.memo,
-                                   UINT32_MAX};
-    for (size_t i = 0; i < graph->block_count; i++) {
-        struct block *block = &graph->blocks[i];
+    walk.key = (struct key_reader){&graph->names, graph->redact, walk.memo, UINT32_MAX};
+    graph->entry_names = calloc(graph->targets.block_count + 1, sizeof(*graph->entry_names));
+    if (!graph->entry_names)
+        return &error_no_memory;
+    for (size_t i = 0; i < graph->targets.block_count; i++) {
+        const struct target_block *block = &graph->targets.blocks[i];
         number_vector names = {0};
         struct g2h_error *error = NULL;
         for (uint32_t j = 0; j < block->objects && !error; j++) {
@@ -137,8 +135,8 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
                 has_entries(graph, object))
                 error = name_object(&walk, object, &names);
         }
-        block->entry_names = realloc(names.data, (names.count + 1) * sizeof(*names.data));
-        if (!block->entry_names) {
+        graph->entry_names[i] = realloc(names.data, (names.count + 1) * sizeof(*names.data));
+        if (!graph->entry_names[i]) {
             free(names.data);
             return &error_no_memory;
         }

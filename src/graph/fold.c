@@ -162,7 +162,8 @@ static struct g2h_error *find_classes(void *context, size_t task, unsigned worke
     const struct folding *folding = context;
     const struct g2h_graph *graph = folding->graph;
     const uint32_t *place_of = folding->tree.place_of + graph->synthetics.count;
-    const uint32_t first = (uint32_t)task << BLOCK_SHIFT, count = graph->blocks[task].objects;
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+                   count = graph->targets.blocks[task].objects;
     (void)worker;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t object = first + i;
@@ -183,7 +184,7 @@ static struct g2h_error *classify(struct folding *folding)
     const uint32_t synthetics = (uint32_t)graph->synthetics.count,
                    parts = synthetics + graph->heap->object_count;
     struct g2h_error *error =
-        workers_run(graph->threads, graph->block_count, find_classes, folding);
+        workers_run(graph->threads, graph->targets.block_count, find_classes, folding);
     for (uint32_t i = 0; i < synthetics; i++) {
         const uint32_t place = folding->tree.place_of[i], id = graph->synthetics.data[i].id;
         folding->what[place] = CLASS_SYNTHETIC;
@@ -657,14 +658,15 @@ static struct g2h_error *count_edges(void *context, size_t task, unsigned worker
                                    graph->first_child[i + 1]);
         return NULL;
     }
-    if (task > graph->block_count) {
+    if (task > graph->targets.block_count) {
         count_of_folded(counting, seen,
-                        (uint32_t)(task - 1 - graph->block_count) * FOLDED_PER_TASK);
+                        (uint32_t)(task - 1 - graph->targets.block_count) * FOLDED_PER_TASK);
         return NULL;
     }
     const uint32_t first = (uint32_t)(task - 1) << BLOCK_SHIFT;
     uint64_t child = graph_object_child(graph, first);
-    for (uint32_t object = first; object < first + graph->blocks[task - 1].objects; object++) {
+    for (uint32_t object = first; object < first + graph->targets.blocks[task - 1].objects;
+         object++) {
         const uint32_t source = fold->number_of[synthetics + object];
         const uint64_t own = child;
         while (graph_is_child_of(graph, child, object))
@@ -732,7 +734,7 @@ static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *domi
     }
     if (good) {
         memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
-        const size_t tasks = 1 + graph->block_count +
+        const size_t tasks = 1 + graph->targets.block_count +
                              ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
         error = workers_run(threads, tasks, count_edges, &counting);
     }

@@ -29,7 +29,7 @@ bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret)
 static struct g2h_error *add_parts(struct g2h_graph *graph, uint32_t object)
 {
     const uint64_t size = heap_object_size(graph->heap, object),
-                   address = graph->heap->addresses[object];
+                   address = heap_address(graph->heap, object);
     struct text text = {0};
     uint32_t edge_name;
     size_t length;
@@ -86,12 +86,19 @@ static struct g2h_error *count_all(struct g2h_graph *graph)
 }
 
 /* Types came with Go 1.7's layout of descriptors; dumps before 1.4 have their own. */
+static bool is_to_type(const struct g2h_graph *graph)
+{
+    return graph->exe && graph->heap->pointer_form == POINTERS_LISTED &&
+           exe_types(graph->exe)->list.count > 0;
+}
+
 static struct g2h_error *type_objects(struct g2h_graph *graph)
 {
-    if (!graph->exe || graph->heap->pointer_form != POINTERS_LISTED ||
-        exe_types(graph->exe)->list.count == 0)
-        return NULL;
-    return typing_create(graph->heap, graph->exe, graph->threads, &graph->typing);
+    struct g2h_error *error =
+        typing_create(graph->heap, &graph->targets, graph->exe, graph->threads, &graph->typing);
+    if (!error)
+        error = names_add_types(&graph->names, graph->typing, &graph->strings);
+    return error ? error : graph_name_pointers(graph);
 }
 
 /* Strings that are made of what the heap holds come last: all others must be known. */
@@ -118,11 +125,11 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
     if (!error && !graph_intern(graph, "<dummy>", &dummy)) /* V8's string 0 */
         error = &error_no_memory;
     if (!error)
+        error = names_init(&graph->names, graph->heap, graph->exe, &graph->strings);
+    if (!error)
+        error = graph_resolve(graph, is_to_type(graph));
+    if (!error && is_to_type(graph))
         error = type_objects(graph);
-    if (!error)
-        error = names_init(&graph->names, graph->heap, graph->exe, graph->typing, &graph->strings);
-    if (!error)
-        error = graph_resolve(graph);
     if (!error)
         error = graph_add_roots(graph);
     if (!error)
@@ -165,12 +172,10 @@ void g2h_graph_destroy(struct g2h_graph *graph)
 {
     if (!graph)
         return;
-    for (size_t i = 0; i < graph->block_count; i++) {
-        free(graph->blocks[i].targets);
-        free(graph->blocks[i].starts);
-        free(graph->blocks[i].entry_names);
-    }
-    free(graph->blocks);
+    for (size_t i = 0; graph->entry_names && i < graph->targets.block_count; i++)
+        free(graph->entry_names[i]);
+    free(graph->entry_names);
+    targets_deinit(&graph->targets);
     free(graph->live);
     free(graph->frame_pointed);
     free(graph->frames_by_sp);

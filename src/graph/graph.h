@@ -18,6 +18,7 @@
 #include "graph/names.h"
 #include "graph/texts.h"
 #include "heap/heap.h"
+#include "heap/targets.h"
 
 /* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
 enum edge_type {
@@ -56,22 +57,7 @@ struct part {
     uint32_t name, id, size;
 };
 
-/*
- * The pointers of a block of objects. targets has an entry for each word of each object that lies
- * in the heap's range of addresses: the object that it hits, or NO_TARGET. starts[i] is where those
- * of the block's object i begin.
- */
-enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
-#define NO_TARGET UINT32_MAX
-
-struct block {
-    uint32_t *targets, *starts; /* starts has an entry more than the block has objects */
-    uint32_t objects;
-    uint64_t hits;
-    /* Of each pointer of a map's entry (struct edge_name, is_entry), in the order of the edges:
-     * its string; ENTRY_ELEMENT and the element's index; NAME_NONE where the key has no text. */
-    uint32_t *entry_names;
-};
+/* In an entry's name. */
 #define ENTRY_ELEMENT ((uint32_t)1 << 31)
 
 struct g2h_graph {
@@ -97,8 +83,11 @@ struct g2h_graph {
     uint64_t *first_child;       /* by synthetic node, one entry more */
     uint64_t first_object_child; /* from here on: edges of objects, by object */
 
-    struct block *blocks;
-    size_t block_count;
+    struct targets targets; /* of the pointers between objects */
+    /* By block, with typing: of each pointer of a map's entry (struct edge_name, is_entry), in the
+     * order of the edges, its string; ENTRY_ELEMENT and the element's index; NAME_NONE where the
+     * key has no text. */
+    uint32_t **entry_names;
     uint64_t *live;         /* a bit per object that the roots reach; NULL where they reach all */
     uint32_t weak_element;  /* string: what a weak edge is called that would be an element */
     uint8_t *frame_pointed; /* by frame: something points into its contents */
@@ -127,20 +116,11 @@ static inline uint32_t graph_node_number(const struct g2h_graph *graph, struct n
                                    : synthetics + graph->heap->object_count + node.index;
 }
 
-/* Whether value may point to an object: only such words have an entry in a block's targets. */
-static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
-{
-    return value - heap->index.low < heap->index.high - heap->index.low;
-}
-
 /* The targets of an object: *ret_end - the result of them. */
 static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint32_t object,
                                              const uint32_t **ret_end)
 {
-    const struct block *block = &graph->blocks[object >> BLOCK_SHIFT];
-    uint32_t place = object & (BLOCK_OBJECTS - 1);
-    *ret_end = block->targets + block->starts[place + 1];
-    return block->targets + block->starts[place];
+    return targets_of(&graph->targets, object, ret_end);
 }
 
 /*
@@ -170,7 +150,13 @@ bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size,
 bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret);
 
 /* ---- pointers between objects (resolve.c) ---- */
-struct g2h_error *graph_resolve(struct g2h_graph *graph);
+
+/* Finds the target of each pointer; and, unless objects are to be typed first, interns the names of
+ * pointers. */
+struct g2h_error *graph_resolve(struct g2h_graph *graph, bool is_to_type);
+
+/* Interns the names of the pointers of typed objects. */
+struct g2h_error *graph_name_pointers(struct g2h_graph *graph);
 
 /* The frame whose contents hold address, UINT32_MAX. */
 uint32_t graph_frame_at(const struct g2h_graph *graph, uint64_t address);

@@ -48,7 +48,7 @@ static bool list_arenas(struct ids *ids)
     const struct g2h_heap *heap = ids->heap;
     VECTOR(struct id_arena) arenas = {0};
     for (uint32_t i = 0; i < heap->object_count; i++) {
-        uint64_t arena = heap->addresses[i] >> ARENA_SHIFT;
+        uint64_t arena = heap_address(heap, i) >> ARENA_SHIFT;
         if (arenas.count > 0 && arenas.data[arenas.count - 1].arena == arena)
             continue;
         struct id_arena entry = {arena, slot_of(ids, arena)};
@@ -96,8 +96,8 @@ static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
     for (size_t i = ids->slot_begin[slot]; i < ids->slot_begin[slot + 1]; i++) {
         uint64_t address = ids->by_slot[i].arena << ARENA_SHIFT | within;
         uint32_t object =
-            address < limit ? index_candidate(&heap->index, heap->addresses, address) : UINT32_MAX;
-        if (object != UINT32_MAX && heap->addresses[object] == address)
+            address < limit ? index_candidate(&heap->index, heap->objects, address) : UINT32_MAX;
+        if (object != UINT32_MAX && heap_address(heap, object) == address)
             return true;
     }
     return false;
@@ -118,7 +118,7 @@ static struct g2h_error *displace_objects(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;
     for (uint32_t i = 0; i < heap->object_count; i++) {
-        const uint64_t address = heap->addresses[i];
+        const uint64_t address = heap_address(heap, i);
         uint64_t place;
         uint32_t value;
         if (!place_is_used(ids, place_of(ids, address), address))
@@ -176,7 +176,7 @@ uint32_t ids_object(const struct ids *ids, uint32_t object)
 {
     uint32_t place = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
     if (place == MAP_NONE)
-        place = (uint32_t)place_of(ids, ids->heap->addresses[object]);
+        place = (uint32_t)place_of(ids, heap_address(ids->heap, object));
     return 2 * place + 1;
 }
 

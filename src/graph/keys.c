@@ -148,15 +148,14 @@ static const uint8_t *memory_at(const struct key_reader *key, uint64_t address, 
     const struct g2h_heap *heap = key->names->heap;
     uint32_t found = key->hint;
     struct g2h_object object;
-    if (found == UINT32_MAX || address - heap->addresses[found] >= heap_object_size(heap, found))
+    if (found == UINT32_MAX || address - heap_address(heap, found) >= heap_object_size(heap, found))
         found = heap_find(heap, address);
     if (found == UINT32_MAX)
         return key->names->exe ? image_at(exe_image(key->names->exe),
                                           address - exe_slide(key->names->exe), size)
                                : NULL;
-    reader_seek(key->reader, heap->offsets[found]);
-    reader_object_again(key->reader, &object);
-    const uint64_t offset = address - heap->addresses[found];
+    heap_object(heap, found, &object);
+    const uint64_t offset = address - heap_address(heap, found);
     return offset <= object.contents.size && size <= object.contents.size - offset
                ? object.contents.data + offset
                : NULL;
@@ -295,8 +294,7 @@ void key_append_again(const struct key_reader *key, uint32_t number, uint64_t of
     struct g2h_object object;
     struct typed_place place;
     uint32_t integer;
-    reader_seek(key->reader, key->names->heap->offsets[number]);
-    reader_object_again(key->reader, &object);
+    heap_object(key->names->heap, number, &object);
     if (typing_place(key->names->typing, number, offset, &place))
         key_append(key, key->names->of_type[place.type].entries,
                    object.contents.data + (offset - place.offset), place.offset, text, &integer);

@@ -49,7 +49,6 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
 /* What keys are read with. */
 struct key_reader {
     const struct names *names;
-    struct g2h_reader *reader; /* the caller's own copy of the heap's */
     bool redact;
     struct key_memo *memo; /* by slot; NULL: none */
     uint32_t hint;         /* an object that a string may be in; UINT32_MAX: none */

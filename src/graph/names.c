@@ -382,6 +382,8 @@ static bool intern_paths(struct names *names, struct string_pool *strings, uint3
         if (!(is_entry ? intern_entry_word(names, strings, of_type, offset)
                        : intern_word(names, strings, type, plan, offset)))
             return false;
+        of_type->has_gaps = of_type->has_gaps || offset / word >= of_type->value_words ||
+                            of_type->value_paths[offset / word] == NAME_NONE;
     }
     return true;
 }
@@ -413,7 +415,7 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
 
 static uint64_t part_key(const struct names *names, uint32_t object, const struct object_type *what)
 {
-    const uint32_t shape = what->form == OBJECT_PART    ? names->heap->shape_of[object]
+    const uint32_t shape = what->form == OBJECT_PART    ? heap_shape_number(names->heap, object)
                            : what->form == OBJECT_ARRAY ? SHAPE_OF_GUESS - 1
                                                         : SHAPE_OF_GUESS;
     return (uint64_t)shape << 32 | what->type;
@@ -433,8 +435,8 @@ static struct g2h_error *intern_parts(struct names *names, struct string_pool *s
         const bool is_part = what.form == OBJECT_PART, is_array = what.form == OBJECT_ARRAY;
         if ((!is_part && !what.is_guess) || map_get(&names->of_part, key) != MAP_NONE)
             continue;
-        const char *class =
-            string_pool_text(strings, names->of_shape[names->heap->shape_of[object]], &size);
+        const char *class = string_pool_text(
+            strings, names->of_shape[heap_shape_number(names->heap, object)], &size);
         snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
         if (!intern_class(names, strings,
                           is_part    ? before
@@ -449,7 +451,7 @@ static struct g2h_error *intern_parts(struct names *names, struct string_pool *s
 
 uint32_t names_of_object(const struct names *names, uint32_t object)
 {
-    const uint32_t shape = names->heap->shape_of[object];
+    const uint32_t shape = heap_shape_number(names->heap, object);
     if (!names->typing)
         return names->of_shape[shape];
     const struct object_type what = typing_object(names->typing, object);
@@ -468,13 +470,11 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
 }
 
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, const struct typing *typing,
-                             struct string_pool *strings)
+                             const struct g2h_exe *exe, struct string_pool *strings)
 {
     names->of_shape = calloc(heap->shapes.list.count + 1, sizeof(*names->of_shape));
     names->heap = heap;
     names->exe = exe;
-    names->typing = typing;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
     names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     if (!names->of_shape || !names->of_offset)
@@ -483,8 +483,15 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     for (size_t i = 0; i < heap->shapes.list.count; i++)
         if (!shape_name(heap, &heap->shapes.list.data[i], strings, &names->of_shape[i]))
             return &error_no_memory;
-    struct g2h_error *error = typing ? intern_types(names, strings) : NULL;
-    return error || !typing ? error : intern_parts(names, strings);
+    return NULL;
+}
+
+struct g2h_error *names_add_types(struct names *names, const struct typing *typing,
+                                  struct string_pool *strings)
+{
+    names->typing = typing;
+    struct g2h_error *error = intern_types(names, strings);
+    return error ? error : intern_parts(names, strings);
 }
 
 void names_deinit(struct names *names)
@@ -515,6 +522,22 @@ static struct edge_name named(uint32_t path)
     return (struct edge_name){.form = EDGE_NAME_STRING,
                               .is_internal = (path & PATH_INTERNAL) != 0,
                               .value = path & ~PATH_INTERNAL};
+}
+
+bool names_need_keys(const struct names *names, uint32_t object)
+{
+    const struct typing *typing = names->typing;
+    const uint32_t claim = typing ? typing->claims[object] : 0;
+    if (claim == 0 || !typing_is_plain(typing, object) ||
+        heap_has_malloc_header(names->heap, heap_shape(names->heap, object)))
+        return true;
+    const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+    if (of_type->entries)
+        return true;
+    /* Behind what is known of a closure there may be more. */
+    return (claim & CLAIM_ARRAY) == 0 &&
+           (of_type->has_gaps ||
+            typing->types->list.data[(claim & CLAIM_TYPE) - 1].role == ROLE_CLOSURE);
 }
 
 void namer_init(struct namer *namer, const struct names *names, uint32_t object,

@@ -61,6 +61,7 @@ struct type_names {
     uint32_t *value_paths, *array_paths;
     uint64_t value_words, array_words;
     struct map_entries *entries; /* of a map's buckets or groups, else NULL; see keys.h */
+    bool has_gaps;               /* not every word of a value has a path */
 };
 
 #define NAME_NONE     UINT32_MAX
@@ -84,11 +85,17 @@ struct names {
  */
 enum { ELEMENT_OFFSET = 1 << 20 };
 
-/* The names of all shapes, and of all types that objects have. typing may be NULL. */
+/* The names of all shapes. exe may be NULL. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, const struct typing *typing,
-                             struct string_pool *strings);
+                             const struct g2h_exe *exe, struct string_pool *strings);
+
+/* And of all types that objects have. */
+struct g2h_error *names_add_types(struct names *names, const struct typing *typing,
+                                  struct string_pool *strings);
 void names_deinit(struct names *names);
+
+/* Whether the words of an object may have names that are keys; false means that none has. */
+bool names_need_keys(const struct names *names, uint32_t object);
 
 /* The string that an object's node is called, other than a text's. */
 uint32_t names_of_object(const struct names *names, uint32_t object);

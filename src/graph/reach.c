@@ -44,13 +44,13 @@ static bool pop(struct marker *marker, uint32_t *ret)
     while (marker->queue_count < QUEUE && marker->stack.count > 0) {
         uint32_t object = marker->stack.data[--marker->stack.count];
         __builtin_prefetch(
-            &graph->blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
+            &graph->targets.blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
         marker->queue[(marker->queue_begin + marker->queue_count++) % QUEUE] = object;
         if (marker->queue_count >
             QUEUE / 2) { /* by now it is known where the targets of this one are */
             uint32_t earlier =
                 marker->queue[(marker->queue_begin + marker->queue_count - QUEUE / 2) % QUEUE];
-            const struct block *block = &graph->blocks[earlier >> BLOCK_SHIFT];
+            const struct target_block *block = &graph->targets.blocks[earlier >> BLOCK_SHIFT];
             __builtin_prefetch(&block->targets[block->starts[earlier & (BLOCK_OBJECTS - 1)]]);
         }
     }

@@ -2,8 +2,10 @@
  * resolve: each pointer of each object is looked up once.
  *
  * Blocks of objects are shared out among the threads. A word outside of the heap's range of
- * addresses (most that hit nothing) is only counted; a word inside gets an entry, so that the walk
- * that writes the edges, which sees the same words in the same order, needs no lookup.
+ * addresses (most that hit nothing) is only counted; a word inside gets an entry (heap/targets.h).
+ *
+ * The names of edges are collected in the same walk, or, where types are to be found first, which
+ * takes the targets, in one of their own over those objects that have names to collect.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +24,8 @@ struct collector {
 
 struct resolver {
     struct g2h_graph *graph;
-    struct collector *collectors;
+    struct collector *collectors; /* by thread */
+    bool collects_names;
 };
 
 /* Looks up so many pointers at a time that the memory they need is on its way before it is read. */
@@ -102,7 +105,7 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     for (size_t i = 0; i < batch->count; i++)
         index_prefetch(&heap->index, batch->values[i]);
     for (size_t i = 0; i < batch->count; i++)
-        index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of, batch->values[i]);
+        index_prefetch_objects(&heap->index, heap->objects, batch->values[i]);
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t target = heap_find(heap, batch->values[i]);
         batch->targets[i] = target;
@@ -132,8 +135,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     struct g2h_graph *graph = resolver->graph;
     const struct g2h_heap *heap = graph->heap;
     struct collector *collector = &resolver->collectors[worker];
-    struct block *block = &graph->blocks[task];
-    struct g2h_reader copy = *heap->reader;
+    struct target_block *block = &graph->targets.blocks[task];
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
     const uint64_t hits_before = collector->hits;
     struct batch batch = {.count = 0};
@@ -143,7 +145,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     if (!block->starts)
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
-        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[first + i]];
+        const struct shape *shape = heap_shape(heap, first + i);
         struct g2h_object object;
         struct pointers pointers;
         struct namer namer;
@@ -151,10 +153,10 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         block->starts[i] = (uint32_t)count;
         if (!shape->has_pointers)
             continue;
-        reader_seek(&copy, heap->offsets[first + i]);
-        reader_object_again(&copy, &object);
+        heap_object(heap, first + i, &object);
         pointers_of_object(heap, &object, shape, &pointers);
-        namer_init(&namer, &graph->names, first + i, shape, &object.contents);
+        if (resolver->collects_names)
+            namer_init(&namer, &graph->names, first + i, shape, &object.contents);
         while (pointers_next(&pointers, &offset, &value)) {
             collector->pointers++;
             if (!in_heap_range(heap, value)) {
@@ -176,7 +178,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
             }
             batch.values[batch.count++] = value;
             count++;
-            if (!collect_name(collector, &namer, offset))
+            if (resolver->collects_names && !collect_name(collector, &namer, offset))
                 return &error_no_memory;
         }
     }
@@ -188,6 +190,33 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         block->targets = exact;
     else if (!block->targets)
         return &error_no_memory;
+    return NULL;
+}
+
+/* Of typed objects most have names for all their words already. */
+static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
+{
+    struct resolver *resolver = context;
+    struct g2h_graph *graph = resolver->graph;
+    const struct g2h_heap *heap = graph->heap;
+    const struct target_block *block = &graph->targets.blocks[task];
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const struct shape *shape = heap_shape(heap, first + i);
+        struct g2h_object object;
+        struct pointers pointers;
+        struct namer namer;
+        uint64_t offset, value;
+        if (block->starts[i] == block->starts[i + 1] || !names_need_keys(&graph->names, first + i))
+            continue;
+        heap_object(heap, first + i, &object);
+        pointers_of_object(heap, &object, shape, &pointers);
+        namer_init(&namer, &graph->names, first + i, shape, &object.contents);
+        while (pointers_next(&pointers, &offset, &value))
+            if (in_heap_range(heap, value) &&
+                !collect_name(&resolver->collectors[worker], &namer, offset))
+                return &error_no_memory;
+    }
     return NULL;
 }
 
@@ -230,32 +259,40 @@ no_memory:
     return &error_no_memory;
 }
 
-struct g2h_error *graph_resolve(struct g2h_graph *graph)
+/* Runs a task for each block; then interns the names that were collected. */
+static struct g2h_error *each_block(struct resolver *resolver, workers_task *task)
 {
-    const uint32_t objects = graph->heap->object_count;
-    struct resolver resolver = {.graph = graph};
-    graph->block_count = ((size_t)objects + BLOCK_OBJECTS - 1) >> BLOCK_SHIFT;
-    graph->blocks = calloc(graph->block_count + 1, sizeof(*graph->blocks));
-    resolver.collectors = calloc(graph->threads, sizeof(*resolver.collectors));
-    if (!graph->blocks || !resolver.collectors) {
-        free(resolver.collectors);
+    struct g2h_graph *graph = resolver->graph;
+    resolver->collectors = calloc(graph->threads, sizeof(*resolver->collectors));
+    if (!resolver->collectors)
         return &error_no_memory;
-    }
-    for (size_t i = 0; i < graph->block_count; i++) {
-        uint32_t left = objects - ((uint32_t)i << BLOCK_SHIFT);
-        graph->blocks[i].objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS;
-    }
-    struct g2h_error *error = sort_frames(graph);
+    struct g2h_error *error =
+        workers_run(graph->threads, graph->targets.block_count, task, resolver);
     if (!error)
-        error = workers_run(graph->threads, graph->block_count, resolve_block, &resolver);
-    if (!error)
-        error = intern_names(graph, resolver.collectors);
+        error = intern_names(graph, resolver->collectors);
     for (unsigned i = 0; i < graph->threads; i++) {
-        graph->account.pointers += resolver.collectors[i].pointers;
-        graph->account.pointers_hit += resolver.collectors[i].hits;
-        map_deinit(&resolver.collectors[i].keys);
+        graph->account.pointers += resolver->collectors[i].pointers;
+        graph->account.pointers_hit += resolver->collectors[i].hits;
+        map_deinit(&resolver->collectors[i].keys);
     }
-    graph->account.pointers_missed = graph->account.pointers - graph->account.pointers_hit;
-    free(resolver.collectors);
+    free(resolver->collectors);
     return error;
+}
+
+struct g2h_error *graph_resolve(struct g2h_graph *graph, bool is_to_type)
+{
+    struct resolver resolver = {.graph = graph, .collects_names = !is_to_type};
+    struct g2h_error *error = targets_init(&graph->targets, graph->heap);
+    if (!error)
+        error = sort_frames(graph);
+    if (!error)
+        error = each_block(&resolver, resolve_block);
+    graph->account.pointers_missed = graph->account.pointers - graph->account.pointers_hit;
+    return error;
+}
+
+struct g2h_error *graph_name_pointers(struct g2h_graph *graph)
+{
+    struct resolver resolver = {.graph = graph};
+    return each_block(&resolver, collect_block);
 }

@@ -25,7 +25,6 @@ struct numbered {
 struct finder {
     struct g2h_graph *graph;
     const struct types *types;
-    struct g2h_reader reader;
     uint64_t *taken; /* a bit per object */
     struct numbered groups, overflows;
     uint32_t handle_type, object_name;
@@ -104,7 +103,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
                           uint32_t *ret_number)
 {
     const struct g2h_heap *heap = finder->graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[buckets]];
+    const struct shape *shape = heap_shape(heap, buckets);
     const struct type *type = &finder->types->list.data[type_at_start(finder, buckets)];
     const struct type_field *field =
         types_field(finder->types, type_at_start(finder, buckets), "overflow");
@@ -112,8 +111,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
     if (!shape->has_pointers || !field || type->size < heap->params.pointer_size ||
         field->offset > type->size - heap->params.pointer_size)
         return true;
-    reader_seek(&finder->reader, heap->offsets[buckets]);
-    reader_object_again(&finder->reader, &object);
+    heap_object(heap, buckets, &object);
     for (uint64_t at = heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
          at < object.contents.size && type->size <= object.contents.size - at; at += type->size) {
         uint32_t next = buckets;
@@ -127,8 +125,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
                 break;
             if (!add(finder, map, next, &finder->overflows, (*ret_number)++))
                 return false;
-            reader_seek(&finder->reader, heap->offsets[next]);
-            reader_object_again(&finder->reader, &overflow);
+            heap_object(heap, next, &overflow);
             if (type_at_start(finder, next) != type_at_start(finder, buckets) ||
                 overflow.contents.size < type->size)
                 break;
@@ -164,8 +161,7 @@ static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offse
     const struct g2h_heap *heap = finder->graph->heap;
     const uint64_t word = heap->params.pointer_size;
     struct g2h_object object;
-    reader_seek(&finder->reader, heap->offsets[handle]);
-    reader_object_again(&finder->reader, &object);
+    heap_object(heap, handle, &object);
     if (object.contents.size < word || offset > object.contents.size - word)
         return true;
     const uint64_t value = heap_word(heap, object.contents.data + offset);
@@ -228,7 +224,6 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
         *finder =
             (struct finder){.graph = graph,
                             .types = graph->typing->types,
-                            .reader = *graph->heap->reader,
                             .taken = taken,
                             /* types/sync.c makes it, if there is a weak.Pointer */
                             .handle_type = types_find(graph->typing->types, "weak.Pointer handle"),

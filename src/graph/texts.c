@@ -16,12 +16,11 @@ static bool is_key(const struct text_entry *entry)
 }
 
 /* Bytes of the object that the text consists of: [*ret_data, + result). */
-static uint64_t read_bytes(const struct texts *texts, struct g2h_reader *reader,
-                           const struct text_entry *entry, const uint8_t **ret_data)
+static uint64_t read_bytes(const struct texts *texts, const struct text_entry *entry,
+                           const uint8_t **ret_data)
 {
     struct g2h_object object;
-    reader_seek(reader, texts->names->heap->offsets[entry->object]);
-    reader_object_again(reader, &object);
+    heap_object(texts->names->heap, entry->object, &object);
     *ret_data = object.contents.data;
     uint64_t end =
         (entry->extent & TEXT_TINY) != 0 ? entry->extent >> TEXT_TINY_END & 31 : entry->extent;
@@ -37,17 +36,16 @@ static void append_part(const struct texts *texts, const uint8_t *data, uint64_t
         text_append_utf8(text, data, size, NAME_LIMIT - text->size);
 }
 
-void texts_append(const struct texts *texts, struct g2h_reader *reader,
-                  const struct text_entry *entry, struct text *text)
+void texts_append(const struct texts *texts, const struct text_entry *entry, struct text *text)
 {
     const uint8_t *data;
     if (is_key(entry)) {
-        const struct key_reader key = {texts->names, reader, texts->redact, NULL, UINT32_MAX};
+        const struct key_reader key = {texts->names, texts->redact, NULL, UINT32_MAX};
         key_append_again(&key, entry->object, (uint64_t)(entry->extent & ~(uint32_t)TEXT_KEY) * 4,
                          text);
         return;
     }
-    const uint64_t size = read_bytes(texts, reader, entry, &data);
+    const uint64_t size = read_bytes(texts, entry, &data);
     if ((entry->extent & TEXT_TINY) == 0) {
         append_part(texts, data, size, text);
         return;
@@ -73,35 +71,51 @@ void texts_append(const struct texts *texts, struct g2h_reader *reader,
 
 /* ---- the table ---- */
 
-static bool grow(struct texts *texts)
+/* Where a text of this hash is looked for first; then in the slots behind. */
+static inline size_t first_slot(const struct texts *texts, uint32_t hash)
 {
-    size_t count = texts->slots ? (texts->mask + 1) * 2 : 1024;
-    while (texts->hashes.count / 3 * 4 >= count - 1)
-        count *= 2;
+    return (size_t)((uint64_t)hash * texts->slot_count >> 32);
+}
+
+static inline size_t next_slot(const struct texts *texts, size_t slot)
+{
+    return slot + 1 < texts->slot_count ? slot + 1 : 0;
+}
+
+/* At most four of five slots are used. */
+static bool is_full(const struct texts *texts, size_t more)
+{
+    return texts->hashes.count + more >= texts->slot_count / 5 * 4;
+}
+
+/* Makes room for so many texts more. */
+static bool grow(struct texts *texts, size_t more)
+{
+    const size_t old_count = texts->slot_count, count = (texts->hashes.count + more) / 4 * 5 + 1024;
     uint32_t *slots = large_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
     memset(slots, 0xff, count * sizeof(*slots));
-    large_free(texts->slots, texts->mask + 1, sizeof(*slots));
+    large_free(texts->slots, old_count, sizeof(*slots));
     texts->slots = slots;
-    texts->mask = count - 1;
+    texts->slot_count = count;
     for (uint32_t i = 0; i < texts->hashes.count; i++) {
-        size_t slot = texts->hashes.data[i] & texts->mask;
+        size_t slot = first_slot(texts, texts->hashes.data[i]);
         while (slots[slot] != UINT32_MAX)
-            slot = (slot + 1) & texts->mask;
+            slot = next_slot(texts, slot);
         slots[slot] = i;
     }
     return true;
 }
 
 /* The bytes of an object's text where they are the text as it stands: ASCII, and not cut. */
-static bool plain_bytes(const struct texts *texts, struct g2h_reader *reader,
-                        const struct text_entry *entry, const uint8_t **ret, uint64_t *ret_size)
+static bool plain_bytes(const struct texts *texts, const struct text_entry *entry,
+                        const uint8_t **ret, uint64_t *ret_size)
 {
     if (texts->redact || is_key(entry) || (entry->extent & TEXT_TINY) != 0 ||
         entry->extent > NAME_LIMIT)
         return false;
-    *ret_size = read_bytes(texts, reader, entry, ret);
+    *ret_size = read_bytes(texts, entry, ret);
     return text_ascii_run(*ret, *ret_size) == *ret_size;
 }
 
@@ -112,14 +126,12 @@ static bool is_same(struct texts *texts, uint32_t number, const struct text_entr
     struct text *text = &texts->text, *other = &texts->other;
     const uint8_t *one, *another;
     uint64_t size, other_size;
-    if (number >= texts->first && !*is_made &&
-        plain_bytes(texts, &texts->reader, entry, &one, &size) &&
-        plain_bytes(texts, &texts->reader, &texts->entries.data[number - texts->first], &another,
-                    &other_size))
+    if (number >= texts->first && !*is_made && plain_bytes(texts, entry, &one, &size) &&
+        plain_bytes(texts, &texts->entries.data[number - texts->first], &another, &other_size))
         return size == other_size && memcmp(one, another, (size_t)size) == 0;
     if (!*is_made) {
         text->size = 0;
-        texts_append(texts, &texts->reader, entry, text);
+        texts_append(texts, entry, text);
         *is_made = true;
     }
     if (number < texts->first) {
@@ -128,7 +140,7 @@ static bool is_same(struct texts *texts, uint32_t number, const struct text_entr
         return own_size == text->size && memcmp(own, text->data, own_size) == 0;
     }
     other->size = 0;
-    texts_append(texts, &texts->reader, &texts->entries.data[number - texts->first], other);
+    texts_append(texts, &texts->entries.data[number - texts->first], other);
     return other->size == text->size && memcmp(other->data, text->data, text->size) == 0;
 }
 
@@ -137,9 +149,9 @@ static bool number_text(struct texts *texts, const struct text_entry *entry, uin
                         bool is_made, uint32_t *ret)
 {
     if (texts->text.failed || texts->other.failed ||
-        ((!texts->slots || texts->hashes.count / 3 * 4 >= texts->mask) && !grow(texts)))
+        (is_full(texts, 1) && !grow(texts, texts->hashes.count)))
         return false;
-    for (size_t slot = hash & texts->mask;; slot = (slot + 1) & texts->mask) {
+    for (size_t slot = first_slot(texts, hash);; slot = next_slot(texts, slot)) {
         const uint32_t number = texts->slots[slot];
         if (number == UINT32_MAX) {
             if (is_key(entry)) {
@@ -188,11 +200,8 @@ bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t 
 struct g2h_error *texts_init(struct texts *texts, const struct names *names,
                              const struct string_pool *strings, bool redact)
 {
-    *texts = (struct texts){.names = names,
-                            .redact = redact,
-                            .first = strings->count,
-                            .strings = strings,
-                            .reader = *names->heap->reader};
+    *texts = (struct texts){
+        .names = names, .redact = redact, .first = strings->count, .strings = strings};
     for (uint32_t i = 0; i < strings->count; i++) {
         size_t size;
         const char *text = string_pool_text(strings, i, &size);
@@ -200,7 +209,7 @@ struct g2h_error *texts_init(struct texts *texts, const struct names *names,
             return &error_no_memory;
     }
     texts->recent = calloc(RECENT, sizeof(*texts->recent));
-    return texts->recent && grow(texts) ? NULL : &error_no_memory;
+    return texts->recent && grow(texts, 0) ? NULL : &error_no_memory;
 }
 
 /* ---- objects ---- */
@@ -211,10 +220,7 @@ enum { OBJECTS_PER_TASK = 1 << 14, AHEAD = 16 };
 struct numbering {
     struct texts *texts;
     struct typing *typing;
-    struct hashing {
-        struct g2h_reader reader;
-        struct text text;
-    } * hashing; /* by thread */
+    struct text *own; /* by thread */
 };
 
 struct hashed {
@@ -226,8 +232,7 @@ static struct g2h_error *hash_objects(void *context, size_t task, unsigned worke
 {
     struct numbering *numbering = context;
     struct typing *typing = numbering->typing;
-    struct hashing *own = &numbering->hashing[worker];
-    struct text *text = &own->text;
+    struct text *text = &numbering->own[worker];
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, count = typing->heap->object_count;
     struct hashed *at =
         (struct hashed *)(void *)worker_buffer_reserve(buffer, OBJECTS_PER_TASK * sizeof(*at));
@@ -241,12 +246,12 @@ static struct g2h_error *hash_objects(void *context, size_t task, unsigned worke
         if (entry.extent == 0 || (hidden && (hidden[object / 64] >> (object % 64) & 1) != 0) ||
             typing_object(typing, object).form != OBJECT_TEXT)
             continue;
-        if (plain_bytes(numbering->texts, &own->reader, &entry, &bytes, &size)) {
+        if (plain_bytes(numbering->texts, &entry, &bytes, &size)) {
             *at++ = (struct hashed){object, (uint32_t)map_hash_text(bytes, (size_t)size)};
             continue;
         }
         text->size = 0;
-        texts_append(numbering->texts, &own->reader, &entry, text);
+        texts_append(numbering->texts, &entry, text);
         if (text->failed)
             return &error_no_memory;
         *at++ = (struct hashed){object, (uint32_t)map_hash_text(text->data, text->size)};
@@ -265,7 +270,12 @@ static struct g2h_error *number_objects(void *context, const struct worker_buffe
         const uint32_t object = hashed[i].object;
         const struct text_entry entry = {object, numbering->typing->texts[object]};
         if (i + AHEAD < count)
-            __builtin_prefetch(&texts->slots[hashed[i + AHEAD].hash & texts->mask]);
+            __builtin_prefetch(&texts->slots[first_slot(texts, hashed[i + AHEAD].hash)]);
+        if (i + AHEAD / 2 < count) {
+            const uint32_t near = texts->slots[first_slot(texts, hashed[i + AHEAD / 2].hash)];
+            if (near != UINT32_MAX)
+                __builtin_prefetch(&texts->hashes.data[near]);
+        }
         if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
             return &error_no_memory;
     }
@@ -276,16 +286,19 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
 {
     const size_t tasks =
         ((size_t)typing->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
-    struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct hashing))};
-    if (!numbering.hashing)
+    struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct text))};
+    size_t most = 0; /* that there may be: so the table need not grow beside an older one */
+    for (uint32_t object = 0; object < typing->heap->object_count; object++)
+        most += typing->texts[object] != 0;
+    if (!numbering.own || (is_full(texts, most) && !grow(texts, most))) {
+        free(numbering.own);
         return &error_no_memory;
-    for (unsigned i = 0; i < threads; i++)
-        numbering.hashing[i].reader = *typing->heap->reader;
+    }
     struct g2h_error *error =
         workers_run_ordered(threads, tasks, hash_objects, NULL, number_objects, &numbering);
     for (unsigned i = 0; i < threads; i++)
-        text_deinit(&numbering.hashing[i].text);
-    free(numbering.hashing);
+        text_deinit(&numbering.own[i]);
+    free(numbering.own);
     return error;
 }
 
@@ -296,7 +309,8 @@ void texts_finish(struct texts *texts)
     free(texts->hashes.data);
     free(texts->recent);
     texts->recent = NULL;
-    large_free(texts->slots, texts->mask + 1, sizeof(*texts->slots));
+    large_free(texts->slots, texts->slot_count, sizeof(*texts->slots));
+    texts->slot_count = 0;
     texts->hashes.data = NULL;
     texts->hashes.count = texts->hashes.capacity = 0;
     texts->slots = NULL;

@@ -29,11 +29,10 @@ struct texts {
 
     /* While they are being numbered: */
     const struct string_pool *strings;
-    struct g2h_reader reader;
     struct text text, other;
     VECTOR(uint32_t) hashes; /* by string, those of the pool first */
     uint32_t *slots;         /* a hash table of strings, UINT32_MAX where free */
-    size_t mask;
+    size_t slot_count;
     struct recent_text *recent; /* by hash: maps tend to have the same few keys */
     uint64_t room; /* for the names of map entries, in bytes; 0 once one has not found any */
 };
@@ -63,9 +62,8 @@ bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t 
 /* Ends: frees what only numbering needs. */
 void texts_finish(struct texts *texts);
 
-/* Appends the text of an entry. reader is the caller's own copy of the heap's. */
-void texts_append(const struct texts *texts, struct g2h_reader *reader,
-                  const struct text_entry *entry, struct text *text);
+/* Appends the text of an entry. */
+void texts_append(const struct texts *texts, const struct text_entry *entry, struct text *text);
 
 /* ---- names of map entries (entries.c) ---- */
 

@@ -17,13 +17,11 @@ static uint64_t read_field(const struct builder *builder, uint64_t address,
     const struct types *types = builder->graph->typing->types;
     const uint64_t word = heap->params.pointer_size;
     const uint32_t number = heap_find(heap, address);
-    struct g2h_reader copy = *heap->reader;
     struct g2h_object object;
     if (number == UINT32_MAX)
         return 0;
-    reader_seek(&copy, heap->offsets[number]);
-    reader_object_again(&copy, &object);
-    const uint64_t offset = address - heap->addresses[number] + field->offset,
+    heap_object(heap, number, &object);
+    const uint64_t offset = address - heap_address(heap, number) + field->offset,
                    size = types->list.data[field->type].size;
     uint64_t value = 0;
     for (uint64_t at = 0; at + word <= size && at <= word && value == 0; at += word)
@@ -46,7 +44,7 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
     const uint32_t object = heap_find(builder->heap, g);
     struct typed_place place;
     if (!typing || object == UINT32_MAX ||
-        !typing_place(typing, object, g - builder->heap->addresses[object], &place) ||
+        !typing_place(typing, object, g - heap_address(builder->heap, object), &place) ||
         place.offset != 0)
         return NULL;
     const struct types *types = typing->types;

@@ -10,9 +10,7 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     g2h_reader_destroy(heap->reader);
     g2h_error_destroy(heap->damage);
     free(heap->go_version);
-    large_free(heap->addresses, heap->object_capacity, sizeof(*heap->addresses));
-    large_free(heap->offsets, heap->object_capacity, sizeof(*heap->offsets));
-    large_free(heap->shape_of, heap->object_capacity, sizeof(*heap->shape_of));
+    large_free(heap->objects, heap->object_capacity, sizeof(*heap->objects));
     shapes_deinit(&heap->shapes);
     index_deinit(&heap->index);
     for (size_t i = 0; i < heap->types.count; i++)
@@ -84,9 +82,9 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
 
 struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32_t index)
 {
-    struct g2h_record record;
-    heap_read(heap, heap->offsets[index], &record);
-    return record.object;
+    struct g2h_object object;
+    heap_object(heap, index, &object);
+    return object;
 }
 
 bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)

@@ -20,18 +20,34 @@
 
 struct shape {
     uint64_t size;
+    uint64_t stored;       /* what of it is in the file */
     uint64_t type_address; /* before 1.4; 0 unknown */
     uint32_t type;         /* index into heap->types, SHAPE_NO_TYPE; set once all types are read */
     uint8_t kind;          /* G2H_OBJECT_… */
     bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
                           conservative */
+    /* The field list of all its objects, with the 0 that ends it, as one of them has it in the
+     * input; NULL where they may have different ones. */
+    const uint8_t *fields;
+    uint32_t fields_size;
+};
+
+/* Objects up to this size have the shapes of their field lists. */
+enum { LISTED_SIZE = 512 };
+
+/* By size and the first fields, the shape of the last such object: mostly it is the next one's. 0:
+ * none yet, else its number + 1. */
+struct shape_hints {
+    uint32_t shapes[1024];
 };
 
 /* Shapes, found by what they consist of. */
 struct shapes {
     VECTOR(struct shape) list;
     struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
-    uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type */
+    uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
+    struct shape_hints hints;
+    uint32_t listed_count; /* shapes with a field list */
 };
 
 /* A type record, its fields decoded where the layout has them (before 1.4). */
@@ -80,10 +96,9 @@ struct g2h_heap {
     struct g2h_memstats memstats;
 
     uint32_t object_count;
-    size_t object_capacity; /* of the three arrays below */
-    uint64_t *addresses;    /* ascending */
-    uint64_t *offsets;      /* of the object's record in the input */
-    uint32_t *shape_of;
+    size_t object_capacity;
+    struct heap_object *objects; /* by address, ascending */
+    struct g2h_fields fields;    /* what the field lists of all objects have in common */
     struct shapes shapes;
     struct object_index index;
 
@@ -119,9 +134,47 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 #endif
 }
 
+static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->objects[object].address;
+}
+
+/* Of the object's contents in the input. */
+static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap->objects[object].place >> SHAPE_BITS;
+}
+
+static inline uint32_t heap_shape_number(const struct g2h_heap *heap, uint32_t object)
+{
+    return (uint32_t)(heap->objects[object].place & (SHAPE_LIMIT - 1));
+}
+
+static inline const struct shape *heap_shape(const struct g2h_heap *heap, uint32_t object)
+{
+    return &heap->shapes.list.data[heap_shape_number(heap, object)];
+}
+
 static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap->shapes.list.data[heap->shape_of[object]].size;
+    return heap_shape(heap, object)->size;
+}
+
+/*
+ * The object as its record has it. Nothing is read: contents and field list are where they were
+ * found to be when the heap was loaded. fields.end is that of the input.
+ */
+static inline void heap_object(const struct g2h_heap *heap, uint32_t object, struct g2h_object *ret)
+{
+    const struct shape *shape = heap_shape(heap, object);
+    const uint8_t *contents = heap->input->data + heap_offset(heap, object);
+    *ret = (struct g2h_object){.address = heap_address(heap, object),
+                               .size = shape->size,
+                               .contents = {contents, shape->stored},
+                               .fields = heap->fields,
+                               .type = shape->type_address,
+                               .kind = shape->kind};
+    ret->fields.at = shape->fields ? shape->fields : contents + shape->stored;
 }
 
 /*
@@ -140,8 +193,9 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const str
 /* The object whose slot holds address, UINT32_MAX where there is none. */
 static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 {
-    uint32_t object = index_candidate(&heap->index, heap->addresses, address);
-    if (object == UINT32_MAX || address - heap->addresses[object] >= heap_object_size(heap, object))
+    uint32_t object = index_candidate(&heap->index, heap->objects, address);
+    if (object == UINT32_MAX ||
+        address - heap_address(heap, object) >= heap_object_size(heap, object))
         return UINT32_MAX;
     return object;
 }
@@ -155,8 +209,12 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
  * loading. */
 bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret);
 
-/* The shape of an object that shapes_intern() has seen. */
-uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object);
+/*
+ * The shape of an object that shapes_intern() has seen. The end of its field list need not be
+ * known; it is afterwards. hints are the caller's own, all 0 at first.
+ */
+uint32_t shapes_find(const struct g2h_heap *heap, struct shape_hints *hints,
+                     struct g2h_object *object);
 
 /* Gives the shapes their types, once all type records are read. */
 void shapes_resolve_types(struct g2h_heap *heap);

@@ -7,20 +7,20 @@
 
 #include "base/memory.h"
 
-enum { SMALLEST_GRANULE_SHIFT = 9, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
+enum { SMALLEST_GRANULE_SHIFT = 7, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
 
 /* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond
  * ARENA_LIMIT. */
-static bool list_arenas(struct object_index *index, const uint64_t *addresses,
+static bool list_arenas(struct object_index *index, const struct heap_object *objects,
                         uint64_t (*size_of)(const void *context, uint32_t object),
                         const void *context)
 {
     VECTOR(uint64_t) arenas = {0};
     uint64_t next = 0; /* the lowest arena that is not listed yet */
     for (uint32_t object = 0; object < index->object_count; object++) {
-        uint64_t first = addresses[object] >> ARENA_SHIFT;
+        uint64_t first = objects[object].address >> ARENA_SHIFT;
         uint64_t size = size_of(context, object);
-        uint64_t last = (addresses[object] + (size ? size - 1 : 0)) >> ARENA_SHIFT;
+        uint64_t last = (objects[object].address + (size ? size - 1 : 0)) >> ARENA_SHIFT;
         if (last < next)
             continue;
         if (first < next)
@@ -55,7 +55,7 @@ static bool make_directory(struct object_index *index)
     return true;
 }
 
-static bool make_granules(struct object_index *index, const uint64_t *addresses)
+static bool make_granules(struct object_index *index, const struct heap_object *objects)
 {
     const size_t enough = 4u << 20 > index->object_count ? 4u << 20 : index->object_count;
     unsigned shift = SMALLEST_GRANULE_SHIFT;
@@ -72,7 +72,7 @@ static bool make_granules(struct object_index *index, const uint64_t *addresses)
         uint64_t start = index->arenas[i] << ARENA_SHIFT;
         for (size_t j = 0; j < (size_t)1 << (ARENA_SHIFT - shift);
              j++, start += (uint64_t)1 << shift) {
-            while (object < index->object_count && addresses[object] < start)
+            while (object < index->object_count && objects[object].address < start)
                 object++;
             index->granules[granule++] = object;
         }
@@ -81,7 +81,8 @@ static bool make_granules(struct object_index *index, const uint64_t *addresses)
     return true;
 }
 
-struct g2h_error *index_init(struct object_index *index, const uint64_t *addresses, uint32_t count,
+struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
+                             uint32_t count,
                              uint64_t (*size_of)(const void *context, uint32_t object),
                              const void *context)
 {
@@ -89,14 +90,14 @@ struct g2h_error *index_init(struct object_index *index, const uint64_t *address
     if (count == 0)
         return NULL;
     uint64_t last = size_of(context, count - 1);
-    index->low = addresses[0];
-    index->high = addresses[count - 1] + (last ? last : 1);
+    index->low = objects[0].address;
+    index->high = objects[count - 1].address + (last ? last : 1);
     index->first_arena = index->low >> ARENA_SHIFT;
-    if (!list_arenas(index, addresses, size_of, context))
+    if (!list_arenas(index, objects, size_of, context))
         return &error_no_memory;
     if (index->arena_count == 0)
         return NULL;
-    return make_directory(index) && make_granules(index, addresses) ? NULL : &error_no_memory;
+    return make_directory(index) && make_granules(index, objects) ? NULL : &error_no_memory;
 }
 
 void index_deinit(struct object_index *index)

@@ -342,6 +342,7 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
     struct loader *loader = context;
     struct g2h_heap *heap = loader->heap;
     struct g2h_reader copy = *heap->reader;
+    struct shape_hints hints = {0};
     uint64_t overlaps = 0;
     size_t end = (task + 1) * RUNS_PER_TASK;
     (void)worker;
@@ -354,18 +355,14 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
         reader_seek(&copy, run->offset);
         for (uint32_t j = 0; j < run->count; j++) {
             struct g2h_object object;
-            uint64_t offset = reader_offset(&copy), field;
             reader_object_again(&copy, &object);
-            heap->addresses[run->start + j] = object.address;
-            heap->offsets[run->start + j] = offset;
-            heap->shape_of[run->start + j] = shapes_find(heap, &object);
+            const uint64_t offset = (uint64_t)(object.contents.data - heap->input->data);
+            heap->objects[run->start + j] = (struct heap_object){
+                object.address, offset << SHAPE_BITS | shapes_find(heap, &hints, &object)};
             overlaps += object.address < previous_end;
             previous_end = object.address + object.size;
-            if (object.fields.left > 0) {
-                while (fields_next_pointer(&object.fields, &field))
-                    ;
-                copy.cursor.at = object.fields.at + 1;
-            }
+            if (object.fields.left > 0)
+                copy.cursor.at = object.fields.end;
         }
         overlaps += previous_end > last;
     }
@@ -380,20 +377,15 @@ static void drop_overlapping(struct g2h_heap *heap)
     uint64_t next = UINT64_MAX;
     uint32_t kept = heap->object_count;
     for (uint32_t i = heap->object_count; i-- > 0;) {
-        if (heap->addresses[i] + heap_object_size(heap, i) > next) {
+        if (heap_address(heap, i) + heap_object_size(heap, i) > next) {
             heap->account.overlapping++;
             continue;
         }
-        next = heap->addresses[i];
-        kept--;
-        heap->addresses[kept] = heap->addresses[i];
-        heap->offsets[kept] = heap->offsets[i];
-        heap->shape_of[kept] = heap->shape_of[i];
+        next = heap_address(heap, i);
+        heap->objects[--kept] = heap->objects[i];
     }
     heap->object_count -= kept;
-    memmove(heap->addresses, heap->addresses + kept, heap->object_count * sizeof(*heap->addresses));
-    memmove(heap->offsets, heap->offsets + kept, heap->object_count * sizeof(*heap->offsets));
-    memmove(heap->shape_of, heap->shape_of + kept, heap->object_count * sizeof(*heap->shape_of));
+    memmove(heap->objects, heap->objects + kept, heap->object_count * sizeof(*heap->objects));
 }
 
 static struct g2h_error *place_objects(struct loader *loader)
@@ -401,10 +393,12 @@ static struct g2h_error *place_objects(struct loader *loader)
     struct g2h_heap *heap = loader->heap;
     heap->object_count = loader->object_count;
     heap->object_capacity = loader->object_count;
-    heap->addresses = large_alloc(heap->object_capacity, sizeof(*heap->addresses));
-    heap->offsets = large_alloc(heap->object_capacity, sizeof(*heap->offsets));
-    heap->shape_of = large_alloc(heap->object_capacity, sizeof(*heap->shape_of));
-    if (!heap->addresses || !heap->offsets || !heap->shape_of)
+    if (heap->shapes.list.count > SHAPE_LIMIT || heap->input->size > OFFSET_LIMIT)
+        return error_create(
+            G2H_ERROR_LIMIT, "%s: more than the %llu bytes and %llu kinds of objects that are read",
+            heap->input->name, (unsigned long long)OFFSET_LIMIT, (unsigned long long)SHAPE_LIMIT);
+    heap->objects = large_alloc(heap->object_capacity, sizeof(*heap->objects));
+    if (!heap->objects)
         return &error_no_memory;
     size_t tasks = (loader->runs.count + RUNS_PER_TASK - 1) / RUNS_PER_TASK;
     struct g2h_error *error = workers_run(loader->threads, tasks, place_runs, loader);
@@ -466,7 +460,7 @@ static struct g2h_error *load(struct loader *loader)
     if (!error)
         error = place_objects(loader);
     if (!error)
-        error = index_init(&heap->index, heap->addresses, heap->object_count, size_of, heap);
+        error = index_init(&heap->index, heap->objects, heap->object_count, size_of, heap);
     if (error)
         return error;
     heap->account.objects = heap->object_count;
@@ -489,6 +483,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                              : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
                                  ? POINTERS_LISTED_KIND
                                  : POINTERS_LISTED;
+        heap->fields = reader_object_fields(heap->reader);
         loader->heap = heap;
         loader->progress = options ? options->progress : NULL;
         loader->threads = options && options->threads ? options->threads : workers_available();

@@ -1,15 +1,18 @@
 /*
- * shapes: the few kinds of objects that a dump without types can tell apart.
+ * shapes: the kinds of objects that a dump without types can tell apart.
  *
- * From 1.4 on a shape is a slot size and whether there are pointers; before, the type record, kind
- * and size.
+ * From 1.5 on the shape of a small object is its slot's size and its field list, of which a program
+ * has some hundreds: what a type says of one object of a shape then holds for all of them, and
+ * nobody need read the others. Larger ones have a size and pointers or none; before, the type
+ * record, kind and size.
  */
 #include "heap/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL_LIMIT = 32768 };
+/* No program has as many field lists; objects with others have shapes without. */
+enum { SMALL_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
 
 void shapes_init(struct shapes *shapes)
 {
@@ -28,15 +31,34 @@ static bool is_small(const struct shape *shape)
            shape->size <= SMALL_LIMIT && shape->size % 8 == 0;
 }
 
+static bool has_pointers(const struct g2h_object *object)
+{
+    return object->fields.at < object->fields.end && *object->fields.at != 0;
+}
+
+static bool is_listed(const struct g2h_heap *heap, const struct g2h_object *object)
+{
+    return heap->pointer_form == POINTERS_LISTED && object->size <= LISTED_SIZE &&
+           object->size % 8 == 0 && has_pointers(object);
+}
+
 static struct shape shape_make(const struct g2h_heap *heap, const struct g2h_object *object)
 {
-    struct shape shape = {
-        .size = object->size, .type = SHAPE_NO_TYPE, .kind = (uint8_t)object->kind};
+    struct shape shape = {.size = object->size,
+                          .stored = object->contents.size,
+                          .type = SHAPE_NO_TYPE,
+                          .kind = (uint8_t)object->kind};
     if (heap->pointer_form == POINTERS_TYPED)
         shape.type_address = object->type;
     else
-        shape.has_pointers = object->fields.at < object->fields.end && *object->fields.at != 0;
+        shape.has_pointers = has_pointers(object);
     return shape;
+}
+
+static void shape_add_fields(struct shape *shape, const struct g2h_object *object)
+{
+    shape->fields = object->fields.at;
+    shape->fields_size = (uint32_t)(object->fields.end - object->fields.at);
 }
 
 void shapes_resolve_types(struct g2h_heap *heap)
@@ -57,15 +79,18 @@ void shapes_resolve_types(struct g2h_heap *heap)
 static bool shape_equal(const struct g2h_heap *heap, const struct shape *a, const struct shape *b)
 {
     return a->size == b->size && a->type_address == b->type_address && a->kind == b->kind &&
-           (heap->pointer_form == POINTERS_TYPED || a->has_pointers == b->has_pointers);
+           (heap->pointer_form == POINTERS_TYPED || a->has_pointers == b->has_pointers) &&
+           a->fields_size == b->fields_size &&
+           (a->fields_size == 0 || memcmp(a->fields, b->fields, a->fields_size) == 0);
 }
 
 /* Sizes are below 2^42 and kinds below 2^7: two words, mixed into one key. */
 static uint64_t shape_key(const struct g2h_heap *heap, const struct shape *shape)
 {
-    bool has_pointers = heap->pointer_form != POINTERS_TYPED && shape->has_pointers;
-    return map_hash(shape->size << 8 | (uint64_t)shape->kind << 1 | has_pointers) +
-           map_hash(shape->type_address);
+    const bool points = heap->pointer_form != POINTERS_TYPED && shape->has_pointers;
+    return map_hash(shape->size << 8 | (uint64_t)shape->kind << 1 | points) +
+           map_hash(shape->type_address) +
+           (shape->fields ? map_hash_bytes(shape->fields, shape->fields_size) : 0);
 }
 
 /* Keys may collide: the next key is tried until the shape is the same or the key is free. */
@@ -78,36 +103,108 @@ static uint32_t lookup(const struct g2h_heap *heap, const struct shape *shape, u
     }
 }
 
-bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret)
+/* An object has a field: its kind and offset, and then the next one or the end. */
+static uint32_t *find_hint(struct shape_hints *hints, const struct g2h_object *object)
+{
+    const uint8_t *at = object->fields.at;
+    const size_t left = (size_t)(object->fields.end - at);
+    uint64_t key = object->size / 8;
+    if (left > 3)
+        key += (uint64_t)at[1] * 31 + (at[2] != 0 ? (uint64_t)at[3] * 67 : 0);
+    return &hints->shapes[key % (sizeof(hints->shapes) / sizeof(hints->shapes[0]))];
+}
+
+/* Whether an object has the size and field list of a shape; its end need not be known. */
+static bool has_fields_of(const struct g2h_object *object, const struct shape *shape)
+{
+    return object->size == shape->size &&
+           (size_t)(object->fields.end - object->fields.at) >= shape->fields_size &&
+           memcmp(object->fields.at, shape->fields, shape->fields_size) == 0;
+}
+
+static bool add(struct shapes *shapes, const struct shape *shape, uint64_t key, uint32_t *ret)
+{
+    *ret = (uint32_t)shapes->list.count;
+    return vector_push(&shapes->list, *shape) && map_put(&shapes->by_key, key, *ret, ret);
+}
+
+static bool intern_listed(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret)
 {
     struct shapes *shapes = &heap->shapes;
     struct shape shape = shape_make(heap, object);
-    uint32_t *small = is_small(&shape) ? &shapes->small[shape.has_pointers][shape.size / 8] : NULL;
-    if (small && *small != MAP_NONE) {
-        *ret = *small;
+    uint64_t key;
+    shape_add_fields(&shape, object);
+    *ret = lookup(heap, &shape, &key);
+    if (*ret != MAP_NONE || shapes->listed_count == LISTED_LIMIT)
         return true;
+    shapes->listed_count++;
+    return add(shapes, &shape, key, ret);
+}
+
+bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret)
+{
+    struct shapes *shapes = &heap->shapes;
+    if (is_listed(heap, object)) {
+        uint32_t *hint = find_hint(&shapes->hints, object);
+        if (*hint > 0 && has_fields_of(object, &shapes->list.data[*hint - 1])) {
+            *ret = *hint - 1;
+            return true;
+        }
+        if (!intern_listed(heap, object, ret))
+            return false;
+        if (*ret != MAP_NONE) {
+            *hint = *ret + 1;
+            return true;
+        }
     }
-    uint64_t key = 0;
-    uint32_t found = small ? MAP_NONE : lookup(heap, &shape, &key);
-    if (found != MAP_NONE) {
-        *ret = found;
-        return true;
+    const struct shape shape = shape_make(heap, object);
+    uint64_t key;
+    if (!is_small(&shape)) {
+        *ret = lookup(heap, &shape, &key);
+        return *ret != MAP_NONE || add(shapes, &shape, key, ret);
     }
-    uint32_t number = (uint32_t)shapes->list.count;
-    if (!vector_push(&shapes->list, shape))
-        return false;
-    *ret = number;
-    if (!small)
-        return map_put(&shapes->by_key, key, number, ret);
-    *small = number;
+    uint32_t *small = &shapes->small[shape.has_pointers][shape.size / 8];
+    if (*small == MAP_NONE) {
+        *small = (uint32_t)shapes->list.count;
+        if (!vector_push(&shapes->list, shape))
+            return false;
+    }
+    *ret = *small;
     return true;
 }
 
-uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object)
+static void find_end(struct g2h_fields *fields)
 {
-    struct shape shape = shape_make(heap, object);
+    struct g2h_fields rest = *fields;
+    struct g2h_field field;
+    while (g2h_fields_next(&rest, &field))
+        ;
+    fields->end = rest.at + 1; /* the 0 */
+}
+
+uint32_t shapes_find(const struct g2h_heap *heap, struct shape_hints *hints,
+                     struct g2h_object *object)
+{
+    const struct shapes *shapes = &heap->shapes;
+    const bool listed = is_listed(heap, object);
+    uint32_t *hint = listed ? find_hint(hints, object) : NULL;
     uint64_t key;
-    if (is_small(&shape))
-        return heap->shapes.small[shape.has_pointers][shape.size / 8];
-    return lookup(heap, &shape, &key);
+    if (hint && *hint > 0 && has_fields_of(object, &shapes->list.data[*hint - 1])) {
+        object->fields.end = object->fields.at + shapes->list.data[*hint - 1].fields_size;
+        return *hint - 1;
+    }
+    if (object->fields.left > 0)
+        find_end(&object->fields);
+    struct shape shape = shape_make(heap, object);
+    if (listed) {
+        shape_add_fields(&shape, object);
+        const uint32_t found = lookup(heap, &shape, &key);
+        if (found != MAP_NONE) {
+            *hint = found + 1;
+            return found;
+        }
+        shape = shape_make(heap, object);
+    }
+    return is_small(&shape) ? shapes->small[shape.has_pointers][shape.size / 8]
+                            : lookup(heap, &shape, &key);
 }

@@ -39,7 +39,8 @@ struct g2h_error *folded_write_object_nodes(const struct g2h_graph *graph, size_
                                             struct worker_buffer *buffer)
 {
     const struct fold *fold = graph->fold;
-    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, count = graph->blocks[number].objects;
+    const uint32_t first = (uint32_t)number << BLOCK_SHIFT,
+                   count = graph->targets.blocks[number].objects;
     const uint32_t *number_of = fold->number_of + graph->synthetics.count;
     for (uint32_t object = first; object < first + count; object++) {
         if (fold_hides(fold, object))
@@ -90,8 +91,7 @@ struct edge_writer {
     const struct fold *fold;
     uint32_t *seen;
     struct worker_buffer *buffer;
-    struct g2h_reader copy; /* the heap's */
-    uint32_t source;        /* as written */
+    uint32_t source; /* as written */
 };
 
 static struct g2h_error *write_one(struct edge_writer *writer, enum edge_type type, uint32_t name,
@@ -129,15 +129,14 @@ static struct g2h_error *write_pointers(struct edge_writer *writer, uint32_t obj
 {
     const struct g2h_graph *graph = writer->graph;
     const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object_number]];
+    const struct shape *shape = heap_shape(heap, object_number);
     const uint32_t synthetics = (uint32_t)graph->synthetics.count;
     const uint32_t *end, *target = object_targets(graph, object_number, &end);
     struct g2h_object object;
     struct pointers pointers;
     struct namer namer;
     uint64_t offset, value;
-    reader_seek(&writer->copy, heap->offsets[object_number]);
-    reader_object_again(&writer->copy, &object);
+    heap_object(heap, object_number, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&namer, &graph->names, object_number, shape, &object.contents);
     while (target < end && pointers_next(&pointers, &offset, &value)) {
@@ -203,11 +202,10 @@ struct g2h_error *folded_write_object_edges(const struct g2h_graph *graph, uint3
                                             size_t number, struct worker_buffer *buffer)
 {
     const struct fold *fold = graph->fold;
-    const struct block *block = &graph->blocks[number];
+    const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
-    const uint32_t *entry_names = block->entry_names;
-    struct edge_writer writer = {
-        .graph = graph, .fold = fold, .seen = seen, .buffer = buffer, .copy = *graph->heap->reader};
+    const uint32_t *entry_names = graph->entry_names ? graph->entry_names[number] : NULL;
+    struct edge_writer writer = {.graph = graph, .fold = fold, .seen = seen, .buffer = buffer};
     uint64_t child = graph_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         const uint32_t object = first + i;
@@ -262,8 +260,7 @@ struct g2h_error *folded_write_folded_edges(const struct g2h_graph *graph, uint3
     const uint32_t synthetics = (uint32_t)graph->synthetics.count,
                    objects = graph->heap->object_count, group = fold->number_of[fold->group],
                    first = (uint32_t)task * FOLDED_PER_TASK;
-    struct edge_writer writer = {
-        .graph = graph, .fold = fold, .seen = seen, .buffer = buffer, .copy = *graph->heap->reader};
+    struct edge_writer writer = {.graph = graph, .fold = fold, .seen = seen, .buffer = buffer};
     for (uint32_t i = first; i < fold->folded_count && i - first < FOLDED_PER_TASK; i++) {
         writer.source = fold->kept + i;
         struct g2h_error *error = write_one(&writer, EDGE_WEAK, fold->folded[i].count_name, group);

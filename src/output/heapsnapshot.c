@@ -147,7 +147,7 @@ static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
 static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_t number,
                                             struct worker_buffer *buffer)
 {
-    const struct block *block = &graph->blocks[number];
+    const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
     uint64_t child = graph_object_child(graph, first);
     char *at = worker_buffer_reserve(buffer, (size_t)block->objects * NODE_LINE);
@@ -212,21 +212,21 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
     return write_edge(at, label.type, label.name, (uint32_t)graph->synthetics.count + target);
 }
 
-/* The pointers of the block's object i. copy is a reader for this. */
-static struct g2h_error *write_pointers(const struct g2h_graph *graph, const struct block *block,
-                                        uint32_t i, uint32_t object_number, struct g2h_reader *copy,
-                                        const uint32_t **entry_names, struct worker_buffer *buffer)
+/* The pointers of the block's object i. */
+static struct g2h_error *write_pointers(const struct g2h_graph *graph,
+                                        const struct target_block *block, uint32_t i,
+                                        uint32_t object_number, const uint32_t **entry_names,
+                                        struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object_number]];
+    const struct shape *shape = heap_shape(heap, object_number);
     const uint32_t *target = block->targets + block->starts[i],
                    *end = block->targets + block->starts[i + 1];
     struct g2h_object object;
     struct pointers pointers;
     struct namer namer;
     uint64_t offset, value;
-    reader_seek(copy, heap->offsets[object_number]);
-    reader_object_again(copy, &object);
+    heap_object(heap, object_number, &object);
     pointers_of_object(heap, &object, shape, &pointers);
     namer_init(&namer, &graph->names, object_number, shape, &object.contents);
     while (target < end && pointers_next(&pointers, &offset, &value)) {
@@ -248,15 +248,14 @@ static struct g2h_error *write_pointers(const struct g2h_graph *graph, const str
 static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_t number,
                                             struct worker_buffer *buffer)
 {
-    const struct block *block = &graph->blocks[number];
+    const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
-    struct g2h_reader copy = *graph->heap->reader;
-    const uint32_t *entry_names = block->entry_names;
+    const uint32_t *entry_names = graph->entry_names ? graph->entry_names[number] : NULL;
     uint64_t child = graph_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
         if (block->starts[i] < block->starts[i + 1])
-            error = write_pointers(graph, block, i, first + i, &copy, &entry_names, buffer);
+            error = write_pointers(graph, block, i, first + i, &entry_names, buffer);
         for (; !error && graph_is_child_of(graph, child, first + i); child++) {
             error = make_room(buffer, EDGE_LINE);
             if (!error)
@@ -293,7 +292,6 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
                                        struct worker_buffer *buffer)
 {
     const uint64_t first = (uint64_t)number * STRINGS_PER_TASK, count = string_count(graph);
-    struct g2h_reader reader = *graph->heap->reader;
     struct text text = {0};
     bool good = true;
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
@@ -304,8 +302,7 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
             continue;
         }
         text.size = 0;
-        texts_append(&graph->texts, &reader, &graph->texts.entries.data[i - graph->strings.count],
-                     &text);
+        texts_append(&graph->texts, &graph->texts.entries.data[i - graph->strings.count], &text);
         good = !text.failed && write_string(buffer, false, text.data, text.size);
     }
     text_deinit(&text);
@@ -383,8 +380,8 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
     struct writer writer = {
         .graph = graph,
         .progress = options->progress,
-        .node_tasks = graph->block_count,
-        .edge_tasks = graph->block_count,
+        .node_tasks = graph->targets.block_count,
+        .edge_tasks = graph->targets.block_count,
         .string_tasks = (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK)};
     struct g2h_error *error = NULL;
     if (graph->fold) {

@@ -16,6 +16,7 @@ struct maker {
     const struct types *types;
     VECTOR(struct leaf) leaves;
     VECTOR(uint32_t) words;
+    uint32_t *leaf_of_word;
     uint64_t steps, most; /* structs within structs double with each level */
     bool known, no_memory;
 };
@@ -48,6 +49,7 @@ static void plan_destroy(struct plan *plan)
         return;
     free(plan->leaves);
     free(plan->words);
+    free(plan->leaf_of_word);
     free(plan->code);
     free(plan);
 }
@@ -178,9 +180,15 @@ uint64_t leaf_size(const struct types *types, uint32_t type)
 
 /* The collector's mask is the truth: a pointer that it does not look at (to memory outside of the
  * heap) leads nowhere for us either. Leaves that stand outside of their type come from damage. */
-static void drop_leaves(struct maker *maker, uint64_t size)
+static void match_leaves(struct maker *maker, uint64_t size)
 {
     size_t kept = 0, word = 0;
+    maker->leaf_of_word = malloc((maker->words.count + 1) * sizeof(*maker->leaf_of_word));
+    if (!maker->leaf_of_word) {
+        maker->no_memory = true;
+        return;
+    }
+    memset(maker->leaf_of_word, 0xff, maker->words.count * sizeof(*maker->leaf_of_word));
     for (size_t i = 0; i < maker->leaves.count; i++) {
         const struct leaf *leaf = &maker->leaves.data[i];
         const bool is_interface = maker->types->list.data[leaf->type].kind == TYPE_INTERFACE;
@@ -189,8 +197,10 @@ static void drop_leaves(struct maker *maker, uint64_t size)
             word++;
         if (word < maker->words.count && maker->words.data[word] == pointer &&
             leaf_size(maker->types, leaf->type) <= size &&
-            leaf->offset <= size - leaf_size(maker->types, leaf->type))
+            leaf->offset <= size - leaf_size(maker->types, leaf->type)) {
+            maker->leaf_of_word[word] = (uint32_t)kept;
             maker->leaves.data[kept++] = *leaf;
+        }
     }
     maker->leaves.count = kept;
 }
@@ -229,7 +239,7 @@ static struct plan *make(struct plans *plans, uint32_t number)
         words_of_mask(&maker, type);
     else if (type->pointer_bytes > 0)
         words_of_leaves(&maker, plans->first_words);
-    drop_leaves(&maker, type->size);
+    match_leaves(&maker, type->size);
     if (maker.steps > OWN_STEPS)
         plans->left -=
             maker.steps - OWN_STEPS < plans->left ? maker.steps - OWN_STEPS : plans->left;
@@ -244,9 +254,11 @@ static struct plan *make(struct plans *plans, uint32_t number)
                 plan->has_others = true;
         plan->words = maker.words.data;
         plan->word_count = (uint32_t)maker.words.count;
+        plan->leaf_of_word = maker.leaf_of_word;
     } else {
         free(maker.leaves.data);
         free(maker.words.data);
+        free(maker.leaf_of_word);
     }
     if (maker.no_memory || !encode(plan)) {
         plan_destroy(plan);

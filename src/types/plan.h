@@ -13,6 +13,8 @@
 
 #include "types/types.h"
 
+#define LEAF_NONE UINT32_MAX
+
 /* A part of a value that leads elsewhere. Its kind is that of its type: TYPE_POINTER, TYPE_STRING …
  */
 struct leaf {
@@ -22,8 +24,9 @@ struct leaf {
 
 struct plan {
     uint64_t size;
-    struct leaf *leaves; /* ascending */
-    uint32_t *words;     /* offsets of the words that may be pointers, ascending */
+    struct leaf *leaves;    /* ascending */
+    uint32_t *words;        /* offsets of the words that may be pointers, ascending */
+    uint32_t *leaf_of_word; /* by word: the leaf that it is the pointer of, LEAF_NONE */
     uint32_t leaf_count, word_count;
     bool has_strings, has_others; /* among the leaves: strings, which lead to bytes only; others */
     uint8_t *code;                /* the words as a dump's field list has them, without its end */

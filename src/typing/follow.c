@@ -3,23 +3,32 @@
  */
 #include "typing/typer.h"
 
-static void refer(struct typer *typer, int form, uint64_t value, uint32_t type, uint64_t count,
-                  enum source source)
+/* A word that points to something, by its value and, if it is known, its target. */
+struct pointer {
+    uint64_t value;
+    uint32_t target;
+    uint8_t source;
+};
+
+static void refer(struct typer *typer, enum reference_form form, const struct pointer *pointer,
+                  uint32_t type, uint64_t count)
 {
-    if (value == 0 || (form != REFERENCE_TEXT && form != REFERENCE_CLOSURE &&
-                       type >= typer->typing->types->list.count))
+    if (pointer->value == 0 || (form != REFERENCE_TEXT && form != REFERENCE_CLOSURE &&
+                                type >= typer->typing->types->list.count))
         return;
-    struct reference reference = {.value = value,
-                                  .count = count,
-                                  .type = type,
-                                  .source = (uint8_t)source,
-                                  .form = (uint8_t)form};
+    const struct reference reference = {.value = pointer->value,
+                                        .count = count,
+                                        .type = type,
+                                        .target = pointer->target,
+                                        .source = pointer->source,
+                                        .form = (uint8_t)form};
     typer_refer(typer, &reference);
 }
 
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source)
 {
-    refer(typer, REFERENCE_ARRAY, value, elem, 0, source);
+    const struct pointer pointer = {value, NO_TARGET, (uint8_t)source};
+    refer(typer, REFERENCE_ARRAY, &pointer, elem, 0);
 }
 
 /* The only leaf of a value that is as large as a pointer. */
@@ -53,36 +62,36 @@ static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const stru
 }
 
 static void follow_pointer(struct typer *typer, const uint8_t *at, const struct extent *extent,
-                           uint64_t value, uint32_t number, enum source source)
+                           const struct pointer *pointer, uint32_t number)
 {
     uint64_t word;
     const struct g2h_heap *heap = typer->typing->heap;
     const struct type *type = type_of(typer->typing, number);
     switch ((enum type_target)type->target) {
     case TARGET_ONE:
-        refer(typer, REFERENCE_VALUE, value, type->elem, 0, source);
+        refer(typer, REFERENCE_VALUE, pointer, type->elem, 0);
         break;
     case TARGET_MANY:
-        refer(typer, REFERENCE_ARRAY, value, type->elem, 0, source);
+        refer(typer, REFERENCE_ARRAY, pointer, type->elem, 0);
         break;
     case TARGET_COUNTED:
         if (word_near(heap, at, extent, type->length, &word) && word > 0)
-            refer(typer, REFERENCE_ARRAY, value, type->elem, word, source);
+            refer(typer, REFERENCE_ARRAY, pointer, type->elem, word);
         break;
     case TARGET_BY_WORD:
         if (word_near(heap, at, extent, type->length, &word) && word == 0)
-            refer(typer, REFERENCE_VALUE, value, type->elem, 0, source);
+            refer(typer, REFERENCE_VALUE, pointer, type->elem, 0);
         else
-            refer(typer, REFERENCE_ARRAY, value, type->key, 0, source);
+            refer(typer, REFERENCE_ARRAY, pointer, type->key, 0);
         break;
     case TARGET_BY_CONTENT:
-        refer(typer, REFERENCE_CONTENT, value, number, 0, source);
+        refer(typer, REFERENCE_CONTENT, pointer, number, 0);
         break;
     }
 }
 
 /* A word that is a value of a type whose only leaf is a pointer. */
-static void follow_word(struct typer *typer, uint64_t value, uint32_t number, enum source source)
+static void follow_word(struct typer *typer, const struct pointer *pointer, uint32_t number)
 {
     const struct type *type = type_of(typer->typing, number);
     if (type->kind == TYPE_POINTER)
@@ -90,104 +99,186 @@ static void follow_word(struct typer *typer, uint64_t value, uint32_t number, en
               type->target == TARGET_MANY         ? REFERENCE_ARRAY
               : type->target == TARGET_BY_CONTENT ? REFERENCE_CONTENT
                                                   : REFERENCE_VALUE,
-              value, type->target == TARGET_BY_CONTENT ? number : type->elem, 0, source);
+              pointer, type->target == TARGET_BY_CONTENT ? number : type->elem, 0);
     else if (type->kind == TYPE_MAP || type->kind == TYPE_CHAN)
-        refer(typer, REFERENCE_VALUE, value, type->header, 0, source);
+        refer(typer, REFERENCE_VALUE, pointer, type->header, 0);
     else if (type->kind == TYPE_FUNC)
-        refer(typer, REFERENCE_CLOSURE, value, 0, 0, source);
+        refer(typer, REFERENCE_CLOSURE, pointer, 0, 0);
 }
 
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
-                            enum source source)
+                            uint32_t target, enum source source)
 {
     const struct typing *typing = typer->typing;
+    const struct pointer pointer = {data, target, (uint8_t)source};
     uint32_t number = typing_interface_type(typing, first, is_empty);
     if (number == TYPE_NONE)
         return false;
     if (!type_of(typing, number)->direct_interface)
-        refer(typer, REFERENCE_VALUE, data, number, 0, source);
+        refer(typer, REFERENCE_VALUE, &pointer, number, 0);
     else if ((number = only_leaf(typing->types, number)) != TYPE_NONE)
-        follow_word(typer, data, number, source);
+        follow_word(typer, &pointer, number);
     return true;
 }
 
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
-                  const struct leaf *leaf, enum source source)
+                  const struct leaf *leaf, uint32_t target, enum source source)
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct type *type = type_of(typer->typing, leaf->type);
-    const uint64_t word = heap->params.pointer_size, value = heap_word(heap, at);
-    if (value == 0)
+    const uint64_t word = heap->params.pointer_size;
+    const struct pointer pointer = {heap_word(heap, at), target, (uint8_t)source};
+    if (pointer.value == 0)
         return;
     switch ((enum type_kind)type->kind) {
     case TYPE_POINTER:
-        follow_pointer(typer, at, extent, value, leaf->type, source);
+        follow_pointer(typer, at, extent, &pointer, leaf->type);
         break;
     case TYPE_STRING:
-        refer(typer, REFERENCE_TEXT, value, 0, heap_word(heap, at + word), source);
+        refer(typer, REFERENCE_TEXT, &pointer, 0, heap_word(heap, at + word));
         break;
     case TYPE_SLICE: {
         const uint64_t capacity = heap_word(heap, at + 2 * word);
         if (capacity > 0)
-            refer(typer, REFERENCE_ARRAY, value, type->elem, capacity, source);
+            refer(typer, REFERENCE_ARRAY, &pointer, type->elem, capacity);
         break;
     }
     case TYPE_INTERFACE:
-        typer_follow_interface(typer, value, heap_word(heap, at + word), type->empty_interface,
-                               SOURCE_INTERFACE);
+        typer_follow_interface(typer, pointer.value, heap_word(heap, at + word),
+                               type->empty_interface, target, SOURCE_INTERFACE);
         break;
     case TYPE_MAP:
     case TYPE_CHAN:
     case TYPE_FUNC:
-        follow_word(typer, value, leaf->type, source);
+        follow_word(typer, &pointer, leaf->type);
         break;
     default:
         break;
     }
 }
 
-void typer_follow_item(struct typer *typer, const struct item *item)
-{
-    struct typing *typing = typer->typing;
-    const uint64_t size = heap_object_size(typing->heap, item->object);
-    uint64_t offset, count = 1;
+/* ---- claims ---- */
+
+/* What a claim says of an object from offset on. */
+struct claimed {
+    uint64_t offset, count; /* values */
     uint32_t type;
+    const struct plan *plan;
+    struct extent extent; /* of the object, as far as it is in the file */
+};
+
+static bool is_wanted(const struct typer *typer, const struct leaf *leaf)
+{
+    return (type_of(typer->typing, leaf->type)->kind == TYPE_STRING) == typer->texts_only;
+}
+
+static void follow_leaves(struct typer *typer, const struct claimed *claimed)
+{
+    const struct plan *plan = claimed->plan;
+    const uint64_t stored = (uint64_t)(claimed->extent.end - claimed->extent.begin);
+    for (uint64_t i = 0; i < claimed->count; i++) {
+        const uint64_t start = claimed->offset + i * plan->size;
+        if (start > stored || plan->size > stored - start)
+            break;
+        for (uint32_t j = 0; j < plan->leaf_count; j++)
+            if (is_wanted(typer, &plan->leaves[j]))
+                typer_follow(typer, claimed->extent.begin + start + plan->leaves[j].offset,
+                             &claimed->extent, &plan->leaves[j], NO_TARGET, SOURCE_POINTER);
+    }
+}
+
+/*
+ * The same where the claim begins with the object: the words of the values are those of the field
+ * list, so the next one that lies in the heap has the next target.
+ */
+static void follow_words(struct typer *typer, const struct claimed *claimed, const uint32_t *target,
+                         const uint32_t *end)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const struct plan *plan = claimed->plan;
+    const uint8_t *begin = claimed->extent.begin;
+    const uint64_t stored = (uint64_t)(claimed->extent.end - begin);
+    for (uint64_t i = 0; i < claimed->count && target < end; i++) {
+        const uint64_t start = claimed->offset + i * plan->size;
+        if (start > stored || plan->size > stored - start)
+            break;
+        for (uint32_t j = 0; j < plan->word_count && target < end; j++) {
+            if (!in_heap_range(heap, heap_word(heap, begin + start + plan->words[j])))
+                continue;
+            const uint32_t hit = *target++, number = plan->leaf_of_word[j];
+            if (hit == NO_TARGET || number == LEAF_NONE)
+                continue;
+            const struct leaf *leaf = &plan->leaves[number];
+            if (is_wanted(typer, leaf))
+                typer_follow(typer, begin + start + leaf->offset, &claimed->extent, leaf, hit,
+                             SOURCE_POINTER);
+        }
+    }
+}
+
+/* Whether the field list names a word of the malloc header that lies in the heap: a type that was
+ * made while the program ran. */
+static bool is_header_listed(const struct g2h_heap *heap, const struct g2h_object *object)
+{
+    struct g2h_fields fields = object->fields;
+    uint64_t offset;
+    return fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER &&
+           object->contents.size >= MALLOC_HEADER &&
+           in_heap_range(heap, heap_word(heap, object->contents.data));
+}
+
+static void read_claim(struct typing *typing, const struct item *item, struct claimed *ret,
+                       bool *ret_fills)
+{
     bool is_array;
     if (item->region == UINT32_MAX) {
-        uint32_t claim = __atomic_load_n(&typing->claims[item->object], __ATOMIC_RELAXED);
-        type = (claim & CLAIM_TYPE) - 1;
+        const uint32_t claim = __atomic_load_n(&typing->claims[item->object], __ATOMIC_RELAXED);
+        ret->type = (claim & CLAIM_TYPE) - 1;
+        ret->offset = object_base(typing->heap, item->object);
         is_array = (claim & CLAIM_ARRAY) != 0;
-        offset = object_base(typing->heap, item->object);
+        ret->count = is_array ? 0 : 1;
     } else {
         struct shard *shard = shard_of(typing, item->object);
         pthread_mutex_lock(&shard->mutex);
         const struct region *region = &shard->regions.data[item->region];
-        type = region->type;
+        ret->type = region->type;
+        ret->offset = region->offset;
         is_array = region->is_array;
-        offset = region->offset;
-        count = region->is_array ? region->count : 1;
+        ret->count = region->is_array ? region->count : 1;
         pthread_mutex_unlock(&shard->mutex);
     }
-    const struct plan *plan = plan_of(&typing->plans, type);
+    *ret_fills = is_array && ret->count == 0;
+}
+
+void typer_follow_item(struct typer *typer, const struct item *item)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t size = heap_object_size(heap, item->object);
+    struct claimed claimed;
     struct g2h_object object;
-    if (!plan) {
+    bool fills;
+    const uint32_t *end, *target = targets_of(typing->targets, item->object, &end);
+    const bool is_listed = object_has_pointers(heap, item->object);
+    if (is_listed && target == end)
+        return; /* it leads nowhere */
+    read_claim(typing, item, &claimed, &fills);
+    claimed.plan = plan_of(&typing->plans, claimed.type);
+    if (!claimed.plan) {
         typer->no_memory = true;
         return;
     }
-    if (typer->texts_only ? !plan->has_strings : !plan->has_others)
+    if (typer->texts_only ? !claimed.plan->has_strings : !claimed.plan->has_others)
         return;
-    typer_read(typer, item->object, &object);
+    heap_object(typer->typing->heap, item->object, &object);
     const uint64_t stored = object.contents.size < size ? object.contents.size : size;
-    if (is_array && (item->region == UINT32_MAX || count == 0))
-        count = (size - offset) / plan->size;
-    const struct extent extent = {object.contents.data, object.contents.data + stored};
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t start = offset + i * plan->size;
-        if (start > stored || plan->size > stored - start)
-            break;
-        for (uint32_t j = 0; j < plan->leaf_count; j++)
-            if ((type_of(typing, plan->leaves[j].type)->kind == TYPE_STRING) == typer->texts_only)
-                typer_follow(typer, object.contents.data + start + plan->leaves[j].offset, &extent,
-                             &plan->leaves[j], SOURCE_POINTER);
+    if (fills)
+        claimed.count = (size - claimed.offset) / claimed.plan->size;
+    claimed.extent = (struct extent){object.contents.data, object.contents.data + stored};
+    if (!is_listed || item->region != UINT32_MAX) {
+        follow_leaves(typer, &claimed);
+        return;
     }
+    target += claimed.offset > 0 && is_header_listed(heap, &object);
+    follow_words(typer, &claimed, target, end);
 }

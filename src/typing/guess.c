@@ -129,7 +129,7 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     uint64_t words[MOST_WORDS];
     struct g2h_object object;
     size_t size;
-    typer_read(typer, number, &object);
+    heap_object(typer->typing->heap, number, &object);
     const size_t count = read_words(&object.fields, words, MOST_WORDS, &size);
     if (count == 0)
         return true;
@@ -148,10 +148,10 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
     }
     if (guess == AMBIGUOUS)
         return true;
-    const struct reference reference = {.type = guess & ~GUESS_ARRAY,
-                                        .source = SOURCE_GUESS,
-                                        .form = (guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY
-                                                                           : REFERENCE_VALUE};
+    const struct reference reference = {
+        .type = guess & ~GUESS_ARRAY,
+        .source = SOURCE_GUESS,
+        .form = (uint8_t)((guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY : REFERENCE_VALUE)};
     typer_propose(typer, number, 0, &reference);
     return true;
 }

@@ -239,6 +239,7 @@ struct g2h_error *typing_judge(struct typing *typing)
                 drop_held(typing, object, shard, shard->first.entries[j].value);
                 judge_object(typing, object, shard, shard->first.entries[j].value);
             }
+        shard_forget(shard);
         struct g2h_error *error = sort_regions(typing, shard);
         if (error)
             return error;

@@ -476,7 +476,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct shape *shape = heap_shape(heap, number);
     const uint64_t base = object_base(heap, number), stride = plan->size;
     const uint64_t room = (shape->size - offset) / stride;
     struct g2h_object object = {0};
@@ -495,7 +495,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     } else {
         if (offset != base && !exact && is_known(typer, number, offset, true, reference))
             return;
-        typer_read(typer, number, &object);
+        heap_object(typer->typing->heap, number, &object);
         index = typer_field_index(typer, number, &object);
         if ((offset - base) % stride == 0) {
             const uint64_t values =
@@ -534,7 +534,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[number]];
+    const struct shape *shape = heap_shape(heap, number);
     const struct type *type = type_of(typing, reference->type);
     const uint64_t base = object_base(heap, number);
     struct g2h_object object;
@@ -546,7 +546,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         if (plan->word_count > 0 && !type->may_be_noscan)
             return;
     } else if (plan->known) {
-        typer_read(typer, number, &object);
+        heap_object(typer->typing->heap, number, &object);
         struct field_index *index =
             offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
         if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
@@ -558,7 +558,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         }
     }
     if (type->role == ROLE_CHAN && type->elem < typing->types->list.count) {
-        typer_read(typer, number, &object);
+        heap_object(typer->typing->heap, number, &object);
         if (is_other_channel(typing, type, &object, offset))
             return;
         size += buffer_size(typing, type, &object, offset);
@@ -588,7 +588,7 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     struct g2h_object object;
-    typer_read(typer, number, &object);
+    heap_object(typer->typing->heap, number, &object);
     if (reference->form == REFERENCE_CLOSURE) {
         if (object.contents.size < heap->params.pointer_size ||
             offset > object.contents.size - heap->params.pointer_size)
@@ -613,7 +613,7 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     struct typing *typing = typer->typing;
     struct reference copy = *reference;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const struct shape *shape = &typing->heap->shapes.list.data[typing->heap->shape_of[object]];
+    const struct shape *shape = heap_shape(typing->heap, object);
     if (copy.form == REFERENCE_TEXT) {
         if (!shape->has_pointers)
             claim_text(typing, object, offset, copy.count);
@@ -670,31 +670,41 @@ void typer_flush(struct typer *typer)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    uint32_t objects[BATCH];
     const size_t count = typer->batch_count;
     for (size_t i = 0; i < count; i++)
-        index_prefetch(&heap->index, typer->batch[i].value);
+        if (typer->batch[i].target == NO_TARGET)
+            index_prefetch(&heap->index, typer->batch[i].value);
     for (size_t i = 0; i < count; i++)
-        index_prefetch_objects(&heap->index, heap->addresses, heap->shape_of,
-                               typer->batch[i].value);
+        if (typer->batch[i].target == NO_TARGET)
+            index_prefetch_objects(&heap->index, heap->objects, typer->batch[i].value);
     for (size_t i = 0; i < count; i++) {
-        objects[i] = heap_find(heap, typer->batch[i].value);
-        if (objects[i] == UINT32_MAX)
+        struct reference *reference = &typer->batch[i];
+        if (reference->target == NO_TARGET)
+            reference->target = heap_find(heap, reference->value);
+        if (reference->target == NO_TARGET)
             continue;
-        __builtin_prefetch(typer->batch[i].form == REFERENCE_TEXT ? &typing->texts[objects[i]]
-                                                                  : &typing->claims[objects[i]]);
-        __builtin_prefetch(&heap->offsets[objects[i]]);
+        __builtin_prefetch(&heap->objects[reference->target]);
+        __builtin_prefetch(reference->form == REFERENCE_TEXT ? &typing->texts[reference->target]
+                                                             : &typing->claims[reference->target]);
     }
-    for (size_t i = 0; i < count; i++)
-        if (objects[i] != UINT32_MAX && typer->batch[i].form != REFERENCE_TEXT &&
-            __atomic_load_n(&typing->claims[objects[i]], __ATOMIC_RELAXED) == 0) {
-            const uint8_t *record = heap->input->data + heap->offsets[objects[i]];
+    for (size_t i = 0; i < count; i++) {
+        const struct reference *reference = &typer->batch[i];
+        if (reference->target != NO_TARGET && reference->form != REFERENCE_TEXT &&
+            !heap_shape(heap, reference->target)->fields &&
+            object_has_pointers(heap, reference->target) &&
+            __atomic_load_n(&typing->claims[reference->target], __ATOMIC_RELAXED) == 0) {
+            const uint8_t *record = heap->input->data + heap_offset(heap, reference->target);
             __builtin_prefetch(record);
             __builtin_prefetch(record + 64); /* the field list is behind the contents */
         }
+    }
     typer->batch_count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (objects[i] != UINT32_MAX)
-            typer_propose(typer, objects[i], typer->batch[i].value - heap->addresses[objects[i]],
-                          &typer->batch[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct reference *reference = &typer->batch[i];
+        if (reference->target == NO_TARGET)
+            continue;
+        const uint64_t offset = reference->value - heap_address(heap, reference->target);
+        if (offset < heap_object_size(heap, reference->target))
+            typer_propose(typer, reference->target, offset, reference);
+    }
 }

@@ -15,18 +15,18 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     for (uint32_t object = first; object < end; object++) {
-        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object]];
+        const struct shape *shape = heap_shape(heap, object);
         struct g2h_object record;
         if (!heap_has_malloc_header(heap, shape))
             continue;
-        typer_read(typer, object, &record);
+        heap_object(typer->typing->heap, object, &record);
         if (record.contents.size < shape->size)
             continue;
         uint32_t type = types_at(typing->types, heap_word(heap, record.contents.data));
         if (type == TYPE_NONE)
             continue;
         const uint64_t size = type_of(typing, type)->size, room = shape->size - MALLOC_HEADER;
-        struct reference reference = {.value = heap->addresses[object] + MALLOC_HEADER,
+        struct reference reference = {.value = heap_address(heap, object) + MALLOC_HEADER,
                                       .type = type,
                                       .source = SOURCE_HEADER,
                                       .form = REFERENCE_VALUE};
@@ -54,8 +54,8 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
         const uint64_t first = heap_word(heap, contents->data + offset - word),
                        data = heap_word(heap, contents->data + offset);
         if (first != 0 && data != 0 &&
-            !typer_follow_interface(typer, first, data, false, SOURCE_SWEEP))
-            typer_follow_interface(typer, first, data, true, SOURCE_SWEEP);
+            !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP))
+            typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
     }
 }
 
@@ -98,7 +98,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
     struct g2h_object record;
     if (object_base(heap, object) != 0)
         return;
-    typer_read(typer, object, &record);
+    heap_object(typer->typing->heap, object, &record);
     sweep_channel(typer, object, &record.contents);
     if (!object_has_pointers(heap, object))
         return;
@@ -110,7 +110,8 @@ void typer_sweep(struct typer *typer, uint32_t object)
 
 static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
 {
-    struct reference reference = {.value = address, .type = type, .source = SOURCE_RUNTIME};
+    struct reference reference = {
+        .value = address, .type = type, .target = NO_TARGET, .source = SOURCE_RUNTIME};
     if (type != TYPE_NONE)
         typer_refer(typer, &reference);
 }
@@ -118,7 +119,7 @@ static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
 static void seed_closure(struct typer *typer, uint64_t address)
 {
     struct reference reference = {
-        .value = address, .source = SOURCE_CLOSURE, .form = REFERENCE_CLOSURE};
+        .value = address, .target = NO_TARGET, .source = SOURCE_CLOSURE, .form = REFERENCE_CLOSURE};
     typer_refer(typer, &reference);
 }
 
@@ -147,7 +148,7 @@ static void seed_records(struct typer *typer)
                 seed_value(typer, record.defer.address, defer);
                 seed_closure(typer, record.defer.funcval);
             } else if (kinds[i] == G2H_RECORD_PANIC) {
-                typer_follow_interface(typer, record.panic.type, record.panic.data, true,
+                typer_follow_interface(typer, record.panic.type, record.panic.data, true, NO_TARGET,
                                        SOURCE_INTERFACE);
             } else {
                 const uint32_t type = types_at(typing->types, record.finalizer.object_type);
@@ -218,7 +219,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
                 typer_follow(typer,
                              segment->contents.data + offset + j * plan->size +
                                  plan->leaves[k].offset,
-                             &extent, &plan->leaves[k], SOURCE_POINTER);
+                             &extent, &plan->leaves[k], NO_TARGET, SOURCE_POINTER);
     }
     struct segment_context context = {typing, segment->address};
     sweep_words(typer, &segment->contents, segment->fields, is_global, &context);
@@ -327,7 +328,8 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         }
         const bool is_whole = found == (1u << size / word) - 1;
         if (is_whole && (kind != TYPE_SLICE || is_slice(typing->heap, copy)))
-            typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, SOURCE_POINTER);
+            typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, NO_TARGET,
+                         SOURCE_POINTER);
         else if (kind == TYPE_SLICE &&
                  (found & 1) != 0) /* its capacity is in a register, or known */
             typer_follow_array(typer, heap_word(typing->heap, copy),

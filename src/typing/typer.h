@@ -9,14 +9,17 @@ struct reference {
     uint64_t value;
     uint64_t count; /* of an array: values, 0 unknown; of a text: its length */
     uint32_t type;
+    uint32_t target; /* the object; NO_TARGET: still to be found */
     uint8_t source;
-    enum {
-        REFERENCE_VALUE,
-        REFERENCE_ARRAY,
-        REFERENCE_TEXT,
-        REFERENCE_CLOSURE, /* the code that the target begins with tells its type */
-        REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
-    } form;
+    uint8_t form; /* enum reference_form */
+};
+
+enum reference_form {
+    REFERENCE_VALUE,
+    REFERENCE_ARRAY,
+    REFERENCE_TEXT,
+    REFERENCE_CLOSURE, /* the code that the target begins with tells its type */
+    REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
 };
 
 /* A claim whose leaves are to be followed. */
@@ -32,8 +35,7 @@ enum { BATCH = 64 };
 /* What a thread works with. */
 struct typer {
     struct typing *typing;
-    struct g2h_reader reader; /* of its own */
-    item_vector items;        /* new claims */
+    item_vector items; /* new claims */
     struct reference batch[BATCH];
     size_t batch_count;
     bool texts_only; /* of objects only strings are followed; else all but strings */
@@ -42,20 +44,13 @@ struct typer {
 
 static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
 {
-    const struct shape *shape = &heap->shapes.list.data[heap->shape_of[object]];
+    const struct shape *shape = heap_shape(heap, object);
     return heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
 }
 
 static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap->shapes.list.data[heap->shape_of[object]].has_pointers;
-}
-
-/* The object's record, read again. */
-static inline void typer_read(struct typer *typer, uint32_t object, struct g2h_object *ret)
-{
-    reader_seek(&typer->reader, typer->typing->heap->offsets[object]);
-    reader_object_again(&typer->reader, ret);
+    return heap_shape(heap, object)->has_pointers;
 }
 
 static inline const struct type *type_of(const struct typing *typing, uint32_t type)
@@ -143,14 +138,14 @@ struct extent {
     const uint8_t *begin, *end;
 };
 
-/* Refers to all that the leaf of a value points to. at is the leaf's place, with at least
- * leaf_size() bytes, in the extent. */
+/* Refers to what the leaf of a value points to: target, or NO_TARGET where it is not known. at is
+ * the leaf's place, with at least leaf_size() bytes, in the extent. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
-                  const struct leaf *leaf, enum source source);
+                  const struct leaf *leaf, uint32_t target, enum source source);
 
 /* Refers to the data word of an interface, by its first word; false where that is no type's. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
-                            enum source source);
+                            uint32_t target, enum source source);
 
 /* Refers to an array of unknown length. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
@@ -192,6 +187,9 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
 
 /* ---- judge.c ---- */
 struct g2h_error *typing_judge(struct typing *typing);
+
+/* Frees what a shard remembers only while claims come. */
+void shard_forget(struct shard *shard);
 
 /* Whether a region comes before another of the same object: by offset, the better one first. */
 bool region_is_before(const struct typing *typing, const struct region *one,

@@ -140,8 +140,8 @@ static void prefetch_item(const struct run *run, size_t i)
     enum { FAR = 16, NEAR = 8 };
     if (i + FAR >= run->wave.count)
         return;
-    __builtin_prefetch(&heap->offsets[run->wave.data[i + FAR].object]);
-    const uint8_t *record = heap->input->data + heap->offsets[run->wave.data[i + NEAR].object];
+    __builtin_prefetch(&heap->objects[run->wave.data[i + FAR].object]);
+    const uint8_t *record = heap->input->data + heap_offset(heap, run->wave.data[i + NEAR].object);
     __builtin_prefetch(record);
     __builtin_prefetch(record + 64);
 }
@@ -394,7 +394,6 @@ static struct g2h_error *run_all(struct typing *typing)
         error = &error_no_memory;
     for (unsigned i = 0; i < typing->threads && !error; i++) {
         run.typers[i].typing = typing;
-        run.typers[i].reader = *typing->heap->reader;
     }
     if (!error)
         error = find_types(&run);
@@ -405,13 +404,14 @@ static struct g2h_error *run_all(struct typing *typing)
     return error;
 }
 
-struct g2h_error *typing_create(const struct g2h_heap *heap, struct g2h_exe *exe, unsigned threads,
-                                struct typing **ret)
+struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
+                                struct g2h_exe *exe, unsigned threads, struct typing **ret)
 {
     struct typing *typing = calloc(1, sizeof(*typing));
     if (!typing)
         return &error_no_memory;
     typing->heap = heap;
+    typing->targets = targets;
     typing->exe = exe;
     typing->threads = threads ? threads : workers_available();
     for (size_t i = 0; i < SHARDS; i++)
@@ -425,6 +425,18 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, struct g2h_exe *exe
     return NULL;
 }
 
+void shard_forget(struct shard *shard)
+{
+    map_deinit(&shard->known);
+    map_deinit(&shard->leafless);
+    map_deinit(&shard->index_of);
+    for (size_t i = 0; i < shard->indexes.count; i++)
+        field_index_destroy(shard->indexes.data[i]);
+    free(shard->indexes.data);
+    shard->indexes.data = NULL;
+    shard->indexes.count = shard->indexes.capacity = 0;
+}
+
 void typing_destroy(struct typing *typing)
 {
     if (!typing)
@@ -432,13 +444,8 @@ void typing_destroy(struct typing *typing)
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_destroy(&typing->shards[i].mutex);
         map_deinit(&typing->shards[i].first);
-        map_deinit(&typing->shards[i].known);
-        map_deinit(&typing->shards[i].leafless);
-        map_deinit(&typing->shards[i].index_of);
         free(typing->shards[i].regions.data);
-        for (size_t j = 0; j < typing->shards[i].indexes.count; j++)
-            field_index_destroy(typing->shards[i].indexes.data[j]);
-        free(typing->shards[i].indexes.data);
+        shard_forget(&typing->shards[i]);
     }
     free(typing->parted);
     plans_deinit(&typing->plans);

@@ -18,6 +18,7 @@
 #include "exe/debug.h"
 #include "exe/exe.h"
 #include "heap/heap.h"
+#include "heap/targets.h"
 #include "types/plan.h"
 
 /* Who says so: the first is trusted most. */
@@ -88,6 +89,7 @@ struct scope {
 
 struct typing {
     const struct g2h_heap *heap;
+    const struct targets *targets;
     struct g2h_exe *exe;
     const struct types *types;
     struct debug *debug;
@@ -107,9 +109,10 @@ struct typing {
     struct g2h_type_account account;
 };
 
-/* Types all objects. exe has been matched with the heap. Error: G2H_ERROR_MEMORY. */
-struct g2h_error *typing_create(const struct g2h_heap *heap, struct g2h_exe *exe, unsigned threads,
-                                struct typing **ret);
+/* Types all objects. exe has been matched with the heap; targets are those of its objects'
+ * pointers. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
+                                struct g2h_exe *exe, unsigned threads, struct typing **ret);
 void typing_destroy(struct typing *typing);
 
 /* The global variable, by DWARF, that holds an address of the process, and the offset in it; NULL

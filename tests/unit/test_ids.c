@@ -41,8 +41,8 @@ static void expect_agreement(const struct ids *one, const struct ids *other)
 {
     uint32_t both = 0;
     for (uint32_t i = 0; i < one->heap->object_count; i++) {
-        uint32_t there = heap_find(other->heap, one->heap->addresses[i]);
-        if (there == UINT32_MAX || other->heap->addresses[there] != one->heap->addresses[i])
+        uint32_t there = heap_find(other->heap, heap_address(one->heap, i));
+        if (there == UINT32_MAX || heap_address(other->heap, there) != heap_address(one->heap, i))
             continue;
         assert_int_equal(ids_object(one, i), ids_object(other, there));
         both++;
@@ -54,7 +54,7 @@ static void expect_agreement(const struct ids *one, const struct ids *other)
 static void expect_formula(const struct ids *ids)
 {
     for (uint32_t i = 0; i < ids->heap->object_count; i++) {
-        uint64_t address = ids->heap->addresses[i];
+        uint64_t address = heap_address(ids->heap, i);
         for (size_t j = 0; j < ids->arena_count; j++) {
             const struct id_arena *arena = &ids->arenas[j];
             if (arena->arena != address >> ARENA_SHIFT || map_get(&ids->displaced, i) != MAP_NONE)
@@ -90,7 +90,7 @@ static void ids_follow_the_formula(void **state)
     assert_int_equal(ids.base, BASE);
     for (size_t i = 0; i < ids.arena_count; i++)
         assert_false(ids_is_exception(&ids, &ids.arenas[i]));
-    assert_int_equal(ids_object(&ids, 0), 1 + 2 * ((dump.heap->addresses[0] - BASE) / 8));
+    assert_int_equal(ids_object(&ids, 0), 1 + 2 * ((heap_address(dump.heap, 0) - BASE) / 8));
     assert_int_equal(ids_object(&ids, dump.heap->object_count - 1), UINT32_MAX);
     assert_int_equal(ids.displaced.count, 0);
     expect_formula(&ids);
@@ -161,7 +161,7 @@ static void large_heaps(void **state)
     assert_no_error(ids_init(&one_ids, one.heap));
     uint32_t differing = 0;
     for (uint32_t i = 0; i < one.heap->object_count; i++) {
-        uint32_t there = heap_find(other.heap, one.heap->addresses[i]);
+        uint32_t there = heap_find(other.heap, heap_address(one.heap, i));
         differing +=
             there == UINT32_MAX || ids_object(&one_ids, i) != ids_object(&other_ids, there);
     }
@@ -207,7 +207,7 @@ static void ids_of_32_bit_heaps(void **state)
         init(&ids, &dump);
         assert_int_equal(ids.base, 0);
         for (uint32_t i = 0; i < dump.heap->object_count; i++)
-            assert_int_equal(ids_object(&ids, i), 2 * (dump.heap->addresses[i] / 8) + 1);
+            assert_int_equal(ids_object(&ids, i), 2 * (heap_address(dump.heap, i) / 8) + 1);
         assert_int_equal(ids.displaced.count, 0);
         ids_deinit(&ids);
         dump_deinit(&dump);

@@ -7,7 +7,8 @@
 #define ARENA ((uint64_t)1 << ARENA_SHIFT)
 
 struct objects {
-    uint64_t *addresses, *sizes;
+    struct heap_object *list;
+    uint64_t *sizes;
     uint32_t count, capacity;
 };
 
@@ -15,12 +16,12 @@ static void add(struct objects *objects, uint64_t address, uint64_t size)
 {
     if (objects->count == objects->capacity) {
         objects->capacity = 2 * objects->capacity + 64;
-        objects->addresses = realloc(objects->addresses, objects->capacity * sizeof(uint64_t));
+        objects->list = realloc(objects->list, objects->capacity * sizeof(*objects->list));
         objects->sizes = realloc(objects->sizes, objects->capacity * sizeof(uint64_t));
-        assert_true(objects->addresses && objects->sizes);
+        assert_true(objects->list && objects->sizes);
     }
-    assert_true(objects->count == 0 || objects->addresses[objects->count - 1] < address);
-    objects->addresses[objects->count] = address;
+    assert_true(objects->count == 0 || objects->list[objects->count - 1].address < address);
+    objects->list[objects->count].address = address;
     objects->sizes[objects->count++] = size;
 }
 
@@ -31,7 +32,7 @@ static uint64_t size_of(const void *context, uint32_t object)
 
 static void deinit(struct objects *objects)
 {
-    free(objects->addresses);
+    free(objects->list);
     free(objects->sizes);
     *objects = (struct objects){0};
 }
@@ -40,11 +41,11 @@ static void deinit(struct objects *objects)
 static uint32_t find(const struct object_index *index, const struct objects *objects,
                      uint64_t address)
 {
-    uint32_t object = index_candidate(index, objects->addresses, address);
+    uint32_t object = index_candidate(index, objects->list, address);
     if (object == UINT32_MAX)
         return UINT32_MAX;
     assert_true(object < objects->count);
-    return address - objects->addresses[object] < objects->sizes[object] ? object : UINT32_MAX;
+    return address - objects->list[object].address < objects->sizes[object] ? object : UINT32_MAX;
 }
 
 /* By bisection over all objects: no granules, no arenas. */
@@ -53,12 +54,12 @@ static uint32_t find_slowly(const struct objects *objects, uint64_t address)
     uint32_t from = 0, to = objects->count;
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
-        if (objects->addresses[middle] <= address)
+        if (objects->list[middle].address <= address)
             from = middle + 1;
         else
             to = middle;
     }
-    return from > 0 && address - objects->addresses[from - 1] < objects->sizes[from - 1]
+    return from > 0 && address - objects->list[from - 1].address < objects->sizes[from - 1]
                ? from - 1
                : UINT32_MAX;
 }
@@ -69,10 +70,10 @@ static void check(struct objects *objects, bool granules)
 {
     struct object_index index;
     uint64_t random = 5;
-    assert_no_error(index_init(&index, objects->addresses, objects->count, size_of, objects));
+    assert_no_error(index_init(&index, objects->list, objects->count, size_of, objects));
     assert_int_equal(index.granules != NULL, granules);
     for (uint32_t i = 0; i < objects->count; i++) {
-        const uint64_t start = objects->addresses[i], end = start + objects->sizes[i];
+        const uint64_t start = objects->list[i].address, end = start + objects->sizes[i];
         const uint64_t places[] = {start,
                                    start + 1,
                                    start - 1,
@@ -80,7 +81,7 @@ static void check(struct objects *objects, bool granules)
                                    end,
                                    end + 511,
                                    start + objects->sizes[i] / 2,
-                                   start / 512 * 512,
+                                   start / 128 * 128,
                                    start / ARENA * ARENA,
                                    start / ARENA * ARENA - 1,
                                    end / ARENA * ARENA + ARENA,
@@ -91,8 +92,7 @@ static void check(struct objects *objects, bool granules)
                 fail_msg("address 0x%llx", (unsigned long long)places[j]);
         if (start - index.low < index.high - index.low) { /* must not read outside of anything */
             index_prefetch(&index, start);
-            index_prefetch_objects(&index, objects->addresses, (const uint32_t *)objects->sizes,
-                                   start);
+            index_prefetch_objects(&index, objects->list, start);
         }
     }
     const uint64_t ends[] = {
@@ -181,7 +181,7 @@ static void nearly_empty_arenas(void **state)
     struct object_index index;
     for (uint64_t i = 0; i < 50000; i++)
         add(&objects, 0xc000000000 + i * ARENA + i % 1000 * 64, 64);
-    assert_no_error(index_init(&index, objects.addresses, objects.count, size_of, &objects));
+    assert_no_error(index_init(&index, objects.list, objects.count, size_of, &objects));
     assert_true(index.granule_count <= 9u << 20); /* 36 MB at most */
     index_deinit(&index);
     check(&objects, true);

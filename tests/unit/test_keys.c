@@ -96,8 +96,7 @@ static void put_string(const struct map_entries *entries, unsigned slot, uint64_
 static enum key_form form_at(const struct map_entries *entries, uint64_t offset, bool redact,
                              uint32_t *ret_integer)
 {
-    struct g2h_reader reader = *typing.heap->reader;
-    const struct key_reader key = {&names, &reader, redact, NULL, UINT32_MAX};
+    const struct key_reader key = {&names, redact, NULL, UINT32_MAX};
     text.size = 0;
     const enum key_form form = key_append(&key, entries, value, offset, &text, ret_integer);
     text_append(&text, "", 1);

@@ -10,7 +10,8 @@ enum { BASE_PAGES = 400, PAGE = 8192 };
 static void expect_ascending(const struct g2h_heap *heap)
 {
     for (uint32_t i = 1; i < g2h_heap_object_count(heap); i++)
-        assert_true(heap->addresses[i - 1] + heap_object_size(heap, i - 1) <= heap->addresses[i]);
+        assert_true(heap_address(heap, i - 1) + heap_object_size(heap, i - 1) <=
+                    heap_address(heap, i));
 }
 
 /* Each object reads back with its address in its contents, and is found by its first and last byte.
@@ -21,7 +22,7 @@ static void expect_objects(const struct g2h_heap *heap)
     for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
         uint32_t found;
         struct g2h_object object = g2h_heap_object(heap, i);
-        assert_int_equal(object.address, heap->addresses[i]);
+        assert_int_equal(object.address, heap_address(heap, i));
         assert_int_equal(object.size, heap_object_size(heap, i));
         assert_int_equal(heap_word(heap, object.contents.data), object.address);
         assert_true(g2h_heap_find(heap, object.address, &found) && found == i);
@@ -162,8 +163,8 @@ static void overlapping_objects(void **state)
     dump_load(&dump, 1);
     assert_int_equal(g2h_heap_account(dump.heap)->overlapping, 2);
     assert_int_equal(g2h_heap_object_count(dump.heap), 4);
-    assert_int_equal(dump.heap->addresses[0], BASE + 32);
-    assert_int_equal(dump.heap->addresses[2], BASE + 0x12000);
+    assert_int_equal(heap_address(dump.heap, 0), BASE + 32);
+    assert_int_equal(heap_address(dump.heap, 2), BASE + 0x12000);
     expect_objects(dump.heap);
     dump_deinit(&dump);
 }
@@ -351,12 +352,12 @@ static void first_type_record_counts(void **state)
     assert_int_equal(heap->types.data[0].field_count, 2);
     assert_int_equal(heap->itabs.count, 1);
     assert_true(heap->itabs.data[0].data_is_pointer);
-    assert_int_equal(heap->shape_of[0], heap->shape_of[2]);
-    assert_int_not_equal(heap->shape_of[0], heap->shape_of[1]);
+    assert_int_equal(heap_shape_number(heap, 0), heap_shape_number(heap, 2));
+    assert_int_not_equal(heap_shape_number(heap, 0), heap_shape_number(heap, 1));
     assert_int_equal(heap->shapes.list.count, 4);
-    assert_int_equal(heap->shapes.list.data[heap->shape_of[3]].type, SHAPE_NO_TYPE);
-    assert_false(heap->shapes.list.data[heap->shape_of[3]].has_pointers);
-    assert_true(heap->shapes.list.data[heap->shape_of[4]].has_pointers);
+    assert_int_equal(heap_shape(heap, 3)->type, SHAPE_NO_TYPE);
+    assert_false(heap_shape(heap, 3)->has_pointers);
+    assert_true(heap_shape(heap, 4)->has_pointers);
     dump_deinit(&dump);
 }
 
@@ -381,7 +382,7 @@ static void shapes_by_size_and_pointers(void **state)
     const struct g2h_heap *heap = dump_load(&dump, 2);
     assert_int_equal(heap->shapes.list.count, 2 * SIZES);
     for (uint32_t i = 0; i < 4 * SIZES; i++) {
-        const struct shape *shape = &heap->shapes.list.data[heap->shape_of[i]];
+        const struct shape *shape = heap_shape(heap, i);
         assert_int_equal(shape->size, sizes[i % SIZES]);
         assert_int_equal(shape->has_pointers, i / SIZES % 2);
     }

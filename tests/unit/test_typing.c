@@ -80,7 +80,6 @@ static void load(void)
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
     typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
     typer.typing = &typing;
-    typer.reader = *typing.heap->reader;
 }
 
 static int end(void **state)
@@ -111,7 +110,8 @@ static int end(void **state)
 
 static void refer(uint64_t address, uint32_t type, enum source source)
 {
-    const struct reference reference = {.value = address, .type = type, .source = (uint8_t)source};
+    const struct reference reference = {
+        .value = address, .type = type, .target = NO_TARGET, .source = (uint8_t)source};
     typer_refer(&typer, &reference);
     typer_flush(&typer);
 }
@@ -120,6 +120,7 @@ static void refer_array(uint64_t address, uint32_t type, uint64_t count)
 {
     const struct reference reference = {.value = address,
                                         .type = type,
+                                        .target = NO_TARGET,
                                         .count = count,
                                         .source = SOURCE_POINTER,
                                         .form = REFERENCE_ARRAY};
@@ -129,8 +130,11 @@ static void refer_array(uint64_t address, uint32_t type, uint64_t count)
 
 static void refer_text(uint64_t address, uint64_t length)
 {
-    const struct reference reference = {
-        .value = address, .count = length, .source = SOURCE_POINTER, .form = REFERENCE_TEXT};
+    const struct reference reference = {.value = address,
+                                        .count = length,
+                                        .target = NO_TARGET,
+                                        .source = SOURCE_POINTER,
+                                        .form = REFERENCE_TEXT};
     typer_refer(&typer, &reference);
     typer_flush(&typer);
 }
@@ -162,7 +166,7 @@ static void believes_what_fits(void **state)
     add(HEAP + 112, 8, NULL, 1, (uint64_t[]){0});
     load();
     for (uint32_t i = 0; i < 5; i++)
-        refer(typing.heap->addresses[i], pair, SOURCE_POINTER);
+        refer(heap_address(typing.heap, i), pair, SOURCE_POINTER);
     judge();
     judged(0, OBJECT_VALUE, pair);
     judged(1, OBJECT_UNTYPED, 0);
@@ -330,8 +334,8 @@ static void a_header_is_certain(void **state)
         const struct reference header = {
             .type = pair, .count = 63, .source = SOURCE_HEADER, .form = REFERENCE_ARRAY};
         typer_propose(&typer, i, 8, &header);
-        refer_array(typing.heap->addresses[i] + 8, list, 0);
-        refer(typing.heap->addresses[i] + 8, large, SOURCE_RUNTIME);
+        refer_array(heap_address(typing.heap, i) + 8, list, 0);
+        refer(heap_address(typing.heap, i) + 8, large, SOURCE_RUNTIME);
     }
     refer_array(base + 8, group, 63);
     judge();
@@ -343,11 +347,10 @@ static void a_header_is_certain(void **state)
 
 static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
 {
-    struct g2h_reader reader = *typing.heap->reader;
     struct text made = {0};
     const uint32_t number = typing.texts[object];
     assert_in_range(number, texts->first, texts->first + texts->entries.count - 1);
-    texts_append(texts, &reader, &texts->entries.data[number - texts->first], &made);
+    texts_append(texts, &texts->entries.data[number - texts->first], &made);
     assert_true(made.size < size);
     memcpy(buffer, made.data ? made.data : "", made.size);
     buffer[made.size] = '\0';

@@ -1,0 +1,50 @@
+/*
+ * targets: which object each pointer of each object hits, looked up once and kept.
+ *
+ * A word outside of the heap's range of addresses has no entry. Whoever walks over an object's
+ * pointers again sees the same words in the same order, so that the next word in that range has the
+ * next target.
+ */
+#ifndef HEAP_TARGETS_H
+#define HEAP_TARGETS_H
+
+#include "heap/heap.h"
+
+enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
+#define NO_TARGET UINT32_MAX
+
+/* The pointers of a block of objects: of each word in the heap's range the object that it hits, or
+ * NO_TARGET. */
+struct target_block {
+    uint32_t *targets, *starts; /* those of the block's object i begin at starts[i]; one entry more
+                                   than it has objects */
+    uint32_t objects;
+    uint64_t hits; /* targets that are objects */
+};
+
+struct targets {
+    struct target_block *blocks;
+    size_t block_count;
+};
+
+/* Blocks for all objects, with no targets in them yet. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap);
+void targets_deinit(struct targets *targets);
+
+/* Whether value may point to an object: only such words have an entry. */
+static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
+{
+    return value - heap->index.low < heap->index.high - heap->index.low;
+}
+
+/* The targets of an object: *ret_end - the result of them. */
+static inline const uint32_t *targets_of(const struct targets *targets, uint32_t object,
+                                         const uint32_t **ret_end)
+{
+    const struct target_block *block = &targets->blocks[object >> BLOCK_SHIFT];
+    const uint32_t place = object & (BLOCK_OBJECTS - 1);
+    *ret_end = block->targets + block->starts[place + 1];
+    return block->targets + block->starts[place];
+}
+
+#endif
