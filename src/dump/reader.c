@@ -305,6 +305,21 @@ static bool read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
             READ_UVARINTS(reader, &ret->ctxt, &ret->m, &ret->defer, &ret->panic));
 }
 
+/*
+ * Before Go 1.17 the arguments of a go statement lie behind the frame of runtime.goexit, which has
+ * room for its own return address only, and are listed as fields of it all the same. The contents
+ * end before them. runtime.newproc1 wants them in one small stack.
+ */
+static uint64_t extent_of_fields(const struct g2h_stackframe *frame, uint64_t declared)
+{
+    static const char goexit[] = "runtime.goexit";
+    enum { MOST_ARGUMENTS = 8192 };
+    return frame->function.size == sizeof(goexit) - 1 &&
+                   memcmp(frame->function.data, goexit, sizeof(goexit) - 1) == 0
+               ? declared + MOST_ARGUMENTS
+               : declared;
+}
+
 static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *ret)
 {
     uint64_t declared;
@@ -328,7 +343,8 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
     ret->continpc = ret->pc;
     if (reader->layout->stackframe == STACKFRAME_1_3 && !read_uvarint(reader, &ret->continpc))
         return false;
-    return read_bytes(reader, &ret->function) && read_fields(reader, declared, &ret->fields);
+    return read_bytes(reader, &ret->function) &&
+           read_fields(reader, extent_of_fields(ret, declared), &ret->fields);
 }
 
 /* Before 1.7 the architecture is the letter of its compilers: 6g made amd64 code. */

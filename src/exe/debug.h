@@ -47,6 +47,9 @@ struct dwarf; /* what is kept open for frames */
 struct debug {
     VECTOR(struct debug_global) globals;    /* ascending by address */
     VECTOR(struct debug_captured) captured; /* ascending by entry, then offset */
+    /* Before Go 1.23, where nothing has DW_AT_go_closure_offset: all variables of closures'
+     * functions, captured or not; offset is 0. Ascending by entry, then name. */
+    VECTOR(struct debug_captured) maybe_captured;
     struct dwarf *dwarf;
 };
 

@@ -139,6 +139,12 @@ static struct g2h_error *read_variable(struct debug *debug, struct types *types,
     return NULL;
 }
 
+/* "main.f.func1", "main.f.func1.2", but neither "main.f" nor what is written by hand. */
+static bool is_closure_name(const char *name)
+{
+    return name && strstr(name, ".func") != NULL;
+}
+
 /* A variable of a function that has DW_AT_go_closure_offset is of the closure that it is called
  * by. */
 static struct g2h_error *read_captured(struct debug *debug, struct types *types, uint64_t entry,
@@ -147,18 +153,22 @@ static struct g2h_error *read_captured(struct debug *debug, struct types *types,
     Dwarf_Die die;
     if (dwarf_child(function, &die) != 0)
         return NULL;
+    const bool is_closure = is_closure_name(dwarf_name(function));
     do {
         struct debug_captured captured = {.entry = entry};
         Dwarf_Attribute attribute;
-        Dwarf_Word offset;
-        if (dwarf_tag(&die) != DW_TAG_variable ||
-            !dwarf_attr(&die, DW_AT_go_closure_offset, &attribute) ||
-            dwarf_formudata(&attribute, &offset) != 0)
+        Dwarf_Word offset = 0;
+        if (dwarf_tag(&die) != DW_TAG_variable)
+            continue;
+        const bool is_captured = dwarf_attr(&die, DW_AT_go_closure_offset, &attribute) &&
+                                 dwarf_formudata(&attribute, &offset) == 0;
+        if (!is_captured && (!is_closure || debug->captured.count > 0))
             continue;
         captured.offset = offset;
         if (!dwarf_intern(debug->dwarf, types, dwarf_name(&die), &captured.name) ||
             !dwarf_type(debug->dwarf, types, &die, DW_AT_type, &captured.type) ||
-            !vector_push(&debug->captured, captured))
+            !(is_captured ? vector_push(&debug->captured, captured)
+                          : vector_push(&debug->maybe_captured, captured)))
             return &error_no_memory;
     } while (dwarf_next(debug->dwarf, &die));
     return NULL;
@@ -302,6 +312,11 @@ struct g2h_error *debug_init(struct debug *debug, struct image *image, struct ty
     if (debug->captured.count > 0)
         qsort(debug->captured.data, debug->captured.count, sizeof(*debug->captured.data),
               compare_captured);
+    if (debug->captured.count > 0)
+        debug->maybe_captured.count = 0;
+    if (debug->maybe_captured.count > 0)
+        qsort(debug->maybe_captured.data, debug->maybe_captured.count,
+              sizeof(*debug->maybe_captured.data), compare_captured);
     if (debug->dwarf->functions.count > 0)
         qsort(debug->dwarf->functions.data, debug->dwarf->functions.count,
               sizeof(*debug->dwarf->functions.data), compare_functions);
@@ -326,5 +341,6 @@ void debug_deinit(struct debug *debug)
     }
     free(debug->globals.data);
     free(debug->captured.data);
+    free(debug->maybe_captured.data);
     *debug = (struct debug){.dwarf = NULL};
 }

@@ -66,7 +66,7 @@ static struct g2h_bytes find_build_info(const struct image *image)
     const struct image_section *section = image_section(image, is_pe ? ".data" : ".go.buildinfo");
     const uint64_t searched = is_pe ? 65536 : 1, aligned = 16;
     for (uint64_t at = 0;
-         section && at < searched && section->data.size > at && section->data.size - at >= 34;
+         section && at < searched && section->data.size > at && section->data.size - at >= 32;
          at += aligned)
         if (memcmp(section->data.data + at, magic, sizeof(magic) - 1) == 0)
             return (struct g2h_bytes){section->data.data + at, section->data.size - at};

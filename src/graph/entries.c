@@ -2,10 +2,13 @@
  * entries: which map entries have a key with a text, and which string it is.
  *
  * All objects that are buckets or groups are gone through in the order of the edges, so that the
- * walk that writes them takes one name after the other.
+ * walk that writes them takes one name after the other. Keys are read and hashed on all threads;
+ * their texts get numbers in that order, by one thread at a time.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/workers.h"
 #include "graph/fold.h"
 #include "graph/graph.h"
 #include "graph/keys.h"
@@ -20,54 +23,76 @@ typedef VECTOR(uint32_t) number_vector;
  */
 static const uint64_t elem_room = (uint64_t)192 << 20, key_room = (uint64_t)16 << 20;
 
+enum { OBJECTS_PER_TASK = 1 << 13, ENOUGH = 1 << 20 };
+
+/* What a thread makes of a pointer of an entry; the text's bytes stand behind. */
+struct entry {
+    struct text_entry text;
+    enum key_form form;
+    bool is_key;
+    uint32_t integer; /* KEY_INTEGER */
+    uint32_t hash, size;
+};
+
 /* What is being gone through: the pointers of one bucket or group, or of an array of them. */
 struct walk {
-    struct g2h_graph *graph;
+    const struct g2h_graph *graph;
     struct key_reader key;
     struct key_memo memo[SLOTS];
     uint32_t key_targets[SLOTS]; /* by slot: what the pointer to its key last hit */
-    uint64_t elem_room, key_room;
     struct namer namer;
+    struct text text;
     uint64_t value;    /* the bucket or group */
     unsigned textless; /* a bit per slot of it whose key has no text: its elem need not ask again */
 };
 
-static bool name_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32_t target,
-                       uint32_t *ret)
+struct naming {
+    struct g2h_graph *graph;
+    struct walk *walks; /* by thread */
+    uint64_t elem_room, key_room;
+    size_t block;
+    number_vector names; /* of the block */
+};
+
+/* ---- on all threads ---- */
+
+static bool put_entry(struct worker_buffer *buffer, const struct entry *entry, const char *text)
 {
-    struct texts *texts = &walk->graph->texts;
+    char *at = worker_buffer_reserve(buffer, sizeof(*entry) + entry->size);
+    if (!at)
+        return false;
+    memcpy(at, entry, sizeof(*entry));
+    if (entry->size > 0)
+        memcpy(at + sizeof(*entry), text, entry->size);
+    buffer->size += sizeof(*entry) + entry->size;
+    return true;
+}
+
+static bool read_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32_t target,
+                       struct worker_buffer *buffer)
+{
     const struct namer *namer = &walk->namer;
-    const struct text_entry entry = {namer->object, (uint32_t)(TEXT_KEY | offset / 4)};
-    const bool is_key =
+    struct entry entry = {.text = {namer->object, (uint32_t)(TEXT_KEY | offset / 4)}};
+    entry.is_key =
         (namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift] &
          PLACE_KEY) != 0;
-    uint64_t *room = is_key ? &walk->key_room : &walk->elem_room;
-    uint32_t integer;
-    *ret = NAME_NONE;
-    if (is_key)
+    if (entry.is_key)
         walk->key_targets[slot] = target;
     walk->key.hint = walk->key_targets[slot];
     if (walk->value != namer->value)
         walk->textless = 0;
     walk->value = namer->value;
-    if ((walk->textless >> slot & 1) != 0 || offset / 4 >= TEXT_KEY || (is_key && *room == 0))
-        return true;
-    texts->text.size = 0;
-    switch (key_append(&walk->key, namer->entries, namer->contents.data + namer->value,
-                       offset - namer->value, &texts->text, &integer)) {
-    case KEY_INTEGER:
-        *ret = ENTRY_ELEMENT | integer;
-        return true;
-    case KEY_TEXT:
-        texts->room = *room;
-        if (!texts_number(texts, &entry, ret))
-            return false;
-        *room = texts->room;
-        return true;
-    default:
+    walk->text.size = 0;
+    if ((walk->textless >> slot & 1) == 0 && offset / 4 < TEXT_KEY)
+        entry.form = key_append(&walk->key, namer->entries, namer->contents.data + namer->value,
+                                offset - namer->value, &walk->text, &entry.integer);
+    if (entry.form == KEY_NONE)
         walk->textless |= 1u << slot;
-        return true;
+    if (entry.form == KEY_TEXT) {
+        entry.size = (uint32_t)walk->text.size;
+        entry.hash = (uint32_t)map_hash_text(walk->text.data, walk->text.size);
     }
+    return !walk->text.failed && put_entry(buffer, &entry, walk->text.data);
 }
 
 /* Brings to the cache what keys that come later are read from. */
@@ -81,9 +106,10 @@ static inline void prefetch(const struct g2h_heap *heap, const uint32_t *target,
         __builtin_prefetch(heap->input->data + heap_offset(heap, target[NEAR]));
 }
 
-static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_vector *names)
+static struct g2h_error *read_object(struct walk *walk, uint32_t number,
+                                     struct worker_buffer *buffer)
 {
-    struct g2h_graph *graph = walk->graph;
+    const struct g2h_graph *graph = walk->graph;
     const struct g2h_heap *heap = graph->heap;
     const struct shape *shape = heap_shape(heap, number);
     const uint32_t *end, *target = object_targets(graph, number, &end);
@@ -96,15 +122,17 @@ static struct g2h_error *name_object(struct walk *walk, uint32_t number, number_
     namer_init(&walk->namer, &graph->names, number, shape, &object.contents);
     walk->value = UINT64_MAX;
     while (target < end && pointers_next(&pointers, &offset, &value)) {
-        uint32_t name;
         if (!in_heap_range(heap, value))
             continue;
         prefetch(heap, target, end);
         const uint32_t hit = *target++;
         if (hit == NO_TARGET || !namer_finds_entry(&walk->namer, offset, &slot))
             continue;
-        if (!name_entry(walk, offset, slot, hit, &name) || !vector_push(names, name))
+        if (!read_entry(walk, offset, slot, hit, buffer))
             return &error_no_memory;
+        struct g2h_error *error = buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
+        if (error)
+            return error;
     }
     return NULL;
 }
@@ -118,30 +146,98 @@ static bool has_entries(const struct g2h_graph *graph, uint32_t object)
     return entries && entries->kind != KEYS_PLAIN;
 }
 
-struct g2h_error *graph_name_entries(struct g2h_graph *graph)
+static struct g2h_error *read_objects(void *context, size_t task, unsigned worker,
+                                      struct worker_buffer *buffer)
 {
-    struct walk walk = {.graph = graph, .elem_room = elem_room, .key_room = key_room};
-    walk.key = (struct key_reader){&graph->names, graph->redact, walk.memo, UINT32_MAX};
-    graph->entry_names = calloc(graph->targets.block_count + 1, sizeof(*graph->entry_names));
-    if (!graph->entry_names)
-        return &error_no_memory;
-    for (size_t i = 0; i < graph->targets.block_count; i++) {
-        const struct target_block *block = &graph->targets.blocks[i];
-        number_vector names = {0};
-        struct g2h_error *error = NULL;
-        for (uint32_t j = 0; j < block->objects && !error; j++) {
-            const uint32_t object = (uint32_t)(i << BLOCK_SHIFT) + j;
-            if (block->starts[j] < block->starts[j + 1] && !fold_hides(graph->fold, object) &&
-                has_entries(graph, object))
-                error = name_object(&walk, object, &names);
-        }
-        graph->entry_names[i] = realloc(names.data, (names.count + 1) * sizeof(*names.data));
-        if (!graph->entry_names[i]) {
-            free(names.data);
-            return &error_no_memory;
-        }
+    struct naming *naming = context;
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   count = naming->graph->heap->object_count;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
+        if (fold_hides(naming->graph->fold, object) || !has_entries(naming->graph, object))
+            continue;
+        struct g2h_error *error = read_object(&naming->walks[worker], object, buffer);
         if (error)
             return error;
     }
     return NULL;
+}
+
+/* ---- in order ---- */
+
+static bool number_entry(struct naming *naming, const struct entry *entry, const char *text,
+                         uint32_t *ret)
+{
+    struct texts *texts = &naming->graph->texts;
+    uint64_t *room = entry->is_key ? &naming->key_room : &naming->elem_room;
+    *ret = NAME_NONE;
+    if (entry->form == KEY_NONE || (entry->is_key && *room == 0))
+        return true;
+    if (entry->form == KEY_INTEGER) {
+        *ret = ENTRY_ELEMENT | entry->integer;
+        return true;
+    }
+    texts->text.size = 0;
+    text_append(&texts->text, text, entry->size);
+    texts->room = *room;
+    if (!texts_number(texts, &entry->text, entry->hash, ret))
+        return false;
+    *room = texts->room;
+    return true;
+}
+
+/* The names up to here are the block's. */
+static bool end_block(struct naming *naming)
+{
+    uint32_t *names = realloc(naming->names.data, (naming->names.count + 1) * sizeof(*names));
+    if (!names)
+        return false;
+    naming->graph->entry_names[naming->block] = names;
+    naming->names.data = NULL;
+    naming->names.count = naming->names.capacity = 0;
+    return true;
+}
+
+static struct g2h_error *number_entries(void *context, const struct worker_buffer *buffer)
+{
+    struct naming *naming = context;
+    for (size_t at = 0; at < buffer->size;) {
+        struct entry entry;
+        uint32_t name;
+        memcpy(&entry, buffer->data + at, sizeof(entry));
+        const char *text = buffer->data + at + sizeof(entry);
+        const size_t block = entry.text.object >> BLOCK_SHIFT;
+        if (block != naming->block && !end_block(naming))
+            return &error_no_memory;
+        naming->block = block;
+        if (!number_entry(naming, &entry, text, &name) || !vector_push(&naming->names, name))
+            return &error_no_memory;
+        at += sizeof(entry) + entry.size;
+    }
+    return NULL;
+}
+
+struct g2h_error *graph_name_entries(struct g2h_graph *graph)
+{
+    struct naming naming = {.graph = graph, .elem_room = elem_room, .key_room = key_room};
+    const size_t tasks =
+        ((size_t)graph->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
+    struct g2h_error *error = &error_no_memory;
+    graph->entry_names = calloc(graph->targets.block_count + 1, sizeof(*graph->entry_names));
+    naming.walks = calloc(graph->threads, sizeof(*naming.walks));
+    if (graph->entry_names && naming.walks) {
+        for (unsigned i = 0; i < graph->threads; i++) {
+            struct walk *walk = &naming.walks[i];
+            walk->graph = graph;
+            walk->key = (struct key_reader){&graph->names, graph->redact, walk->memo, UINT32_MAX};
+        }
+        error =
+            workers_run_ordered(graph->threads, tasks, read_objects, NULL, number_entries, &naming);
+    }
+    if (!error && !end_block(&naming))
+        error = &error_no_memory;
+    for (unsigned i = 0; naming.walks && i < graph->threads; i++)
+        text_deinit(&naming.walks[i].text);
+    free(naming.walks);
+    free(naming.names.data);
+    return error;
 }

@@ -169,8 +169,7 @@ static struct g2h_error *find_classes(void *context, size_t task, unsigned worke
         const uint32_t object = first + i;
         if (count - i > AHEAD)
             __builtin_prefetch(&folding->what[place_of[object + AHEAD]], 1);
-        const bool is_text =
-            graph->typing && typing_object(graph->typing, object).form == OBJECT_TEXT;
+        const bool is_text = graph->typing && typing_is_text(graph->typing, object);
         folding->what[place_of[object]] = is_left_out(folding->fold, object) ? WHAT_LEFT_OUT
                                           : is_text                          ? CLASS_TEXT
                                                     : names_of_object(&graph->names, object);

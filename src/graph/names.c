@@ -454,6 +454,11 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
     const uint32_t shape = heap_shape_number(names->heap, object);
     if (!names->typing)
         return names->of_shape[shape];
+    if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) { /* most */
+        const uint32_t claim = names->typing->claims[object];
+        const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+        return (claim & CLAIM_ARRAY) != 0 ? of_type->array : of_type->value;
+    }
     const struct object_type what = typing_object(names->typing, object);
     switch (what.form) {
     case OBJECT_VALUE:

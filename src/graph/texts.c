@@ -178,10 +178,9 @@ struct recent_text {
     char text[RECENT_SIZE];
 };
 
-bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret)
+bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t hash, uint32_t *ret)
 {
     const struct text *text = &texts->text;
-    const uint32_t hash = (uint32_t)map_hash_text(text->data, text->size);
     struct recent_text *recent = &texts->recent[hash % RECENT];
     if (recent->hash == hash && recent->size == text->size &&
         memcmp(recent->text, text->data, text->size) == 0) {
@@ -243,8 +242,8 @@ static struct g2h_error *hash_objects(void *context, size_t task, unsigned worke
         const uint8_t *bytes;
         uint64_t size;
         const uint64_t *hidden = numbering->texts->hidden;
-        if (entry.extent == 0 || (hidden && (hidden[object / 64] >> (object % 64) & 1) != 0) ||
-            typing_object(typing, object).form != OBJECT_TEXT)
+        if ((hidden && (hidden[object / 64] >> (object % 64) & 1) != 0) ||
+            !typing_is_text(typing, object))
             continue;
         if (plain_bytes(numbering->texts, &entry, &bytes, &size)) {
             *at++ = (struct hashed){object, (uint32_t)map_hash_text(bytes, (size_t)size)};

@@ -52,12 +52,13 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
                                        unsigned threads);
 
 /*
- * The number of the text in texts->text, which is what texts_append() makes of entry; it is added
- * where it is new. False where there is no memory.
+ * The number of the text in texts->text, which is what texts_append() makes of entry, and whose
+ * map_hash_text() is hash; it is added where it is new. False where there is no memory.
  *
  * A new name of a map entry for which there is no room gets NAME_NONE.
  */
-bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t *ret);
+bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t hash,
+                  uint32_t *ret);
 
 /* Ends: frees what only numbering needs. */
 void texts_finish(struct texts *texts);

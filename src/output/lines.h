@@ -46,7 +46,7 @@ static inline char *write_object_node(const struct g2h_graph *graph, char *at, u
                                       uint32_t edge_count)
 {
     const uint64_t size = heap_object_size(graph->heap, object);
-    const bool is_text = graph->typing && typing_object(graph->typing, object).form == OBJECT_TEXT;
+    const bool is_text = graph->typing && typing_is_text(graph->typing, object);
     return write_node(
         at, is_text ? NODE_STRING : NODE_OBJECT,
         is_text ? graph->typing->texts[object] : names_of_object(&graph->names, object),

@@ -78,7 +78,9 @@ enum type_role {
     ROLE_CHAN,       /* runtime.hchan; elem is the channel's type */
     ROLE_INTERNAL,   /* other parts of maps and channels: tables, sudogs; they hold no values */
     ROLE_RUNTIME,    /* any other structure of the runtime */
-    ROLE_CLOSURE,    /* what a func value points to: the code, then the captured variables */
+    /* What a func value points to: the code, then the captured variables; key is another type that
+     * it may be of instead, TYPE_NONE where there is none. */
+    ROLE_CLOSURE,
 };
 
 struct type_field {

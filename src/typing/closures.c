@@ -2,20 +2,37 @@
  * closures: what func values point to, by the code they begin with.
  *
  * A closure is {code, captured variables …}. DWARF of Go 1.23 and later has the captured variables;
- * a method value, "main.(*T).M-fm", holds its receiver. Of others only the function is known.
+ * a method value, "main.(*T).M-fm", holds its receiver.
+ *
+ * Before 1.23 there are descriptors, for closures are allocated as "struct { F uintptr; x T; y *U
+ * }": to 1.20 with the names of the variables, then X0, X1 …. A function's closure is one of those
+ * whose fields its variables can be, which it is the object's size and pointers tell. Where they
+ * tell more than one, and where there is no DWARF, only the function is known.
+ *
+ * What DWARF calls "&x", a pointer, is a captured reference, or else a value that the compiler does
+ * not keep in registers: then the pointer is the function's own, and the closure has all of x.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "typing/typer.h"
 
+/* A descriptor that closures may have been allocated by. */
+struct closure_layout {
+    uint32_t type;
+    uint32_t next; /* with the same type of the first variable; TYPE_NONE */
+};
+
 struct maker {
     struct typing *typing;
     struct types *types;
     struct map by_name; /* string → type */
     uint32_t code;      /* type: uintptr */
-    uint32_t code_name;
+    uint32_t code_name, old_code_name;
     uint32_t receiver_name;
+    VECTOR(struct closure_layout) layouts;
+    struct map layouts_by_first; /* name of the first variable's type → layout */
+    uint64_t layouts_left;       /* how many may still be looked at */
 };
 
 static bool contains(const struct g2h_bytes *text, const char *part)
@@ -84,36 +101,243 @@ static bool add_field(struct maker *maker, struct type *type, uint32_t name, uin
     return vector_push(&maker->types->fields, field);
 }
 
+/* The type of x, if DWARF has "&x" of a captured variable; TYPE_NONE. */
+static uint32_t value_of(const struct types *types, const struct debug_captured *captured)
+{
+    enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
+    size_t size;
+    const char *name = string_pool_text(&types->names, captured->name, &size);
+    if (size < 2 || name[0] != '&' || captured->type >= types->list.count ||
+        types->list.data[captured->type].kind != TYPE_POINTER)
+        return TYPE_NONE;
+    const uint32_t value = types->list.data[captured->type].elem;
+    return value < types->list.count && types->list.data[value].size <= MOST_BY_VALUE ? value
+                                                                                      : TYPE_NONE;
+}
+
+/* Where the next variable is tells references from values; of the last one the object will. */
+static bool is_value(const struct types *types, const struct debug_captured *captured, bool is_last,
+                     bool last_is_value)
+{
+    const uint32_t value = value_of(types, captured);
+    if (value == TYPE_NONE || is_last)
+        return value != TYPE_NONE && last_is_value;
+    const uint64_t size = types->list.data[value].size;
+    return size > types->pointer_size && captured[1].offset - captured->offset >= size;
+}
+
+static bool add_captured(struct maker *maker, struct type *type,
+                         const struct debug_captured *captured, size_t count, bool last_is_value)
+{
+    struct types *types = maker->types;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t name = captured[i].name, number = captured[i].type;
+        if (is_value(types, &captured[i], i + 1 == count, last_is_value)) {
+            size_t size;
+            char text[256];
+            const char *all = string_pool_text(&types->names, name, &size);
+            size = size - 1 < sizeof(text) ? size - 1 : sizeof(text);
+            memcpy(text, all + 1, size); /* the pool may move when it grows */
+            if (!types_intern(types, text, size, &name))
+                return false;
+            number = value_of(types, &captured[i]);
+        }
+        if (!add_field(maker, type, name, number, captured[i].offset))
+            return false;
+    }
+    return true;
+}
+
+/* Begins the type of a function's closure: its code. */
+static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, struct type *ret)
+{
+    char text[1024];
+    const size_t size = name->size < sizeof(text) - 5 ? (size_t)name->size : sizeof(text) - 5;
+    memcpy(text, "func ", 5);
+    memcpy(text + 5, name->data, size);
+    *ret = (struct type){.kind = TYPE_STRUCT,
+                         .role = ROLE_CLOSURE,
+                         .pointer_bytes = UINT64_MAX,
+                         .elem = TYPE_NONE,
+                         .key = TYPE_NONE,
+                         .header = TYPE_NONE,
+                         .first_field = (uint32_t)maker->types->fields.count};
+    return types_intern(maker->types, text, size + 5, &ret->name) &&
+           add_field(maker, ret, maker->code_name, maker->code, 0);
+}
+
+/* last_is_value: what a closure is where the last captured variable is no reference. */
 static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,
-                        const struct debug_captured *captured, size_t count)
+                        const struct debug_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
     const uint64_t word = types->pointer_size;
-    struct type type = {.kind = TYPE_STRUCT,
-                        .role = ROLE_CLOSURE,
-                        .pointer_bytes = UINT64_MAX,
-                        .elem = TYPE_NONE,
-                        .key = TYPE_NONE,
-                        .header = TYPE_NONE,
-                        .first_field = (uint32_t)types->fields.count};
-    char text[1024];
-    const size_t size = name->size < sizeof(text) - 5 ? (size_t)name->size : sizeof(text) - 5;
+    struct type type;
     uint32_t number, first;
-    memcpy(text, "func ", 5);
-    memcpy(text + 5, name->data, size);
-    if (!types_intern(types, text, size + 5, &type.name) ||
-        !add_field(maker, &type, maker->code_name, maker->code, 0))
+    if (!begin_closure(maker, name, &type))
         return false;
     const uint32_t receiver = count == 0 ? receiver_of(maker, name) : TYPE_NONE;
     if (receiver != TYPE_NONE && !add_field(maker, &type, maker->receiver_name, receiver, word))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!add_field(maker, &type, captured[i].name, captured[i].type, captured[i].offset))
-            return false;
+    if (!add_captured(maker, &type, captured, count, last_is_value))
+        return false;
     type.size = (type.size + word - 1) / word * word;
     return types_add(types, &type, &number) &&
-           map_put(&maker->typing->closure_by_entry, entry, number, &first);
+           map_put(last_is_value ? &maker->typing->closure_of_value
+                                 : &maker->typing->closure_by_entry,
+                   entry, number, &first);
 }
+
+/* ---- before Go 1.23 ---- */
+
+static bool find_layouts(struct maker *maker)
+{
+    const struct types *types = maker->types;
+    for (size_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        const struct type_field *fields = &types->fields.data[type->first_field];
+        if (type->kind != TYPE_STRUCT || type->address == 0 || type->field_count < 2 ||
+            (fields[0].name != maker->code_name && fields[0].name != maker->old_code_name) ||
+            fields[1].type >= types->list.count ||
+            types->list.data[fields[0].type].kind != TYPE_UINTPTR)
+            continue;
+        const uint32_t key = types->list.data[fields[1].type].name,
+                       number = (uint32_t)maker->layouts.count;
+        struct closure_layout layout = {(uint32_t)i, map_get(&maker->layouts_by_first, key)};
+        uint32_t known;
+        if (!vector_push(&maker->layouts, layout) ||
+            !map_put(&maker->layouts_by_first, key, number, &known))
+            return false;
+        map_set(&maker->layouts_by_first, key, number);
+    }
+    return true;
+}
+
+/* Whether a name is X and a number, which says nothing. */
+static bool is_numbered(const struct types *types, uint32_t name)
+{
+    size_t size;
+    const char *text = string_pool_text(&types->names, name, &size);
+    return size >= 2 && text[0] == 'X' && strspn(text + 1, "0123456789") >= size - 1;
+}
+
+static bool is_type(const struct types *types, uint32_t number, uint32_t wanted)
+{
+    return number < types->list.count &&
+           (number == wanted || types->list.data[number].name == types->list.data[wanted].name);
+}
+
+/* Whether a field of a layout can be a variable: "x" is what it holds, "&x" what it holds or points
+ * to. */
+static bool is_variable(const struct types *types, const struct type_field *field,
+                        const struct debug_captured *variable)
+{
+    if (!is_type(types, variable->type, field->type) &&
+        !is_type(types, value_of(types, variable), field->type))
+        return false;
+    if (variable->name == field->name || is_numbered(types, field->name))
+        return true;
+    size_t size, field_size;
+    const char *text = string_pool_text(&types->names, variable->name, &size),
+               *field_text = string_pool_text(&types->names, field->name, &field_size);
+    return size == field_size + 1 && text[0] == '&' &&
+           memcmp(text + 1, field_text, field_size) == 0;
+}
+
+/* Adds what a closure is if it was allocated by a layout, where each field is a variable. */
+static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uint32_t layout,
+                          const struct debug_captured *variables, size_t count, uint32_t *chain)
+{
+    struct types *types = maker->types;
+    const uint32_t first = types->list.data[layout].first_field,
+                   fields = types->list.data[layout].field_count;
+    enum { MOST = 64 };
+    uint32_t names[MOST];
+    uint64_t taken = 0;
+    if (count > MOST || fields > count + 1)
+        return true;
+    for (uint32_t i = 1; i < fields; i++) {
+        const struct type_field *field = &types->fields.data[first + i];
+        size_t found = count, candidates = 0;
+        for (size_t j = 0; j < count; j++)
+            if (is_variable(types, field, &variables[j])) {
+                candidates++;
+                if (found == count && (taken >> j & 1) == 0)
+                    found = j;
+            }
+        if (found == count)
+            return true;
+        taken |= UINT64_C(1) << found;
+        /* Of several variables of a type nothing says which is which. */
+        names[i - 1] = candidates == 1 ? variables[found].name : field->name;
+    }
+    struct type type;
+    if (!begin_closure(maker, name, &type))
+        return false;
+    for (uint32_t i = 1; i < fields; i++) {
+        const struct type_field field = types->fields.data[first + i];
+        if (!add_field(maker, &type, names[i - 1], field.type, field.offset))
+            return false;
+    }
+    type.size = types->list.data[layout].size;
+    type.key = *chain;
+    return types_add(types, &type, chain);
+}
+
+/* Adds what a function's closure may be, behind its type: see ROLE_CLOSURE. */
+static bool add_candidates(struct maker *maker, uint64_t entry,
+                           const struct debug_captured *variables, size_t count)
+{
+    struct types *types = maker->types;
+    const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
+    struct g2h_line line;
+    if (type == MAP_NONE || !g2h_exe_line(maker->typing->exe, entry, &line))
+        return true;
+    uint32_t chain = TYPE_NONE;
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct debug_captured *variable = &variables[i / 2];
+        const uint32_t of = i % 2 == 0 ? variable->type : value_of(types, variable);
+        bool is_repeated = of >= types->list.count;
+        for (size_t j = 0; j < i && !is_repeated; j++)
+            is_repeated = is_type(
+                types, j % 2 == 0 ? variables[j / 2].type : value_of(types, &variables[j / 2]), of);
+        if (is_repeated)
+            continue;
+        uint32_t number = map_get(&maker->layouts_by_first, types->list.data[of].name);
+        while (number != MAP_NONE && maker->layouts_left > 0) {
+            const struct closure_layout layout = maker->layouts.data[number];
+            maker->layouts_left--;
+            if (!add_by_layout(maker, &line.function, layout.type, variables, count, &chain))
+                return false;
+            number = layout.next;
+        }
+    }
+    types->list.data[type].key = chain;
+    return true;
+}
+
+static bool add_all_candidates(struct maker *maker)
+{
+    const struct debug *debug = maker->typing->debug;
+    const uint64_t slide = exe_slide(maker->typing->exe);
+    maker->layouts_left = 1 << 22; /* a large program looks at some 10,000 */
+    if (debug->maybe_captured.count == 0)
+        return true;
+    if (!find_layouts(maker))
+        return false;
+    for (size_t i = 0; i < debug->maybe_captured.count;) {
+        const struct debug_captured *first = &debug->maybe_captured.data[i];
+        size_t count = 1;
+        while (i + count < debug->maybe_captured.count && first[count].entry == first->entry)
+            count++;
+        i += count;
+        if (!add_candidates(maker, first->entry + slide, first, count < 64 ? count : 64))
+            return false;
+    }
+    return true;
+}
+
+/* ---- */
 
 static bool add_all(struct maker *maker)
 {
@@ -127,8 +351,11 @@ static bool add_all(struct maker *maker)
         while (i + count < debug->captured.count && captured[count].entry == captured->entry)
             count++;
         i += count;
-        if (g2h_exe_line(exe, captured->entry + slide, &line) &&
-            !add_closure(maker, captured->entry + slide, &line.function, captured, count))
+        if (!g2h_exe_line(exe, captured->entry + slide, &line))
+            continue;
+        if (!add_closure(maker, captured->entry + slide, &line.function, captured, count, false) ||
+            (value_of(maker->types, &captured[count - 1]) != TYPE_NONE &&
+             !add_closure(maker, captured->entry + slide, &line.function, captured, count, true)))
             return false;
     }
     const uint64_t functions = exe_function_count(exe);
@@ -136,7 +363,7 @@ static bool add_all(struct maker *maker)
         struct g2h_bytes name;
         const uint64_t entry = exe_function(exe, i, &name);
         if (may_be_closure(&name) && map_get(&maker->typing->closure_by_entry, entry) == MAP_NONE &&
-            !add_closure(maker, entry, &name, NULL, 0))
+            !add_closure(maker, entry, &name, NULL, 0, false))
             return false;
     }
     return true;
@@ -153,7 +380,11 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
     bool good = map_names(&maker) && types_intern(types, "uintptr", 7, &code.name) &&
                 types_add(types, &code, &maker.code) &&
                 types_intern(types, "F", 1, &maker.code_name) &&
-                types_intern(types, "R", 1, &maker.receiver_name) && add_all(&maker);
+                types_intern(types, ".F", 2, &maker.old_code_name) &&
+                types_intern(types, "R", 1, &maker.receiver_name) && add_all(&maker) &&
+                add_all_candidates(&maker);
     map_deinit(&maker.by_name);
+    map_deinit(&maker.layouts_by_first);
+    free(maker.layouts.data);
     return good ? NULL : &error_no_memory;
 }

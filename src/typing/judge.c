@@ -99,13 +99,14 @@ static struct candidate of_claim(uint32_t claim)
 
 /*
  * What a malloc header says gives way only to what knows the same more exactly: the map's own view
- * of its groups.
+ * of its groups. The same type is not more exact: an overflow bucket's pointer to the first bucket
+ * (runtime.newoverflow: "safe non-nil pointer") makes no single one of the header's array.
  */
 static bool gives_way(const struct typing *typing, const struct candidate *header,
                       const struct candidate *other)
 {
     const struct type *type = type_of(typing, header->type), *rival = type_of(typing, other->type);
-    return rival->role != ROLE_NONE && is_certain(other, rival) &&
+    return header->type != other->type && rival->role != ROLE_NONE && is_certain(other, rival) &&
            (type->is_generic || type->size == rival->size);
 }
 

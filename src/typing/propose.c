@@ -581,6 +581,45 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
     }
 }
 
+/* Whether an object is a closure and nothing else. */
+static bool is_whole_closure(struct typer *typer, uint32_t number, const struct g2h_object *object,
+                             uint32_t type)
+{
+    const struct plan *plan = plan_of(&typer->typing->plans, type);
+    bool rest = false;
+    if (!plan) {
+        typer->no_memory = true;
+        return false;
+    }
+    if (!plan->known || !fits_class(plan->size, heap_object_size(typer->typing->heap, number)))
+        return false;
+    return object_has_pointers(typer->typing->heap, number)
+               ? value_fits(object, NULL, plan, 0, &rest) && !rest
+               : plan->word_count == 0;
+}
+
+/* The type of a closure by its code; see closures.c. */
+static uint32_t closure_type(struct typer *typer, uint32_t number, const struct g2h_object *object,
+                             uint64_t code)
+{
+    const uint32_t type = map_get(&typer->typing->closure_by_entry, code),
+                   other = map_get(&typer->typing->closure_of_value, code);
+    if (type == MAP_NONE || is_whole_closure(typer, number, object, type))
+        return type;
+    if (other != MAP_NONE && is_whole_closure(typer, number, object, other))
+        return other;
+    uint32_t result = TYPE_NONE;
+    for (uint32_t next = type_of(typer->typing, type)->key; next != TYPE_NONE;
+         next = type_of(typer->typing, next)->key) {
+        if (!is_whole_closure(typer, number, object, next))
+            continue;
+        if (result != TYPE_NONE)
+            return type; /* there is no telling */
+        result = next;
+    }
+    return result != TYPE_NONE ? result : type;
+}
+
 /* What the object that a reference hits says itself. */
 static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offset,
                             struct reference *reference)
@@ -594,7 +633,7 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
             offset > object.contents.size - heap->params.pointer_size)
             return false;
         reference->type =
-            map_get(&typing->closure_by_entry, heap_word(heap, object.contents.data + offset));
+            closure_type(typer, number, &object, heap_word(heap, object.contents.data + offset));
         if (reference->source < SOURCE_CLOSURE)
             reference->source = SOURCE_CLOSURE;
     } else {

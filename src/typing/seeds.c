@@ -38,6 +38,16 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     }
 }
 
+/* Whether the word at offset is what an interface in front of it holds: a reflect.Type holds the
+ * address of a type. */
+static bool is_held(const struct typing *typing, const struct g2h_bytes *contents, uint64_t offset)
+{
+    const uint64_t word = typing->heap->params.pointer_size;
+    return offset >= word &&
+           typing_interface_type(typing, heap_word(typing->heap, contents->data + offset - word),
+                                 false) != TYPE_NONE;
+}
+
 /* Two neighbouring words of which the first is the address of a type or an itab and the second is
  * listed as a pointer are an interface. */
 static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
@@ -54,7 +64,8 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
         const uint64_t first = heap_word(heap, contents->data + offset - word),
                        data = heap_word(heap, contents->data + offset);
         if (first != 0 && data != 0 &&
-            !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP))
+            !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP) &&
+            !is_held(typer->typing, contents, offset - word))
             typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
     }
 }

@@ -450,6 +450,7 @@ void typing_destroy(struct typing *typing)
     free(typing->parted);
     plans_deinit(&typing->plans);
     map_deinit(&typing->closure_by_entry);
+    map_deinit(&typing->closure_of_value);
     map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
     free(typing->scopes.data);

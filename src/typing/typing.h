@@ -102,6 +102,7 @@ struct typing {
     uint64_t elemtype_offset;   /* in a channel; 0: there is none */
     struct map channel_by_elem; /* address of the elements' type → what a channel of it points to */
     struct map closure_by_entry; /* code pointer → type */
+    struct map closure_of_value; /* code pointer → type, if the last captured variable is a value */
     struct map scope_by_pc;      /* → scope */
     VECTOR(struct scope) scopes;
     debug_local_vector locals;
@@ -156,6 +157,11 @@ struct object_type {
     bool is_guess;
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
+
+static inline bool typing_is_text(const struct typing *typing, uint32_t object)
+{
+    return typing->texts[object] != 0 && typing_object(typing, object).form == OBJECT_TEXT;
+}
 
 static inline bool typing_is_parted(const struct typing *typing, uint32_t object)
 {

@@ -6,8 +6,8 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 here=$top/tests/descriptors
 build=$top/build/descriptors
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOCACHE="$top/build/programs/gocache"
+CHECK_ALL= # two releases are enough to be damaged: sanitizers are slow
+. "$top/tests/go.sh"
 mkdir -p "$build"
 
 flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
@@ -49,10 +49,10 @@ variant() {
 	fi
 }
 
-for GOROOT in "$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"; do
+for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION)
+	release=$(go_release "$GOROOT")
 	variant plain ''
 	variant stripped '-s -w'
 	variant pie '-s -w' -buildmode=pie

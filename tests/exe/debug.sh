@@ -2,13 +2,13 @@
 # DWARF: tests/exe/debug, built in several ways by two releases of Go, knows its own variables; what debug.h gives must
 # be them. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on standard output.
 #
-#   GOROOTS     the releases (default: what tools/setup brings)
+#   GOROOTS     the releases (default: see tests/go.sh)
 #   DAMAGES     how many for each executable (default: 170)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=$top/build/exe-debug
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOCACHE="$top/build/programs/gocache"
+CHECK_ALL= # two releases are enough to be damaged: sanitizers are slow
+. "$top/tests/go.sh"
 mkdir -p "$build"
 make -s -C "$top" build/libgo2heapsnapshot.a || exit 1
 libraries=$(make -s -C "$top" libs)
@@ -35,10 +35,10 @@ variant() {
 		echo "not ok - $name: the test itself failed"
 }
 
-for GOROOT in ${GOROOTS:-$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)}; do
+for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" version | cut -d " " -f 3)
+	release=$(go_release "$GOROOT")
 	variant plain
 	variant N -gcflags='all=-N -l'
 	variant pie -buildmode=pie

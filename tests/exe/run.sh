@@ -7,8 +7,8 @@ set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=$top/build/exe
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0 GOCACHE="$top/build/programs/gocache"
+CHECK_ALL= # two releases are enough to be damaged: sanitizers are slow
+. "$top/tests/go.sh"
 mkdir -p "$build"
 
 # Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in WriteHeapDump: its own mistake.
@@ -120,10 +120,10 @@ for driver in show_image mutate_exe; do
 	}
 done
 
-for GOROOT in "$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"; do
+for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION)
+	release=$(go_release "$GOROOT")
 	variant plain
 	variant stripped -ldflags '-s -w'
 	variant pie -buildmode=pie

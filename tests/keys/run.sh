@@ -3,15 +3,13 @@
 # standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
+#   GOROOTS              the releases (default: see tests/go.sh)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/keys}
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
-export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+. "$top/tests/go.sh"
 
 # variant NAME GO_BUILD_FLAG...: builds, dumps, converts and checks.
 variant() {
@@ -43,12 +41,10 @@ variant() {
 	"${NODE:-node}" "$here/check.mjs" "$name" "$at" || echo "not ok - $name: the check itself failed"
 }
 
-goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
-[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
 for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION) || {
+	release=$(go_release "$GOROOT") || {
 		echo "not ok - there is a Go in $GOROOT"
 		continue
 	}

@@ -238,6 +238,12 @@ add('unsorted', 'objects in the order of the span table, not of addresses', '1.7
   objects: [0x6000, 0x2000, 0x8000, 0x0000, 0x4000].map((o, i, all) => ({ address: at(o), size: 8192, words: { 0: at(all[(i + 1) % 5]) + 100n } })),
   bss: bssOf(at(0x4000 + 8191)),
 }, { format: '1.7', objects: 5, unreachable: [], edges: [0x6000, 0x2000, 0x8000, 0x0000, 0x4000].map((o, i, all) => [at(o), 0, at(all[(i + 1) % 5])]) });
+add('goexit-arguments', 'Go < 1.17: arguments of a go statement are fields of goexit, outside of its contents', '1.7', {
+  objects: [{ address: at(0), size: 16, words: { 0: at(16) } }, { address: at(16), size: 16 }, { address: at(32), size: 16 }],
+  goroutines: [{ goid: 1, waitReason: 'select', frames: [
+    { sp: at(0x10000), size: 16, words: { 8: at(0) }, fields: [8], name: 'main.f' },
+    { sp: at(0x10010), size: 8, words: { 0: at(32) }, fields: [0, 8, 24], name: 'runtime.goexit' }] }],
+}, { format: '1.7', objects: 3, edges: [[at(0), 0, at(16)]], unreachable: [] });
 add('zero-size-frames', 'frames without contents that share their sp with the next', '1.7', {
   ...small, version: 'go1.21.0', bss: [{ address: 0x550000, size: 0 }],
   goroutines: [{ goid: 1, waitReason: 'select', frames: [

@@ -5,7 +5,7 @@
 # stderr. The exit code is 1 if a test failed.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: what tools/setup brings)
+#   GOROOTS              the releases (default: see tests/go.sh)
 #   NODE                 Node.js 18 or newer (default: node)
 #   BUILD                where everything goes (default: build/programs)
 
@@ -16,10 +16,8 @@ converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 node=${NODE:-node}
 build=${BUILD:-$top/build/programs}
 
-# Nothing of the user's own settings, nothing from the network.
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC GOMAXPROCS GOMEMLIMIT
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
-export GOCACHE="$build/gocache" GOPATH="$build/gopath"
+. "$top/tests/go.sh"
+export GOPATH="$build/gopath"
 
 # result NAME COMMAND...: one test, which is whether the command succeeds.
 result() {
@@ -96,13 +94,19 @@ programs32() {
 }
 
 all() {
-	for GOROOT in ${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}; do
+	for GOROOT in $goroots; do
 		export GOROOT
 		go=$GOROOT/bin/go
-		release=$("$go" env GOVERSION) || {
+		release=$(go_release "$GOROOT") || {
 			echo "not ok 0 - there is a Go in $GOROOT"
 			continue
 		}
+		case $release in
+		go1.1[0-6]*)
+			echo "ok 0 - programs ($release) # SKIP its dumps do not name the release, nor what deferred calls were given"
+			continue
+			;;
+		esac
 		programs
 		leakserver
 		if [ "$("$go" env GOHOSTARCH)" = amd64 ]; then

@@ -2,7 +2,7 @@
 # Builds the program in subject/ with releases of Go, and compares what src/types/runtime.c makes of its maps, channels
 # and library types with what its DWARF says. TAP without numbers on standard output.
 #
-#   GOROOTS              the releases (default: what tools/setup brings)
+#   GOROOTS              the releases (default: see tests/go.sh)
 #   LIBRARY              libgo2heapsnapshot.a (default: build/libgo2heapsnapshot.a)
 #   BUILD                where everything goes (default: build/structures)
 
@@ -13,10 +13,8 @@ library=${LIBRARY:-$top/build/libgo2heapsnapshot.a}
 build=${BUILD:-$top/build/structures}
 mkdir -p "$build" || exit 1
 
-# Nothing of the user's own settings, nothing from the network.
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
-export GOCACHE="$build/gocache" GOPATH="$build/gopath"
+. "$top/tests/go.sh"
+export GOPATH="$build/gopath"
 
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -I"$top/src" -I"$top/include" -o "$build/check_layouts" \
 	"$here/check_layouts.c" "$library" $(make -s -C "$top" libs) || exit 1
@@ -38,11 +36,10 @@ check() {
 	fi
 }
 
-for GOROOT in ${GOROOTS:-"$("$top/tools/setup" go-dist)" "$current"}; do
+for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION)
-	[ -n "$release" ] || release=$("$go" version | cut -d' ' -f3) # before 1.16
+	release=$(go_release "$GOROOT")
 	check amd64 8
 	check 386 4
 	case $release in

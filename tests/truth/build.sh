@@ -10,8 +10,7 @@ unset GODEBUG GOEXPERIMENT GOFLAGS GOOS GOWORK
 export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
 export GOCACHE="${GOCACHE:-$here/../../build/truth/gocache}"
 mkdir -p "$directory"
-"${NODE:-node}" "$here/overlay.mjs" "$GOROOT" "$directory/overlay"
 cd "$here"
 for heap in ${HEAPS:-gotypes httpserver maps}; do
-	"$GOROOT/bin/go" build -overlay "$directory/overlay/overlay.json" -o "$directory/$heap" "$@" "./heaps/$heap"
+	"$here/go-build.sh" "$GOROOT" "$directory/runtime" -o "$directory/$heap" "$@" "./heaps/$heap"
 done

@@ -199,7 +199,7 @@ export class Judge {
     if (claim.kind === 'string') return !t.pointers ? 'right' : 'wrong';
     const name = spell(claim.name);
     const [full, short] = this.namesOf(type);
-    if (/^\*?runtime\.bmap$/.test(full) && /^(\[\])?\*?bucket</.test(name)) return 'right';
+    if (/^(\[\])?\*?runtime\.bmap$/.test(full) && /^(\[\])?\*?bucket</.test(name)) return 'right';
     if (full === 'runtime.weakHandleBox' && name === 'weak.Pointer handle') return 'right';
     // The runtime boxes all strings, slices, small numbers as if they were of one type.
     const boxed = /^runtime\.(string|slice|uint16|uint32|uint64)InterfacePtr$/.exec(full);

@@ -1,7 +1,7 @@
 // How much of a heap a snapshot types, and how much of that is right:
 //
 //   measure.mjs --truth T --dump D --snapshot S [--top N] [--json FILE] [--min any=99,edges=99,wrong=0.01]
-//   measure.mjs --pair --truth T --dump D --snapshot S --truth2 T2 --dump2 D2 --snapshot2 S2 [--top N]
+//   measure.mjs --pair --truth T --dump D --snapshot S --truth2 T2 --dump2 D2 --snapshot2 S2 [--top N] [--json FILE]
 //
 // T is the truth that tests/truth/record wrote beside D; S is made of D with --exe. All shares are of what the root
 // reaches over edges that are not weak, other than under (unreachable). --pair: how many objects that survived change
@@ -204,6 +204,7 @@ function pair() {
   }
   console.log(`survivors that change their class  ${percent(changed, survived)} %  ${changed} of ${survived}; ${reused} more ids had another allocation`);
   table.print('changed', { snapshot: b.snapshot, walk: reachedB });
+  if (options.json) fs.writeFileSync(options.json, JSON.stringify({ changed: 100 * changed / survived, survived }, null, 1));
   const limit = /changed=([\d.]+)/.exec(options.min ?? '');
   if (limit && 100 * changed / survived > Number(limit[1])) process.exitCode = 1;
 }

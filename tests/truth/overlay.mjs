@@ -40,6 +40,8 @@ if (exists('malloc_generated.go')) {
 const atomic = /^\t"(\S*runtime\S*\/atomic)"$/m.exec(malloc)[1];
 // From 1.18 on the table of functions has offsets.
 const entry = read('symtab.go').includes('entryoff') ? 'md.textAddr(md.ftab[i].entryoff)' : 'md.ftab[i].entry';
+// What an itab calls its type.
+const itabType = /\btab\.(_type|Type)\b/.exec(read('heapdump.go'))[1];
 // _func is found by offset; funcInfo has the name.
 files['g2h_truth.go'] = `package runtime
 
@@ -87,6 +89,14 @@ func truthCount() uint32 { return truthMarked }
 func truthAt(i uint32) (addr, size, typ uintptr) {
 	row := (*truthRow)(unsafe.Pointer(truthChunks[i/truthChunk] + uintptr(i%truthChunk)*unsafe.Sizeof(truthRow{})))
 	return row.addr, row.size, row.typ
+}
+
+//go:linkname truthLinks truth/record.links
+func truthLinks() ([]unsafe.Pointer, [][]int32) { return reflect_typelinks() }
+
+//go:linkname truthItabs truth/record.itabs
+func truthItabs(each func(typ uintptr)) {
+	iterate_itabs(func(tab *itab) { each(uintptr(unsafe.Pointer(tab.${itabType}))) })
 }
 
 //go:linkname truthFunc truth/record.function

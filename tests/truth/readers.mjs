@@ -144,14 +144,14 @@ export function readDump(path) {
     }
   };
   const skipText = () => { const n = varint(); at += n; };
-  let capacity = 1 << 20, count = 0, pointerSize = 8;
+  let capacity = 1 << 20, count = 0, pointerSize = 8, bigEndian = false;
   let address = new Float64Array(capacity), offset = new Float64Array(capacity), size = new Float64Array(capacity);
   let pointers = new Uint8Array(capacity);
   const grow = (array) => { const a = new array.constructor(2 * array.length); a.set(array); return a; };
   for (let done = false; !done;) {
     switch (varint()) {
       case 6: // params
-        varint();
+        bigEndian = varint() === 1;
         pointerSize = varint();
         varint();
         varint();
@@ -210,7 +210,9 @@ export function readDump(path) {
     word(i, where) {
       if (where + pointerSize > size[i]) return 0;
       const p = offset[i] + where;
-      return pointerSize === 8 ? bytes.readUInt32LE(p) + bytes.readUInt32LE(p + 4) * 2 ** 32 : bytes.readUInt32LE(p);
+      if (pointerSize === 4) return bigEndian ? bytes.readUInt32BE(p) : bytes.readUInt32LE(p);
+      return bigEndian ? bytes.readUInt32BE(p) * 2 ** 32 + bytes.readUInt32BE(p + 4)
+        : bytes.readUInt32LE(p) + bytes.readUInt32LE(p + 4) * 2 ** 32;
     },
     byte(i, where) { return bytes[offset[i] + where]; },
     text(i, where, length) { return bytes.toString('latin1', offset[i] + where, offset[i] + where + length); } };

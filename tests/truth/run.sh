@@ -1,9 +1,10 @@
 #!/bin/sh
 # How much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, measured against what a
-# patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt.
+# patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt, and
+# table.mjs build/truth makes one of all of them.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
+#   GOROOTS              the releases (default: see tests/go.sh)
 #   SHARE                the part of each heap (default: 0.1; 1 is millions of objects)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -12,27 +13,28 @@ converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/truth}
 share=${SHARE:-0.1}
 node="${NODE:-node} --max-old-space-size=8000"
-export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+. "$top/tests/go.sh"
 
-# What each heap must reach, in percent: objects with a typed region, bytes, edges; and the most that may be wrong.
-# newer NEW OLD: which of them is for this release.
-newer() {
-	case $release in
-	go1.1[0-9]* | go1.2[0-2]*) echo "$2" ;;
-	*) echo "$1" ;;
-	esac
+# What each heap must reach, in percent: objects with a typed region, those with pointers, bytes, edges; and the most that
+# may be wrong.
+
+# since MINOR YES NO: which of them is for this release.
+since() {
+	minor=${release#go1.}
+	if [ "${minor%%[!0-9]*}" -ge "$1" ]; then echo "$2"; else echo "$3"; fi
 }
 
 limits() {
 	case $1-$2 in
-	gotypes-plain) echo any=99.9,bytes=99,edges=99.9,wrong=0.01 ;;
+	gotypes-plain) echo any=99.9,pointers=99.9,bytes=99,edges=99.9,wrong=0.01 ;;
 	gotypes-stripped) echo any=99.5,bytes=98,edges=99.5,wrong=0.01 ;;
-	# Before 1.23 nothing tells what closures have captured.
-	httpserver-plain) echo "any=99,pointers=98,bytes=97,edges=$(newer 99 95),wrong=0.05" ;;
-	httpserver-stripped) echo "any=$(newer 95 93),bytes=80,edges=$(newer 90 75),wrong=0.05" ;;
+	# Before 1.23 nothing tells what closures have captured, nor what that leads to.
+	httpserver-plain) echo "any=99,pointers=$(since 23 99.5 98),bytes=97,edges=$(since 23 99 95),wrong=0.01" ;;
+	# Before 1.22 there are no malloc headers, and clients hang from locals.
+	httpserver-stripped) echo "any=$(since 22 95 $(since 19 93 90)),bytes=80,edges=$(since 22 90 75),wrong=0.01" ;;
 	maps-plain) echo any=99,pointers=99.5,bytes=97,edges=99,wrong=0.01 ;;
-	# All hangs from globals, and before 1.24 the maps themselves have no malloc headers.
-	maps-stripped) echo "any=$(newer 95 85),bytes=80,edges=70,wrong=0.01" ;;
+	# All hangs from globals, and before 1.24 the maps are in one piece, of which large ones have no malloc header.
+	maps-stripped) echo "any=$(since 24 95 $(since 19 85 84)),bytes=80,edges=70,wrong=0.01" ;;
 	esac
 }
 
@@ -45,7 +47,7 @@ check() { # HEAP VARIANT N
 	fi
 	# shellcheck disable=SC2086  # node has options
 	if $node "$here/measure.mjs" --truth "$at/$3.truth" --dump "$at/$3.dump" --snapshot "$at/$3.heapsnapshot" \
-		--min "$(limits "$1" "$2")" >"$at/measure.txt" 2>&1; then
+		--json "$at/measure.$3.json" --min "$(limits "$1" "$2")" >"$at/measure.txt" 2>&1; then
 		echo "ok - $release $1 $2: $(limits "$1" "$2")"
 	else
 		echo "not ok - $release $1 $2: $(limits "$1" "$2")"
@@ -54,10 +56,8 @@ check() { # HEAP VARIANT N
 	fi
 }
 
-goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
-[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
 for goroot in $goroots; do
-	release=$("$goroot/bin/go" env GOVERSION)
+	release=$(go_release "$goroot")
 	mkdir -p "$build/$release"
 	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" >"$build/$release/log" 2>&1; then
 		echo "not ok - $release: the heaps dump themselves"
@@ -77,7 +77,7 @@ for goroot in $goroots; do
 	at=$build/$release/httpserver/plain
 	check httpserver plain 2
 	# shellcheck disable=SC2086  # node has options
-	if $node "$here/measure.mjs" --pair --min changed=0.1 --truth "$at/1.truth" --dump "$at/1.dump" --snapshot "$at/1.heapsnapshot" \
+	if $node "$here/measure.mjs" --pair --json "$at/pair.json" --min changed=0.1 --truth "$at/1.truth" --dump "$at/1.dump" --snapshot "$at/1.heapsnapshot" \
 		--truth2 "$at/2.truth" --dump2 "$at/2.dump" --snapshot2 "$at/2.heapsnapshot" >"$at/pair.txt" 2>&1; then
 		echo "ok - $release httpserver: $(head -n 1 "$at/pair.txt")"
 	else

@@ -3,39 +3,55 @@
 # have its class and each pointer its field. TAP on standard output; build/types/GO-VARIANT/complaints.txt has all.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: what tools/setup brings; with CHECK_ALL also $MORE_GOROOTS)
-#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie 386
+#   GOROOTS              the releases (default: see tests/go.sh)
+#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie pie-stripped cgo 386; with CHECK_ALL also
+#                        all-unoptimized cgo-stripped cgo-pie arm64 s390x s390x-stripped arm mips, and experiments by name
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/types}
-unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC
-export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
-export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+. "$top/tests/go.sh"
+
+# wanted NAME: whether a variant is.
+wanted() {
+	case " ${VARIANTS:-$1} " in
+	*" $1 "*) ;;
+	*) return 1 ;;
+	esac
+}
+
+# What runs the variants for this processor, nothing for the machine's own.
+emulator=
+
+# Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in WriteHeapDump: its own mistake.
+dumps_itself() {
+	for _ in 1 2 3; do
+		$emulator "$at/app" "$at" && return
+	done
+	return 1
+}
 
 # variant NAME CHECKS GO_BUILD_FLAG...: builds, dumps, converts and checks.
 variant() {
-	case " ${VARIANTS:-truth plain no-dwarf stripped unoptimized pie 386} " in
-	*" $1 "*) ;;
-	*) return ;;
-	esac
+	wanted "$1" || return
 	name=$release-$1 checks=$2
 	at=$build/$name
 	shift 2
 	mkdir -p "$at"
-	if ! (cd "$here" && "$go" build -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
+	# shellcheck disable=SC2086  # a command and its arguments
+	if ! (cd "$here" && ${go_build:-"$go" build} -o "$at/app" "$@" ./program) >"$at/log" 2>&1; then
 		echo "not ok - $name: builds"
 		tail -n 20 "$at/log" | sed 's/^/# /'
 		return
 	fi
 	status=0
-	"$at/app" >"$at/log" 2>&1 || status=$?
+	$emulator "$at/app" >"$at/log" 2>&1 || status=$?
 	if [ $status -ne 2 ]; then # its usage
 		echo "ok - $name # SKIP this machine does not run it"
 		return
 	fi
-	if ! "$at/app" "$at" >"$at/log" 2>&1 ||
+	if ! dumps_itself >"$at/log" 2>&1 ||
 		! "$converter" --exe "$at/app" -o "$at/types.heapsnapshot" "$at/types.dump" 2>>"$at/log"; then
 		echo "not ok - $name: dumps itself and converts"
 		tail -n 20 "$at/log" | sed 's/^/# /'
@@ -49,12 +65,54 @@ variant() {
 	"${NODE:-node}" "$here/check.mjs" "$name" "$at" $checks || [ $? -eq 1 ] || echo "not ok - $name: the check itself failed"
 }
 
-goroots=${GOROOTS:-"$("$top/tools/setup" go-dist)" "$("$top/tools/setup" go-current)"}
-[ -z "${CHECK_ALL-}" ] || goroots="$goroots ${MORE_GOROOTS-}"
+# emulated NAME GOARCH QEMU CHECKS GO_BUILD_FLAG...: as variant, for another processor.
+emulated() {
+	wanted "$1" || return
+	if ! command -v "qemu-$3" >/dev/null; then
+		echo "ok - $release-$1 # SKIP no qemu-$3: of Debian's qemu-user, which tools/setup check-all brings"
+		return
+	fi
+	emulator=qemu-$3 emulated=$1
+	export GOARCH="$2"
+	shift 3
+	variant "$emulated" "$@"
+	unset GOARCH
+	emulator=
+}
+
+# experiment NAME CHECKS: as variant, with the experiment if it is off by default, without it if it is on.
+experiment() {
+	[ -e "$GOROOT/src/internal/goexperiment/exp_$1_on.go" ] || return
+	case " $("$go" list -f '{{context.ToolTags}}' runtime | tr '[]' '  ') " in
+	*" goexperiment.$1 "*) export GOEXPERIMENT="no$1" ;;
+	*) export GOEXPERIMENT="$1" ;;
+	esac
+	variant "$GOEXPERIMENT" "$2"
+	unset GOEXPERIMENT
+}
+
+# What only CHECK_ALL wants: other ways to link, other processors, and experiments that change what lies where.
+rare_variants() {
+	variant all-unoptimized "$all" '-gcflags=all=-N -l'
+	export CGO_ENABLED=1
+	variant cgo-stripped '' '-ldflags=-linkmode=external -s -w'
+	variant cgo-pie "$all" -buildmode=pie -ldflags=-linkmode=external
+	export CGO_ENABLED=0
+	emulated arm64 arm64 aarch64 "$all"
+	emulated s390x s390x s390x "$all"
+	emulated s390x-stripped s390x s390x '' '-ldflags=-s -w'
+	emulated arm arm arm "$all"
+	emulated mips mips mips "$all"
+	for experiment in allocheaders swissmap mapsplitgroup synchashtriemap spinbitmutex greenteagc sizespecializedmalloc \
+		randomizedheapbase64 runtimefreegc goroutineleakprofile dwarf5 unified regabiargs; do
+		experiment "$experiment" "$all"
+	done
+}
+
 for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
-	release=$("$go" env GOVERSION) || {
+	release=$(go_release "$GOROOT") || {
 		echo "not ok - there is a Go in $GOROOT"
 		continue
 	}
@@ -63,17 +121,22 @@ for GOROOT in $goroots; do
 	*) all='--dwarf --captures' ;;
 	esac
 	# What the program believes to know, against tests/truth's allocator.
-	overlay=$build/$release-truth/overlay
-	if "${NODE:-node}" "$here/../truth/overlay.mjs" "$GOROOT" "$overlay"; then
-		variant truth truth -tags=truth -overlay="$overlay/overlay.json"
-	fi
+	go_build="$here/../truth/go-build.sh $GOROOT $build/$release-truth/runtime"
+	variant truth truth -tags=truth
+	go_build=
 	variant plain "$all"
 	variant no-dwarf '' -ldflags=-w
 	variant stripped '' '-ldflags=-s -w'
 	variant unoptimized "$all" '-gcflags=-N -l'
 	variant pie "$all" -buildmode=pie
+	variant pie-stripped '' -buildmode=pie '-ldflags=-s -w'
+	# The program is linked by C's linker, and libc is in it.
+	export CGO_ENABLED=1
+	variant cgo "$all" -ldflags=-linkmode=external
+	export CGO_ENABLED=0
 	GOARCH=386
 	export GOARCH
 	variant 386 "$all"
 	unset GOARCH
+	[ -z "${CHECK_ALL-}" ] || rare_variants
 done

@@ -848,8 +848,7 @@ static void versions(void **state)
     put_bytes(&inlined, "\x08go1.99.9 and what follows", 26);
     put_text(&pointers, "\xff Go buildinf:\x08", 16);
     put_word(&pointers, 0x3000);
-    put_word(&pointers, 0);
-    put_zeros(&pointers, 40);
+    put_word(&pointers, 0); /* the section ends here, after 32 bytes */
     put_word(&text, 0x3010);
     put_word(&text, 6);
     put_bytes(&text, "go1.13.8", 8);

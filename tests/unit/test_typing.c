@@ -320,6 +320,9 @@ static void a_header_is_certain(void **state)
     const uint32_t group = type_struct(&types, "group<int,*int>", 16);
     type_field(&types, "p", pointer, 0);
     types.list.data[group].role = ROLE_MAP_GROUP;
+    const uint32_t bucket = type_struct(&types, "bucket<int,*int>", 16);
+    type_field(&types, "p", pointer, 0);
+    types.list.data[bucket].role = ROLE_MAP_BUCKET;
     const uint32_t large = type_struct(&types, "main.large", 1016);
     type_field(&types, "p", pair, 0);
     const uint64_t base = 0x100000;
@@ -329,18 +332,23 @@ static void a_header_is_certain(void **state)
     begin("go1.22.1");
     add(base, 1024, NULL, 63, offsets);
     add(base + 1024, 1024, NULL, 63, offsets);
+    add(base + 2048, 1024, NULL, 63, offsets);
     load();
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct reference header = {
-            .type = pair, .count = 63, .source = SOURCE_HEADER, .form = REFERENCE_ARRAY};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct reference header = {.type = i < 2 ? pair : bucket,
+                                         .count = 63,
+                                         .source = SOURCE_HEADER,
+                                         .form = REFERENCE_ARRAY};
         typer_propose(&typer, i, 8, &header);
         refer_array(heap_address(typing.heap, i) + 8, list, 0);
         refer(heap_address(typing.heap, i) + 8, large, SOURCE_RUNTIME);
     }
     refer_array(base + 8, group, 63);
+    refer(base + 2048 + 8, bucket, SOURCE_POINTER); /* the last overflow bucket's */
     judge();
     judged(0, OBJECT_ARRAY, group); /* knows the same more exactly */
     judged(1, OBJECT_ARRAY, pair);
+    judged(2, OBJECT_ARRAY, bucket); /* and not only the first of them */
 }
 
 /* ---- texts ---- */

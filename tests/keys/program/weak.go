@@ -1,4 +1,5 @@
 //go:build go1.24
+// +build go1.24
 
 package main
 

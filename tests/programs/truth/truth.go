@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/ioutil"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -322,7 +323,7 @@ func Dump(file *os.File) {
 func (t *Truth) Write() {
 	text, err := json.MarshalIndent(t, "", "\t")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(Dir(), t.Program+".json"), text, 0o666)
+		err = ioutil.WriteFile(filepath.Join(Dir(), t.Program+".json"), text, 0o666)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -23,6 +23,8 @@ import (
 
 func count() uint32
 func at(i uint32) (addr, size, typ uintptr)
+func links() ([]unsafe.Pointer, [][]int32)
+func itabs(each func(typ uintptr))
 func function(i int) (entry uintptr, name string, ok bool)
 
 // Field is one of a struct's.
@@ -32,7 +34,7 @@ type Field struct {
 	Type   int     `json:"type"`
 }
 
-// Type is a type that something was allocated as, or that such a type is made of.
+// Type is a type that something was allocated as, another that the program has, or one that such a type is made of.
 type Type struct {
 	Address string  `json:"address"`
 	Name    string  `json:"name"`   // with full import paths
@@ -145,11 +147,11 @@ func table(n int) []uint32 {
 	if err != nil {
 		panic(err)
 	}
-	return unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), n)
+	return (*[1 << 28]uint32)(unsafe.Pointer(&b[0]))[:n:n]
 }
 
 func free(t []uint32) {
-	if err := syscall.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&t[0])), 4*len(t))); err != nil {
+	if err := syscall.Munmap((*[1 << 30]byte)(unsafe.Pointer(&t[0]))[: 4*len(t) : 4*len(t)]); err != nil {
 		panic(err)
 	}
 }
@@ -200,6 +202,14 @@ func write(file *os.File) {
 			numbers[typ] = ts.add(reflected(typ))
 		}
 	}
+	// Types that nothing was allocated as: what was may have been converted to them.
+	sections, offsets := links()
+	for i, section := range sections {
+		for _, offset := range offsets[i] {
+			ts.add(reflected(uintptr(section) + uintptr(offset)))
+		}
+	}
+	itabs(func(typ uintptr) { ts.add(reflected(typ)) })
 	rows := 0
 	for _, l := range last {
 		if l != 0 {

@@ -5,7 +5,7 @@ package known
 import (
 	"encoding/json"
 	"fmt"
-	"os"
+	"io/ioutil"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -423,7 +423,12 @@ func (k *Known) closure(f uintptr, o owner, field, where string) {
 		return
 	}
 	k.visited[visit{f, nil, 1}] = true
-	k.object(f, 2*word, "closure", where, o.source, true, "func "+fn.Name())
+	name := fn.Name()
+	if !strings.Contains(name, ".func") && !strings.HasSuffix(name, "-fm") {
+		// Old releases tell of a method that is inlined at the start of its method value. Other functions are in no object.
+		name += "-fm"
+	}
+	k.object(f, 2*word, "closure", where, o.source, true, "func "+name)
 }
 
 // Root is a global variable of type interface{}: package.name.
@@ -475,7 +480,7 @@ func (k *Known) Write(directory string) {
 	sort.Slice(k.Objects, func(i, j int) bool { return k.Objects[i].Addr < k.Objects[j].Addr })
 	text, err := json.MarshalIndent(k, "", " ")
 	if err == nil {
-		err = os.WriteFile(filepath.Join(directory, "types.json"), text, 0o666)
+		err = ioutil.WriteFile(filepath.Join(directory, "types.json"), text, 0o666)
 	}
 	if err != nil {
 		panic(err)

@@ -1,4 +1,5 @@
 //go:build truth
+// +build truth
 
 package main
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -81,22 +82,6 @@ type bigValue struct {
 	to   *leaf
 }
 
-type pair[K comparable, V any] struct {
-	key   K
-	value V
-	next  *pair[K, V]
-}
-
-type list2[T any] struct {
-	items []T
-	head  *node[T]
-}
-
-type node[T any] struct {
-	value T
-	next  *node[T]
-}
-
 type tree struct {
 	left, right *tree
 	value       string
@@ -128,6 +113,12 @@ func (f *failure) Error() string        { return strconv.Itoa(f.code) }
 func (o onlyPointer) area() float64     { return 0 }
 func (f callback) area() float64        { return 1 }
 func (c *circle) grow(by float64) shape { c.r += by; return c }
+
+type wide struct {
+	numbers [10]int
+	first   *leaf
+	text    string
+}
 
 // everything has a field of every kind.
 type everything struct {
@@ -200,7 +191,7 @@ type everything struct {
 	MapDeleted  map[string]*tree
 	MapEmpty    map[string]*leaf
 	MapNil      map[string]*leaf
-	MapGeneric  map[string]*pair[string, *leaf]
+	MapGeneric  map[string]*leafPair
 	MapDoc      map[string]interface{}
 
 	ChanBuffered chan *leaf
@@ -223,6 +214,7 @@ type everything struct {
 	FuncGeneric func() string
 	FuncStatic  func(string) int
 	FuncNamed   callback
+	FuncWide    func() int
 
 	AnyPointer   interface{}
 	AnyStruct    interface{}
@@ -244,16 +236,16 @@ type everything struct {
 	Wrapped      error
 	Joined       error
 
-	Pair        *pair[string, *leaf]
-	PairPoint   *pair[point, map[string]int]
-	List        *list2[*tree]
-	ListStrings *list2[string]
+	Pair        *leafPair
+	PairPoint   *pointPair
+	List        *treeList
+	ListStrings *stringList
 	Anonymous   *struct {
 		A int
 		B *leaf
 	}
 
-	AtomicPtr   atomic.Pointer[tree]
+	AtomicPtr   atomicTree
 	AtomicValue atomic.Value
 	Once        sync.Once
 	SyncMap     sync.Map
@@ -399,10 +391,10 @@ func build(k *known.Known, source string) *everything {
 	e.Err = errors.New(text("error"))
 	e.Wrapped = fmt.Errorf("wrapped %d: %w", counter, &failure{counter, errors.New(text("inner"))})
 
-	e.Pair = &pair[string, *leaf]{text("key"), newLeaf("value"), &pair[string, *leaf]{key: text("next key")}}
-	e.PairPoint = &pair[point, map[string]int]{value: map[string]int{text("pair"): 1}}
-	e.List = &list2[*tree]{items: []*tree{newTree("item"), newTree("item")}, head: &node[*tree]{value: newTree("node")}}
-	e.ListStrings = &list2[string]{items: []string{text("item"), text("item")}, head: &node[string]{value: text("node"), next: &node[string]{value: text("node")}}}
+	e.Pair = &leafPair{text("key"), newLeaf("value"), &leafPair{key: text("next key")}}
+	e.PairPoint = &pointPair{value: map[string]int{text("pair"): 1}}
+	e.List = &treeList{items: []*tree{newTree("item"), newTree("item")}, head: &treeNode{value: newTree("node")}}
+	e.ListStrings = &stringList{items: []string{text("item"), text("item")}, head: &stringNode{value: text("node"), next: &stringNode{value: text("node")}}}
 	e.Anonymous = &struct {
 		A int
 		B *leaf
@@ -480,7 +472,7 @@ func buildMaps(e *everything) {
 		delete(e.MapDeleted, strconv.Itoa(i))
 	}
 	e.MapEmpty = map[string]*leaf{}
-	e.MapGeneric = map[string]*pair[string, *leaf]{text("generic"): {key: text("generic")}}
+	e.MapGeneric = map[string]*leafPair{text("generic"): {key: text("generic")}}
 	e.MapDoc = map[string]interface{}{text("n"): 1.5, text("s"): text("doc"), text("l"): []interface{}{text("doc"), 2.5, map[string]interface{}{text("deep"): nil}}}
 }
 
@@ -518,13 +510,16 @@ func buildFuncs(k *known.Known, e *everything) {
 	e.FuncGeneric = generic(newLeaf("generic"), text("generic"))
 	e.FuncStatic = func(s string) int { return len(s) }
 	e.FuncNamed = func(n int) int { return n + len(b) }
+	// Too large for registers, so DWARF has its address, a pointer, where the closure has the value; up to 1.25 optimized code has
+	// neither, so that only the class can be asked for.
+	w := wide{first: newLeaf("captured in a value"), text: text("captured in a value")}
+	e.FuncWide = func() int { return w.sum() + w.sum() }
 	k.Captured(&e.FuncValue, "byValue", byValue)
 	k.Captured(&e.FuncMany, "a", a)
 }
 
-func generic[T any](v *T, name string) func() string {
-	return func() string { return fmt.Sprint(v, name) }
-}
+//go:noinline
+func (w wide) sum() int { return len(w.text) + w.numbers[len(w.text)%10] + int(w.first.number) }
 
 // Roots. What an interface holds is known without DWARF.
 var (
@@ -549,10 +544,21 @@ var (
 	GlobalError  error
 	GlobalShape  shape
 	GlobalSync   sync.Map
-	GlobalAtomic atomic.Pointer[leaf]
+	GlobalAtomic atomicLeaf
 	GlobalOnce   sync.Once
-	GlobalPair   pair[string, *tree]
+	GlobalPair   treePair
+	// The address of a type before a pointer, and yet no interface that holds that pointer.
+	GlobalTyped struct {
+		is reflect.Type
+		of []square
+	}
 )
+
+// Has a pointer where a square has, of another name.
+type linked struct {
+	number uint64
+	next   *linked
+}
 
 func buildGlobals() {
 	GlobalLeaf = newLeaf("global")
@@ -575,6 +581,7 @@ func buildGlobals() {
 	GlobalShape = square{1, text("global shape")}
 	GlobalSync.Store(text("global sync"), newLeaf("global sync"))
 	GlobalAtomic.Store(newLeaf("global atomic"))
+	GlobalTyped.is, GlobalTyped.of = reflect.TypeOf(linked{}), []square{{1, text("global typed")}, {2, text("global typed")}}
 	GlobalPair.key, GlobalPair.value = text("global pair"), newTree("global pair")
 }
 
@@ -664,7 +671,7 @@ func noteLocals(k *known.Known, l *leaf, trees []*tree, squares map[string]*squa
 //
 //go:noinline
 func stackStruct(k *known.Known) {
-	var pairs pair[string, *leaf]
+	var pairs leafPair
 	pairs.key, pairs.value = text("stack"), newLeaf("stack")
 	noteStack(k, &pairs)
 	ready <- true
@@ -673,13 +680,13 @@ func stackStruct(k *known.Known) {
 }
 
 //go:noinline
-func noteStack(k *known.Known, p *pair[string, *leaf]) {
+func noteStack(k *known.Known, p *leafPair) {
 	c := *p
 	k.Local(goroutineID(), "main.stackStruct", "pairs", false, &c)
 }
 
 //go:noinline
-func touch(p *pair[string, *leaf]) { p.value.number++ }
+func touch(p *leafPair) { p.value.number++ }
 
 // Deferred calls in a loop have records.
 //
@@ -687,7 +694,8 @@ func touch(p *pair[string, *leaf]) { p.value.number++ }
 func deferring(k *known.Known) {
 	for i := 0; i < 3; i++ {
 		l := newLeaf("deferred")
-		defer func() { l.number++ }()
+		f := func() { l.number++ } // called where it stands, old releases pass it l instead
+		defer f()
 	}
 	ready <- true
 	<-never
@@ -762,6 +770,7 @@ func start(k *known.Known) {
 	k.Variable("main.GlobalSync", &GlobalSync)
 	k.Variable("main.GlobalAtomic", &GlobalAtomic)
 	k.Variable("main.GlobalPair", &GlobalPair)
+	k.Variable("main.GlobalTyped", &GlobalTyped)
 	k.Expect(`^runtime\.g$`, 10, true)
 	k.Expect(`^(runtime\.sudog|sudog<.*>)$`, 2, true)
 	k.Expect(`^main\.bigKey$`, 4, false)

@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -56,13 +55,13 @@ func check(path, dir string) *checked {
 	}
 	c.info = &types.Info{
 		Types:      map[ast.Expr]types.TypeAndValue{},
-		Instances:  map[*ast.Ident]types.Instance{},
 		Defs:       map[*ast.Ident]types.Object{},
 		Uses:       map[*ast.Ident]types.Object{},
 		Implicits:  map[ast.Node]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{},
 		Scopes:     map[ast.Node]*types.Scope{},
 	}
+	keepInstances(c.info)
 	config := types.Config{Importer: c, FakeImportC: true, Error: func(err error) { c.errs = append(c.errs, err) }}
 	c.pkg, _ = config.Check(path, fset, c.files, c.info)
 	return c
@@ -78,7 +77,7 @@ func main() {
 	root := filepath.Join(runtime.GOROOT(), "src")
 	root, _ = filepath.EvalSymlinks(root)
 	dirs := []string{}
-	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	filepath.Walk(root, func(path string, d os.FileInfo, err error) error {
 		if err != nil || !d.IsDir() {
 			return nil
 		}

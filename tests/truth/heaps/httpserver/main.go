@@ -7,18 +7,18 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"io/ioutil"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,7 +88,7 @@ var (
 
 func newStore() *store {
 	s := &store{sessions: map[string]*session{}, metrics: map[string]*uint64{}, events: make(chan event, 128),
-		logger: log.New(io.Discard, "server: ", log.LstdFlags)}
+		logger: log.New(ioutil.Discard, "server: ", log.LstdFlags)}
 	s.pool.New = func() interface{} { return new(bytes.Buffer) }
 	s.pages = template.Must(template.New("page").Funcs(template.FuncMap{"double": func(n int) int { return 2 * n }}).Parse(
 		`{{define "item"}}<li>{{.SKU}}: {{double .Count}} {{range $i, $n := .Notes}}<i>{{$i}} {{$n}}</i>{{end}}</li>{{end}}` +
@@ -216,6 +216,11 @@ type client struct {
 	errs []error
 }
 
+// isClosed is errors.Is(err, net.ErrClosed), which is since 1.16.
+func isClosed(err error) bool {
+	return strings.Contains(err.Error(), "use of closed network connection")
+}
+
 func (c *client) get(path string) {
 	r, err := c.http.Get(c.base + path)
 	if err != nil {
@@ -223,8 +228,8 @@ func (c *client) get(path string) {
 		return
 	}
 	defer r.Body.Close()
-	n, err := io.Copy(io.Discard, r.Body)
-	if err != nil && !errors.Is(err, net.ErrClosed) {
+	n, err := io.Copy(ioutil.Discard, r.Body)
+	if err != nil && !isClosed(err) {
 		c.errs = append(c.errs, err)
 	}
 	c.got[path] = int(n)
@@ -236,7 +241,7 @@ func (c *client) run(requests int, ready *sync.WaitGroup) {
 		b, _ := json.Marshal(map[string]interface{}{"Session": fmt.Sprint("s", c.n), "Values": map[string]interface{}{
 			"a": []int{1, i}, "b": map[string]string{"x": "y"}, fmt.Sprint("c", i): "text"}})
 		if r, err := c.http.Post(c.base+"/api", "application/json", bytes.NewReader(b)); err == nil {
-			io.Copy(io.Discard, r.Body)
+			io.Copy(ioutil.Discard, r.Body)
 			r.Body.Close()
 		}
 	}

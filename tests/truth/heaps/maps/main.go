@@ -37,27 +37,6 @@ type bigValue struct {
 	text string
 }
 
-type pair[K comparable, V any] struct {
-	key   K
-	value V
-}
-
-type cache[K comparable, V any] struct {
-	mu      sync.Mutex
-	entries map[K]*pair[K, V]
-	order   []K
-}
-
-func (c *cache[K, V]) put(k K, v V) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.entries == nil {
-		c.entries = map[K]*pair[K, V]{}
-	}
-	c.entries[k] = &pair[K, V]{k, v}
-	c.order = append(c.order, k)
-}
-
 type shape interface{ area() float64 }
 type square struct{ side float64 }
 type circle struct {
@@ -100,18 +79,13 @@ var (
 	reg       registry
 	documents []interface{}
 	decoded   []*user
-	caches    = struct {
-		texts   cache[string, []string]
-		points  cache[point, *user]
-		numbers cache[int, float64]
-	}{}
-	shared  sync.Map
-	typed   sync.Map
-	pool    = sync.Pool{New: func() interface{} { return new(strings.Builder) }}
-	growing map[int]string
-	wide    map[string]*user
-	shrunk  map[string][]int
-	waiting []chan point
+	shared    sync.Map
+	typed     sync.Map
+	pool      = sync.Pool{New: func() interface{} { return new(strings.Builder) }}
+	growing   map[int]string
+	wide      map[string]*user
+	shrunk    map[string][]int
+	waiting   []chan point
 )
 
 func text(prefix string, i int) string { return prefix + strconv.Itoa(i) }
