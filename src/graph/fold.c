@@ -18,7 +18,9 @@
  *      nothing, and only x itself has become x. If there is a way around x after folding, then, by
  *      induction along it, x dominated no member of any node on the way: that is clear of kept
  *      nodes, entered by an edge of a member; and if x dominated a member of F(d, c), then x ≤ d,
- *      so by 1 it dominated all sources of edges to F, hence a member of the node before.
+ *      so by 1 it dominated all sources of edges to F, hence a member of the node before. An added
+ *      edge comes from d, which is on the way, so that x is not d and did not dominate it, nor
+ *      what d was the dominator of.
  *   3. The dominator of F(d, c) is d: by 2's argument nothing else that is kept, below d, is on all
  *      ways, and d itself has an edge to F.
  *   4. No F dominates anything. Suppose it does, and take the kept nodes X that F dominates and
@@ -40,9 +42,10 @@
  * one is its own. An object that would be alone in its F is kept itself if its dominator is and if
  * the same goes for all that it dominates, which changes none of this.
  *
- * Memory: 28 bytes per node of the graph while it is decided what to keep, beside what the
- * dominators take before; then 8, and some 20 per written node. All of it is done in the order of
- * the nodes or of their places: the result does not depend on the number of threads.
+ * Memory: 32 bytes per node of the graph while it is decided what to keep, 12 of them the
+ * dominators', and some 40 per node that is going to be written; then 8 and 20. All of it is done
+ * in the order of the nodes or of their places: the result does not depend on the number of
+ * threads.
  */
 #include "graph/fold.h"
 
@@ -776,7 +779,7 @@ static void leave_out(struct fold *fold)
     fold->nodes = fold->kept;
 }
 
-static struct g2h_error *make_plan(struct folding *folding)
+static struct g2h_error *decide(struct folding *folding)
 {
     struct fold *fold = folding->fold;
     const uint32_t nodes = fold->graph_nodes;
@@ -806,7 +809,7 @@ static struct g2h_error *make_plan(struct folding *folding)
     return error;
 }
 
-static void plan_deinit(struct folding *folding)
+static void folding_deinit(struct folding *folding)
 {
     large_free(folding->worth, folding->fold->graph_nodes, sizeof(*folding->worth));
     large_free(folding->what, folding->fold->graph_nodes, sizeof(*folding->what));
@@ -819,11 +822,11 @@ static void plan_deinit(struct folding *folding)
 static struct g2h_error *fold_nodes(struct g2h_graph *graph, uint32_t **ret_dominators)
 {
     struct folding folding = {.graph = graph, .fold = graph->fold};
-    struct g2h_error *error = make_plan(&folding);
+    struct g2h_error *error = decide(&folding);
     if (!error && !(number_nodes(&folding) && list_members(&folding) &&
                     (*ret_dominators = list_dominators(&folding))))
         error = &error_no_memory;
-    plan_deinit(&folding);
+    folding_deinit(&folding);
     return error;
 }
 
