@@ -93,10 +93,15 @@ static struct g2h_error *convert(const struct options *options, struct target *t
         return error;
     message_warnings(conversion->input, conversion->heap);
     error = open_exe(options->exe, conversion);
-    const struct g2h_graph_options graph_options = {conversion->exe, options->threads,
-                                                    options->redact};
+    const struct g2h_graph_options graph_options = {.exe = conversion->exe,
+                                                    .threads = options->threads,
+                                                    .redact = options->redact,
+                                                    .reachable = options->reachable,
+                                                    .max_nodes = options->max_nodes};
     if (!error)
         error = g2h_graph_build(conversion->heap, &graph_options, &conversion->graph);
+    if (!error)
+        message_size(conversion->input, conversion->graph, &graph_options);
     if (!error)
         error = g2h_write_heapsnapshot(conversion->graph, &output_options);
     if (!error)

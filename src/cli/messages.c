@@ -180,9 +180,56 @@ static void account_graph(const struct g2h_graph *graph)
          "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     fprintf(stderr, "snapshot\n");
+    if (account->left_out_objects > 0)
+        line("objects left out as garbage", account->left_out_objects, "", "");
+    if (account->folded_nodes > 0) {
+        line("objects folded", account->folded_objects, "", "");
+        line("  into nodes", account->folded_nodes, "", "");
+    }
     line("nodes", account->nodes, "", "");
     line("  of them synthetic", account->synthetic_nodes, "", "");
     line("edges", account->edges, "", "");
+}
+
+/* Measured with Chromium 156: 47 s and 2.4 GB for 10 million nodes with 20 million edges. */
+static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
+{
+    const uint64_t comfortable = 10000000;
+    char text[256];
+    if (nodes <= comfortable)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " nodes: DevTools will take some %" PRIu64 " seconds and %" PRIu64
+             ".%" PRIu64 " GB of memory to load them; --max-nodes 2M folds what retains least",
+             nodes, nodes * 47 / comfortable, nodes * 24 / comfortable / 10,
+             nodes * 24 / comfortable % 10);
+    warn(input, text);
+}
+
+void message_size(const struct g2h_input *input, const struct g2h_graph *graph,
+                  const struct g2h_graph_options *options)
+{
+    const struct g2h_graph_account *account = g2h_graph_account(graph);
+    progress_clear();
+    if (options->reachable)
+        fprintf(stderr,
+                "go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
+                " bytes\n",
+                input->name, account->left_out_objects, account->left_out_objects == 1 ? "" : "s",
+                account->left_out_bytes);
+    if (account->folded_nodes > 0)
+        fprintf(stderr,
+                "go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
+                " nodes; there are %" PRIu64 " nodes now\n",
+                input->name, account->folded_objects, account->folded_nodes, account->nodes);
+    if (options->max_nodes == 0)
+        warn_of_size(input, account->nodes);
+    else if (account->nodes > options->max_nodes) {
+        char text[128];
+        snprintf(text, sizeof(text), "it cannot be folded to fewer than %" PRIu64 " nodes",
+                 account->nodes);
+        warn(input, text);
+    }
 }
 
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap,

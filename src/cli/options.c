@@ -26,6 +26,9 @@ static const char help[] =
     "                      names of fields, globals and locals, texts of strings;\n"
     "                      stripped, it gives types of most objects all the same\n"
     "  -r, --redact        show strings and keys of maps by length and hash only\n"
+    "      --reachable     leave out garbage, what hangs from (unreachable)\n"
+    "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
+    "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
@@ -39,6 +42,9 @@ static const char help[] =
     "\n"
     "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
     "what could be read of it was written.\n";
+
+/* Of options that have no letter. */
+enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.\n";
 
@@ -54,6 +60,25 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
         return false;
     }
     *ret = value;
+    return true;
+}
+
+/* A number of nodes, 500000, 500K or 2M; false after saying that it is none. */
+static bool parse_nodes(const char *text, uint64_t *ret)
+{
+    char *end;
+    const unsigned long long value = strtoull(text, &end, 10);
+    const uint64_t factor = *end == 'K' || *end == 'k'   ? 1000
+                            : *end == 'M' || *end == 'm' ? 1000000
+                                                         : 1;
+    if (text[0] < '0' || text[0] > '9' || value == 0 || value > UINT32_MAX ||
+        end[factor > 1] != '\0') {
+        fprintf(stderr,
+                "go2heapsnapshot: --max-nodes takes a number such as 500K or 2M, not '%s'\n%s",
+                text, hint);
+        return false;
+    }
+    *ret = value * factor;
     return true;
 }
 
@@ -76,6 +101,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
+                                          {"reachable", no_argument, NULL, OPTION_REACHABLE},
+                                          {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {0}};
     uint64_t number = 0;
     int option;
@@ -98,6 +125,13 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case 'r':
             ret->redact = true;
+            break;
+        case OPTION_REACHABLE:
+            ret->reachable = true;
+            break;
+        case OPTION_MAX_NODES:
+            if (!parse_nodes(optarg, &ret->max_nodes))
+                return false;
             break;
         case 'j':
             if (!parse_number("-j", optarg, 1, 1024, &number))

@@ -3,6 +3,7 @@
 #define CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum exit_status {
     EXIT_FINE = 0,
@@ -15,7 +16,8 @@ struct options {
     const char *input;
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output */
-    bool redact;
+    bool redact, reachable;
+    uint64_t max_nodes; /* 0: any number */
     bool gzip, verbose;
     unsigned threads; /* 0: one per processor */
 };

@@ -69,3 +69,16 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     graph->edges.capacity = graph->edges.count = 0;
     return NULL;
 }
+
+uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
+{
+    uint64_t from = graph->first_object_child, to = graph->child_count;
+    while (from < to) {
+        uint64_t middle = from + (to - from) / 2;
+        if (graph->children[middle].source.index < object)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}

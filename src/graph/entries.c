@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/workers.h"
+#include "graph/fold.h"
 #include "graph/graph.h"
 #include "graph/keys.h"
 #include "heap/pointers.h"
@@ -152,7 +153,7 @@ static struct g2h_error *read_objects(void *context, size_t task, unsigned worke
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
                    count = naming->graph->heap->object_count;
     for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
-        if (!has_entries(naming->graph, object))
+        if (fold_hides(naming->graph->fold, object) || !has_entries(naming->graph, object))
             continue;
         struct g2h_error *error = read_object(&naming->walks[worker], object, buffer);
         if (error)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/workers.h"
+#include "graph/fold.h"
 
 /* DevTools multiplies a node's number by 7 fields and an edge's by 3, in 32 bits. */
 static const uint64_t NODE_LIMIT = UINT32_MAX / 7, EDGE_LIMIT = UINT32_MAX / 3;
@@ -72,6 +73,8 @@ static struct g2h_error *count_all(struct g2h_graph *graph)
     account->object_parts = graph->parts.count;
     account->nodes = account->synthetic_nodes + graph->heap->object_count + account->object_parts;
     account->edges += account->pointers_hit;
+    if (graph->fold)
+        fold_account(graph->fold, account);
     if (account->nodes > NODE_LIMIT || account->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
                             "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
@@ -105,6 +108,8 @@ static struct g2h_error *number_texts(struct g2h_graph *graph)
         return NULL;
     struct g2h_error *error =
         texts_init(&graph->texts, &graph->names, &graph->strings, graph->redact);
+    if (graph->fold)
+        graph->texts.hidden = graph->fold->hidden;
     if (!error)
         error = graph_name_entries(graph);
     if (!error)
@@ -113,7 +118,7 @@ static struct g2h_error *number_texts(struct g2h_graph *graph)
     return error;
 }
 
-static struct g2h_error *build(struct g2h_graph *graph)
+static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
     uint32_t dummy;
     struct g2h_error *error = ids_init(&graph->ids, graph->heap);
@@ -133,8 +138,12 @@ static struct g2h_error *build(struct g2h_graph *graph)
         error = add_all_parts(graph);
     if (!error)
         error = graph_add_shortcuts(graph);
+    if (!error && options && !fold_prepare(graph, options->max_nodes, options->reachable))
+        error = &error_no_memory;
     if (!error)
         error = graph_fill_children(graph);
+    if (!error)
+        error = fold_run(graph);
     if (!error)
         error = number_texts(graph);
     return error ? error : count_all(graph);
@@ -150,7 +159,7 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
     graph->exe = options ? options->exe : NULL;
     graph->redact = options && options->redact;
     graph->threads = options && options->threads ? options->threads : workers_available();
-    struct g2h_error *error = build(graph);
+    struct g2h_error *error = build(graph, options);
     if (error) {
         g2h_graph_destroy(graph);
         return error;
@@ -175,6 +184,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     free(graph->edges.data);
     free(graph->children);
     free(graph->first_child);
+    fold_destroy(graph->fold);
     string_pool_deinit(&graph->strings);
     names_deinit(&graph->names);
     texts_deinit(&graph->texts);

@@ -94,6 +94,7 @@ struct g2h_graph {
     uint32_t *frames_by_sp; /* frames with contents, ascending by sp */
     size_t frames_by_sp_count;
     uint64_t frames_low, frames_high; /* all of them lie in [low, high) */
+    struct fold *fold;                /* what is written of all this; NULL: all of it. See fold.h */
 };
 
 static inline struct node node_synthetic(uint32_t index)
@@ -104,6 +105,15 @@ static inline struct node node_synthetic(uint32_t index)
 static inline struct node node_object(uint32_t index)
 {
     return (struct node){index, OF_OBJECT};
+}
+
+/* The number of a node, once the synthetic ones are all there. */
+static inline uint32_t graph_node_number(const struct g2h_graph *graph, struct node node)
+{
+    const uint32_t synthetics = (uint32_t)graph->synthetics.count;
+    return node.of == OF_SYNTHETIC ? node.index
+           : node.of == OF_OBJECT  ? synthetics + node.index
+                                   : synthetics + graph->heap->object_count + node.index;
 }
 
 /* The targets of an object: *ret_end - the result of them. */
@@ -168,5 +178,14 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);
 
 /* ---- edges by source (children.c) ---- */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph);
+
+/* The first of the objects' own edges that belongs to object or a later one. */
+uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object);
+
+/* Whether child is one of the object's own edges. */
+static inline bool graph_is_child_of(const struct g2h_graph *graph, uint64_t child, uint32_t object)
+{
+    return child < graph->child_count && graph->children[child].source.index == object;
+}
 
 #endif

@@ -12,6 +12,8 @@
  * one, which is the older one since Go takes arenas upwards, has the place, and the other is
  * displaced to a free place by hashing its address.
  *
+ * Nodes that stand for several objects have free places by a hash of what is in them.
+ *
  * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to
  * [2^31, 2^32).
  */
@@ -199,4 +201,12 @@ bool ids_synthetic(struct ids *ids, enum id_kind kind, uint64_t key, uint32_t *r
         id = id + 2 < 2 * HASHED_IDS ? id + 2 : HASHED_IDS;
     *ret = (uint32_t)id;
     return map_put(&ids->taken, id, 0, &value);
+}
+
+bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
+{
+    uint64_t place;
+    const bool good = take_free_place(ids, hash, &place);
+    *ret = good ? 2 * (uint32_t)place + 1 : 0;
+    return good;
 }

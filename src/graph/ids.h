@@ -28,6 +28,7 @@ enum {
     ID_UNREACHABLE = 22,
     ID_OS_THREADS = 24,
     ID_ALLOCATION_SITES = 26,
+    ID_FOLDED = 28,
 };
 
 /* What else synthetic nodes stand for; an id is made of this and a key. */
@@ -42,6 +43,7 @@ enum id_kind {
     ID_OS_THREAD,
     ID_ALLOCATION_SITE,
     ID_PACKAGE,
+    ID_FOLDED_SYNTHETICS,
 };
 
 /* Bytes of address per id: the smallest distance of two objects; and what the odd ids have room
@@ -77,6 +79,9 @@ uint32_t ids_object(const struct ids *ids, uint32_t object);
 
 /* An id for the part of an object that begins at address. False: no memory. */
 bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret);
+
+/* An id for a node that stands for several objects, of a hash of these. False: no memory. */
+bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);
 
 /* An id for a synthetic node, of what it stands for. The same key gets the next free one. False: no
  * memory. */

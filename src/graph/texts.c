@@ -241,7 +241,9 @@ static struct g2h_error *hash_objects(void *context, size_t task, unsigned worke
         const struct text_entry entry = {object, typing->texts[object]};
         const uint8_t *bytes;
         uint64_t size;
-        if (!typing_is_text(typing, object))
+        const uint64_t *hidden = numbering->texts->hidden;
+        if ((hidden && (hidden[object / 64] >> (object % 64) & 1) != 0) ||
+            !typing_is_text(typing, object))
             continue;
         if (plain_bytes(numbering->texts, &entry, &bytes, &size)) {
             *at++ = (struct hashed){object, (uint32_t)map_hash_text(bytes, (size_t)size)};

@@ -23,6 +23,7 @@ enum { TEXT_KEY = 1 << 30 };
 struct texts {
     const struct names *names;
     bool redact;
+    const uint64_t *hidden; /* a bit per object that is not written; NULL: all are */
     VECTOR(struct text_entry) entries;
     uint32_t first; /* number of the first one's string */
 

@@ -14,16 +14,12 @@
 
 #include <go2heapsnapshot/version.h>
 
-#include "graph/graph.h"
+#include "graph/fold.h"
 #include "heap/pointers.h"
+#include "output/folded.h"
+#include "output/lines.h"
 #include "output/sink.h"
-#include "output/text.h"
 
-enum {
-    NODE_FIELDS = 7,
-    NODE_LINE = 7 * (TEXT_U32_MAX + 1) + 1,
-    EDGE_LINE = 3 * (TEXT_U32_MAX + 1) + 1
-};
 enum { STRINGS_PER_TASK = 1 << 15 };
 
 /* V8's lists as of Chromium 156 and Node 20; DESIGN: other readers insist on all of them. */
@@ -48,6 +44,8 @@ struct writer {
     const struct g2h_graph *graph;
     const struct g2h_progress *progress;
     size_t node_tasks, edge_tasks, string_tasks;
+    size_t folded_tasks; /* behind the edges of objects: those of folded nodes */
+    uint32_t **seen;     /* by thread, with a fold: fold_seen() */
 };
 
 #define TRY(condition) \
@@ -64,16 +62,6 @@ static bool append(struct worker_buffer *buffer, const char *text, size_t size)
     memcpy(at, text, size);
     buffer->size += size;
     return true;
-}
-
-/* Room for size bytes more. A buffer that has become large is written first. */
-static struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
-{
-    const size_t large = 8u << 20;
-    if (buffer->capacity - buffer->size >= size)
-        return NULL;
-    struct g2h_error *error = buffer->size > large ? worker_buffer_flush(buffer) : NULL;
-    return error || worker_buffer_reserve(buffer, size + (1u << 18)) ? error : &error_no_memory;
 }
 
 /* ---- the header ---- */
@@ -118,6 +106,14 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
     }
     text_printf(&text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
                 (unsigned long long)graph->ids.displaced.count);
+    if (graph->account.left_out_objects > 0)
+        text_printf(&text, ",\"left_out_objects\":%llu,\"left_out_bytes\":%llu",
+                    (unsigned long long)graph->account.left_out_objects,
+                    (unsigned long long)graph->account.left_out_bytes);
+    if (graph->account.folded_nodes > 0)
+        text_printf(&text, ",\"folded_objects\":%llu,\"folded_nodes\":%llu",
+                    (unsigned long long)graph->account.folded_objects,
+                    (unsigned long long)graph->account.folded_nodes);
     text_printf(&text,
                 "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_"
                 "native_bytes\":0},\n",
@@ -130,26 +126,6 @@ static struct g2h_error *write_header(const struct g2h_graph *graph, struct work
 
 /* ---- nodes ---- */
 
-static char *write_node(char *at, char type, uint32_t name, uint32_t id, uint32_t size,
-                        uint32_t edge_count)
-{
-    *at++ = ',';
-    *at++ = type;
-    *at++ = ',';
-    at = text_u32(at, name);
-    *at++ = ',';
-    at = text_u32(at, id);
-    *at++ = ',';
-    at = text_u32(at, size);
-    *at++ = ',';
-    at = text_u32(at, edge_count);
-    memcpy(at, ",0,0\n", 5);
-    return at + 5;
-}
-
-static const char STRING_DIGIT = '0' + NODE_STRING, OBJECT_DIGIT = '0' + NODE_OBJECT,
-                  SYNTHETIC_DIGIT = '0' + NODE_SYNTHETIC;
-
 static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
                                                struct worker_buffer *buffer)
 {
@@ -158,7 +134,7 @@ static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
         if (error)
             return error;
         char *begin = buffer->data + buffer->size;
-        char *at = write_node(begin, SYNTHETIC_DIGIT, graph->synthetics.data[i].name,
+        char *at = write_node(begin, NODE_SYNTHETIC, graph->synthetics.data[i].name,
                               graph->synthetics.data[i].id, 0,
                               (uint32_t)(graph->first_child[i + 1] - graph->first_child[i]));
         if (i == 0) /* no comma before the first node */
@@ -168,49 +144,22 @@ static struct g2h_error *write_synthetic_nodes(const struct g2h_graph *graph,
     return NULL;
 }
 
-/* The first of the objects' own edges that belongs to object or a later one. */
-static uint64_t find_object_child(const struct g2h_graph *graph, uint32_t object)
-{
-    uint64_t from = graph->first_object_child, to = graph->child_count;
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-        if (graph->children[middle].source.index < object)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
-/* Whether child is one of the object's own edges. */
-static bool is_child_of(const struct g2h_graph *graph, uint64_t child, uint32_t object)
-{
-    return child < graph->child_count && graph->children[child].source.index == object;
-}
-
 static struct g2h_error *write_object_nodes(const struct g2h_graph *graph, size_t number,
                                             struct worker_buffer *buffer)
 {
-    const struct g2h_heap *heap = graph->heap;
     const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
-    uint64_t child = find_object_child(graph, first);
+    uint64_t child = graph_object_child(graph, first);
     char *at = worker_buffer_reserve(buffer, (size_t)block->objects * NODE_LINE);
     TRY(at);
     for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t object = first + i, shape = heap_shape_number(heap, object);
-        const uint64_t size = heap->shapes.list.data[shape].size;
+        const uint32_t object = first + i;
         uint32_t edge_count = 0;
         for (uint32_t j = block->starts[i]; j < block->starts[i + 1]; j++)
             edge_count += block->targets[j] != NO_TARGET;
-        for (; is_child_of(graph, child, object); child++)
+        for (; graph_is_child_of(graph, child, object); child++)
             edge_count++;
-        const bool is_text = graph->typing && typing_is_text(graph->typing, object);
-        at = write_node(at, is_text ? STRING_DIGIT : OBJECT_DIGIT,
-                        is_text ? graph->typing->texts[object]
-                                : names_of_object(&graph->names, object),
-                        ids_object(&graph->ids, object),
-                        size < PART_SIZE ? (uint32_t)size : PART_SIZE, edge_count);
+        at = write_object_node(graph, at, object, edge_count);
     }
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
@@ -222,7 +171,7 @@ static struct g2h_error *write_part_nodes(const struct g2h_graph *graph,
     char *at = worker_buffer_reserve(buffer, graph->parts.count * NODE_LINE + 1);
     TRY(at);
     for (size_t i = 0; i < graph->parts.count; i++)
-        at = write_node(at, OBJECT_DIGIT, graph->parts.data[i].name, graph->parts.data[i].id,
+        at = write_node(at, NODE_OBJECT, graph->parts.data[i].name, graph->parts.data[i].id,
                         graph->parts.data[i].size, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
@@ -230,30 +179,10 @@ static struct g2h_error *write_part_nodes(const struct g2h_graph *graph,
 
 /* ---- edges ---- */
 
-static char *write_edge(char *at, char type, uint32_t name, uint32_t node)
-{
-    *at++ = ',';
-    *at++ = type;
-    *at++ = ',';
-    at = text_u32(at, name);
-    *at++ = ',';
-    at = text_u32(at, node * NODE_FIELDS);
-    *at++ = '\n';
-    return at;
-}
-
-static uint32_t node_number(const struct g2h_graph *graph, struct node node)
-{
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count;
-    return node.of == OF_SYNTHETIC ? node.index
-           : node.of == OF_OBJECT  ? synthetics + node.index
-                                   : synthetics + graph->heap->object_count + node.index;
-}
-
 static char *write_child(const struct g2h_graph *graph, char *at, uint64_t child)
 {
     const struct edge *edge = &graph->children[child];
-    return write_edge(at, (char)('0' + edge->type), edge->name, node_number(graph, edge->target));
+    return write_edge(at, edge->type, edge->name, graph_node_number(graph, edge->target));
 }
 
 static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph,
@@ -277,26 +206,10 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
                            uint64_t offset, uint32_t target, const uint32_t **entry_names)
 {
     const struct edge_name name = namer_name(namer, offset);
-    const uint32_t node = (uint32_t)graph->synthetics.count + target;
     const uint32_t entry = name.is_entry ? *(*entry_names)++ : NAME_NONE;
-    const bool weak = is_weak_pointer(graph, namer->object, target);
-    uint32_t string;
-    if (entry != NAME_NONE ? (entry & ENTRY_ELEMENT) != 0 : name.form == EDGE_NAME_INDEX) {
-        const uint32_t index = entry != NAME_NONE ? entry & ~ENTRY_ELEMENT : (uint32_t)name.value;
-        return weak ? write_edge(at, '0' + EDGE_WEAK, graph->weak_element, node)
-                    : write_edge(at, '0' + EDGE_ELEMENT, index, node);
-    }
-    if (entry != NAME_NONE)
-        string = entry;
-    else if (name.form == EDGE_NAME_STRING)
-        string = (uint32_t)name.value;
-    else
-        string = names_of_key(&graph->names, name.value);
-    return write_edge(at,
-                      weak               ? '0' + EDGE_WEAK
-                      : name.is_internal ? '0' + EDGE_INTERNAL
-                                         : '0' + EDGE_PROPERTY,
-                      string, node);
+    const struct edge_label label =
+        label_pointer(graph, &name, entry, is_weak_pointer(graph, namer->object, target));
+    return write_edge(at, label.type, label.name, (uint32_t)graph->synthetics.count + target);
 }
 
 /* The pointers of the block's object i. */
@@ -338,12 +251,12 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
     const struct target_block *block = &graph->targets.blocks[number];
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT;
     const uint32_t *entry_names = graph->entry_names ? graph->entry_names[number] : NULL;
-    uint64_t child = find_object_child(graph, first);
+    uint64_t child = graph_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
         if (block->starts[i] < block->starts[i + 1])
             error = write_pointers(graph, block, i, first + i, &entry_names, buffer);
-        for (; !error && is_child_of(graph, child, first + i); child++) {
+        for (; !error && graph_is_child_of(graph, child, first + i); child++) {
             error = make_room(buffer, EDGE_LINE);
             if (!error)
                 buffer->size =
@@ -398,41 +311,63 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
 
 /* ---- all of it ---- */
 
+static struct g2h_error *write_first_nodes(const struct g2h_graph *graph,
+                                           struct worker_buffer *buffer)
+{
+    struct g2h_error *error = write_header(graph, buffer);
+    return error         ? error
+           : graph->fold ? folded_write_synthetic_nodes(graph, buffer)
+                         : write_synthetic_nodes(graph, buffer);
+}
+
+/* The last nodes, and the first edges. */
+static struct g2h_error *write_middle(const struct g2h_graph *graph, uint32_t *seen,
+                                      struct worker_buffer *buffer)
+{
+    static const char edges[] = "],\n\"edges\":[";
+    struct g2h_error *error =
+        graph->fold ? folded_write_other_nodes(graph, buffer) : write_part_nodes(graph, buffer);
+    if (error)
+        return error;
+    TRY(append(buffer, edges, sizeof(edges) - 1));
+    return graph->fold ? folded_write_synthetic_edges(graph, seen, buffer)
+                       : write_synthetic_edges(graph, buffer);
+}
+
 static struct g2h_error *produce(void *context, size_t task, unsigned worker,
                                  struct worker_buffer *buffer)
 {
-    static const char edges[] = "],\n\"edges\":[";
     static const char strings[] =
         "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
         "\"locations\":[],\n\"strings\":[";
     struct writer *writer = context;
     const struct g2h_graph *graph = writer->graph;
-    struct g2h_error *error = NULL;
+    uint32_t *seen = writer->seen ? writer->seen[worker] : NULL;
     if (writer->progress && worker == 0) /* the thread that called us */
-        writer->progress->update(
-            writer->progress->context, "writing", task,
-            1 + writer->node_tasks + 1 + writer->edge_tasks + writer->string_tasks, 0);
-    if (task == 0) {
-        error = write_header(graph, buffer);
-        return error ? error : write_synthetic_nodes(graph, buffer);
-    }
+        writer->progress->update(writer->progress->context, "writing", task,
+                                 1 + writer->node_tasks + 1 + writer->edge_tasks +
+                                     writer->folded_tasks + writer->string_tasks,
+                                 0);
+    if (task == 0)
+        return write_first_nodes(graph, buffer);
     task -= 1;
     if (task < writer->node_tasks)
-        return write_object_nodes(graph, task, buffer);
+        return graph->fold ? folded_write_object_nodes(graph, task, buffer)
+                           : write_object_nodes(graph, task, buffer);
     task -= writer->node_tasks;
-    if (task == 0) {
-        error = write_part_nodes(graph, buffer);
-        if (!error && !append(buffer, edges, sizeof(edges) - 1))
-            error = &error_no_memory;
-        return error ? error : write_synthetic_edges(graph, buffer);
-    }
+    if (task == 0)
+        return write_middle(graph, seen, buffer);
     task -= 1;
     if (task < writer->edge_tasks)
-        return write_object_edges(graph, task, buffer);
+        return graph->fold ? folded_write_object_edges(graph, seen, task, buffer)
+                           : write_object_edges(graph, task, buffer);
     task -= writer->edge_tasks;
+    if (task < writer->folded_tasks)
+        return folded_write_folded_edges(graph, seen, task, buffer);
+    task -= writer->folded_tasks;
     if (task == 0)
         TRY(append(buffer, strings, sizeof(strings) - 1));
-    error = write_strings(graph, task, buffer);
+    struct g2h_error *error = write_strings(graph, task, buffer);
     if (!error && task == writer->string_tasks - 1)
         TRY(append(buffer, "]}\n", 3));
     return error;
@@ -441,13 +376,30 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
                                          const struct g2h_output_options *options)
 {
+    unsigned threads = options->threads ? options->threads : graph->threads;
     struct writer writer = {
         .graph = graph,
         .progress = options->progress,
         .node_tasks = graph->targets.block_count,
         .edge_tasks = graph->targets.block_count,
         .string_tasks = (size_t)((string_count(graph) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK)};
-    size_t tasks = 1 + writer.node_tasks + 1 + writer.edge_tasks + writer.string_tasks;
-    return sink_run(options, options->threads ? options->threads : graph->threads, tasks, produce,
-                    &writer);
+    struct g2h_error *error = NULL;
+    if (graph->fold) {
+        threads = fold_threads(threads);
+        writer.folded_tasks = folded_edge_tasks(graph->fold);
+        writer.seen = calloc(threads, sizeof(*writer.seen));
+        TRY(writer.seen);
+    }
+    for (unsigned i = 0; i < threads && writer.seen && !error; i++) {
+        writer.seen[i] = fold_seen(graph->fold);
+        error = writer.seen[i] ? NULL : &error_no_memory;
+    }
+    const size_t tasks =
+        1 + writer.node_tasks + 1 + writer.edge_tasks + writer.folded_tasks + writer.string_tasks;
+    if (!error)
+        error = sink_run(options, threads, tasks, produce, &writer);
+    for (unsigned i = 0; i < threads && writer.seen; i++)
+        fold_seen_free(graph->fold, writer.seen[i]);
+    free(writer.seen);
+    return error;
 }

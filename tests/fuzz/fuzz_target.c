@@ -16,10 +16,21 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 
+/* Of all inputs a third is folded, and half is converted without garbage. */
+static struct g2h_graph_options choose_options(const struct g2h_input *input, unsigned threads)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < input->size; i++)
+        sum += input->data[i];
+    return (struct g2h_graph_options){.threads = threads,
+                                      .reachable = sum % 2 == 0,
+                                      .max_nodes = sum % 3 == 0 ? 100 + sum / 6 % 8192 : 0};
+}
+
 int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
 {
     const struct g2h_heap_options heap_options = {.threads = threads};
-    const struct g2h_graph_options graph_options = {.threads = threads};
+    const struct g2h_graph_options graph_options = choose_options(input, threads);
     const struct g2h_output_options output_options = {
         .fd = fd, .name = "the snapshot", .threads = threads};
     struct g2h_heap *heap = NULL;
@@ -30,6 +41,8 @@ int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
         message_warnings(input, heap);
         error = g2h_graph_build(heap, &graph_options, &graph);
     }
+    if (!error)
+        message_size(input, graph, &graph_options);
     if (!error)
         error = g2h_write_heapsnapshot(graph, &output_options);
     if (!error)

@@ -391,11 +391,16 @@ struct g2h_graph *dump_graph(struct dump *dump, unsigned threads)
 
 char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size)
 {
+    return graph_snapshot(dump_graph(dump, threads), threads, gzip, ret_size);
+}
+
+char *graph_snapshot(const struct g2h_graph *graph, unsigned threads, bool gzip, size_t *ret_size)
+{
     int fd = memfd_create("snapshot", 0);
     const struct g2h_output_options options = {
         .fd = fd, .name = "snapshot", .gzip = gzip, .threads = threads};
     assert_true(fd >= 0);
-    assert_no_error(g2h_write_heapsnapshot(dump_graph(dump, threads), &options));
+    assert_no_error(g2h_write_heapsnapshot(graph, &options));
     off_t size = lseek(fd, 0, SEEK_END);
     assert_true(size > 0);
     char *text = malloc((size_t)size + 1);

@@ -98,5 +98,7 @@ struct g2h_heap *dump_load(struct dump *dump, unsigned threads);
 struct g2h_graph *dump_graph(struct dump *dump, unsigned threads);
 /* The snapshot's bytes, from malloc(). */
 char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size);
+/* The same of a graph that is made already. */
+char *graph_snapshot(const struct g2h_graph *graph, unsigned threads, bool gzip, size_t *ret_size);
 
 #endif

@@ -1,0 +1,505 @@
+/*
+ * dominators; see dominators.h.
+ *
+ * Semi-NCA (Georgiadis, Tarjan and Werneck, "Finding dominators in practice", 2006): a depth-first
+ * search numbers the nodes; semidominators are found from the last node to the first as by Lengauer
+ * and Tarjan, with compressed paths; a node's dominator is then the nearest ancestor of its parent,
+ * in the tree of dominators made so far, that is not behind its semidominator. That last search is
+ * quadratic in bad cases, such as a long list whose end holds what its head holds too. With a
+ * second pointer per node that skips ancestors (Myers, "An applicative random-access stack", 1983)
+ * it takes O(log n) for any graph.
+ *
+ * Strong are all edges but weak ones, and those from garbage to what the roots reach, which are
+ * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
+ * and some that we never write.
+ *
+ * What the memory is for, per node: its place, its node, its parent or dominator, its
+ * semidominator, two words of the forest, where its predecessors begin: 28 bytes; 8 more per level
+ * of the depth-first search; and 4 bytes for each edge that leads back or across. Edges that lead
+ * forwards in the tree need no place: the source's path is the source alone, so they are dealt with
+ * as they are met.
+ *
+ * Almost all of the time goes into waiting for memory. So what is known to be needed is asked for
+ * ahead, and only what cannot be otherwise is done in the order of the search: the two walks over
+ * all edges take them in the order of the objects, on all threads.
+ */
+#include "graph/dominators.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+
+#define NOWHERE UINT32_MAX
+
+enum { AHEAD = 16 };
+
+/* The strong edges of objects that are no pointers: they lead to parts, which hold nothing. */
+struct own_edge {
+    uint32_t object, target; /* a node */
+};
+
+/* Where the search is: the next edge to look at of a node. */
+struct level {
+    uint32_t node, next;
+};
+
+/* A tree of the forest that is being linked from the last place to the first. */
+struct link {
+    uint32_t ancestor; /* by and by one further up */
+    uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
+};
+
+/* The same memory later: ancestors in the tree of dominators. */
+struct climb {
+    uint32_t skip, depth;
+};
+
+struct search {
+    const struct g2h_graph *graph;
+    struct dominators *result;
+    uint32_t synthetics, count; /* count: places given so far */
+    VECTOR(struct own_edge) own;
+    VECTOR(struct level) levels;
+    uint32_t *semi;       /* by place: the semidominator's place; the lowest known so far */
+    uint32_t *first_back; /* by place: where its back sources begin; one entry more */
+    uint32_t *back;       /* sources of edges to lower places, by target */
+    size_t back_count;
+    union {
+        struct link *links;
+        struct climb *climbs;
+    };
+};
+
+/* ---- the depth-first search ---- */
+
+static inline bool is_garbage(const struct g2h_graph *graph, uint32_t object)
+{
+    return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
+}
+
+static bool find_own_edges(struct search *search)
+{
+    const struct g2h_graph *graph = search->graph;
+    for (uint64_t i = graph->first_object_child; i < graph->child_count; i++) {
+        const struct edge *edge = &graph->children[i];
+        const struct own_edge own = {edge->source.index, graph_node_number(graph, edge->target)};
+        if (edge->type != EDGE_WEAK && edge->target.of == OF_PART &&
+            !vector_push(&search->own, own))
+            return false;
+    }
+    return true;
+}
+
+static inline uint32_t give_place(struct search *search, uint32_t node, uint32_t parent)
+{
+    const uint32_t place = search->count++;
+    search->result->place_of[node] = place;
+    search->result->node_at[place] = node;
+    search->result->above[place] = parent;
+    return place;
+}
+
+/* Parts come right behind their object. */
+static void visit_parts(struct search *search, uint32_t object, uint32_t place)
+{
+    size_t from = 0, to = search->own.count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (search->own.data[middle].object < object)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    for (; from < search->own.count && search->own.data[from].object == object; from++)
+        give_place(search, search->own.data[from].target, place);
+}
+
+/* Numbers a node that has no place yet; its edges are looked at when its level is on top. */
+static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint32_t place = give_place(search, node, parent);
+    struct level level = {node, 0};
+    if (node >= search->synthetics) {
+        const uint32_t object = node - search->synthetics;
+        if (object >= graph->heap->object_count)
+            return true;
+        const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
+        const uint32_t *start = &block->starts[object & (BLOCK_OBJECTS - 1)];
+        if (search->own.count > 0)
+            visit_parts(search, object, place);
+        if (start[0] == start[1])
+            return true;
+        const uint32_t last = start[1] - start[0] < AHEAD ? start[1] : start[0] + AHEAD;
+        level.next = start[0];
+        for (uint32_t i = start[0]; i < last; i++)
+            if (block->targets[i] != NO_TARGET)
+                __builtin_prefetch(
+                    &search->result->place_of[search->synthetics + block->targets[i]]);
+    }
+    return vector_push(&search->levels, level);
+}
+
+/* The first target from *next on that has no place yet; NOWHERE. */
+static uint32_t next_of_synthetic(const struct search *search, uint32_t node, uint32_t *next)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint64_t first = graph->first_child[node], end = graph->first_child[node + 1];
+    while (first + *next < end) {
+        const struct edge *edge = &graph->children[first + (*next)++];
+        const uint32_t target = graph_node_number(graph, edge->target);
+        if (edge->type != EDGE_WEAK && search->result->place_of[target] == NOWHERE)
+            return target;
+    }
+    return NOWHERE;
+}
+
+static inline uint32_t next_of_object(const struct search *search, uint32_t node, uint32_t *next)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint32_t object = node - search->synthetics, *place_of = search->result->place_of;
+    const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
+    const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
+    const bool garbage = is_garbage(graph, object);
+    for (uint32_t i = *next; i < end; i++) {
+        const uint32_t target = block->targets[i];
+        if (end - i > AHEAD && block->targets[i + AHEAD] != NO_TARGET)
+            __builtin_prefetch(&place_of[search->synthetics + block->targets[i + AHEAD]]);
+        if (target == NO_TARGET || place_of[search->synthetics + target] != NOWHERE ||
+            (garbage && !is_garbage(graph, target)))
+            continue;
+        *next = i + 1;
+        return search->synthetics + target;
+    }
+    return NOWHERE;
+}
+
+/* All that node reaches and that has no place yet, below the place parent. */
+static bool search_from(struct search *search, uint32_t node, uint32_t parent)
+{
+    if (!visit(search, node, parent))
+        return false;
+    while (search->levels.count > 0) {
+        struct level *top = &search->levels.data[search->levels.count - 1];
+        const uint32_t source = top->node;
+        const uint32_t target = source < search->synthetics
+                                    ? next_of_synthetic(search, source, &top->next)
+                                    : next_of_object(search, source, &top->next);
+        if (target == NOWHERE)
+            search->levels.count--;
+        else if (!visit(search, target, search->result->place_of[source]))
+            return false;
+    }
+    return true;
+}
+
+static struct g2h_error *number_all(struct search *search)
+{
+    struct dominators *result = search->result;
+    memset(result->place_of, 0xff, (size_t)result->nodes * sizeof(*result->place_of));
+    if (!find_own_edges(search) || !search_from(search, 0, 0))
+        return &error_no_memory;
+    for (uint32_t node = 0; search->count < result->nodes; node++)
+        if (result->place_of[node] == NOWHERE && !search_from(search, node, 0))
+            return &error_no_memory;
+    free(search->own.data);
+    free(search->levels.data);
+    search->own.data = NULL;
+    search->levels.data = NULL;
+    return NULL;
+}
+
+/* ---- edges by target ---- */
+
+/* Edges are walked twice: to count those that lead back, and to put them in their places. */
+struct edge_walk {
+    struct search *search;
+    bool is_second;
+};
+
+static inline void take_edge(struct search *search, bool is_second, uint32_t from, uint32_t to)
+{
+    if (is_second) {
+        if (from > to)
+            search->back[__atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED)] = from;
+    } else if (from > to) {
+        __atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED);
+    } else if (from < to) {
+        uint32_t known = __atomic_load_n(&search->semi[to], __ATOMIC_RELAXED);
+        while (from < known && !__atomic_compare_exchange_n(&search->semi[to], &known, from, true,
+                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            ;
+    }
+}
+
+static void take_edges_of_synthetics(struct search *search, bool is_second)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint32_t *place_of = search->result->place_of;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        if (edge->type != EDGE_WEAK)
+            take_edge(search, is_second, place_of[edge->source.index],
+                      place_of[graph_node_number(graph, edge->target)]);
+    }
+}
+
+static inline void take_edges_of_block(struct search *search, size_t number, bool is_second)
+{
+    const struct g2h_graph *graph = search->graph;
+    const struct target_block *block = &graph->targets.blocks[number];
+    const uint32_t *place_of = search->result->place_of + search->synthetics;
+    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const uint32_t from = place_of[first + i], end = block->starts[i + 1];
+        const bool garbage = is_garbage(graph, first + i);
+        for (uint32_t j = block->starts[i]; j < end; j++) {
+            const uint32_t target = block->targets[j];
+            if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
+                __builtin_prefetch(&place_of[block->targets[j + 2 * AHEAD]]);
+            if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
+                __builtin_prefetch(&search->first_back[place_of[block->targets[j + AHEAD]]], 1);
+            if (target != NO_TARGET && !(garbage && !is_garbage(graph, target)))
+                take_edge(search, is_second, from, place_of[target]);
+        }
+    }
+}
+
+static struct g2h_error *take_edges(void *context, size_t task, unsigned worker)
+{
+    const struct edge_walk *walk = context;
+    (void)worker;
+    if (task == 0)
+        take_edges_of_synthetics(walk->search, walk->is_second);
+    else if (walk->is_second)
+        take_edges_of_block(walk->search, task - 1, true);
+    else
+        take_edges_of_block(walk->search, task - 1, false);
+    return NULL;
+}
+
+static struct g2h_error *sort_edges(struct search *search)
+{
+    const struct g2h_graph *graph = search->graph;
+    const uint32_t nodes = search->result->nodes;
+    struct edge_walk walk = {search, false};
+    uint64_t sum = 0;
+    search->semi = large_alloc(nodes, sizeof(*search->semi));
+    search->first_back = large_alloc((size_t)nodes + 1, sizeof(*search->first_back));
+    if (!search->semi || !search->first_back)
+        return &error_no_memory;
+    memcpy(search->semi, search->result->above, (size_t)nodes * sizeof(*search->semi));
+    struct g2h_error *error =
+        workers_run(graph->threads, graph->targets.block_count + 1, take_edges, &walk);
+    if (error)
+        return error;
+    for (uint32_t i = 0; i < nodes; i++) {
+        const uint32_t count = search->first_back[i];
+        search->first_back[i] = (uint32_t)sum;
+        sum += count;
+    }
+    if (sum > UINT32_MAX)
+        return error_create(G2H_ERROR_LIMIT, "%s: %llu edges: too many to find dominators",
+                            graph->heap->input->name, (unsigned long long)sum);
+    search->back_count = (size_t)sum;
+    search->back = large_alloc(search->back_count, sizeof(*search->back));
+    if (!search->back)
+        return &error_no_memory;
+    walk.is_second = true;
+    error = workers_run(graph->threads, graph->targets.block_count + 1, take_edges, &walk);
+    /* each has moved to where the next one begins */
+    memmove(search->first_back + 1, search->first_back,
+            (size_t)nodes * sizeof(*search->first_back));
+    search->first_back[0] = 0;
+    return error;
+}
+
+/* ---- semidominators ---- */
+
+/*
+ * The lowest semidominator on the way from place up to, but without, the root of its tree, which is
+ * the first ancestor that is not above limit. All on the way get the root as their ancestor. The
+ * way down again is kept in the ancestors themselves.
+ */
+static inline uint32_t evaluate(struct link *links, uint32_t place, uint32_t limit)
+{
+    uint32_t below = NOWHERE, at = place, up;
+    while ((up = links[at].ancestor) > limit) {
+        links[at].ancestor = below;
+        below = at;
+        at = up;
+    }
+    const uint32_t root = up;
+    uint32_t best = links[at].best;
+    while (below != NOWHERE) {
+        const uint32_t next = links[below].ancestor;
+        if (links[below].best < best)
+            best = links[below].best;
+        links[below] = (struct link){root, best};
+        below = next;
+    }
+    return best;
+}
+
+static struct g2h_error *find_semidominators(struct search *search)
+{
+    const uint32_t nodes = search->result->nodes, *above = search->result->above;
+    struct link *links = search->links = large_alloc(nodes, sizeof(*links));
+    if (!links)
+        return &error_no_memory;
+    for (uint32_t place = nodes - 1; place > 0; place--) {
+        const uint32_t begin = search->first_back[place], end = search->first_back[place + 1];
+        uint32_t best = search->semi[place];
+        for (uint32_t i = end; i > begin; i--) {
+            if (i > 2 * AHEAD)
+                __builtin_prefetch(&links[search->back[i - 1 - 2 * AHEAD]]);
+            const uint32_t found = evaluate(links, search->back[i - 1], place);
+            if (found < best)
+                best = found;
+        }
+        search->semi[place] = best;
+        links[place] = (struct link){above[place], best};
+    }
+    large_free(search->back, search->back_count, sizeof(*search->back));
+    search->back = NULL;
+    return NULL;
+}
+
+/* ---- dominators ---- */
+
+static void find_dominators(struct search *search)
+{
+    const uint32_t nodes = search->result->nodes;
+    uint32_t *above = search->result->above;
+    struct climb *climbs = search->climbs;
+    climbs[0] = (struct climb){0, 0};
+    for (uint32_t place = 1; place < nodes; place++) {
+        const uint32_t limit = search->semi[place];
+        uint32_t at = above[place];
+        while (at > limit)
+            at = climbs[at].skip > limit ? climbs[at].skip : above[at];
+        above[place] = at;
+        const struct climb *up = &climbs[at], *skip = &climbs[up->skip];
+        climbs[place].depth = up->depth + 1;
+        climbs[place].skip =
+            up->depth - skip->depth == skip->depth - climbs[skip->skip].depth ? skip->skip : at;
+    }
+}
+
+struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
+{
+    const uint32_t nodes =
+        (uint32_t)(graph->synthetics.count + graph->heap->object_count + graph->parts.count);
+    struct search search = {
+        .graph = graph, .result = dominators, .synthetics = (uint32_t)graph->synthetics.count};
+    *dominators = (struct dominators){
+        .nodes = nodes,
+        .place_of = large_alloc(nodes, sizeof(*dominators->place_of)),
+        .node_at = large_alloc(nodes, sizeof(*dominators->node_at)),
+        .above = large_alloc(nodes, sizeof(*dominators->above)),
+    };
+    struct g2h_error *error =
+        dominators->place_of && dominators->node_at && dominators->above ? NULL : &error_no_memory;
+    if (!error)
+        error = number_all(&search);
+    if (!error)
+        error = sort_edges(&search);
+    if (!error)
+        error = find_semidominators(&search);
+    if (!error)
+        find_dominators(&search);
+    free(search.own.data);
+    free(search.levels.data);
+    large_free(search.semi, nodes, sizeof(*search.semi));
+    large_free(search.first_back, (size_t)nodes + 1, sizeof(*search.first_back));
+    large_free(search.back, search.back_count, sizeof(*search.back));
+    large_free(search.links, nodes, sizeof(*search.links));
+    if (error)
+        dominators_deinit(dominators);
+    return error;
+}
+
+void dominators_deinit(struct dominators *dominators)
+{
+    large_free(dominators->place_of, dominators->nodes, sizeof(*dominators->place_of));
+    large_free(dominators->node_at, dominators->nodes, sizeof(*dominators->node_at));
+    large_free(dominators->above, dominators->nodes, sizeof(*dominators->above));
+    *dominators = (struct dominators){0};
+}
+
+/* ---- retained sizes ---- */
+
+struct g2h_error *dominators_sizes(const struct dominators *dominators,
+                                   const struct g2h_graph *graph, uint64_t synthetic_size,
+                                   uint64_t **ret)
+{
+    const uint32_t synthetics = (uint32_t)graph->synthetics.count,
+                   objects = graph->heap->object_count;
+    const uint32_t *place_of = dominators->place_of;
+    uint64_t *sizes = large_alloc(dominators->nodes, sizeof(*sizes));
+    if (!sizes)
+        return &error_no_memory;
+    for (uint32_t i = 0; i < synthetics; i++)
+        sizes[place_of[i]] = synthetic_size;
+    for (uint32_t i = 0; i < objects; i++) {
+        const uint64_t size = heap_object_size(graph->heap, i);
+        if (objects - i > 2 * AHEAD)
+            __builtin_prefetch(&sizes[place_of[synthetics + i + 2 * AHEAD]], 1);
+        sizes[place_of[synthetics + i]] = size < PART_SIZE ? size : PART_SIZE;
+    }
+    for (uint32_t i = 0; i < graph->parts.count; i++)
+        sizes[place_of[synthetics + objects + i]] = graph->parts.data[i].size;
+    for (uint32_t place = dominators->nodes - 1; place > 0; place--)
+        sizes[dominators->above[place]] += sizes[place];
+    *ret = sizes;
+    return NULL;
+}
+
+/* ---- for users of the library ---- */
+
+struct g2h_dominators {
+    struct dominators tree;
+    uint64_t *sizes;
+};
+
+struct g2h_error *g2h_graph_dominators(const struct g2h_graph *graph, struct g2h_dominators **ret)
+{
+    struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
+    if (!dominators)
+        return &error_no_memory;
+    struct g2h_error *error = dominators_init(&dominators->tree, graph);
+    if (!error)
+        error = dominators_sizes(&dominators->tree, graph, 0, &dominators->sizes);
+    if (error) {
+        g2h_dominators_destroy(dominators);
+        return error;
+    }
+    *ret = dominators;
+    return NULL;
+}
+
+void g2h_dominators_destroy(struct g2h_dominators *dominators)
+{
+    if (!dominators)
+        return;
+    large_free(dominators->sizes, dominators->tree.nodes, sizeof(*dominators->sizes));
+    dominators_deinit(&dominators->tree);
+    free(dominators);
+}
+
+uint32_t g2h_dominators_node_count(const struct g2h_dominators *dominators)
+{
+    return dominators->tree.nodes;
+}
+
+uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node)
+{
+    const struct dominators *tree = &dominators->tree;
+    return tree->node_at[tree->above[tree->place_of[node]]];
+}
+
+uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
+{
+    return dominators->sizes[dominators->tree.place_of[node]];
+}

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Dominators, retained sizes and folding: what the library says of samples and of generated dumps, and what DevTools' own
+# worker makes of their snapshots. TAP on standard output.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+converter=${GO2HEAPSNAPSHOT:-build/go2heapsnapshot}
+build=${BUILD:-build/dominators}
+rm -rf "$build"
+mkdir -p "$build"
+node tests/devtools/build.mjs >/dev/null || exit 1
+# shellcheck disable=SC2046  # libraries are words
+if ! ${CC:-cc} -std=c17 -Wall -Wextra -O1 -Iinclude -o "$build/dominators" tests/dominators/dominators.c \
+	build/libgo2heapsnapshot.a $(make -s libs); then
+	echo "not ok - the test's program builds"
+	exit 1
+fi
+
+# list NAME DUMP [EXE]: a listing and a snapshot of a dump. Damaged dumps convert with exit status 3.
+files=()
+list() {
+	"$build/dominators" "${@:2}" >"$build/$1.txt" 2>>"$build/log" || echo "not ok - $1: the library computes dominators"
+	"$converter" ${3:+--exe "$3"} -o "$build/$1.heapsnapshot" "$2" 2>>"$build/log"
+	files+=("$build/$1.txt" "$build/$1.heapsnapshot")
+}
+
+for dump in samples/dumps/*.dump.gz; do
+	list "$(basename "$dump" .dump.gz)" "$dump"
+done
+for i in 1 2; do
+	list "leakserver.$i-untyped" samples/leakserver.$i.dump.gz
+	list "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
+done
+# One per trap: parts of large objects, garbage, self references, tentative edges, 2013's single roots ...
+for name in 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stack-object defers-panics goroutines segments \
+	samples pair.2 far-fields; do
+	node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
+	list "$name" "$build/$name.dump"
+	rm "$build/$name.dump"
+done
+node tests/dominators/dominators.test.mjs "${files[@]}"
+
+# fold NAME DUMP EXE NODES...: the whole snapshot, and folded ones, the same for one thread and for two.
+folds=()
+fold() {
+	local name=$1 dump=$2 exe=$3 nodes
+	[ ${#folds[@]} -eq 0 ] || folds+=(--)
+	folds+=("$build/$name.heapsnapshot")
+	[ -e "$build/$name.heapsnapshot" ] ||
+		"$converter" ${exe:+--exe "$exe"} -o "$build/$name.heapsnapshot" "$dump" 2>>"$build/log"
+	for nodes in "${@:4}"; do
+		"$converter" ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 2 -o "$build/$name.$nodes.heapsnapshot" "$dump" 2>>"$build/log"
+		if "$converter" ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 1 "$dump" 2>>"$build/log" |
+			cmp -s - "$build/$name.$nodes.heapsnapshot"; then
+			echo "ok - $name in $nodes nodes: the same for any number of threads"
+		else
+			echo "not ok - $name in $nodes nodes: the same for any number of threads"
+		fi
+		folds+=("$build/$name.$nodes.heapsnapshot")
+	done
+}
+
+leakserver=samples/leakserver.exe.gz
+fold leakserver.1 samples/leakserver.1.dump.gz $leakserver 4000 2000 1000 400
+fold leakserver.2 samples/leakserver.2.dump.gz $leakserver 17000 10000 5000 1000 300
+fold leakserver.2-untyped samples/leakserver.2.dump.gz '' 10000 1000 160
+fold go1.26-386.2 samples/dumps/go1.26-386.2.dump.gz '' 20000 5000 600 200
+fold go1.3.3-amd64.2 samples/dumps/go1.3.3-amd64.2.dump.gz '' 10000 1000
+fold go1.15-amd64.1 samples/dumps/go1.15-amd64.1.dump.gz '' 9000 3000 500
+node tests/dominators/fold.test.mjs "${folds[@]}"
+node tests/dominators/fold.test.mjs --comparison "$build/leakserver.1.2000.heapsnapshot" "$build/leakserver.2.5000.heapsnapshot"

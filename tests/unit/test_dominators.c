@@ -1,0 +1,176 @@
+/* Covers graph/dominators: random graphs against what cannot be reached without a node; shapes that
+ * are slow or deep with a worse algorithm. tests/dominators compares with DevTools. */
+#include "snapshot.h"
+
+#include "graph/dominators.h"
+
+#define BASE  0xc000000000
+#define AT(i) (BASE + (uint64_t)(i)*64)
+
+/* ---- against the definition ---- */
+
+/* Marks what strong edges reach from the root without passing node without. */
+static void mark(const struct snapshot *snapshot, uint32_t without, bool *marks)
+{
+    uint32_t *stack = malloc(snapshot->node_count * sizeof(*stack));
+    size_t depth = 0;
+    assert_non_null(stack);
+    memset(marks, 0, snapshot->node_count);
+    if (without != 0) {
+        marks[0] = true;
+        stack[depth++] = 0;
+    }
+    while (depth > 0) {
+        const struct snapshot_node *from = &snapshot->nodes[stack[--depth]];
+        for (uint32_t i = from->first_edge; i < from->first_edge + from->edge_count; i++) {
+            const uint32_t target = snapshot->edges[i].target;
+            if (snapshot->edges[i].type != S_WEAK && target != without && !marks[target]) {
+                marks[target] = true;
+                stack[depth++] = target;
+            }
+        }
+    }
+    free(stack);
+}
+
+/* A node is retained by another if it cannot be reached without it. */
+static void check(struct dump *dump, unsigned threads)
+{
+    struct snapshot snapshot;
+    struct g2h_dominators *dominators = NULL;
+    snapshot_of(&snapshot, dump, threads);
+    assert_null(g2h_graph_dominators(dump->graph, &dominators));
+    const uint32_t nodes = (uint32_t)snapshot.node_count;
+    bool *marks = malloc(nodes);
+    uint64_t *sizes = calloc(nodes, sizeof(*sizes));
+    assert_non_null(marks);
+    assert_non_null(sizes);
+    assert_int_equal(g2h_dominators_node_count(dominators), nodes);
+    assert_int_equal(g2h_dominators_of(dominators, 0), 0);
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint64_t size = 0;
+        mark(&snapshot, node, marks);
+        for (uint32_t i = 0; i < nodes; i++)
+            size += marks[i] ? 0 : snapshot.nodes[i].size;
+        assert_int_equal(g2h_dominators_retained_size(dominators, node), size);
+        for (uint32_t i = 1; i < nodes; i++)
+            if (g2h_dominators_of(dominators, i) == node)
+                assert_true(i != node && !marks[i]);
+        for (uint32_t i = 1; i < nodes; i++) { /* it is the nearest: the others are above it */
+            if (marks[i] || i == node)
+                continue;
+            uint32_t above = i;
+            while (above != node && above != 0)
+                above = g2h_dominators_of(dominators, above);
+            assert_int_equal(above, node);
+        }
+    }
+    free(sizes);
+    free(marks);
+    g2h_dominators_destroy(dominators);
+    snapshot_deinit(&snapshot);
+}
+
+static void random_graphs(void **state)
+{
+    (void)state;
+    uint64_t random = 88172645463325252u;
+    for (int round = 0; round < 400; round++) {
+        const unsigned count = 2 + (unsigned)(round % 40), edges = 1 + (unsigned)(round / 40) % 4;
+        struct dump dump;
+        uint64_t held[4];
+        dump_start_modern(&dump, "go1.19.8");
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t words[8];
+            for (unsigned j = 0; j < edges; j++) {
+                random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+                /* near ones more often: deep graphs */
+                const uint64_t near = (i + random / 8 % 4) % count, far = random / 8 % count;
+                words[j] = random % 8 == 0 ? 0 : AT(random % 2 == 0 ? near : far);
+            }
+            dump_object(&dump, AT(i), 64, edges, words);
+        }
+        for (int i = 0; i < 4; i++)
+            held[i] = AT((random >> (8 * i)) % count);
+        dump_bss(&dump, 0x560000, (size_t)(round % 5), held); /* with none, all is garbage */
+        dump_eof(&dump);
+        check(&dump, 1 + (unsigned)round % 2);
+        dump_deinit(&dump);
+    }
+}
+
+/* ---- large ones ---- */
+
+enum { COUNT = 200000 };
+
+/*
+ * A list whose last object holds, by an array, as many leaves as the list has objects, and whose
+ * head holds them too: the dominator of each leaf is the head, at the other end of the list.
+ */
+static void list_with_leaves(void **state)
+{
+    (void)state;
+    const uint64_t head = AT(0), array = AT(2 * COUNT), other = array + 8 * COUNT;
+    uint64_t *words = malloc(COUNT * sizeof(*words));
+    struct g2h_dominators *dominators = NULL;
+    struct dump dump;
+    assert_non_null(words);
+    dump_start_modern(&dump, "go1.19.8");
+    for (int i = 0; i < COUNT; i++)
+        dump_object(&dump, AT(i), 64, WORDS(i + 1 < COUNT ? AT(i + 1) : array, i == 0 ? other : 0));
+    for (int i = 0; i < COUNT; i++) {
+        dump_object(&dump, AT(COUNT + i), 64, NO_WORDS);
+        words[i] = AT(COUNT + i);
+    }
+    dump_object(&dump, array, 8 * COUNT, COUNT, words);
+    dump_object(&dump, other, 8 * COUNT, COUNT, words);
+    dump_bss(&dump, 0x560000, WORDS(head));
+    dump_eof(&dump);
+    dump_graph(&dump, 2);
+    assert_null(g2h_graph_dominators(dump.graph, &dominators));
+    const uint32_t first = (uint32_t)g2h_graph_account(dump.graph)->synthetic_nodes;
+    assert_int_equal(g2h_dominators_of(dominators, first + COUNT), first);
+    assert_int_equal(g2h_dominators_of(dominators, first + 2 * COUNT - 1), first);
+    assert_int_equal(g2h_dominators_of(dominators, first + COUNT - 1), first + COUNT - 2);
+    assert_int_equal(g2h_dominators_retained_size(dominators, first),
+                     (uint64_t)2 * COUNT * 64 + (uint64_t)2 * COUNT * 8);
+    assert_int_equal(g2h_dominators_retained_size(dominators, first + COUNT - 1), 64 + 8 * COUNT);
+    g2h_dominators_destroy(dominators);
+    dump_deinit(&dump);
+    free(words);
+}
+
+/* Each object of a list points back at the head and at the one before. */
+static void list_back_and_forth(void **state)
+{
+    (void)state;
+    struct g2h_dominators *dominators = NULL;
+    struct dump dump;
+    dump_start_modern(&dump, "go1.19.8");
+    for (int i = 0; i < COUNT; i++)
+        dump_object(&dump, AT(i), 64,
+                    WORDS(AT(0), i > 0 ? AT(i - 1) : 0, i + 1 < COUNT ? AT(i + 1) : 0));
+    dump_bss(&dump, 0x560000, WORDS(AT(0), AT(COUNT / 2)));
+    dump_eof(&dump);
+    dump_graph(&dump, 2);
+    assert_null(g2h_graph_dominators(dump.graph, &dominators));
+    const uint32_t first = (uint32_t)g2h_graph_account(dump.graph)->synthetic_nodes;
+    const uint32_t bss = g2h_dominators_of(dominators, first);
+    assert_true(bss < first);
+    /* both lead everywhere up to the middle; behind it there is one way only */
+    assert_int_equal(g2h_dominators_of(dominators, first + COUNT / 2), bss);
+    assert_int_equal(g2h_dominators_of(dominators, first + COUNT / 2 - 1), bss);
+    assert_int_equal(g2h_dominators_of(dominators, first + COUNT - 1), first + COUNT - 2);
+    g2h_dominators_destroy(dominators);
+    dump_deinit(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest dominators[] = {
+        cmocka_unit_test(random_graphs),
+        cmocka_unit_test(list_with_leaves),
+        cmocka_unit_test(list_back_and_forth),
+    };
+    return UNIT_RUN(dominators);
+}

@@ -1,0 +1,332 @@
+/* Covers graph/fold and output/folded: random graphs folded to every size, and what must have
+ * stayed as it was. tests/dominators does the same to samples, in DevTools' worker. */
+#include "snapshot.h"
+
+#include "graph/fold.h"
+
+#define BASE  0xc000000000
+#define AT(i) (BASE + (uint64_t)(i)*64)
+
+enum { MOST = 64 /* nodes of a snapshot */ };
+
+static void fold(struct snapshot *snapshot, struct dump *dump, uint64_t max_nodes, bool reachable,
+                 unsigned threads)
+{
+    const struct g2h_graph_options options = {
+        .threads = threads, .max_nodes = max_nodes, .reachable = reachable};
+    size_t size;
+    assert_null(g2h_graph_build(dump_load(dump, threads), &options, &dump->graph));
+    snapshot_parse(snapshot, graph_snapshot(dump->graph, threads, false, &size));
+}
+
+/* ---- dominators by the definition ---- */
+
+struct retained {
+    uint64_t dominated_by[MOST]; /* a bit for each dominator of a node, itself among them */
+    uint64_t size[MOST];
+};
+
+static uint64_t reach(const struct snapshot *snapshot, uint32_t without)
+{
+    uint32_t stack[MOST];
+    size_t depth = 0;
+    uint64_t marks = 0;
+    if (without != 0) {
+        marks = 1;
+        stack[depth++] = 0;
+    }
+    while (depth > 0) {
+        const struct snapshot_node *from = &snapshot->nodes[stack[--depth]];
+        for (uint32_t i = from->first_edge; i < from->first_edge + from->edge_count; i++) {
+            const uint32_t target = snapshot->edges[i].target;
+            if (snapshot->edges[i].type == S_WEAK || target == without || (marks >> target & 1))
+                continue;
+            marks |= (uint64_t)1 << target;
+            stack[depth++] = target;
+        }
+    }
+    return marks;
+}
+
+static void find_retained(const struct snapshot *snapshot, struct retained *ret)
+{
+    memset(ret, 0, sizeof(*ret));
+    assert_true(snapshot->node_count <= MOST);
+    assert_int_equal(__builtin_popcountll(reach(snapshot, UINT32_MAX)), snapshot->node_count);
+    for (uint32_t node = 0; node < snapshot->node_count; node++) {
+        const uint64_t marks = reach(snapshot, node);
+        for (uint32_t i = 0; i < snapshot->node_count; i++) {
+            if (marks >> i & 1)
+                continue;
+            ret->dominated_by[i] |= (uint64_t)1 << node;
+            ret->size[node] += snapshot->nodes[i].size;
+        }
+    }
+}
+
+/* ---- what folding promises ---- */
+
+static uint32_t by_id(const struct snapshot *snapshot, uint32_t id)
+{
+    for (uint32_t i = 0; i < snapshot->node_count; i++)
+        if (snapshot->nodes[i].id == id)
+            return i;
+    return UINT32_MAX;
+}
+
+static bool is_folded(const struct snapshot *snapshot, uint32_t node)
+{
+    const struct snapshot_node *group = &snapshot->nodes[snapshot_find(snapshot, "(folded)")];
+    bool found = false;
+    for (uint32_t i = group->first_edge; i < group->first_edge + group->edge_count; i++)
+        found = found || (snapshot->edges[i].target == node && snapshot->edges[i].type == S_WEAK);
+    return found;
+}
+
+static uint64_t class_size(const struct snapshot *snapshot, const char *name)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < snapshot->node_count; i++)
+        if (strcmp(snapshot_name(snapshot, i), name) == 0)
+            size += snapshot->nodes[i].size;
+    return size;
+}
+
+static void compare(const struct snapshot *whole, const struct snapshot *folded)
+{
+    struct retained before, after;
+    find_retained(whole, &before);
+    find_retained(folded, &after);
+    for (uint32_t i = 0; i < folded->nodes[0].edge_count; i++)
+        assert_int_equal(folded->nodes[folded->edges[i].target].type, NODE_SYNTHETIC);
+    assert_int_equal(after.size[snapshot_find(folded, "(folded)")], 0);
+    for (uint32_t i = 0; i < whole->node_count; i++) {
+        const char *name = snapshot_name(whole, i);
+        assert_int_equal(class_size(whole, name), class_size(folded, name));
+    }
+    for (uint32_t i = 0; i < folded->node_count; i++) {
+        uint64_t expected = 0;
+        if (is_folded(folded, i)) {
+            assert_int_equal(after.size[i], folded->nodes[i].size);
+            continue;
+        }
+        const uint32_t old = by_id(whole, folded->nodes[i].id);
+        if (folded->nodes[i].id == ID_FOLDED)
+            continue;
+        assert_true(old != UINT32_MAX);
+        assert_int_equal(after.size[i], before.size[old]);
+        /* it has the same dominators, all of them kept */
+        for (uint32_t j = 0; j < whole->node_count; j++)
+            if (before.dominated_by[old] >> j & 1) {
+                const uint32_t new = by_id(folded, whole->nodes[j].id);
+                assert_true(new != UINT32_MAX);
+                expected |= (uint64_t)1 << new;
+            }
+        assert_int_equal(after.dominated_by[i], expected);
+    }
+}
+
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next_random(void)
+{
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    return state >> 8;
+}
+
+/* Objects of three classes with up to four pointers each, some of which the roots hold. */
+static void put_random(struct dump *dump, unsigned count, unsigned pointers, unsigned roots)
+{
+    uint64_t held[4];
+    dump_start_modern(dump, "go1.19.8");
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t words[4];
+        for (unsigned j = 0; j < pointers; j++) {
+            const uint64_t random = next_random();
+            const uint64_t near = (i + random / 8 % 4) % count, far = random / 8 % count;
+            words[j] = random % 8 == 0 ? 0 : AT(random % 2 == 0 ? near : far);
+        }
+        dump_object(dump, AT(i), 32 + 16 * (next_random() % 3), pointers, words);
+    }
+    for (unsigned i = 0; i < 2; i++) { /* beside the other roots: what both hold is the root's */
+        const uint64_t m = AT(next_random() % count);
+        const struct g2h_record thread = {.kind = G2H_RECORD_OSTHREAD, .osthread = {m, i, i}};
+        dump_record(dump, &thread, NULL, 0);
+    }
+    for (unsigned i = 0; i < roots; i++)
+        held[i] = AT(next_random() % count);
+    dump_bss(dump, 0x560000, roots, held);
+    dump_eof(dump);
+}
+
+static void random_graphs(void **unused)
+{
+    (void)unused;
+    for (unsigned round = 0; round < 600; round++) {
+        struct dump dump;
+        struct snapshot whole, folded;
+        put_random(&dump, 4 + round % 40, 1 + round / 40 % 4, round % 5);
+        snapshot_of(&whole, &dump, 1);
+        const uint64_t nodes = whole.node_count;
+        for (uint64_t most = 1 + round % 3; most < nodes; most += 3) {
+            fold(&folded, &dump, most, false, 1 + round % 2);
+            const struct g2h_graph_account *account = g2h_graph_account(dump.graph);
+            assert_int_equal(account->nodes, folded.node_count);
+            assert_true(account->folded_nodes > 0 || folded.node_count == nodes + 1);
+            if (most >= 40) /* the groups of roots, and seven classes below each of them at most */
+                assert_true(folded.node_count <= most);
+            compare(&whole, &folded);
+            snapshot_deinit(&folded);
+        }
+        snapshot_deinit(&whole);
+        dump_deinit(&dump);
+    }
+}
+
+/* Without garbage the rest is as it was, and so it is when it is folded as well. */
+static void reachable(void **unused)
+{
+    (void)unused;
+    for (unsigned round = 0; round < 200; round++) {
+        struct dump dump;
+        struct snapshot whole, left, folded;
+        struct retained before, after;
+        put_random(&dump, 4 + round % 40, 1 + round / 40 % 4, 1 + round % 2);
+        snapshot_of(&whole, &dump, 1);
+        fold(&left, &dump, 0, true, 2);
+        const struct g2h_graph_account *account = g2h_graph_account(dump.graph);
+        assert_false(snapshot_has(&left, "(unreachable)"));
+        assert_int_equal(left.node_count, account->nodes);
+        assert_int_equal(left.node_count + account->left_out_objects +
+                             snapshot_has(&whole, "(unreachable)"),
+                         whole.node_count);
+        find_retained(&whole, &before);
+        find_retained(&left, &after);
+        assert_int_equal(after.size[0] + account->left_out_bytes, before.size[0]);
+        for (uint32_t i = 1; i < left.node_count; i++) {
+            const uint32_t old = by_id(&whole, left.nodes[i].id);
+            assert_true(old != UINT32_MAX);
+            assert_int_equal(after.size[i], before.size[old]);
+        }
+        for (uint64_t most = 5; most < left.node_count; most += 4) {
+            fold(&folded, &dump, most, true, 1);
+            compare(&left, &folded);
+            snapshot_deinit(&folded);
+        }
+        snapshot_deinit(&left);
+        snapshot_deinit(&whole);
+        dump_deinit(&dump);
+    }
+}
+
+/* ---- shapes ---- */
+
+/*
+ * bss → 0 → 1, 2 and 4, all of which → 3: what these hold together is 0's. They are folded, it is
+ * kept: 0 gets an edge to it, since the folded node must not dominate it.
+ */
+static void held_by_folded_ones(void **unused)
+{
+    (void)unused;
+    struct dump dump;
+    struct snapshot folded;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, AT(0), 64, WORDS(AT(1), AT(2), AT(4)));
+    dump_object(&dump, AT(1), 32, WORDS(AT(3)));
+    dump_object(&dump, AT(2), 32, WORDS(AT(3)));
+    dump_object(&dump, AT(3), 64, NO_WORDS);
+    dump_object(&dump, AT(4), 32, WORDS(AT(3)));
+    dump_bss(&dump, 0x560000, WORDS(AT(0)));
+    dump_eof(&dump);
+    fold(&folded, &dump, 8, false, 1);
+    const uint32_t head = by_id(&folded, ids_object(&dump.graph->ids, 0)),
+                   held = by_id(&folded, ids_object(&dump.graph->ids, 3)), last = 7;
+    assert_int_equal(folded.node_count, 8);
+    assert_true(is_folded(&folded, last));
+    assert_string_equal(snapshot_name(&folded, last), "ptr32");
+    assert_int_equal(folded.nodes[last].size, 96);
+    const struct snapshot_edge *edge = snapshot_edge(&folded, head, last);
+    assert_non_null(edge);
+    assert_string_equal(snapshot_edge_name(&folded, edge), "f0");
+    edge = snapshot_edge(&folded, last, held);
+    assert_non_null(edge);
+    assert_string_equal(snapshot_edge_name(&folded, edge), "f0");
+    edge = snapshot_edge(&folded, head, held);
+    assert_non_null(edge);
+    assert_int_equal(edge->type, S_INTERNAL);
+    assert_string_equal(snapshot_edge_name(&folded, edge), "(folded)");
+    edge = snapshot_edge(&folded, last, snapshot_find(&folded, "(folded)"));
+    assert_non_null(edge);
+    assert_int_equal(edge->type, S_WEAK);
+    assert_string_equal(snapshot_edge_name(&folded, edge), "×3");
+    snapshot_deinit(&folded);
+    dump_deinit(&dump);
+}
+
+/* Many goroutines, each with frames: they fold as well, though later than objects. */
+static void goroutines(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 300 };
+    struct dump dump;
+    struct snapshot folded;
+    dump_start_modern(&dump, "go1.19.8");
+    for (unsigned i = 0; i < COUNT; i++)
+        dump_object(&dump, AT(i), 64, NO_WORDS);
+    for (unsigned i = 0; i < COUNT; i++) {
+        dump_goroutine(&dump, i + 1, AT(4096 + i), 0xc010000000 + 64 * i);
+        dump_frame(&dump, "main.f", 0xc010000000 + 64 * i, 0, WORDS(AT(i)), 1);
+    }
+    dump_eof(&dump);
+    fold(&folded, &dump, 20, false, 2);
+    assert_true(folded.node_count <= 20);
+    assert_int_equal(class_size(&folded, "noptr64"), COUNT * 64);
+    assert_int_equal(g2h_graph_account(dump.graph)->folded_objects, COUNT - 4);
+    assert_true(snapshot_has(&folded, "×592 (folded)")); /* goroutines and frames but for four */
+    assert_false(snapshot_has(&folded, "×1 (folded)"));
+    snapshot_deinit(&folded);
+    fold(&folded, &dump, 700, false, 2);
+    assert_true(folded.node_count <= 700);
+    assert_int_equal(class_size(&folded, "noptr64"), COUNT * 64);
+    snapshot_deinit(&folded);
+    dump_deinit(&dump);
+}
+
+/* More than a cell can say goes into a second node. */
+static void more_than_4_gib(void **unused)
+{
+    (void)unused;
+    struct dump dump;
+    struct snapshot folded;
+    uint64_t words[3], size = 0;
+    dump_start_modern(&dump, "go1.19.8");
+    dump.heap_end = BASE + ((uint64_t)16 << 30);
+    for (unsigned i = 0; i < 3; i++) {
+        words[i] = BASE + ((uint64_t)i << 31);
+        dump_object(&dump, words[i], 64, NO_WORDS);
+    }
+    dump_bss(&dump, 0x560000, 3, words);
+    dump_eof(&dump);
+    struct g2h_heap *heap = dump_load(&dump, 1);
+    for (unsigned i = 0; i < 3; i++) /* as if they were that large: the contents are not needed */
+        heap->shapes.list.data[heap_shape_number(heap, i)].size = (uint64_t)1 << 31;
+    const struct g2h_graph_options options = {.threads = 1, .max_nodes = 7};
+    size_t text_size;
+    assert_null(g2h_graph_build(heap, &options, &dump.graph));
+    snapshot_parse(&folded, graph_snapshot(dump.graph, 1, false, &text_size));
+    for (uint32_t i = 0; i < folded.node_count; i++)
+        size += folded.nodes[i].size;
+    assert_int_equal(size, (uint64_t)3 << 31);
+    snapshot_deinit(&folded);
+    dump_deinit(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest fold_tests[] = {
+        cmocka_unit_test(random_graphs),       cmocka_unit_test(reachable),
+        cmocka_unit_test(held_by_folded_ones), cmocka_unit_test(goroutines),
+        cmocka_unit_test(more_than_4_gib),
+    };
+    return UNIT_RUN(fold_tests);
+}
