@@ -10,9 +10,8 @@
 
 #include "base/workers.h"
 #include "graph/fold.h"
-#include "graph/graph.h"
 #include "graph/keys.h"
-#include "heap/pointers.h"
+#include "graph/walk.h"
 
 typedef VECTOR(uint32_t) number_vector;
 
@@ -34,13 +33,12 @@ struct entry {
     uint32_t hash, size;
 };
 
-/* What is being gone through: the pointers of one bucket or group, or of an array of them. */
-struct walk {
-    const struct g2h_graph *graph;
+/* What a thread goes through: the pointers of one bucket or group, or of an array of them. */
+struct reading {
+    struct object_walk walk;
     struct key_reader key;
     struct key_memo memo[SLOTS];
     uint32_t key_targets[SLOTS]; /* by slot: what the pointer to its key last hit */
-    struct namer namer;
     struct text text;
     uint64_t value;    /* the bucket or group */
     unsigned textless; /* a bit per slot of it whose key has no text: its elem need not ask again */
@@ -48,7 +46,7 @@ struct walk {
 
 struct naming {
     struct g2h_graph *graph;
-    struct walk *walks; /* by thread */
+    struct reading *readings; /* by thread */
     uint64_t elem_room, key_room;
     size_t block;
     number_vector names; /* of the block */
@@ -68,67 +66,59 @@ static bool put_entry(struct worker_buffer *buffer, const struct entry *entry, c
     return true;
 }
 
-static bool read_entry(struct walk *walk, uint64_t offset, unsigned slot, uint32_t target,
+static bool read_entry(struct reading *reading, uint64_t offset, unsigned slot, uint32_t target,
                        struct worker_buffer *buffer)
 {
-    const struct namer *namer = &walk->namer;
+    const struct namer *namer = &reading->walk.namer;
     struct entry entry = {.text = {namer->object, (uint32_t)(TEXT_KEY | offset / 4)}};
     entry.is_key =
         (namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift] &
          PLACE_KEY) != 0;
     if (entry.is_key)
-        walk->key_targets[slot] = target;
-    walk->key.hint = walk->key_targets[slot];
-    if (walk->value != namer->value)
-        walk->textless = 0;
-    walk->value = namer->value;
-    walk->text.size = 0;
-    if ((walk->textless >> slot & 1) == 0 && offset / 4 < TEXT_KEY)
-        entry.form = key_append(&walk->key, namer->entries, namer->contents.data + namer->value,
-                                offset - namer->value, &walk->text, &entry.integer);
+        reading->key_targets[slot] = target;
+    reading->key.hint = reading->key_targets[slot];
+    if (reading->value != namer->value)
+        reading->textless = 0;
+    reading->value = namer->value;
+    reading->text.size = 0;
+    if ((reading->textless >> slot & 1) == 0 && offset / 4 < TEXT_KEY)
+        entry.form = key_append(&reading->key, namer->entries, namer->contents.data + namer->value,
+                                offset - namer->value, &reading->text, &entry.integer);
     if (entry.form == KEY_NONE)
-        walk->textless |= 1u << slot;
+        reading->textless |= 1u << slot;
     if (entry.form == KEY_TEXT) {
-        entry.size = (uint32_t)walk->text.size;
-        entry.hash = (uint32_t)map_hash_text(walk->text.data, walk->text.size);
+        entry.size = (uint32_t)reading->text.size;
+        entry.hash = (uint32_t)map_hash_text(reading->text.data, reading->text.size);
     }
-    return !walk->text.failed && put_entry(buffer, &entry, walk->text.data);
+    return !reading->text.failed && put_entry(buffer, &entry, reading->text.data);
 }
 
 /* Brings to the cache what keys that come later are read from. */
-static inline void prefetch(const struct g2h_heap *heap, const uint32_t *target,
-                            const uint32_t *end)
+static inline void prefetch(const struct object_walk *walk)
 {
     enum { NEAR = 8, FAR = 16 };
-    if (end - target > FAR && target[FAR] != NO_TARGET)
+    const struct g2h_heap *heap = walk->heap;
+    const uint32_t *target = walk->target;
+    if (walk->end - target > FAR && target[FAR] != NO_TARGET)
         __builtin_prefetch(&heap->objects[target[FAR]]);
-    if (end - target > NEAR && target[NEAR] != NO_TARGET)
+    if (walk->end - target > NEAR && target[NEAR] != NO_TARGET)
         __builtin_prefetch(heap->input->data + heap_offset(heap, target[NEAR]));
 }
 
-static struct g2h_error *read_object(struct walk *walk, uint32_t number,
-                                     struct worker_buffer *buffer)
+static struct g2h_error *read_object(struct reading *reading, const struct g2h_graph *graph,
+                                     uint32_t object, struct worker_buffer *buffer)
 {
-    const struct g2h_graph *graph = walk->graph;
-    const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = heap_shape(heap, number);
-    const uint32_t *end, *target = object_targets(graph, number, &end);
-    struct g2h_object object;
-    struct pointers pointers;
-    uint64_t offset, value;
+    struct object_walk *walk = &reading->walk;
+    uint64_t offset;
+    uint32_t target;
     unsigned slot;
-    heap_object(heap, number, &object);
-    pointers_of_object(heap, &object, shape, &pointers);
-    namer_init(&walk->namer, &graph->names, number, shape, &object.contents);
-    walk->value = UINT64_MAX;
-    while (target < end && pointers_next(&pointers, &offset, &value)) {
-        if (!in_heap_range(heap, value))
+    object_walk_begin(walk, graph, object);
+    reading->value = UINT64_MAX;
+    while (object_walk_next(walk, &offset, &target)) {
+        prefetch(walk);
+        if (!namer_finds_entry(&walk->namer, offset, &slot))
             continue;
-        prefetch(heap, target, end);
-        const uint32_t hit = *target++;
-        if (hit == NO_TARGET || !namer_finds_entry(&walk->namer, offset, &slot))
-            continue;
-        if (!read_entry(walk, offset, slot, hit, buffer))
+        if (!read_entry(reading, offset, slot, target, buffer))
             return &error_no_memory;
         struct g2h_error *error = buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
         if (error)
@@ -155,7 +145,8 @@ static struct g2h_error *read_objects(void *context, size_t task, unsigned worke
     for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
         if (fold_hides(naming->graph->fold, object) || !has_entries(naming->graph, object))
             continue;
-        struct g2h_error *error = read_object(&naming->walks[worker], object, buffer);
+        struct g2h_error *error =
+            read_object(&naming->readings[worker], naming->graph, object, buffer);
         if (error)
             return error;
     }
@@ -223,21 +214,21 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
         ((size_t)graph->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
     struct g2h_error *error = &error_no_memory;
     graph->entry_names = calloc(graph->targets.block_count + 1, sizeof(*graph->entry_names));
-    naming.walks = calloc(graph->threads, sizeof(*naming.walks));
-    if (graph->entry_names && naming.walks) {
+    naming.readings = calloc(graph->threads, sizeof(*naming.readings));
+    if (graph->entry_names && naming.readings) {
         for (unsigned i = 0; i < graph->threads; i++) {
-            struct walk *walk = &naming.walks[i];
-            walk->graph = graph;
-            walk->key = (struct key_reader){&graph->names, graph->redact, walk->memo, UINT32_MAX};
+            struct reading *reading = &naming.readings[i];
+            reading->key =
+                (struct key_reader){&graph->names, graph->redact, reading->memo, UINT32_MAX};
         }
         error =
             workers_run_ordered(graph->threads, tasks, read_objects, NULL, number_entries, &naming);
     }
     if (!error && !end_block(&naming))
         error = &error_no_memory;
-    for (unsigned i = 0; naming.walks && i < graph->threads; i++)
-        text_deinit(&naming.walks[i].text);
-    free(naming.walks);
+    for (unsigned i = 0; naming.readings && i < graph->threads; i++)
+        text_deinit(&naming.readings[i].text);
+    free(naming.readings);
     free(naming.names.data);
     return error;
 }

@@ -7,7 +7,7 @@
  */
 #include "output/folded.h"
 
-#include "heap/pointers.h"
+#include "graph/walk.h"
 #include "output/lines.h"
 
 enum { FOLDED_PER_TASK = 1 << 12 };
@@ -124,29 +124,18 @@ static struct g2h_error *write_children(struct edge_writer *writer, uint64_t fro
  * The pointers of an object. entry_names: the block's, at the object's first; NULL: entries of maps
  * are called by their slots.
  */
-static struct g2h_error *write_pointers(struct edge_writer *writer, uint32_t object_number,
+static struct g2h_error *write_pointers(struct edge_writer *writer, uint32_t object,
                                         const uint32_t **entry_names)
 {
     const struct g2h_graph *graph = writer->graph;
-    const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = heap_shape(heap, object_number);
     const uint32_t synthetics = (uint32_t)graph->synthetics.count;
-    const uint32_t *end, *target = object_targets(graph, object_number, &end);
-    struct g2h_object object;
-    struct pointers pointers;
-    struct namer namer;
-    uint64_t offset, value;
-    heap_object(heap, object_number, &object);
-    pointers_of_object(heap, &object, shape, &pointers);
-    namer_init(&namer, &graph->names, object_number, shape, &object.contents);
-    while (target < end && pointers_next(&pointers, &offset, &value)) {
-        if (!in_heap_range(heap, value))
-            continue;
-        const uint32_t hit = *target++;
-        if (hit == NO_TARGET)
-            continue;
-        const bool is_weak = is_weak_pointer(graph, object_number, hit);
-        const struct edge_name name = namer_name(&namer, offset);
+    struct object_walk walk;
+    uint64_t offset;
+    uint32_t hit;
+    object_walk_begin(&walk, graph, object);
+    while (object_walk_next(&walk, &offset, &hit)) {
+        const bool is_weak = is_weak_pointer(graph, object, hit);
+        const struct edge_name name = namer_name(&walk.namer, offset);
         const uint32_t entry = name.is_entry && entry_names ? *(*entry_names)++ : NAME_NONE;
         const uint32_t number =
             fold_target(writer->fold, writer->seen, writer->source, synthetics + hit, is_weak);

@@ -15,7 +15,7 @@
 #include <go2heapsnapshot/version.h>
 
 #include "graph/fold.h"
-#include "heap/pointers.h"
+#include "graph/walk.h"
 #include "output/folded.h"
 #include "output/lines.h"
 #include "output/sink.h"
@@ -212,35 +212,21 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
     return write_edge(at, label.type, label.name, (uint32_t)graph->synthetics.count + target);
 }
 
-/* The pointers of the block's object i. */
-static struct g2h_error *write_pointers(const struct g2h_graph *graph,
-                                        const struct target_block *block, uint32_t i,
-                                        uint32_t object_number, const uint32_t **entry_names,
-                                        struct worker_buffer *buffer)
+/* The pointers of an object. */
+static struct g2h_error *write_pointers(const struct g2h_graph *graph, uint32_t object,
+                                        const uint32_t **entry_names, struct worker_buffer *buffer)
 {
-    const struct g2h_heap *heap = graph->heap;
-    const struct shape *shape = heap_shape(heap, object_number);
-    const uint32_t *target = block->targets + block->starts[i],
-                   *end = block->targets + block->starts[i + 1];
-    struct g2h_object object;
-    struct pointers pointers;
-    struct namer namer;
-    uint64_t offset, value;
-    heap_object(heap, object_number, &object);
-    pointers_of_object(heap, &object, shape, &pointers);
-    namer_init(&namer, &graph->names, object_number, shape, &object.contents);
-    while (target < end && pointers_next(&pointers, &offset, &value)) {
-        if (!in_heap_range(heap, value))
-            continue;
-        if (*target != NO_TARGET) {
-            struct g2h_error *error = make_room(buffer, EDGE_LINE);
-            if (error)
-                return error;
-            char *at = write_pointer(graph, buffer->data + buffer->size, &namer, offset, *target,
-                                     entry_names);
-            buffer->size = (size_t)(at - buffer->data);
-        }
-        target++;
+    struct object_walk walk;
+    uint64_t offset;
+    uint32_t target;
+    object_walk_begin(&walk, graph, object);
+    while (object_walk_next(&walk, &offset, &target)) {
+        struct g2h_error *error = make_room(buffer, EDGE_LINE);
+        if (error)
+            return error;
+        char *at = write_pointer(graph, buffer->data + buffer->size, &walk.namer, offset, target,
+                                 entry_names);
+        buffer->size = (size_t)(at - buffer->data);
     }
     return NULL;
 }
@@ -255,7 +241,7 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
         if (block->starts[i] < block->starts[i + 1])
-            error = write_pointers(graph, block, i, first + i, &entry_names, buffer);
+            error = write_pointers(graph, first + i, &entry_names, buffer);
         for (; !error && graph_is_child_of(graph, child, first + i); child++) {
             error = make_room(buffer, EDGE_LINE);
             if (!error)
