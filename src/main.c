@@ -116,7 +116,7 @@ static struct g2h_error *convert(const struct options *options, struct target *t
 static void give_back_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
 #endif
 }
 

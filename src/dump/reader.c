@@ -203,6 +203,53 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
     return read_contents(reader, &ret->size, &ret->contents);
 }
 
+/*
+ * By the first eight bytes of a list, as far as they belong to it: kinds of fields, none of them 0
+ * before the end, alternate with offsets, which mostly take a byte.
+ */
+static inline struct known_list *find_known(struct known_lists *known, const uint8_t *list,
+                                            uint64_t object_size)
+{
+    const uint64_t kinds = 0x00ff00ff00ff00ff, ones = 0x0001000100010001;
+    uint64_t first;
+    memcpy(&first, list, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    first = __builtin_bswap64(first);
+#endif
+    const uint64_t zeros = ((first & kinds) - ones) & ~first & (ones << 7);
+    if (zeros != 0)
+        first &= ((uint64_t)1 << (__builtin_ctzll(zeros) - 7)) - 1;
+    const uint64_t hash = (first + (object_size << 40)) * 0x9fb21c651e98df25u;
+    return &known->lists[hash >> 55]; /* of 512 */
+}
+
+/* The field list of an object. */
+static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
+                                      struct g2h_fields *ret)
+{
+    enum { LONGEST = 256 };
+    const uint8_t *at = reader->cursor.at;
+    const size_t left = cursor_left(&reader->cursor);
+    reader->list = NULL;
+    if (!reader->known || left < 8 || *at == 0)
+        return read_fields(reader, size, ret);
+    struct known_list *list = find_known(reader->known, at, size);
+    if (list->object_size == size && list->size <= left && list->list &&
+        memcmp(at, list->list, list->size) == 0) {
+        reader->list = list;
+        reader->cursor.at += list->size;
+        *ret = (struct g2h_fields){at, reader->cursor.at, UINT64_MAX, reader->layout->field_kinds};
+        return true;
+    }
+    if (!read_fields(reader, size, ret))
+        return false;
+    if (ret->end - ret->at <= LONGEST) {
+        *list = (struct known_list){at, size, (uint32_t)(ret->end - ret->at), 0};
+        reader->list = list;
+    }
+    return true;
+}
+
 static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     if (!read_object_memory(reader, ret))
@@ -211,7 +258,7 @@ static bool read_object(struct g2h_reader *reader, struct g2h_object *ret)
         ret->fields = (struct g2h_fields){.left = 0};
         return true;
     }
-    return read_fields(reader, ret->size, &ret->fields);
+    return read_object_fields(reader, ret->size, &ret->fields);
 }
 
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
@@ -222,14 +269,10 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
                                .kinds = reader->layout->field_kinds};
 }
 
-bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret)
+void reader_object_again(struct g2h_reader *copy, struct g2h_object *ret)
 {
     copy->cursor.at++; /* the tag: one byte in every layout */
-    if (!read_object_memory(copy, ret))
-        return false;
-    ret->fields = reader_object_fields(copy);
-    ret->fields.at = copy->cursor.at;
-    return true;
+    (void)read_object(copy, ret);
 }
 
 static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)

@@ -7,6 +7,21 @@
 #include "base/cursor.h"
 #include "dump/layout.h"
 
+/*
+ * Field lists of objects that were read, by the objects' sizes and the lists' first bytes: of a
+ * list that is the same as one of these nothing need be checked. A heap has some hundreds of small
+ * ones, millions of times.
+ */
+struct known_list {
+    const uint8_t *list; /* with the 0 that ends it; NULL: none yet */
+    uint64_t object_size;
+    uint32_t size;
+    uint32_t tag; /* who reads may put what else is the same of such objects; 0 at first */
+};
+struct known_lists {
+    struct known_list lists[512];
+};
+
 /* Its state. A copy reads on its own: that is how several threads read records again. */
 struct g2h_reader {
     const struct g2h_input *input;
@@ -20,6 +35,8 @@ struct g2h_reader {
     bool at_end, has_params, stackframe_seen;
     uint64_t pointer_size;
     uint64_t repairs;
+    struct known_lists *known; /* NULL: lists are not remembered. Not for two readers at a time */
+    struct known_list *list;   /* the last object's, if it is remembered */
 };
 
 /* Byte offset behind the last record read. */
@@ -34,11 +51,8 @@ void reader_seek(struct g2h_reader *copy, uint64_t offset);
 /* What the field lists of all objects have in common: the end of the input, the kinds of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader);
 
-/*
- * Reads an object record again, at copy's position, as far as its field list, which is not walked:
- * ret->fields.end is the end of the input.
- */
-bool reader_object_again(struct g2h_reader *copy, struct g2h_object *ret);
+/* Reads the object record at copy's position, which was read before, again. */
+void reader_object_again(struct g2h_reader *copy, struct g2h_object *ret);
 
 /* Size in the file of contents that are declared to have size bytes; see docs/dump-formats.md,
  * "Short writes". */

@@ -35,19 +35,12 @@ struct shape {
 /* Objects up to this size have the shapes of their field lists. */
 enum { LISTED_SIZE = 512 };
 
-/* By size and the first fields, the shape of the last such object: mostly it is the next one's. 0:
- * none yet, else its number + 1. */
-struct shape_hints {
-    uint32_t shapes[1024];
-};
-
 /* Shapes, found by what they consist of. */
 struct shapes {
     VECTOR(struct shape) list;
     struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
-    struct shape_hints hints;
-    uint32_t listed_count; /* shapes with a field list */
+    uint32_t listed_count;   /* shapes with a field list */
 };
 
 /* A type record, its fields decoded where the layout has them (before 1.4). */
@@ -209,12 +202,8 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
  * loading. */
 bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret);
 
-/*
- * The shape of an object that shapes_intern() has seen. The end of its field list need not be
- * known; it is afterwards. hints are the caller's own, all 0 at first.
- */
-uint32_t shapes_find(const struct g2h_heap *heap, struct shape_hints *hints,
-                     struct g2h_object *object);
+/* The shape of an object that shapes_intern() has seen. */
+uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object);
 
 /* Gives the shapes their types, once all type records are read. */
 void shapes_resolve_types(struct g2h_heap *heap);

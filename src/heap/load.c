@@ -38,6 +38,8 @@ struct loader {
     uint64_t slot_size;
     uint16_t places[SLOTS_PER_PAGE]; /* of its objects in the page */
 
+    struct known_lists known;
+
     uint32_t object_count; /* without phantoms */
     uint64_t overlaps;
 };
@@ -79,8 +81,13 @@ static struct g2h_error *add_object(struct loader *loader, const struct g2h_reco
         heap->account.misplaced++;
         return close_run(loader) ? NULL : &error_no_memory;
     }
-    if (!shapes_intern(heap, object, &shape))
+    struct known_list *list = heap->reader->list;
+    if (list && list->tag > 0)
+        shape = list->tag - 1;
+    else if (!shapes_intern(heap, object, &shape))
         return &error_no_memory;
+    if (list)
+        list->tag = shape + 1;
     heap->account.short_objects += object->contents.size < object->size;
 
     struct run *run = &loader->run;
@@ -200,7 +207,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 }
 
 /* Reads to the end or to the damage. */
-static struct g2h_error *read_records(struct loader *loader)
+static struct g2h_error *read_all(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
     struct g2h_record record = {.kind = G2H_RECORD_KINDS};
@@ -225,6 +232,16 @@ static struct g2h_error *read_records(struct loader *loader)
     heap->account.bytes_behind = heap->damage ? 0 : heap->input->size - heap->account.bytes_read;
     heap->account.repairs = reader_repairs(heap->reader);
     return close_run(loader) ? NULL : &error_no_memory;
+}
+
+static struct g2h_error *read_records(struct loader *loader)
+{
+    struct g2h_reader *reader = loader->heap->reader;
+    reader->known = &loader->known;
+    struct g2h_error *error = read_all(loader);
+    reader->known = NULL;
+    reader->list = NULL;
+    return error;
 }
 
 /* ---- phantoms ---- */
@@ -342,10 +359,11 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
     struct loader *loader = context;
     struct g2h_heap *heap = loader->heap;
     struct g2h_reader copy = *heap->reader;
-    struct shape_hints hints = {0};
+    struct known_lists known = loader->known;
     uint64_t overlaps = 0;
     size_t end = (task + 1) * RUNS_PER_TASK;
     (void)worker;
+    copy.known = &known;
     if (end > loader->runs.count)
         end = loader->runs.count;
     for (size_t i = task * RUNS_PER_TASK; i < end; i++) {
@@ -357,12 +375,14 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
             struct g2h_object object;
             reader_object_again(&copy, &object);
             const uint64_t offset = (uint64_t)(object.contents.data - heap->input->data);
-            heap->objects[run->start + j] = (struct heap_object){
-                object.address, offset << SHAPE_BITS | shapes_find(heap, &hints, &object)};
+            const uint32_t shape =
+                copy.list && copy.list->tag > 0 ? copy.list->tag - 1 : shapes_find(heap, &object);
+            if (copy.list)
+                copy.list->tag = shape + 1;
+            heap->objects[run->start + j] =
+                (struct heap_object){object.address, offset << SHAPE_BITS | shape};
             overlaps += object.address < previous_end;
             previous_end = object.address + object.size;
-            if (object.fields.left > 0)
-                copy.cursor.at = object.fields.end;
         }
         overlaps += previous_end > last;
     }

@@ -103,25 +103,6 @@ static uint32_t lookup(const struct g2h_heap *heap, const struct shape *shape, u
     }
 }
 
-/* An object has a field: its kind and offset, and then the next one or the end. */
-static uint32_t *find_hint(struct shape_hints *hints, const struct g2h_object *object)
-{
-    const uint8_t *at = object->fields.at;
-    const size_t left = (size_t)(object->fields.end - at);
-    uint64_t key = object->size / 8;
-    if (left > 3)
-        key += (uint64_t)at[1] * 31 + (at[2] != 0 ? (uint64_t)at[3] * 67 : 0);
-    return &hints->shapes[key % (sizeof(hints->shapes) / sizeof(hints->shapes[0]))];
-}
-
-/* Whether an object has the size and field list of a shape; its end need not be known. */
-static bool has_fields_of(const struct g2h_object *object, const struct shape *shape)
-{
-    return object->size == shape->size &&
-           (size_t)(object->fields.end - object->fields.at) >= shape->fields_size &&
-           memcmp(object->fields.at, shape->fields, shape->fields_size) == 0;
-}
-
 static bool add(struct shapes *shapes, const struct shape *shape, uint64_t key, uint32_t *ret)
 {
     *ret = (uint32_t)shapes->list.count;
@@ -145,17 +126,10 @@ bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint3
 {
     struct shapes *shapes = &heap->shapes;
     if (is_listed(heap, object)) {
-        uint32_t *hint = find_hint(&shapes->hints, object);
-        if (*hint > 0 && has_fields_of(object, &shapes->list.data[*hint - 1])) {
-            *ret = *hint - 1;
-            return true;
-        }
         if (!intern_listed(heap, object, ret))
             return false;
-        if (*ret != MAP_NONE) {
-            *hint = *ret + 1;
+        if (*ret != MAP_NONE)
             return true;
-        }
     }
     const struct shape shape = shape_make(heap, object);
     uint64_t key;
@@ -173,38 +147,17 @@ bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint3
     return true;
 }
 
-static void find_end(struct g2h_fields *fields)
+uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object)
 {
-    struct g2h_fields rest = *fields;
-    struct g2h_field field;
-    while (g2h_fields_next(&rest, &field))
-        ;
-    fields->end = rest.at + 1; /* the 0 */
-}
-
-uint32_t shapes_find(const struct g2h_heap *heap, struct shape_hints *hints,
-                     struct g2h_object *object)
-{
-    const struct shapes *shapes = &heap->shapes;
-    const bool listed = is_listed(heap, object);
-    uint32_t *hint = listed ? find_hint(hints, object) : NULL;
-    uint64_t key;
-    if (hint && *hint > 0 && has_fields_of(object, &shapes->list.data[*hint - 1])) {
-        object->fields.end = object->fields.at + shapes->list.data[*hint - 1].fields_size;
-        return *hint - 1;
-    }
-    if (object->fields.left > 0)
-        find_end(&object->fields);
     struct shape shape = shape_make(heap, object);
-    if (listed) {
+    uint64_t key;
+    if (is_listed(heap, object)) {
         shape_add_fields(&shape, object);
         const uint32_t found = lookup(heap, &shape, &key);
-        if (found != MAP_NONE) {
-            *hint = found + 1;
+        if (found != MAP_NONE)
             return found;
-        }
         shape = shape_make(heap, object);
     }
-    return is_small(&shape) ? shapes->small[shape.has_pointers][shape.size / 8]
+    return is_small(&shape) ? heap->shapes.small[shape.has_pointers][shape.size / 8]
                             : lookup(heap, &shape, &key);
 }
