@@ -1,6 +1,9 @@
 /* text; see text.h. */
 #include "output/text.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 const char text_digit_pairs[200] = {
     '0', '0', '0', '1', '0', '2', '0', '3', '0', '4', '0', '5', '0', '6', '0', '7', '0', '8', '0',
     '9', '1', '0', '1', '1', '1', '2', '1', '3', '1', '4', '1', '5', '1', '6', '1', '7', '1', '8',
@@ -24,10 +27,29 @@ static char *escape(char *at, unsigned char byte)
     return at + 6;
 }
 
+/* Whether some of eight bytes may need an escape. */
+static inline bool may_need_escape(uint64_t bytes)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
+                   backslashes = bytes ^ ones * '\\', deletes = bytes ^ ones * 0x7f;
+    return ((((bytes - ones * ' ') & ~bytes) | ((quotes - ones) & ~quotes) |
+             ((backslashes - ones) & ~backslashes) | ((deletes - ones) & ~deletes)) &
+            tops) != 0;
+}
+
 char *text_json_string(char *at, const char *text, size_t size)
 {
     *at++ = '"';
     for (size_t i = 0; i < size; i++) {
+        uint64_t eight;
+        for (; size - i >= 8; i += 8, at += 8) { /* most need none */
+            memcpy(&eight, text + i, 8);
+            if (may_need_escape(eight))
+                break;
+            memcpy(at, &eight, 8);
+        }
+        if (i == size)
+            break;
         unsigned char byte = (unsigned char)text[i];
         if (byte == '"' || byte == '\\') {
             *at++ = '\\';

@@ -67,13 +67,15 @@ void plans_deinit(struct plans *plans)
 
 /* ---- leaves ---- */
 
-static void add_leaf(struct maker *maker, uint64_t offset, uint32_t type)
+static void add_leaf(struct maker *maker, uint64_t offset, uint32_t number)
 {
-    if (maker->types->list.data[type].pointer_bytes == 0)
+    const struct type *type = &maker->types->list.data[number];
+    const struct leaf leaf = {offset, number, type->kind == TYPE_STRING};
+    if (type->pointer_bytes == 0)
         return; /* a pointer to what is never in the heap, which the collector passes over */
     if (maker->leaves.count == MOST_LEAVES)
         maker->known = false;
-    else if (!vector_push(&maker->leaves, ((struct leaf){offset, type})))
+    else if (!vector_push(&maker->leaves, leaf))
         maker->no_memory = true;
 }
 
@@ -248,7 +250,7 @@ static struct plan *make(struct plans *plans, uint32_t number)
         plan->leaves = maker.leaves.data;
         plan->leaf_count = (uint32_t)maker.leaves.count;
         for (size_t i = 0; i < maker.leaves.count; i++)
-            if (types->list.data[maker.leaves.data[i].type].kind == TYPE_STRING)
+            if (maker.leaves.data[i].is_string)
                 plan->has_strings = true;
             else
                 plan->has_others = true;

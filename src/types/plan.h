@@ -20,6 +20,7 @@
 struct leaf {
     uint64_t offset;
     uint32_t type;
+    bool is_string;
 };
 
 struct plan {

@@ -167,11 +167,6 @@ struct claimed {
     struct extent extent; /* of the object, as far as it is in the file */
 };
 
-static bool is_wanted(const struct typer *typer, const struct leaf *leaf)
-{
-    return (type_of(typer->typing, leaf->type)->kind == TYPE_STRING) == typer->texts_only;
-}
-
 static void follow_leaves(struct typer *typer, const struct claimed *claimed)
 {
     const struct plan *plan = claimed->plan;
@@ -181,7 +176,7 @@ static void follow_leaves(struct typer *typer, const struct claimed *claimed)
         if (start > stored || plan->size > stored - start)
             break;
         for (uint32_t j = 0; j < plan->leaf_count; j++)
-            if (is_wanted(typer, &plan->leaves[j]))
+            if (plan->leaves[j].is_string == typer->texts_only)
                 typer_follow(typer, claimed->extent.begin + start + plan->leaves[j].offset,
                              &claimed->extent, &plan->leaves[j], NO_TARGET, SOURCE_POINTER);
     }
@@ -209,7 +204,7 @@ static void follow_words(struct typer *typer, const struct claimed *claimed, con
             if (hit == NO_TARGET || number == LEAF_NONE)
                 continue;
             const struct leaf *leaf = &plan->leaves[number];
-            if (is_wanted(typer, leaf))
+            if (leaf->is_string == typer->texts_only)
                 typer_follow(typer, begin + start + leaf->offset, &claimed->extent, leaf, hit,
                              SOURCE_POINTER);
         }
