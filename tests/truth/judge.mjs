@@ -201,6 +201,8 @@ export class Judge {
     const [full, short] = this.namesOf(type);
     if (/^(\[\])?\*?runtime\.bmap$/.test(full) && /^(\[\])?\*?bucket</.test(name)) return 'right';
     if (full === 'runtime.weakHandleBox' && name === 'weak.Pointer handle') return 'right';
+    // reflect.MakeSlice makes the header of a slice of any type as this.
+    if (full === 'internal/unsafeheader.Slice' && n === 1 && name.startsWith('[]')) return 'right';
     // The runtime boxes all strings, slices, small numbers as if they were of one type.
     const boxed = /^runtime\.(string|slice|uint16|uint32|uint64)InterfacePtr$/.exec(full);
     if (boxed) return this.boxed(boxed[1], t, name);

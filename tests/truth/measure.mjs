@@ -74,7 +74,7 @@ function measure() {
   const { node, edge } = snapshot;
   const walk = reachable(snapshot);
   heap.walk = walk;
-  const sum = { objects: 0, bytes: 0, pointerObjects: 0, typed: 0, typedPointer: 0, typedBytes: 0, partly: 0, guess: 0, noRow: 0,
+  const sum = { objects: 0, bytes: 0, pointerObjects: 0, typed: 0, anyPointer: 0, typedPointer: 0, typedBytes: 0, partly: 0, guess: 0, noRow: 0,
     any: 0, edges: 0, named: 0, lost: 0 };
   const verdicts = { right: 0, short: 0, unverified: 0, layout: 0, shape: 0, wrong: 0 };
   const guesses = { right: 0, short: 0, unverified: 0, layout: 0, shape: 0, wrong: 0 };
@@ -108,6 +108,7 @@ function measure() {
     } else {
       const { verdict, truth } = judge.judge(o, c, node.name[n]);
       sum.any++;
+      sum.anyPointer += dump.pointers[o];
       const key = `${snapshot.className(n)}${c.kind === 'string' ? ' (string)' : ''}, truth ${truth}`;
       if (c.kind === 'partly') {
         sum.partly++;
@@ -143,7 +144,8 @@ function measure() {
   console.log(`${options.snapshot}: ${heap.truth.header.go} ${heap.truth.header.goarch}`);
   line('objects with a typed region (any)', sum.any, sum.objects);
   line('objects typed', sum.typed, sum.objects, `, ${sum.guess} of them guessed; ${sum.partly} more in part`);
-  line('objects with pointers typed', sum.typedPointer, sum.pointerObjects);
+  line('with pointers, a typed region', sum.anyPointer, sum.pointerObjects);
+  line('with pointers, typed', sum.typedPointer, sum.pointerObjects);
   line('bytes in objects typed', sum.typedBytes, sum.bytes);
   line('edges named by field', sum.named, sum.edges);
   line('wrong, of those with a truth', verdicts.wrong + verdicts.shape, verifiable, `; of these ${verdicts.shape} have the right words under another name`);
@@ -163,7 +165,8 @@ function measure() {
   tables.untyped.print('UNTYPED', heap);
   tables.edges.print('edges without a field', heap);
 
-  const result = { any: 100 * sum.any / sum.objects, typed: 100 * sum.typed / sum.objects, pointers: 100 * sum.typedPointer / sum.pointerObjects,
+  const result = { any: 100 * sum.any / sum.objects, typed: 100 * sum.typed / sum.objects, pointers: 100 * sum.anyPointer / sum.pointerObjects,
+    whole: 100 * sum.typedPointer / sum.pointerObjects,
     bytes: 100 * sum.typedBytes / sum.bytes, edges: 100 * sum.named / sum.edges,
     wrong: verifiable ? 100 * (verdicts.wrong + verdicts.shape) / verifiable : 0 };
   if (options.json) fs.writeFileSync(options.json, JSON.stringify({ ...result, sum, verdicts, guesses, parts }, null, 1));

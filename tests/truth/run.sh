@@ -28,8 +28,7 @@ limits() {
 	case $1-$2 in
 	gotypes-plain) echo any=99.9,pointers=99.9,bytes=99,edges=99.9,wrong=0.01 ;;
 	gotypes-stripped) echo any=99.5,bytes=98,edges=99.5,wrong=0.01 ;;
-	# Before 1.17 DWARF hardly tells what closures have captured.
-	httpserver-plain) echo "any=99,pointers=$(since 17 99.5 98),bytes=97,edges=$(since 17 99 95),wrong=0.01" ;;
+	httpserver-plain) echo any=99,pointers=99.5,bytes=97,edges=99,wrong=0.01 ;;
 	# Before 1.22 there are no malloc headers, and clients hang from locals.
 	httpserver-stripped) echo "any=$(since 22 95 $(since 19 93 90)),bytes=80,edges=$(since 22 90 75),wrong=0.01" ;;
 	maps-plain) echo any=99,pointers=99.5,bytes=97,edges=99,wrong=0.01 ;;

@@ -23,7 +23,7 @@ for (const heap of ['gotypes', 'httpserver', 'maps']) {
   for (const release of releases) {
     const [plain, stripped] = ['plain', 'stripped'].map((variant) => read(release, heap, variant, 'measure.1.json'));
     if (!plain || !stripped) continue;
-    const shares = (m) => [m.any, m.pointers, m.bytes, m.edges].map(share).join(' / ');
+    const shares = (m) => [m.any, m.whole ?? m.pointers, m.bytes, m.edges].map(share).join(' / ');
     const pair = read(release, heap, 'plain', 'pair.json');
     console.log(`| ${heap} | ${release.slice(2)} | ${plain.sum.objects.toLocaleString('en')} | ${shares(plain)} | ${few(plain.wrong)} | ` +
       `${shares(stripped)} | ${few(stripped.wrong)} | ${pair ? few(pair.changed) : ''} |`);
