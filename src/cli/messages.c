@@ -189,6 +189,8 @@ static void account_graph(const struct g2h_graph *graph)
     line("nodes", account->nodes, "", "");
     line("  of them synthetic", account->synthetic_nodes, "", "");
     line("edges", account->edges, "", "");
+    if (account->shortcuts > 0)
+        line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
 }
 
 /* Measured with Chromium 156: 47 s and 2.4 GB for 10 million nodes with 20 million edges. */
