@@ -155,10 +155,12 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
 struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,
                                     const uint64_t *keys, size_t count);
 
-/* The string of a key that was interned. */
+/* The string of a key that was interned; else V8's string 0, "<dummy>", which names nothing. */
 static inline uint32_t names_of_key(const struct names *names, uint64_t key)
 {
-    return key < ELEMENT_OFFSET ? names->of_offset[key / 4] : map_get(&names->of_key, key);
+    const uint32_t string =
+        key < ELEMENT_OFFSET ? names->of_offset[key / 4] : map_get(&names->of_key, key);
+    return string != UINT32_MAX ? string : 0;
 }
 
 #endif

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "graph/graph.h"
-#include "heap/pointers.h"
+#include "graph/walk.h"
 
 /* What one thread has collected. */
 struct collector {
@@ -197,24 +196,18 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
 static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
 {
     struct resolver *resolver = context;
-    struct g2h_graph *graph = resolver->graph;
-    const struct g2h_heap *heap = graph->heap;
+    const struct g2h_graph *graph = resolver->graph;
     const struct target_block *block = &graph->targets.blocks[task];
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
     for (uint32_t i = 0; i < block->objects; i++) {
-        const struct shape *shape = heap_shape(heap, first + i);
-        struct g2h_object object;
-        struct pointers pointers;
-        struct namer namer;
-        uint64_t offset, value;
+        struct object_walk walk;
+        uint64_t offset;
+        uint32_t target;
         if (block->starts[i] == block->starts[i + 1] || !names_need_keys(&graph->names, first + i))
             continue;
-        heap_object(heap, first + i, &object);
-        pointers_of_object(heap, &object, shape, &pointers);
-        namer_init(&namer, &graph->names, first + i, shape, &object.contents);
-        while (pointers_next(&pointers, &offset, &value))
-            if (in_heap_range(heap, value) &&
-                !collect_name(&resolver->collectors[worker], &namer, offset))
+        object_walk_begin(&walk, graph, first + i);
+        while (object_walk_next(&walk, &offset, &target))
+            if (!collect_name(&resolver->collectors[worker], &walk.namer, offset))
                 return &error_no_memory;
     }
     return NULL;

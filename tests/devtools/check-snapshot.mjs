@@ -126,6 +126,23 @@ const promises = [
     },
   },
   {
+    name: 'has a name for each node and edge that is none of V8\'s "<dummy>"',
+    ours: true,
+    check({nodes, edges, strings}) {
+      const complaints = new Complaints();
+      const dummy = strings.indexOf('<dummy>');
+      for (let node = 0; node < nodes.length; node += nodeFields) {
+        if (nodes[node + nameField] === dummy) complaints.add(() => `node ${nodes.slice(node, node + nodeFields)}`);
+      }
+      for (let edge = 0; edge < edges.length; edge += edgeFields) {
+        if (!numberedEdges.includes(edges[edge]) && edges[edge + 1] === dummy) {
+          complaints.add(() => `edge ${edges.slice(edge, edge + edgeFields)}`);
+        }
+      }
+      complaints.throwIfAny();
+    },
+  },
+  {
     name: 'has edges to nodes only',
     check({edges, nodes}) {
       const complaints = new Complaints();

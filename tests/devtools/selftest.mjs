@@ -121,6 +121,8 @@ const damages = [
   ['whole numbers', file => { file.nodes[2] = 2 ** 32 + 2; }],
   ['whole numbers', file => { file.nodes[1] = 99; }],
   ['whole numbers', file => { file.edges[7] = 0.5; }],
+  ['"<dummy>"', file => { file.nodes[1 + nodeFields] = 0; }],
+  ['"<dummy>"', file => { file.edges[1 + file.edges.findIndex((cell, i) => i % 3 === 0 && cell === 2)] = 0; }],
   ['edges to nodes', file => { file.edges[2]++; }],
   ['edges to nodes', file => { file.edges[2] = file.nodes.length; }],
   ['no string twice', file => { file.strings.push('ptr64'); }],
