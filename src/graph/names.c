@@ -421,32 +421,30 @@ static uint64_t part_key(const struct names *names, uint32_t object, const struc
     return (uint64_t)shape << 32 | what->type;
 }
 
-/* ptr64 (main.T …): a slot that holds a main.T and more. main.T?: a guess. */
-static struct g2h_error *intern_parts(struct names *names, struct string_pool *strings)
+bool names_part_key(const struct names *names, uint32_t object, uint64_t *ret)
 {
-    for (uint32_t object = 0; object < names->heap->object_count; object++) {
-        if (typing_is_plain(names->typing, object))
-            continue;
-        const struct object_type what = typing_object(names->typing, object);
-        const uint64_t key = part_key(names, object, &what);
-        uint32_t name;
+    if (typing_is_plain(names->typing, object))
+        return false;
+    const struct object_type what = typing_object(names->typing, object);
+    *ret = part_key(names, object, &what);
+    return what.form == OBJECT_PART || what.is_guess;
+}
+
+bool names_intern_part(struct names *names, struct string_pool *strings, uint64_t key)
+{
+    const uint32_t shape = (uint32_t)(key >> 32), type = (uint32_t)key;
+    uint32_t name;
+    bool good;
+    if (shape >= SHAPE_OF_GUESS - 1) {
+        good = intern_class(names, strings, shape == SHAPE_OF_GUESS ? "" : "[]", type, "?", &name);
+    } else {
         size_t size;
         char before[64];
-        const bool is_part = what.form == OBJECT_PART, is_array = what.form == OBJECT_ARRAY;
-        if ((!is_part && !what.is_guess) || map_get(&names->of_part, key) != MAP_NONE)
-            continue;
-        const char *class = string_pool_text(
-            strings, names->of_shape[heap_shape_number(names->heap, object)], &size);
+        const char *class = string_pool_text(strings, names->of_shape[shape], &size);
         snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
-        if (!intern_class(names, strings,
-                          is_part    ? before
-                          : is_array ? "[]"
-                                     : "",
-                          what.type, is_part ? " …)" : "?", &name) ||
-            !map_put(&names->of_part, key, name, &name))
-            return &error_no_memory;
+        good = intern_class(names, strings, before, type, " …)", &name);
     }
-    return NULL;
+    return good && map_put(&names->of_part, key, name, &name);
 }
 
 uint32_t names_of_object(const struct names *names, uint32_t object)
@@ -495,8 +493,7 @@ struct g2h_error *names_add_types(struct names *names, const struct typing *typi
                                   struct string_pool *strings)
 {
     names->typing = typing;
-    struct g2h_error *error = intern_types(names, strings);
-    return error ? error : intern_parts(names, strings);
+    return intern_types(names, strings);
 }
 
 void names_deinit(struct names *names)

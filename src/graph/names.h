@@ -89,10 +89,17 @@ enum { ELEMENT_OFFSET = 1 << 20 };
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct g2h_exe *exe, struct string_pool *strings);
 
-/* And of all types that objects have. */
+/* And of all types that objects have as a whole, and for sure. */
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing,
                                   struct string_pool *strings);
 void names_deinit(struct names *names);
+
+/*
+ * Other objects: "ptr64 (main.T …)" is a slot that holds a main.T and more, "main.T?" a guess.
+ * Whether an object's name is such a one, and then what it is made of; and its interning.
+ */
+bool names_part_key(const struct names *names, uint32_t object, uint64_t *ret);
+bool names_intern_part(struct names *names, struct string_pool *strings, uint64_t key);
 
 /* Whether the words of an object may have names that are keys; false means that none has. */
 bool names_need_keys(const struct names *names, uint32_t object);

@@ -13,10 +13,14 @@
 #include "base/workers.h"
 #include "graph/walk.h"
 
+/* Names to be interned, by what they are made of: of edges other than plain offsets, and of objects
+ * (names_part_key()). */
+enum { KEYS_OF_EDGES, KEYS_OF_OBJECTS, KEYS };
+
 /* What one thread has collected. */
 struct collector {
     uint64_t pointers, hits;
-    struct map keys; /* edge names, but for plain offsets */
+    struct map keys[KEYS];
     uint64_t
         offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
 };
@@ -123,7 +127,7 @@ static bool collect_name(struct collector *collector, struct namer *namer, uint6
     if (name.form != EDGE_NAME_KEY)
         return true;
     if (name.value >= ELEMENT_OFFSET)
-        return map_put(&collector->keys, name.value, 0, &value);
+        return map_put(&collector->keys[KEYS_OF_EDGES], name.value, 0, &value);
     collector->offsets[name.value / 256] |= (uint64_t)1 << (name.value / 4 % 64);
     return true;
 }
@@ -192,23 +196,36 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     return NULL;
 }
 
-/* Of typed objects most have names for all their words already. */
+static bool collect_object(struct collector *collector, const struct g2h_graph *graph,
+                           uint32_t object)
+{
+    struct object_walk walk;
+    uint64_t offset;
+    uint32_t target;
+    object_walk_begin(&walk, graph, object);
+    while (object_walk_next(&walk, &offset, &target))
+        if (!collect_name(collector, &walk.namer, offset))
+            return false;
+    return true;
+}
+
+/* Most typed objects, and all their words, have names by their types already. */
 static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
 {
     struct resolver *resolver = context;
     const struct g2h_graph *graph = resolver->graph;
     const struct target_block *block = &graph->targets.blocks[task];
-    const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
+    struct collector *collector = &resolver->collectors[worker];
     for (uint32_t i = 0; i < block->objects; i++) {
-        struct object_walk walk;
-        uint64_t offset;
-        uint32_t target;
-        if (block->starts[i] == block->starts[i + 1] || !names_need_keys(&graph->names, first + i))
-            continue;
-        object_walk_begin(&walk, graph, first + i);
-        while (object_walk_next(&walk, &offset, &target))
-            if (!collect_name(&resolver->collectors[worker], &walk.namer, offset))
-                return &error_no_memory;
+        const uint32_t object = ((uint32_t)task << BLOCK_SHIFT) + i;
+        uint64_t part;
+        uint32_t first;
+        if (names_part_key(&graph->names, object, &part) &&
+            !map_put(&collector->keys[KEYS_OF_OBJECTS], part, 0, &first))
+            return &error_no_memory;
+        if (block->starts[i] < block->starts[i + 1] && names_need_keys(&graph->names, object) &&
+            !collect_object(collector, graph, object))
+            return &error_no_memory;
     }
     return NULL;
 }
@@ -221,35 +238,48 @@ static int compare_keys(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
+typedef VECTOR(uint64_t) key_vector;
+
+/* The keys of a map of each thread, ascending and unique, behind those that are there. */
+static bool gather(const struct g2h_graph *graph, const struct collector *collectors, int which,
+                   key_vector *keys)
+{
+    for (unsigned i = 0; i < graph->threads; i++) {
+        const struct map *map = &collectors[i].keys[which];
+        for (size_t j = 0; map->entries && j <= map->mask; j++)
+            if (map->entries[j].value != MAP_NONE && !vector_push(keys, map->entries[j].key))
+                return false;
+    }
+    if (keys->count > 0)
+        qsort(keys->data, keys->count, sizeof(*keys->data), compare_keys);
+    size_t unique = 0;
+    for (size_t i = 0; i < keys->count; i++)
+        if (i == 0 || keys->data[i] != keys->data[i - 1])
+            keys->data[unique++] = keys->data[i];
+    keys->count = unique;
+    return true;
+}
+
 /* Interns the names that the threads have collected, in an order that does not depend on them. */
 static struct g2h_error *intern_names(struct g2h_graph *graph, const struct collector *collectors)
 {
-    VECTOR(uint64_t) keys = {0};
-    for (uint64_t offset = 0; offset < ELEMENT_OFFSET; offset += 4) {
+    key_vector keys = {0}, parts = {0};
+    bool good = gather(graph, collectors, KEYS_OF_OBJECTS, &parts);
+    for (size_t i = 0; i < parts.count && good; i++)
+        good = names_intern_part(&graph->names, &graph->strings, parts.data[i]);
+    free(parts.data);
+    for (uint64_t offset = 0; offset < ELEMENT_OFFSET && good; offset += 4) {
         bool used = false;
         for (unsigned i = 0; i < graph->threads; i++)
             used = used || (collectors[i].offsets[offset / 256] >> (offset / 4 % 64) & 1) != 0;
-        if (used && !vector_push(&keys, offset))
-            goto no_memory;
+        good = !used || vector_push(&keys, offset);
     }
-    for (unsigned i = 0; i < graph->threads; i++)
-        for (size_t j = 0; collectors[i].keys.entries && j <= collectors[i].keys.mask; j++)
-            if (collectors[i].keys.entries[j].value != MAP_NONE &&
-                !vector_push(&keys, collectors[i].keys.entries[j].key))
-                goto no_memory;
-    if (keys.count > 0)
-        qsort(keys.data, keys.count, sizeof(*keys.data), compare_keys);
-    size_t unique = 0;
-    for (size_t i = 0; i < keys.count; i++)
-        if (i == 0 || keys.data[i] != keys.data[i - 1])
-            keys.data[unique++] = keys.data[i];
-    struct g2h_error *error = names_intern_keys(&graph->names, &graph->strings, keys.data, unique);
+    good = good && gather(graph, collectors, KEYS_OF_EDGES, &keys);
+    struct g2h_error *error =
+        good ? names_intern_keys(&graph->names, &graph->strings, keys.data, keys.count)
+             : &error_no_memory;
     free(keys.data);
     return error;
-
-no_memory:
-    free(keys.data);
-    return &error_no_memory;
 }
 
 /* Runs a task for each block; then interns the names that were collected. */
@@ -266,7 +296,8 @@ static struct g2h_error *each_block(struct resolver *resolver, workers_task *tas
     for (unsigned i = 0; i < graph->threads; i++) {
         graph->account.pointers += resolver->collectors[i].pointers;
         graph->account.pointers_hit += resolver->collectors[i].hits;
-        map_deinit(&resolver->collectors[i].keys);
+        map_deinit(&resolver->collectors[i].keys[KEYS_OF_EDGES]);
+        map_deinit(&resolver->collectors[i].keys[KEYS_OF_OBJECTS]);
     }
     free(resolver->collectors);
     return error;
