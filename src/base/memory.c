@@ -2,6 +2,9 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 
 bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size)
@@ -39,4 +42,11 @@ void large_free(void *data, size_t count, size_t entry_size)
 {
     if (data)
         munmap(data, (count ? count : 1) * entry_size);
+}
+
+void memory_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

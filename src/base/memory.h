@@ -38,4 +38,7 @@ bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size)
 void *large_alloc(size_t count, size_t entry_size);
 void large_free(void *data, size_t count, size_t entry_size);
 
+/* Gives what was freed in small pieces back to the system: worth it after much was. */
+void memory_give_back(void);
+
 #endif

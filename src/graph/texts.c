@@ -82,16 +82,16 @@ static inline size_t next_slot(const struct texts *texts, size_t slot)
     return slot + 1 < texts->slot_count ? slot + 1 : 0;
 }
 
-/* At most four of five slots are used. */
+/* At most six of seven slots are used. */
 static bool is_full(const struct texts *texts, size_t more)
 {
-    return texts->hashes.count + more >= texts->slot_count / 5 * 4;
+    return texts->hashes.count + more >= texts->slot_count / 7 * 6;
 }
 
 /* Makes room for so many texts more. */
 static bool grow(struct texts *texts, size_t more)
 {
-    const size_t old_count = texts->slot_count, count = (texts->hashes.count + more) / 4 * 5 + 1024;
+    const size_t old_count = texts->slot_count, count = (texts->hashes.count + more) / 6 * 7 + 1024;
     uint32_t *slots = large_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
@@ -288,7 +288,7 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
     struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct text))};
     size_t most = 0; /* that there may be: so the table need not grow beside an older one */
     for (uint32_t object = 0; object < typing->heap->object_count; object++)
-        most += typing->texts[object] != 0;
+        most += typing_is_text(typing, object);
     if (!numbering.own || (is_full(texts, most) && !grow(texts, most))) {
         free(numbering.own);
         return &error_no_memory;

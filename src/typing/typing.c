@@ -401,6 +401,7 @@ static struct g2h_error *run_all(struct typing *typing)
         free(run.typers[i].items.data);
     free(run.typers);
     free(run.wave.data);
+    memory_give_back();
     return error;
 }
 
