@@ -7,11 +7,13 @@
  *   graph   nodes and edges
  *   output  the snapshot's text
  */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 

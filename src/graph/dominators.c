@@ -73,11 +73,6 @@ struct search {
 
 /* ---- the depth-first search ---- */
 
-static inline bool is_garbage(const struct g2h_graph *graph, uint32_t object)
-{
-    return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
-}
-
 static bool find_own_edges(struct search *search)
 {
     const struct g2h_graph *graph = search->graph;
@@ -161,13 +156,13 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     const uint32_t object = node - search->synthetics, *place_of = search->result->place_of;
     const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
     const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
-    const bool garbage = is_garbage(graph, object);
+    const bool garbage = graph_is_garbage(graph, object);
     for (uint32_t i = *next; i < end; i++) {
         const uint32_t target = block->targets[i];
         if (end - i > AHEAD && block->targets[i + AHEAD] != NO_TARGET)
             __builtin_prefetch(&place_of[search->synthetics + block->targets[i + AHEAD]]);
         if (target == NO_TARGET || place_of[search->synthetics + target] != NOWHERE ||
-            (garbage && !is_garbage(graph, target)))
+            (garbage && !graph_is_garbage(graph, target)))
             continue;
         *next = i + 1;
         return search->synthetics + target;
@@ -253,14 +248,14 @@ static inline void take_edges_of_block(struct search *search, size_t number, boo
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
         const uint32_t from = place_of[first + i], end = block->starts[i + 1];
-        const bool garbage = is_garbage(graph, first + i);
+        const bool garbage = graph_is_garbage(graph, first + i);
         for (uint32_t j = block->starts[i]; j < end; j++) {
             const uint32_t target = block->targets[j];
             if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
                 __builtin_prefetch(&place_of[block->targets[j + 2 * AHEAD]]);
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
                 __builtin_prefetch(&search->first_back[place_of[block->targets[j + AHEAD]]], 1);
-            if (target != NO_TARGET && !(garbage && !is_garbage(graph, target)))
+            if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)))
                 take_edge(search, is_second, from, place_of[target]);
         }
     }

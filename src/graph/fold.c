@@ -99,8 +99,7 @@ struct folding {
 
 static bool is_left_out(const struct fold *fold, uint32_t object)
 {
-    const uint64_t *live = fold->graph->live;
-    return fold->leaves_out_garbage && live && (live[object / 64] >> (object % 64) & 1) == 0;
+    return fold->leaves_out_garbage && graph_is_garbage(fold->graph, object);
 }
 
 /* ---- whether there is anything to do ---- */
@@ -624,8 +623,6 @@ static inline uint32_t count_pointers(const struct counting *counting, uint32_t 
     return count;
 }
 
-enum { FOLDED_PER_TASK = 1 << 12 };
-
 static void count_of_folded(const struct counting *counting, uint32_t *seen, uint32_t first)
 {
     const struct fold *fold = counting->fold;
@@ -736,8 +733,7 @@ static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *domi
     }
     if (good) {
         memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
-        const size_t tasks = 1 + graph->targets.block_count +
-                             ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
+        const size_t tasks = 1 + graph->targets.block_count + fold_tasks(fold);
         error = workers_run(threads, tasks, count_edges, &counting);
     }
     if (!error && !add_extras(&counting))

@@ -70,6 +70,13 @@ static inline bool fold_hides(const struct fold *fold, uint32_t object)
     return fold && (fold->hidden[object / 64] >> (object % 64) & 1) != 0;
 }
 
+/* Folded nodes whose edges are one task, and how many such tasks there are. */
+enum { FOLDED_PER_TASK = 1 << 12 };
+static inline size_t fold_tasks(const struct fold *fold)
+{
+    return ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
+}
+
 /*
  * Edges to folded nodes, and from them, are written once, however many they stand for. seen says
  * by written node which source last had an edge to it, and whether a strong one. Zeroed; for one

@@ -123,15 +123,19 @@ static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint
     return targets_of(&graph->targets, object, ret_end);
 }
 
+/* Whether the roots do not reach an object. */
+static inline bool graph_is_garbage(const struct g2h_graph *graph, uint32_t object)
+{
+    return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
+}
+
 /*
  * Whether a pointer between two objects holds nothing: garbage does not hold what the roots reach,
  * and must not take away from the retained size of what does.
  */
 static inline bool is_weak_pointer(const struct g2h_graph *graph, uint32_t source, uint32_t target)
 {
-    const uint64_t *live = graph->live;
-    return live && (live[source / 64] >> (source % 64) & 1) == 0 &&
-           (live[target / 64] >> (target % 64) & 1) != 0;
+    return graph_is_garbage(graph, source) && !graph_is_garbage(graph, target);
 }
 
 /* Adds an edge; false where there is no memory. */

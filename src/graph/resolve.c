@@ -140,7 +140,6 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     struct collector *collector = &resolver->collectors[worker];
     struct target_block *block = &graph->targets.blocks[task];
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
-    const uint64_t hits_before = collector->hits;
     struct batch batch = {.count = 0};
     size_t count = 0, capacity = 0;
 
@@ -187,7 +186,6 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     }
     resolve_batch(resolver, collector, &batch);
     block->starts[block->objects] = (uint32_t)count;
-    block->hits = collector->hits - hits_before;
     uint32_t *exact = realloc(block->targets, (count > 0 ? count : 1) * sizeof(*exact));
     if (exact)
         block->targets = exact;

@@ -19,7 +19,6 @@ struct target_block {
     uint32_t *targets, *starts; /* those of the block's object i begin at starts[i]; one entry more
                                    than it has objects */
     uint32_t objects;
-    uint64_t hits; /* targets that are objects */
 };
 
 struct targets {

@@ -10,8 +10,6 @@
 #include "graph/walk.h"
 #include "output/lines.h"
 
-enum { FOLDED_PER_TASK = 1 << 12 };
-
 /* ---- nodes ---- */
 
 struct g2h_error *folded_write_synthetic_nodes(const struct g2h_graph *graph,
@@ -218,11 +216,6 @@ struct g2h_error *folded_write_object_edges(const struct g2h_graph *graph, uint3
 }
 
 /* ---- of folded nodes ---- */
-
-size_t folded_edge_tasks(const struct fold *fold)
-{
-    return ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
-}
 
 /* Whether a member has an edge that is to be written: most have none, and need not be read. */
 static bool has_news(const struct edge_writer *writer, uint32_t object)

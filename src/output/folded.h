@@ -19,8 +19,7 @@ struct g2h_error *folded_write_synthetic_edges(const struct g2h_graph *graph, ui
 struct g2h_error *folded_write_object_edges(const struct g2h_graph *graph, uint32_t *seen,
                                             size_t number, struct worker_buffer *buffer);
 
-/* Those of parts, none, and of the folded nodes: so many tasks. */
-size_t folded_edge_tasks(const struct fold *fold);
+/* Those of parts, none, and of the folded nodes, in fold_tasks(). */
 struct g2h_error *folded_write_folded_edges(const struct g2h_graph *graph, uint32_t *seen,
                                             size_t task, struct worker_buffer *buffer);
 

@@ -372,7 +372,7 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
     struct g2h_error *error = NULL;
     if (graph->fold) {
         threads = fold_threads(threads);
-        writer.folded_tasks = folded_edge_tasks(graph->fold);
+        writer.folded_tasks = fold_tasks(graph->fold);
         writer.seen = calloc(threads, sizeof(*writer.seen));
         TRY(writer.seen);
     }

@@ -109,7 +109,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
     struct g2h_object record;
     if (object_base(heap, object) != 0)
         return;
-    heap_object(typer->typing->heap, object, &record);
+    heap_object(heap, object, &record);
     sweep_channel(typer, object, &record.contents);
     if (!object_has_pointers(heap, object))
         return;
