@@ -75,6 +75,12 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
     return cursor_uvarint_checked(cursor, ret);
 }
 
+/* The bytes of value as Go writes it: a uvarint may be longer than it need be, but not Go's. */
+static inline unsigned uvarint_size(uint64_t value)
+{
+    return (unsigned)(70 - __builtin_clzll(value | 1)) / 7;
+}
+
 /* Passes over size bytes. False, with the cursor unmoved, where there are fewer. */
 static inline bool cursor_skip(struct cursor *cursor, uint64_t size)
 {

@@ -269,10 +269,34 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
                                .kinds = reader->layout->field_kinds};
 }
 
-void reader_object_again(struct g2h_reader *copy, struct g2h_object *ret)
+static inline bool is_at_object(const struct g2h_reader *reader)
 {
-    copy->cursor.at++; /* the tag: one byte in every layout */
-    (void)read_object(copy, ret);
+    const struct cursor *cursor = &reader->cursor;
+    return cursor->at < cursor->end && *cursor->at <= TAG_COUNT &&
+           reader->layout->tags[*cursor->at] == G2H_RECORD_OBJECT;
+}
+
+bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
+{
+    const uint8_t *begin = reader->cursor.at;
+    if (!is_at_object(reader))
+        return false;
+    reader->cursor.at++;
+    if (read_object(reader, ret)) {
+        reader->number++;
+        return true;
+    }
+    reader->cursor.at = begin;
+    return false;
+}
+
+bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
+{
+    if (!is_at_object(reader))
+        return false;
+    struct g2h_reader copy = *reader;
+    copy.cursor.at++;
+    return read_object_memory(&copy, ret);
 }
 
 static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
@@ -613,10 +637,10 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
                         (unsigned long long)ret->offset, reader->what);
 }
 
-void reader_seek(struct g2h_reader *copy, uint64_t offset)
+void reader_seek(struct g2h_reader *reader, uint64_t offset)
 {
-    copy->cursor.at = copy->input->data + offset;
-    copy->at_end = false;
+    reader->cursor.at = reader->input->data + offset;
+    reader->at_end = false;
 }
 
 static bool begins(const struct g2h_input *input, const char *text, uint64_t size)

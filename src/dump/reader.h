@@ -45,14 +45,21 @@ uint64_t reader_offset(const struct g2h_reader *reader);
 /* Number of 1.5's corrupt type records that were passed over. */
 uint64_t reader_repairs(const struct g2h_reader *reader);
 
-/* Sets a copy of a reader to a record that was read before. */
-void reader_seek(struct g2h_reader *copy, uint64_t offset);
+/* Sets a reader to where a record may begin. */
+void reader_seek(struct g2h_reader *reader, uint64_t offset);
 
 /* What the field lists of all objects have in common: the end of the input, the kinds of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader);
 
-/* Reads the object record at copy's position, which was read before, again. */
-void reader_object_again(struct g2h_reader *copy, struct g2h_object *ret);
+/*
+ * Reads the next record if it is an object with a tag of one byte, as Go writes it. False, with the
+ * reader where it was, for any other record and where it is damaged: g2h_reader_next() tells.
+ */
+bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret);
+
+/* Where the contents of the object record at the reader's position begin, and its address and size,
+ * of which nothing is checked yet. False where there is no such record. */
+bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret);
 
 /* Size in the file of contents that are declared to have size bytes; see docs/dump-formats.md,
  * "Short writes". */

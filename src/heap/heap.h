@@ -26,17 +26,30 @@ struct shape {
     uint8_t kind;          /* G2H_OBJECT_… */
     bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
                           conservative */
+    uint8_t head;      /* bytes of its record before the contents, as Go writes them, but for those
+                          of its address */
     /* The field list of all its objects, with the 0 that ends it, as one of them has it in the
      * input; NULL where they may have different ones. */
     const uint8_t *fields;
     uint32_t fields_size;
+    uint32_t tail; /* bytes behind the contents, that is of the field list; SHAPE_ANY_TAIL: they may
+                      differ */
 };
+#define SHAPE_ANY_TAIL UINT32_MAX
 
 /* Objects up to this size have the shapes of their field lists. */
 enum { LISTED_SIZE = 512 };
 
+/* How the pointers of an object are found. */
+enum pointer_form {
+    POINTERS_LISTED,      /* a field list of pointers: 1.5 and later */
+    POINTERS_LISTED_KIND, /* a field list with interfaces: 1.4 */
+    POINTERS_TYPED,       /* by its type: before 1.4 */
+};
+
 /* Shapes, found by what they consist of. */
 struct shapes {
+    enum pointer_form form;
     VECTOR(struct shape) list;
     struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
@@ -65,13 +78,6 @@ struct heap_goroutine {
 
 struct heap_frame {
     uint64_t offset, sp, size;
-};
-
-/* How the pointers of an object are found. */
-enum pointer_form {
-    POINTERS_LISTED,      /* a field list of pointers: 1.5 and later */
-    POINTERS_LISTED_KIND, /* a field list with interfaces: 1.4 */
-    POINTERS_TYPED,       /* by its type: before 1.4 */
 };
 
 typedef VECTOR(uint64_t) offset_vector;
@@ -198,17 +204,17 @@ void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *
 
 /* ---- shapes.c ---- */
 
-/* The shape of an object; makes it where it is new. False where there is no memory. Only while
- * loading. */
-bool shapes_intern(struct g2h_heap *heap, const struct g2h_object *object, uint32_t *ret);
+/* The shape of an object; makes it where it is new. False where there is no memory. */
+bool shapes_intern(struct shapes *shapes, const struct g2h_object *object, uint32_t *ret);
 
-/* The shape of an object that shapes_intern() has seen. */
-uint32_t shapes_find(const struct g2h_heap *heap, const struct g2h_object *object);
+/* The same for a shape of other shapes. There is a limit to field lists here: beyond it a shape is
+ * taken without. */
+bool shapes_adopt(struct shapes *shapes, const struct shape *shape, uint32_t *ret);
 
 /* Gives the shapes their types, once all type records are read. */
 void shapes_resolve_types(struct g2h_heap *heap);
 
-void shapes_init(struct shapes *shapes);
+void shapes_init(struct shapes *shapes, enum pointer_form form);
 void shapes_deinit(struct shapes *shapes);
 
 #endif

@@ -6,8 +6,18 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/workers.h"
 
 enum { SMALLEST_GRANULE_SHIFT = 7, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
+
+/* The first of the objects from one on that starts at or behind address. */
+static uint32_t first_from(const struct object_index *index, const struct heap_object *objects,
+                           uint32_t from, uint64_t address)
+{
+    if (address == 0)
+        return from;
+    return index_search(objects, from, index->object_count, address - 1) + 1;
+}
 
 /* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond
  * ARENA_LIMIT. */
@@ -17,15 +27,13 @@ static bool list_arenas(struct object_index *index, const struct heap_object *ob
 {
     VECTOR(uint64_t) arenas = {0};
     uint64_t next = 0; /* the lowest arena that is not listed yet */
-    for (uint32_t object = 0; object < index->object_count; object++) {
+    for (uint32_t object = 0; object < index->object_count;) {
         uint64_t first = objects[object].address >> ARENA_SHIFT;
         uint64_t size = size_of(context, object);
         uint64_t last = (objects[object].address + (size ? size - 1 : 0)) >> ARENA_SHIFT;
-        if (last < next)
-            continue;
         if (first < next)
             first = next;
-        if (last - first >= ARENA_LIMIT - arenas.count) {
+        if (last >= next && last - first >= ARENA_LIMIT - arenas.count) {
             free(arenas.data);
             return true;
         }
@@ -34,7 +42,11 @@ static bool list_arenas(struct object_index *index, const struct heap_object *ob
                 free(arenas.data);
                 return false;
             }
-        next = last + 1;
+        if (last >= next)
+            next = last + 1;
+        /* Of the others that start in what is listed the last one may reach beyond. */
+        const uint32_t behind = first_from(index, objects, object + 1, next << ARENA_SHIFT);
+        object = behind > object + 1 ? behind - 1 : object + 1;
     }
     index->arenas = arenas.data;
     index->arena_count = arenas.count;
@@ -55,7 +67,7 @@ static bool make_directory(struct object_index *index)
     return true;
 }
 
-static bool make_granules(struct object_index *index, const struct heap_object *objects)
+static bool make_granules(struct object_index *index)
 {
     const size_t enough = 4u << 20 > index->object_count ? 4u << 20 : index->object_count;
     unsigned shift = SMALLEST_GRANULE_SHIFT;
@@ -66,26 +78,40 @@ static bool make_granules(struct object_index *index, const struct heap_object *
     index->granules = large_alloc(index->granule_count, sizeof(*index->granules));
     if (!index->granules)
         return false;
-    uint32_t object = 0;
-    size_t granule = 0;
-    for (size_t i = 0; i < index->arena_count; i++) {
-        uint64_t start = index->arenas[i] << ARENA_SHIFT;
-        for (size_t j = 0; j < (size_t)1 << (ARENA_SHIFT - shift);
-             j++, start += (uint64_t)1 << shift) {
-            while (object < index->object_count && objects[object].address < start)
-                object++;
-            index->granules[granule++] = object;
-        }
-    }
-    index->granules[granule] = index->object_count;
+    index->granules[index->granule_count - 1] = index->object_count;
     return true;
+}
+
+struct filler {
+    struct object_index *index;
+    const struct heap_object *objects;
+};
+
+static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
+{
+    const struct filler *filler = context;
+    const struct object_index *index = filler->index;
+    const uint64_t arena = index->arenas[task] << ARENA_SHIFT,
+                   granule = 1ull << index->granule_shift;
+    const size_t count = (size_t)1 << (ARENA_SHIFT - index->granule_shift);
+    uint32_t *granules = index->granules + task * count;
+    uint32_t object = first_from(index, filler->objects, 0, arena);
+    (void)worker;
+    for (size_t i = 0; i < count; i++) {
+        while (object < index->object_count &&
+               filler->objects[object].address < arena + i * granule)
+            object++;
+        granules[i] = object;
+    }
+    return NULL;
 }
 
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count,
                              uint64_t (*size_of)(const void *context, uint32_t object),
-                             const void *context)
+                             const void *context, unsigned threads)
 {
+    struct filler filler = {index, objects};
     *index = (struct object_index){.object_count = count};
     if (count == 0)
         return NULL;
@@ -97,7 +123,9 @@ struct g2h_error *index_init(struct object_index *index, const struct heap_objec
         return &error_no_memory;
     if (index->arena_count == 0)
         return NULL;
-    return make_directory(index) && make_granules(index, objects) ? NULL : &error_no_memory;
+    if (!make_directory(index) || !make_granules(index))
+        return &error_no_memory;
+    return workers_run(threads, index->arena_count, fill_arena, &filler);
 }
 
 void index_deinit(struct object_index *index)

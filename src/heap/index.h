@@ -49,7 +49,7 @@ struct object_index {
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count,
                              uint64_t (*size_of)(const void *context, uint32_t object),
-                             const void *context);
+                             const void *context, unsigned threads);
 void index_deinit(struct object_index *index);
 
 /* The place of an arena among those in use, SIZE_MAX where it is not in use. */

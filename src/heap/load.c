@@ -1,11 +1,13 @@
 /*
  * load: from the records of a dump to the objects in the order of their addresses.
  *
- * Go writes objects span by span, not by address, but ascending within a span. So the objects need
- * not be sorted one by one: a first walk notes the runs (ascending objects of one page, thousands
- * of bytes of the file each), the runs are sorted, and a second walk, on all threads, reads each
- * run again and puts its objects where they belong. All that the first walk keeps is 40 bytes per
- * run. Addresses that do not behave so, which damage makes, go the slow way.
+ * Where a record ends is known only once it has been read. Nearly all of a dump are objects,
+ * though, and where many of them follow one another they are easily told from anything else: so the
+ * rest of the file from the first object on is cut into windows, and each thread looks in its
+ * window for where a run of objects begins and reads on from there. Then the file is walked through
+ * from record to record. Where the walk arrives at a stretch that a thread has read, it takes it
+ * over and goes on behind it; all that it does not arrive at is thrown away. So what is loaded does
+ * not depend on guesses, nor on the number of threads.
  */
 #include "heap/heap.h"
 
@@ -14,98 +16,148 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "heap/phantoms.h"
+#include "heap/place.h"
+#include "heap/runs.h"
 
-/* Ascending objects that lie in one page and one behind the other in the file. */
-struct run {
-    uint64_t first, last; /* addresses of objects */
-    uint64_t offset;      /* of the first one's record */
-    uint32_t count;
-    uint32_t start;                /* number of the first object, once the runs are sorted */
-    uint16_t phantoms[TAIL_KINDS]; /* how many of the last objects are phantoms, by what the span's
-                                      tail holds */
+/* What a thread has read of a window before it was known that a record begins there. */
+struct window {
+    uint64_t begin, end; /* byte offsets: of the first record, and behind the last one */
+    struct stretch stretch;
 };
 
 struct loader {
     struct g2h_heap *heap;
     const struct g2h_progress *progress;
     unsigned threads;
-    VECTOR(struct run) runs;
-
-    /* The run that is being read. */
-    bool open, uniform, has_pointers;
-    struct run run;
-    uint64_t slot_size;
-    uint16_t places[SLOTS_PER_PAGE]; /* of its objects in the page */
-
-    struct known_lists known;
-
-    uint32_t object_count; /* without phantoms */
-    uint64_t overlaps;
+    struct run_reader *reader; /* of what is read from record to record */
+    struct run_reader **ahead; /* of what is read ahead, by thread */
+    struct window *windows;    /* of the file, from its first object on; NULL: nothing read ahead */
+    size_t window_count, next_window;
+    uint64_t windows_begin, window_size;
+    uint64_t records_ahead;   /* objects in the windows */
+    stretch_vector stretches; /* that were taken over, in the order of the file */
 };
 
-enum { RUNS_PER_TASK = 128, PROGRESS_BYTES = 8 << 20 };
+enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_STEP = 1 << 24 };
 
-/* No address of a process is as high, and sums of addresses stay far from overflow. */
-static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56;
-
-/* ---- the first walk ---- */
-
-static bool close_run(struct loader *loader)
+static void update_progress(const struct loader *loader, uint64_t offset, uint64_t objects)
 {
-    struct run *run = &loader->run;
-    if (!loader->open)
-        return true;
-    loader->open = false;
-    for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++) {
-        run->phantoms[tail] = 0;
-        if (!loader->uniform)
-            continue;
-        uint32_t begin = phantoms_begin((enum span_tail)tail, loader->heap->params.pointer_size,
-                                        loader->slot_size, loader->has_pointers);
-        while (run->phantoms[tail] < run->count &&
-               loader->places[run->count - 1 - run->phantoms[tail]] >= begin)
-            run->phantoms[tail]++;
-    }
-    return vector_push(&loader->runs, *run);
+    const struct g2h_progress *progress = loader->progress;
+    if (progress)
+        progress->update(progress->context, "reading", offset, loader->heap->input->size, objects);
 }
 
-static struct g2h_error *add_object(struct loader *loader, const struct g2h_record *record)
+/* ---- reading ahead ---- */
+
+static struct g2h_error *read_window(void *context, size_t task, unsigned worker)
 {
-    struct g2h_heap *heap = loader->heap;
-    const struct g2h_object *object = &record->object;
-    const uint64_t address = object->address;
-    uint32_t shape;
-
-    if (address % 8 != 0 || address == 0 || address >= ADDRESS_LIMIT || object->size == 0) {
-        heap->account.misplaced++;
-        return close_run(loader) ? NULL : &error_no_memory;
-    }
-    struct known_list *list = heap->reader->list;
-    if (list && list->tag > 0)
-        shape = list->tag - 1;
-    else if (!shapes_intern(heap, object, &shape))
+    struct loader *loader = context;
+    struct run_reader *reader = loader->ahead[worker];
+    struct window *window = &loader->windows[task];
+    const uint64_t begin = loader->windows_begin + task * loader->window_size;
+    uint64_t records;
+    window->begin = begin;
+    if (worker == 0)
+        update_progress(loader, begin, __atomic_load_n(&loader->records_ahead, __ATOMIC_RELAXED));
+    run_reader_begin(reader);
+    if (task > 0 && !run_reader_find(reader, begin, &window->begin))
+        return NULL;
+    if (!run_reader_read(reader, window->begin, begin + loader->window_size, &window->end,
+                         &records))
         return &error_no_memory;
-    if (list)
-        list->tag = shape + 1;
-    heap->account.short_objects += object->contents.size < object->size;
-
-    struct run *run = &loader->run;
-    if (!loader->open || address / SPAN_PAGE != run->first / SPAN_PAGE || address <= run->last ||
-        run->count == SLOTS_PER_PAGE) {
-        if (!close_run(loader))
-            return &error_no_memory;
-        *run = (struct run){.first = address, .offset = record->offset};
-        loader->open = loader->uniform = true;
-        loader->has_pointers = false;
-        loader->slot_size = object->size;
-    }
-    loader->places[run->count++] = (uint16_t)(address % SPAN_PAGE);
-    run->last = address;
-    loader->uniform = loader->uniform && object->size == loader->slot_size;
-    loader->has_pointers = loader->has_pointers || heap->shapes.list.data[shape].has_pointers;
+    run_reader_end(reader, &window->stretch);
+    __atomic_fetch_add(&loader->records_ahead, records, __ATOMIC_RELAXED);
     return NULL;
 }
+
+/* Reads all windows behind begin, where the first object is. */
+static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
+{
+    const uint64_t left = loader->heap->input->size - begin;
+    const uint64_t wanted = (uint64_t)loader->threads * WINDOWS_PER_THREAD;
+    loader->windows_begin = begin;
+    loader->window_size = left / (wanted > WINDOWS ? wanted : WINDOWS) + 1;
+    if (loader->window_size < SMALLEST_WINDOW)
+        loader->window_size = SMALLEST_WINDOW;
+    loader->window_count = (size_t)((left + loader->window_size - 1) / loader->window_size);
+    loader->windows = calloc(loader->window_count, sizeof(*loader->windows));
+    loader->ahead = calloc(loader->threads, sizeof(struct run_reader *));
+    bool good = loader->windows && loader->ahead;
+    for (unsigned i = 0; i < loader->threads && good; i++) {
+        loader->ahead[i] = run_reader_create(loader->heap);
+        good = loader->ahead[i] != NULL;
+    }
+    return good ? workers_run(loader->threads, loader->window_count, read_window, loader)
+                : &error_no_memory;
+}
+
+/* The next window whose stretch may begin at offset or behind it; NULL where there is none. */
+static struct window *find_window(struct loader *loader, uint64_t offset)
+{
+    for (; loader->next_window < loader->window_count; loader->next_window++) {
+        struct window *window = &loader->windows[loader->next_window];
+        if (window->stretch.records > 0 && window->begin >= offset)
+            return window;
+        stretch_deinit(&window->stretch);
+    }
+    return NULL;
+}
+
+/* ---- objects ---- */
+
+/* Appends a stretch, whose shapes get their numbers. */
+static bool take_over(struct loader *loader, struct stretch *stretch)
+{
+    struct g2h_heap *heap = loader->heap;
+    bool good = true;
+    heap->account.misplaced += stretch->misplaced;
+    heap->account.short_objects += stretch->short_objects;
+    stretch->shape_numbers = malloc((stretch->shapes.count + 1) * sizeof(uint32_t));
+    good = stretch->shape_numbers != NULL;
+    for (size_t i = 0; i < stretch->shapes.count && good; i++)
+        good = shapes_adopt(&heap->shapes, &stretch->shapes.data[i], &stretch->shape_numbers[i]);
+    good = good && vector_push(&loader->stretches, *stretch);
+    if (!good)
+        stretch_deinit(stretch);
+    *stretch = (struct stretch){0};
+    return good;
+}
+
+/* Ends the stretch that is read from record to record, and begins the next one. */
+static bool turn_over(struct loader *loader)
+{
+    struct stretch stretch;
+    run_reader_end(loader->reader, &stretch);
+    run_reader_begin(loader->reader);
+    return take_over(loader, &stretch);
+}
+
+/* Reads the objects from the reader's position on, or takes over what was read ahead from there.
+ * The reader stays where it is if its record cannot be read. */
+static struct g2h_error *read_objects(struct loader *loader)
+{
+    struct g2h_heap *heap = loader->heap;
+    const uint64_t begin = reader_offset(heap->reader);
+    uint64_t end = begin + LARGEST_STEP, records;
+    struct window *window = find_window(loader, begin);
+    bool good = true;
+    if (window && window->begin == begin) {
+        records = window->stretch.records;
+        end = window->end;
+        good = turn_over(loader) && take_over(loader, &window->stretch);
+    } else {
+        if (window && window->begin < end)
+            end = window->begin;
+        good = run_reader_read(loader->reader, begin, end, &end, &records) &&
+               (!run_reader_is_full(loader->reader) || turn_over(loader));
+    }
+    reader_seek(heap->reader, end);
+    heap->reader->number += records;
+    heap->account.records[G2H_RECORD_OBJECT] += records;
+    return good ? NULL : &error_no_memory;
+}
+
+/* ---- other records ---- */
 
 /* The N of go1.N in a version such as "go1.26.1" or "devel go1.27-2f3a…"; 0 where there is none. */
 static int go_minor_of(const char *version)
@@ -173,12 +225,11 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 {
     struct g2h_heap *heap = loader->heap;
     heap->account.records[record->kind]++;
-    if (record->kind == G2H_RECORD_OBJECT)
-        return add_object(loader, record);
-    if (!close_run(loader))
-        return &error_no_memory;
-
     switch (record->kind) {
+    case G2H_RECORD_OBJECT: /* one that is not written as Go writes it */
+        return run_reader_add(loader->reader, &record->object, reader_offset(heap->reader))
+                   ? NULL
+                   : &error_no_memory;
     case G2H_RECORD_PARAMS:
         return add_params(loader, &record->params);
     case G2H_RECORD_TYPE:
@@ -206,14 +257,35 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
     }
 }
 
+/* ---- all records ---- */
+
+static bool is_at_object(const struct g2h_reader *reader)
+{
+    struct g2h_object object;
+    return reader->has_params && reader_peek_object(reader, &object);
+}
+
 /* Reads to the end or to the damage. */
-static struct g2h_error *read_all(struct loader *loader)
+static struct g2h_error *read_records(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
+    struct g2h_reader *reader = heap->reader;
     struct g2h_record record = {.kind = G2H_RECORD_KINDS};
-    uint64_t next_progress = 0;
     while (record.kind != G2H_RECORD_EOF) {
-        struct g2h_error *error = g2h_reader_next(heap->reader, &record);
+        struct g2h_error *error = NULL;
+        const uint64_t offset = reader_offset(reader);
+        if (is_at_object(reader)) {
+            if (!loader->windows && loader->threads > 1)
+                error = read_ahead(loader, offset);
+            if (!error)
+                error = read_objects(loader);
+            update_progress(loader, offset, heap->account.records[G2H_RECORD_OBJECT]);
+            if (error)
+                return error;
+            if (reader_offset(reader) > offset)
+                continue;
+        }
+        error = g2h_reader_next(reader, &record);
         if (error && error->code == G2H_ERROR_DAMAGED) {
             heap->damage = error;
             break;
@@ -222,214 +294,14 @@ static struct g2h_error *read_all(struct loader *loader)
             error = add_record(loader, &record);
         if (error)
             return error;
-        if (loader->progress && record.offset >= next_progress) {
-            loader->progress->update(loader->progress->context, "reading", record.offset,
-                                     heap->input->size, heap->account.records[G2H_RECORD_OBJECT]);
-            next_progress = record.offset + PROGRESS_BYTES;
-        }
     }
-    heap->account.bytes_read = reader_offset(heap->reader);
-    heap->account.bytes_behind = heap->damage ? 0 : heap->input->size - heap->account.bytes_read;
-    heap->account.repairs = reader_repairs(heap->reader);
-    return close_run(loader) ? NULL : &error_no_memory;
-}
-
-static struct g2h_error *read_records(struct loader *loader)
-{
-    struct g2h_reader *reader = loader->heap->reader;
-    reader->known = &loader->known;
-    struct g2h_error *error = read_all(loader);
-    reader->known = NULL;
-    reader->list = NULL;
-    return error;
-}
-
-/* ---- phantoms ---- */
-
-static uint64_t count_objects(const struct loader *loader, enum span_tail tail)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < loader->runs.count; i++)
-        count += loader->runs.data[i].count - loader->runs.data[i].phantoms[tail];
-    return count;
-}
-
-/*
- * The version says what the end of a span holds; memstats, whose count is exact from 1.4 on, has
- * the last word: it knows of experiments that the version does not name.
- */
-static void choose_tail(struct loader *loader)
-{
-    struct g2h_heap *heap = loader->heap;
-    if (heap->account.records[G2H_RECORD_MEMSTATS] == 0 || heap->damage ||
-        heap->pointer_form == POINTERS_TYPED)
-        return;
-    const uint64_t expected = heap->memstats.numbers[G2H_MEMSTATS_HEAP_OBJECTS];
-    if (count_objects(loader, heap->span_tail) == expected)
-        return;
-    for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++)
-        if (count_objects(loader, (enum span_tail)tail) == expected)
-            heap->span_tail = (enum span_tail)tail;
-}
-
-static void drop_phantoms(struct loader *loader)
-{
-    struct g2h_account *account = &loader->heap->account;
-    size_t kept = 0;
-    for (size_t i = 0; i < loader->runs.count; i++) {
-        struct run run = loader->runs.data[i];
-        uint32_t phantoms = run.phantoms[loader->heap->span_tail];
-        if (phantoms > 0) {
-            struct g2h_record record;
-            heap_read(loader->heap, run.offset, &record);
-            account->phantoms += phantoms;
-            account->phantom_bytes += phantoms * record.object.size;
-            run.count -= phantoms;
-        }
-        if (run.count > 0)
-            loader->runs.data[kept++] = run;
-    }
-    loader->runs.count = kept;
-}
-
-/* ---- the order of addresses ---- */
-
-static int compare_runs(const void *a, const void *b)
-{
-    const struct run *one = a, *other = b;
-    if (one->first != other->first)
-        return one->first < other->first ? -1 : 1;
-    return one->offset < other->offset ? -1 : 1;
-}
-
-/* Each object becomes a run of its own. */
-static struct g2h_error *split_runs(struct loader *loader)
-{
-    VECTOR(struct run) split = {0};
-    struct g2h_reader copy = *loader->heap->reader;
-    for (size_t i = 0; i < loader->runs.count; i++) {
-        const struct run *run = &loader->runs.data[i];
-        reader_seek(&copy, run->offset);
-        for (uint32_t j = 0; j < run->count; j++) {
-            struct g2h_record record;
-            struct g2h_error *error = g2h_reader_next(&copy, &record);
-            struct run single = {.offset = record.offset, .count = 1};
-            single.first = single.last = record.object.address;
-            if (error || !vector_push(&split, single)) {
-                free(split.data);
-                return error ? error : &error_no_memory;
-            }
-        }
-    }
-    free(loader->runs.data);
-    loader->runs.data = split.data;
-    loader->runs.count = split.count;
-    loader->runs.capacity = split.capacity;
-    return NULL;
-}
-
-static struct g2h_error *sort_runs(struct loader *loader)
-{
-    bool interleaved = false;
-    if (loader->runs.count == 0)
-        return NULL;
-    qsort(loader->runs.data, loader->runs.count, sizeof(struct run), compare_runs);
-    for (size_t i = 1; i < loader->runs.count; i++)
-        interleaved = interleaved || loader->runs.data[i].first < loader->runs.data[i - 1].last;
-    if (interleaved) {
-        struct g2h_error *error = split_runs(loader);
-        if (error)
-            return error;
-        qsort(loader->runs.data, loader->runs.count, sizeof(struct run), compare_runs);
-    }
-    for (size_t i = 0; i < loader->runs.count; i++) {
-        loader->runs.data[i].start = loader->object_count;
-        if (loader->runs.data[i].count > UINT32_MAX / 2 - loader->object_count)
-            return error_create(G2H_ERROR_LIMIT, "%s: more than %u objects",
-                                loader->heap->input->name, UINT32_MAX / 2);
-        loader->object_count += loader->runs.data[i].count;
-    }
-    return NULL;
-}
-
-/* ---- the second walk ---- */
-
-static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
-{
-    struct loader *loader = context;
-    struct g2h_heap *heap = loader->heap;
-    struct g2h_reader copy = *heap->reader;
-    struct known_lists known = loader->known;
-    uint64_t overlaps = 0;
-    size_t end = (task + 1) * RUNS_PER_TASK;
-    (void)worker;
-    copy.known = &known;
-    if (end > loader->runs.count)
-        end = loader->runs.count;
-    for (size_t i = task * RUNS_PER_TASK; i < end; i++) {
-        const struct run *run = &loader->runs.data[i];
-        uint64_t last = i + 1 < loader->runs.count ? loader->runs.data[i + 1].first : UINT64_MAX;
-        uint64_t previous_end = 0;
-        reader_seek(&copy, run->offset);
-        for (uint32_t j = 0; j < run->count; j++) {
-            struct g2h_object object;
-            reader_object_again(&copy, &object);
-            const uint64_t offset = (uint64_t)(object.contents.data - heap->input->data);
-            const uint32_t shape =
-                copy.list && copy.list->tag > 0 ? copy.list->tag - 1 : shapes_find(heap, &object);
-            if (copy.list)
-                copy.list->tag = shape + 1;
-            heap->objects[run->start + j] =
-                (struct heap_object){object.address, offset << SHAPE_BITS | shape};
-            overlaps += object.address < previous_end;
-            previous_end = object.address + object.size;
-        }
-        overlaps += previous_end > last;
-    }
-    if (overlaps > 0)
-        __atomic_fetch_add(&loader->overlaps, overlaps, __ATOMIC_RELAXED);
-    return NULL;
-}
-
-/* Damaged sizes and addresses only: of two objects that overlap the lower one is left out. */
-static void drop_overlapping(struct g2h_heap *heap)
-{
-    uint64_t next = UINT64_MAX;
-    uint32_t kept = heap->object_count;
-    for (uint32_t i = heap->object_count; i-- > 0;) {
-        if (heap_address(heap, i) + heap_object_size(heap, i) > next) {
-            heap->account.overlapping++;
-            continue;
-        }
-        next = heap_address(heap, i);
-        heap->objects[--kept] = heap->objects[i];
-    }
-    heap->object_count -= kept;
-    memmove(heap->objects, heap->objects + kept, heap->object_count * sizeof(*heap->objects));
-}
-
-static struct g2h_error *place_objects(struct loader *loader)
-{
-    struct g2h_heap *heap = loader->heap;
-    heap->object_count = loader->object_count;
-    heap->object_capacity = loader->object_count;
-    if (heap->shapes.list.count > SHAPE_LIMIT || heap->input->size > OFFSET_LIMIT)
-        return error_create(
-            G2H_ERROR_LIMIT, "%s: more than the %llu bytes and %llu kinds of objects that are read",
-            heap->input->name, (unsigned long long)OFFSET_LIMIT, (unsigned long long)SHAPE_LIMIT);
-    heap->objects = large_alloc(heap->object_capacity, sizeof(*heap->objects));
-    if (!heap->objects)
+    if (!turn_over(loader))
         return &error_no_memory;
-    size_t tasks = (loader->runs.count + RUNS_PER_TASK - 1) / RUNS_PER_TASK;
-    struct g2h_error *error = workers_run(loader->threads, tasks, place_runs, loader);
-    if (error)
-        return error;
-    if (loader->overlaps > 0)
-        drop_overlapping(heap);
+    heap->account.bytes_read = reader_offset(reader);
+    heap->account.bytes_behind = heap->damage ? 0 : heap->input->size - heap->account.bytes_read;
+    heap->account.repairs = reader_repairs(reader);
     return NULL;
 }
-
-/* ---- all of it ---- */
 
 static uint64_t size_of(const void *context, uint32_t object)
 {
@@ -472,21 +344,30 @@ static struct g2h_error *load(struct loader *loader)
         return error;
     }
     shapes_resolve_types(heap);
-    choose_tail(loader);
-    drop_phantoms(loader);
     error = map_interfaces(heap);
     if (!error)
-        error = sort_runs(loader);
+        error = place_objects(heap, &loader->stretches, loader->threads);
     if (!error)
-        error = place_objects(loader);
-    if (!error)
-        error = index_init(&heap->index, heap->objects, heap->object_count, size_of, heap);
-    if (error)
-        return error;
-    heap->account.objects = heap->object_count;
-    for (uint32_t i = 0; i < heap->object_count; i++)
-        heap->account.object_bytes += heap_object_size(heap, i);
-    return NULL;
+        error = index_init(&heap->index, heap->objects, heap->object_count, size_of, heap,
+                           loader->threads);
+    return error;
+}
+
+static void loader_destroy(struct loader *loader)
+{
+    if (!loader)
+        return;
+    for (unsigned i = 0; loader->ahead && i < loader->threads; i++)
+        run_reader_destroy(loader->ahead[i]);
+    free(loader->ahead);
+    run_reader_destroy(loader->reader);
+    for (size_t i = 0; i < loader->window_count && loader->windows; i++)
+        stretch_deinit(&loader->windows[i].stretch);
+    free(loader->windows);
+    for (size_t i = 0; i < loader->stretches.count; i++)
+        stretch_deinit(&loader->stretches.data[i]);
+    free(loader->stretches.data);
+    free(loader);
 }
 
 struct g2h_error *g2h_heap_load(const struct g2h_input *input,
@@ -498,20 +379,19 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
         heap && loader ? g2h_reader_create(input, &heap->reader) : &error_no_memory;
     if (!error) {
         heap->input = input;
-        shapes_init(&heap->shapes);
         heap->pointer_form = g2h_reader_objects_have_types(heap->reader) ? POINTERS_TYPED
                              : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
                                  ? POINTERS_LISTED_KIND
                                  : POINTERS_LISTED;
+        shapes_init(&heap->shapes, heap->pointer_form);
         heap->fields = reader_object_fields(heap->reader);
         loader->heap = heap;
         loader->progress = options ? options->progress : NULL;
         loader->threads = options && options->threads ? options->threads : workers_available();
-        error = load(loader);
+        loader->reader = run_reader_create(heap);
+        error = loader->reader ? load(loader) : &error_no_memory;
     }
-    if (loader)
-        free(loader->runs.data);
-    free(loader);
+    loader_destroy(loader);
     if (error) {
         g2h_heap_destroy(heap);
         return error;

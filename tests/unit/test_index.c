@@ -70,7 +70,7 @@ static void check(struct objects *objects, bool granules)
 {
     struct object_index index;
     uint64_t random = 5;
-    assert_no_error(index_init(&index, objects->list, objects->count, size_of, objects));
+    assert_no_error(index_init(&index, objects->list, objects->count, size_of, objects, 2));
     assert_int_equal(index.granules != NULL, granules);
     for (uint32_t i = 0; i < objects->count; i++) {
         const uint64_t start = objects->list[i].address, end = start + objects->sizes[i];
@@ -120,7 +120,7 @@ static void no_objects(void **state)
 {
     (void)state;
     struct object_index index;
-    assert_no_error(index_init(&index, NULL, 0, size_of, NULL));
+    assert_no_error(index_init(&index, NULL, 0, size_of, NULL, 2));
     assert_int_equal(index_candidate(&index, NULL, 0), UINT32_MAX);
     assert_int_equal(index_candidate(&index, NULL, UINT64_MAX), UINT32_MAX);
     assert_int_equal(index_candidate(&index, NULL, 0xc000000000), UINT32_MAX);
@@ -181,7 +181,7 @@ static void nearly_empty_arenas(void **state)
     struct object_index index;
     for (uint64_t i = 0; i < 50000; i++)
         add(&objects, 0xc000000000 + i * ARENA + i % 1000 * 64, 64);
-    assert_no_error(index_init(&index, objects.list, objects.count, size_of, &objects));
+    assert_no_error(index_init(&index, objects.list, objects.count, size_of, &objects, 3));
     assert_true(index.granule_count <= 9u << 20); /* 36 MB at most */
     index_deinit(&index);
     check(&objects, true);

@@ -1,0 +1,265 @@
+/* runs; see runs.h. */
+#include "heap/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHAPES_ENOUGH =
+        1 << 16, /* no program has as many: a stretch ends, so that lookups stay short */
+    SHAPES_MOST = (1 << ENTRY_SHAPE_BITS) - 1,
+    CHAIN = 24,             /* so many objects in a row are no accident */
+    SEARCH_BYTES = 1 << 18, /* where a record is looked for */
+    LIST_BYTES = 1 << 12,   /* a longer field list is not plausible */
+    SEARCH_WORK = 1 << 22,  /* bytes of records that a search may look at */
+    RECORD_WORK = 16,       /* what a record costs beside its field list */
+};
+
+/* Entries are counted in 32 bits; a window of the file with as many is no dump's. */
+static const size_t ENTRIES_ENOUGH = UINT32_MAX / 2;
+
+/* No address of a process is as high, and sums of addresses stay far from overflow. */
+static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56;
+
+struct run_reader {
+    const struct g2h_heap *heap;
+    struct g2h_reader reader;
+    struct known_lists known;
+    struct shapes shapes;
+    struct stretch stretch; /* that is being read */
+
+    /* The run that is being read. */
+    bool open, uniform, has_pointers;
+    struct run run;
+    uint64_t page, last; /* of its objects; the last one's address */
+    uint64_t end;        /* of the last object's record */
+    uint64_t slot_size;
+    uint16_t places[SLOTS_PER_PAGE]; /* of its objects in the page */
+};
+
+struct run_reader *run_reader_create(const struct g2h_heap *heap)
+{
+    struct run_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return NULL;
+    reader->heap = heap;
+    run_reader_begin(reader);
+    return reader;
+}
+
+void run_reader_destroy(struct run_reader *reader)
+{
+    if (!reader)
+        return;
+    stretch_deinit(&reader->stretch);
+    shapes_deinit(&reader->shapes);
+    free(reader);
+}
+
+void stretch_deinit(struct stretch *stretch)
+{
+    free(stretch->runs.data);
+    free(stretch->entries.data);
+    free(stretch->shapes.data);
+    free(stretch->shape_numbers);
+    *stretch = (struct stretch){0};
+}
+
+/* ---- runs ---- */
+
+static bool close_run(struct run_reader *reader)
+{
+    struct run *run = &reader->run;
+    if (!reader->open)
+        return true;
+    reader->open = false;
+    run->last = reader->places[run->count - 1] / 8;
+    for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++) {
+        run->phantoms[tail] = 0;
+        if (!reader->uniform)
+            continue;
+        uint32_t begin = phantoms_begin((enum span_tail)tail, reader->heap->params.pointer_size,
+                                        reader->slot_size, reader->has_pointers);
+        while (run->phantoms[tail] < run->count &&
+               reader->places[run->count - 1 - run->phantoms[tail]] >= begin)
+            run->phantoms[tail]++;
+    }
+    return vector_push(&reader->stretch.runs, *run);
+}
+
+static bool is_misplaced(const struct g2h_object *object)
+{
+    return object->address % 8 != 0 || object->address == 0 || object->address >= ADDRESS_LIMIT ||
+           object->size == 0;
+}
+
+/* Adds an object whose record ends at end. */
+static bool add_object(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
+{
+    struct stretch *stretch = &reader->stretch;
+    const uint64_t address = object->address;
+    const uint64_t contents = (uint64_t)(object->contents.data - reader->heap->input->data);
+    struct known_list *list = reader->reader.list;
+    uint32_t number;
+
+    stretch->records++;
+    if (is_misplaced(object)) {
+        stretch->misplaced++;
+        return close_run(reader);
+    }
+    if (list && list->tag > 0)
+        number = list->tag - 1;
+    else if (!shapes_intern(&reader->shapes, object, &number))
+        return false;
+    if (list)
+        list->tag = number + 1;
+    stretch->short_objects += object->contents.size < object->size;
+
+    const struct shape *shape = &reader->shapes.list.data[number];
+    struct run *run = &reader->run;
+    if (!reader->open || address / SPAN_PAGE != reader->page || address <= reader->last ||
+        run->count == SLOTS_PER_PAGE ||
+        contents != reader->end + shape->head + uvarint_size(address)) {
+        if (!close_run(reader))
+            return false;
+        *run = (struct run){
+            .first = address, .contents = contents, .begin = (uint32_t)stretch->entries.count};
+        reader->open = reader->uniform = true;
+        reader->has_pointers = false;
+        reader->page = address / SPAN_PAGE;
+        reader->slot_size = object->size;
+    }
+    reader->places[run->count++] = (uint16_t)(address % SPAN_PAGE);
+    reader->last = address;
+    reader->end = end;
+    reader->uniform = reader->uniform && object->size == reader->slot_size;
+    reader->has_pointers = reader->has_pointers || shape->has_pointers;
+
+    const uint32_t entry = (uint32_t)(address % SPAN_PAGE / 8) << ENTRY_SHAPE_BITS | number;
+    if (!vector_push(&stretch->entries, entry))
+        return false;
+    if (shape->tail != SHAPE_ANY_TAIL)
+        return true;
+    const uint64_t tail = end - contents - shape->stored;
+    if (tail > UINT32_MAX)
+        reader->end = UINT64_MAX; /* no record begins there: a run ends */
+    return vector_push(&stretch->entries, (uint32_t)tail);
+}
+
+/* ---- stretches ---- */
+
+void run_reader_begin(struct run_reader *reader)
+{
+    stretch_deinit(&reader->stretch);
+    shapes_deinit(&reader->shapes);
+    shapes_init(&reader->shapes, reader->heap->pointer_form);
+    memset(&reader->known, 0, sizeof(reader->known));
+}
+
+static void seek(struct run_reader *reader, uint64_t offset)
+{
+    reader->reader = *reader->heap->reader;
+    reader->reader.known = &reader->known;
+    reader_seek(&reader->reader, offset);
+}
+
+bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, uint64_t *ret_end,
+                     uint64_t *ret_records)
+{
+    const uint64_t records = reader->stretch.records;
+    uint64_t offset = begin, previous = 0, page = UINT64_MAX;
+    struct g2h_object object;
+    bool good = true;
+    seek(reader, begin);
+    while (good && reader_next_object(&reader->reader, &object)) {
+        const bool is_enough = previous >= limit || run_reader_is_full(reader);
+        if (is_enough && previous > 0 &&
+            (object.address / SPAN_PAGE != page || reader->shapes.list.count >= SHAPES_MOST))
+            break;
+        const uint64_t end = reader_offset(&reader->reader);
+        good = add_object(reader, &object, end);
+        page = object.address / SPAN_PAGE;
+        previous = offset;
+        offset = end;
+    }
+    *ret_end = offset;
+    *ret_records = reader->stretch.records - records;
+    return good && close_run(reader);
+}
+
+bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
+{
+    reader->reader.list = NULL;
+    return add_object(reader, object, end) && close_run(reader);
+}
+
+bool run_reader_is_full(const struct run_reader *reader)
+{
+    return reader->shapes.list.count >= SHAPES_ENOUGH ||
+           reader->stretch.entries.count >= ENTRIES_ENOUGH;
+}
+
+void run_reader_end(struct run_reader *reader, struct stretch *ret)
+{
+    struct shapes *shapes = &reader->shapes;
+    *ret = reader->stretch;
+    ret->shapes.data = shapes->list.data;
+    ret->shapes.count = ret->shapes.capacity = shapes->list.count;
+    reader->stretch = (struct stretch){0};
+    shapes->list.data = NULL;
+    shapes->list.count = shapes->list.capacity = 0;
+}
+
+/* ---- where a record begins ---- */
+
+/* Reads an object if it is one that a Go heap may have. *work is what is left to look at. */
+static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h_object *ret)
+{
+    const struct g2h_params *params = &reader->heap->params;
+    struct g2h_reader *records = &reader->reader;
+    const uint8_t *end = records->cursor.end, *begin;
+    if (!reader_peek_object(records, ret) || is_misplaced(ret) ||
+        ret->address < params->heap_start || ret->address >= params->heap_end ||
+        ret->size > params->heap_end - ret->address)
+        return false;
+    begin = ret->contents.data + ret->contents.size;
+    if (end - begin > LIST_BYTES)
+        records->cursor.end = begin + LIST_BYTES;
+    const bool good = reader_next_object(records, ret);
+    const uint64_t looked_at =
+        (uint64_t)((good ? records->cursor.at : records->cursor.end) - begin);
+    records->cursor.end = end;
+    *work -= looked_at + RECORD_WORK < *work ? looked_at + RECORD_WORK : *work;
+    return good;
+}
+
+/* Whether objects follow one another from an offset on. *ret_begin is then where the first of them
+ * begins that lies in another page than the one before it. */
+static bool find_chain(struct run_reader *reader, uint64_t offset, uint64_t *work,
+                       uint64_t *ret_begin)
+{
+    struct g2h_object object;
+    uint64_t page = 0;
+    *ret_begin = 0;
+    seek(reader, offset);
+    for (unsigned i = 0; i < CHAIN || *ret_begin == 0; i++) {
+        offset = reader_offset(&reader->reader);
+        if (*work == 0 || !next_plausible(reader, work, &object))
+            return false;
+        if (i > 0 && *ret_begin == 0 && object.address / SPAN_PAGE != page)
+            *ret_begin = offset;
+        page = object.address / SPAN_PAGE;
+    }
+    return true;
+}
+
+bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_begin)
+{
+    const struct g2h_input *input = reader->heap->input;
+    const uint64_t end = input->size - from < SEARCH_BYTES ? input->size : from + SEARCH_BYTES;
+    uint64_t work = SEARCH_WORK;
+    for (uint64_t offset = from; offset < end && work > 0; offset++)
+        if (find_chain(reader, offset, &work, ret_begin))
+            return true;
+    return false;
+}
