@@ -542,12 +542,15 @@ bool names_need_keys(const struct names *names, uint32_t object)
             typing->types->list.data[(claim & CLAIM_TYPE) - 1].role == ROLE_CLOSURE);
 }
 
-void namer_init(struct namer *namer, const struct names *names, uint32_t object,
-                const struct shape *shape, const struct g2h_bytes *contents)
+void namer_init_other(struct namer *namer)
 {
-    const uint32_t claim = names->typing ? names->typing->claims[object] : 0;
-    *namer = (struct namer){
-        .names = names, .shape = shape, .contents = *contents, .object = object, .type = TYPE_NONE};
+    const struct names *names = namer->names;
+    const uint32_t claim = names->typing ? names->typing->claims[namer->object] : 0;
+    *namer = (struct namer){.names = names,
+                            .shape = namer->shape,
+                            .contents = namer->contents,
+                            .object = namer->object,
+                            .type = TYPE_NONE};
     if (claim == 0)
         return;
     const uint32_t type = (claim & CLAIM_TYPE) - 1;
@@ -555,7 +558,7 @@ void namer_init(struct namer *namer, const struct names *names, uint32_t object,
     namer->type = type;
     namer->is_array = (claim & CLAIM_ARRAY) != 0;
     namer->size = names->typing->types->list.data[type].size;
-    namer->base = heap_has_malloc_header(names->heap, shape) ? MALLOC_HEADER : 0;
+    namer->base = heap_has_malloc_header(names->heap, namer->shape) ? MALLOC_HEADER : 0;
     namer->end = namer->is_array && namer->size > 0 ? UINT64_MAX : namer->base + namer->size;
     namer->entries = of_type->entries;
     namer->paths = namer->is_array ? of_type->array_paths : of_type->value_paths;
@@ -704,7 +707,7 @@ static struct edge_name untyped_name(const struct namer *namer, uint64_t offset)
     return name;
 }
 
-struct edge_name namer_name(struct namer *namer, uint64_t offset)
+struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
 {
     struct edge_name typed;
     return namer->names->typing && typed_name(namer, offset, &typed) ? typed

@@ -119,12 +119,26 @@ struct edge_name {
     uint64_t value;
 };
 
+/* Whether a word may be the first of an interface. */
+static inline bool is_interface_word(const struct g2h_heap *heap, uint64_t word)
+{
+    return word - heap->interface_low < heap->interface_high - heap->interface_low;
+}
+
+/* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
+ * tells none. */
+static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t word)
+{
+    return is_interface_word(heap, word) ? map_get(&heap->type_of_interface, word) : UINT32_MAX;
+}
+
 /* What the names of an object's pointers have in common. */
 struct namer {
     const struct names *names;
     const struct shape *shape;
     struct g2h_bytes contents;
     uint32_t object;
+    bool is_plain; /* nothing has types: most pointers are called by their offsets */
 
     /* The value or array that begins with the object, if it has a type: in [base, end). */
     uint32_t type;
@@ -136,23 +150,36 @@ struct namer {
     uint64_t value, element; /* that the last name was of: where it begins, its number */
 };
 
-void namer_init(struct namer *namer, const struct names *names, uint32_t object,
-                const struct shape *shape, const struct g2h_bytes *contents);
+/* namer_init() and namer_name() for what is not plain. */
+void namer_init_other(struct namer *namer);
+struct edge_name namer_name_other(struct namer *namer, uint64_t offset);
+
+static inline void namer_init(struct namer *namer, const struct names *names, uint32_t object,
+                              const struct shape *shape, const struct g2h_bytes *contents)
+{
+    namer->names = names;
+    namer->shape = shape;
+    namer->contents = *contents;
+    namer->object = object;
+    namer->is_plain = !names->typing && shape->type == SHAPE_NO_TYPE;
+    if (!namer->is_plain)
+        namer_init_other(namer);
+}
 
 /* The name of the pointer at offset. Pointers are best asked for in their order. */
-struct edge_name namer_name(struct namer *namer, uint64_t offset);
+static inline struct edge_name namer_name(struct namer *namer, uint64_t offset)
+{
+    const struct g2h_heap *heap = namer->names->heap;
+    const uint64_t word = heap->params.pointer_size;
+    if (namer->is_plain && offset < ELEMENT_OFFSET &&
+        (offset < word ||
+         !is_interface_word(heap, heap_word(heap, namer->contents.data + offset - word))))
+        return (struct edge_name){.form = EDGE_NAME_KEY, .value = offset};
+    return namer_name_other(namer, offset);
+}
 
 /* Whether that name is_entry; then namer->value is its bucket or group. */
 bool namer_finds_entry(struct namer *namer, uint64_t offset, unsigned *ret_slot);
-
-/* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
- * tells none. */
-static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t word)
-{
-    if (word - heap->interface_low >= heap->interface_high - heap->interface_low)
-        return UINT32_MAX;
-    return map_get(&heap->type_of_interface, word);
-}
 
 /* Appends the type of an interface's value, in parentheses; nothing where type is UINT32_MAX. */
 void text_append_interface(struct text *text, const struct g2h_heap *heap,

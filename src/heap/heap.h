@@ -32,6 +32,9 @@ struct shape {
      * input; NULL where they may have different ones. */
     const uint8_t *fields;
     uint32_t fields_size;
+    /* A bit for each word that is listed, the first word's the lowest; 0 where words are not listed
+     * in their order, or are too many. Set once all records are read. */
+    uint64_t words;
     uint32_t tail; /* bytes behind the contents, that is of the field list; SHAPE_ANY_TAIL: they may
                       differ */
 };
@@ -211,8 +214,8 @@ bool shapes_intern(struct shapes *shapes, const struct g2h_object *object, uint3
  * taken without. */
 bool shapes_adopt(struct shapes *shapes, const struct shape *shape, uint32_t *ret);
 
-/* Gives the shapes their types, once all type records are read. */
-void shapes_resolve_types(struct g2h_heap *heap);
+/* Gives the shapes their types, once all type records are read, and their words. */
+void shapes_finish(struct g2h_heap *heap);
 
 void shapes_init(struct shapes *shapes, enum pointer_form form);
 void shapes_deinit(struct shapes *shapes);

@@ -343,7 +343,7 @@ static struct g2h_error *load(struct loader *loader)
         heap->damage = NULL;
         return error;
     }
-    shapes_resolve_types(heap);
+    shapes_finish(heap);
     error = map_interfaces(heap);
     if (!error)
         error = place_objects(heap, &loader->stretches, loader->threads);

@@ -1,5 +1,5 @@
-/* pointers; see pointers.h. The walks here are those of dumps before Go 1.5; later ones run in
- * pointers_next(). */
+/* pointers; see pointers.h. The walks here are those of dumps before Go 1.5, and of objects of
+ * later ones that are large; most objects are walked over in pointers_next(). */
 #include "heap/pointers.h"
 
 static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
@@ -21,8 +21,8 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
     ret->walk = WALK_WORDS;
 }
 
-void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object,
-                        const struct shape *shape, struct pointers *ret)
+void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
+                       const struct shape *shape, struct pointers *ret)
 {
     if (heap->pointer_form != POINTERS_TYPED) {
         pointers_of_fields(heap, object->contents, object->fields, ret);
@@ -115,8 +115,28 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
     return true;
 }
 
-bool pointers_next_field(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
+static bool next_pointer(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
 {
+    const struct g2h_heap *heap = pointers->heap;
+    uint64_t offset;
+    while (fields_next_pointer(&pointers->fields, &offset)) {
+        if (pointers->contents.size < heap->params.pointer_size ||
+            offset > pointers->contents.size - heap->params.pointer_size)
+            continue; /* declared, but not in the file: see reader_stored_size() */
+        uint64_t value = heap_word(heap, pointers->contents.data + offset);
+        if (value != 0) {
+            *ret_offset = offset;
+            *ret_value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
+{
+    if (pointers->walk == WALK_POINTERS)
+        return next_pointer(pointers, ret_offset, ret_value);
     for (;;) {
         struct g2h_field field;
         if (pointers->pending != UINT64_MAX) {

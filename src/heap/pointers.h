@@ -14,10 +14,11 @@
 struct pointers {
     const struct g2h_heap *heap;
     struct g2h_bytes contents;
+    uint64_t words; /* WALK_BITS: of the shape, those that are left */
     struct g2h_fields fields;
 
     /* Where fields are not simply listed pointers: */
-    enum { WALK_POINTERS, WALK_FIELDS, WALK_TYPE, WALK_WORDS } walk;
+    enum { WALK_BITS, WALK_POINTERS, WALK_FIELDS, WALK_TYPE, WALK_WORDS } walk;
     const struct heap_type *type;
     size_t field;             /* WALK_TYPE: next one */
     uint64_t element, stride; /* WALK_TYPE: offset of the element, and of the next one from it;
@@ -25,9 +26,23 @@ struct pointers {
     uint64_t pending;         /* offset of an interface's data word that comes next; UINT64_MAX */
 };
 
+/* pointers_of_object() for shapes that do not know their words. */
+void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
+                       const struct shape *shape, struct pointers *ret);
+
 /* The pointers of an object. shape is the object's. */
-void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object,
-                        const struct shape *shape, struct pointers *ret);
+static inline void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object,
+                                      const struct shape *shape, struct pointers *ret)
+{
+    if (shape->words == 0) {
+        pointers_of_other(heap, object, shape, ret);
+        return;
+    }
+    ret->heap = heap;
+    ret->contents = object->contents;
+    ret->walk = WALK_BITS;
+    ret->words = shape->words;
+}
 
 /* The pointers of other memory with a field list. */
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
@@ -37,25 +52,22 @@ void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents,
                        struct pointers *ret);
 
-/* pointers_next() for all walks but WALK_POINTERS. */
-bool pointers_next_field(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value);
+/* pointers_next() for all walks but WALK_BITS. */
+bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value);
 
 /* The next word that is not nil; false at the end. */
 static inline bool pointers_next(struct pointers *pointers, uint64_t *ret_offset,
                                  uint64_t *ret_value)
 {
-    const struct g2h_heap *heap = pointers->heap;
-    uint64_t offset;
-    if (pointers->walk != WALK_POINTERS)
-        return pointers_next_field(pointers, ret_offset, ret_value);
-    while (fields_next_pointer(&pointers->fields, &offset)) {
-        if (pointers->contents.size < heap->params.pointer_size ||
-            offset > pointers->contents.size - heap->params.pointer_size)
-            continue; /* declared, but not in the file: see reader_stored_size() */
-        uint64_t value = heap_word(heap, pointers->contents.data + offset);
-        if (value != 0) {
+    if (pointers->walk != WALK_BITS)
+        return pointers_next_other(pointers, ret_offset, ret_value);
+    while (pointers->words != 0) {
+        const uint64_t offset =
+            (uint64_t)__builtin_ctzll(pointers->words) * pointers->heap->params.pointer_size;
+        pointers->words &= pointers->words - 1;
+        *ret_value = heap_word(pointers->heap, pointers->contents.data + offset);
+        if (*ret_value != 0) {
             *ret_offset = offset;
-            *ret_value = value;
             return true;
         }
     }

@@ -64,17 +64,38 @@ static struct shape shape_make(const struct shapes *shapes, const struct g2h_obj
     return shape;
 }
 
-void shapes_resolve_types(struct g2h_heap *heap)
+static void resolve_type(const struct g2h_heap *heap, struct shape *shape)
 {
-    if (heap->pointer_form != POINTERS_TYPED)
-        return;
+    if (shape->type_address != 0)
+        shape->type = map_get(&heap->type_by_address, shape->type_address);
+    shape->has_pointers =
+        shape->kind == G2H_OBJECT_CONSERVATIVE ||
+        (shape->type != SHAPE_NO_TYPE && heap->types.data[shape->type].field_count > 0);
+}
+
+static uint64_t words_of(const struct g2h_heap *heap, const struct shape *shape)
+{
+    struct g2h_fields fields = heap->fields;
+    uint64_t words = 0, offset, next = 0;
+    fields.at = shape->fields;
+    while (fields_next_pointer(&fields, &offset)) {
+        const uint64_t word = offset / heap->params.pointer_size;
+        if (offset < next || word >= 64)
+            return 0;
+        words |= (uint64_t)1 << word;
+        next = offset + 1;
+    }
+    return words;
+}
+
+void shapes_finish(struct g2h_heap *heap)
+{
     for (size_t i = 0; i < heap->shapes.list.count; i++) {
         struct shape *shape = &heap->shapes.list.data[i];
-        if (shape->type_address != 0)
-            shape->type = map_get(&heap->type_by_address, shape->type_address);
-        shape->has_pointers =
-            shape->kind == G2H_OBJECT_CONSERVATIVE ||
-            (shape->type != SHAPE_NO_TYPE && heap->types.data[shape->type].field_count > 0);
+        if (heap->pointer_form == POINTERS_TYPED)
+            resolve_type(heap, shape);
+        else if (shape->fields)
+            shape->words = words_of(heap, shape);
     }
 }
 
