@@ -35,6 +35,20 @@ static inline bool is_marked(const uint64_t *marks, uint32_t object)
     return (marks[object / 64] >> (object % 64) & 1) != 0;
 }
 
+/* The first object from one on that is not marked, end where all are. Sixty-four at a time: most
+ * are. */
+static inline uint32_t next_unmarked(const uint64_t *marks, uint32_t from, uint32_t end)
+{
+    for (uint64_t object = from; object < end; object = (object | 63) + 1) {
+        const uint64_t unmarked = ~marks[object / 64] >> (object % 64);
+        if (unmarked != 0) {
+            object += (unsigned)__builtin_ctzll(unmarked);
+            return object < end ? (uint32_t)object : end;
+        }
+    }
+    return end;
+}
+
 /* Marks an object; what it reaches is for marker_drain(). False where there is no memory. */
 bool marker_push(struct marker *marker, uint32_t object);
 

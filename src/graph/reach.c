@@ -56,9 +56,9 @@ static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
 /* A bit for each object that unmarked objects other than itself point to. */
 static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint64_t *held)
 {
-    for (uint32_t object = 0; object < graph->heap->object_count; object++) {
-        if (is_marked(marks, object))
-            continue;
+    const uint32_t objects = graph->heap->object_count;
+    for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects;
+         object++) {
         const uint32_t *end, *target = object_targets(graph, object, &end);
         for (; target < end; target++)
             if (*target != NO_TARGET && *target != object)
@@ -92,12 +92,10 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
         marker->marks = marks;
         return &error_no_memory;
     }
-    for (uint32_t object = 0; object < objects && !error; object++) {
-        if (is_marked(marker->marks, object))
-            continue;
+    for (uint32_t object = 0;
+         !error && (object = next_unmarked(marker->marks, object, objects)) < objects; object++)
         error = vector_push(&firsts, object) && marker_push(marker, object) ? marker_drain(marker)
                                                                             : &error_no_memory;
-    }
     free(marker->marks);
     marker->marks = marks;
     while (firsts.count > 0 && !error) {
@@ -116,13 +114,15 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
 static struct g2h_error *hang_garbage(struct garbage *garbage)
 {
     struct g2h_graph *graph = garbage->graph;
+    const uint64_t *marks = garbage->marker->marks;
     const uint32_t objects = graph->heap->object_count;
     uint64_t *held = calloc((size_t)objects / 64 + 1, sizeof(*held));
     struct g2h_error *error = held ? NULL : &error_no_memory;
     if (!error)
-        find_held(graph, garbage->marker->marks, held);
-    for (uint32_t object = 0; object < objects && !error; object++)
-        if (!is_marked(garbage->marker->marks, object) && !is_marked(held, object))
+        find_held(graph, marks, held);
+    for (uint32_t object = 0; !error && (object = next_unmarked(marks, object, objects)) < objects;
+         object++)
+        if (!is_marked(held, object))
             error = add_head(garbage, object);
     if (!error)
         error = marker_drain(garbage->marker);
@@ -135,15 +135,10 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
 static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
 {
     const uint32_t objects = graph->heap->object_count;
-    for (uint32_t i = 0; i < objects; i++) {
-        if (i % 64 == 0 && marks[i / 64] == UINT64_MAX) {
-            i += 63;
-            continue;
-        }
-        if (!is_marked(marks, i)) {
-            graph->account.unreachable_objects++;
-            graph->account.unreachable_bytes += heap_object_size(graph->heap, i);
-        }
+    for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects;
+         object++) {
+        graph->account.unreachable_objects++;
+        graph->account.unreachable_bytes += heap_object_size(graph->heap, object);
     }
 }
 
