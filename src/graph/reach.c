@@ -10,82 +10,18 @@
 #include <string.h>
 
 #include "graph/graph.h"
+#include "graph/mark.h"
 
-/* Objects to visit pass through a short queue, so that the memory of each is on its way when its
- * turn comes. */
-enum { QUEUE = 32 };
-
-struct marker {
-    const struct g2h_graph *graph;
-    uint64_t *marks; /* a bit per object */
-    VECTOR(uint32_t) stack;
-    uint32_t queue[QUEUE];
-    unsigned queue_begin, queue_count;
-};
-
-static bool is_marked(const uint64_t *marks, uint32_t object)
+static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h_graph *graph)
 {
-    return (marks[object / 64] >> (object % 64) & 1) != 0;
-}
-
-static bool push(struct marker *marker, uint32_t object)
-{
-    uint64_t bit = (uint64_t)1 << (object % 64);
-    if ((marker->marks[object / 64] & bit) != 0)
-        return true;
-    marker->marks[object / 64] |= bit;
-    return vector_push(&marker->stack, object);
-}
-
-/* The next object to visit: from the queue, which is filled from the stack. */
-static bool pop(struct marker *marker, uint32_t *ret)
-{
-    const struct g2h_graph *graph = marker->graph;
-    while (marker->queue_count < QUEUE && marker->stack.count > 0) {
-        uint32_t object = marker->stack.data[--marker->stack.count];
-        __builtin_prefetch(
-            &graph->targets.blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
-        marker->queue[(marker->queue_begin + marker->queue_count++) % QUEUE] = object;
-        if (marker->queue_count >
-            QUEUE / 2) { /* by now it is known where the targets of this one are */
-            uint32_t earlier =
-                marker->queue[(marker->queue_begin + marker->queue_count - QUEUE / 2) % QUEUE];
-            const struct target_block *block = &graph->targets.blocks[earlier >> BLOCK_SHIFT];
-            __builtin_prefetch(&block->targets[block->starts[earlier & (BLOCK_OBJECTS - 1)]]);
-        }
-    }
-    if (marker->queue_count == 0)
-        return false;
-    *ret = marker->queue[marker->queue_begin];
-    marker->queue_begin = (marker->queue_begin + 1) % QUEUE;
-    marker->queue_count--;
-    return true;
-}
-
-/* Marks all that the pushed objects reach. */
-static struct g2h_error *drain(struct marker *marker)
-{
-    uint32_t object;
-    while (pop(marker, &object)) {
-        const uint32_t *end, *target = object_targets(marker->graph, object, &end);
-        for (; target < end; target++)
-            if (*target != NO_TARGET && !push(marker, *target))
-                return &error_no_memory;
-    }
-    return NULL;
-}
-
-static struct g2h_error *mark_from_roots(struct marker *marker)
-{
-    const struct g2h_graph *graph = marker->graph;
     for (size_t i = 0; i < graph->edges.count; i++) {
         const struct edge *edge = &graph->edges.data[i];
         if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
             edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE &&
-            !push(marker, edge->target.index))
+            !marker_push(marker, edge->target.index))
             return &error_no_memory;
     }
-    return drain(marker);
+    return marker_drain(marker);
 }
 
 /* All are decided by the same marks, so the result does not depend on their order. */
@@ -96,7 +32,7 @@ static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_grap
             graph->edges.data[i].type = is_marked(marker->marks, graph->edges.data[i].target.index)
                                             ? EDGE_WEAK
                                             : EDGE_INTERNAL;
-    return mark_from_roots(marker);
+    return mark_from_roots(marker, graph);
 }
 
 /* ---- garbage ---- */
@@ -112,7 +48,7 @@ static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
     struct g2h_graph *graph = garbage->graph;
     if (!graph_add_edge(graph, node_synthetic(garbage->node), EDGE_ELEMENT, ++garbage->heads,
                         node_object(object)) ||
-        !push(garbage->marker, object))
+        !marker_push(garbage->marker, object))
         return &error_no_memory;
     return NULL;
 }
@@ -120,9 +56,9 @@ static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
 /* A bit for each object that unmarked objects other than itself point to. */
 static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint64_t *held)
 {
-    for (uint32_t object = 0; object < graph->heap->object_count; object++) {
-        if (is_marked(marks, object))
-            continue;
+    const uint32_t objects = graph->heap->object_count;
+    for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects;
+         object++) {
         const uint32_t *end, *target = object_targets(graph, object, &end);
         for (; target < end; target++)
             if (*target != NO_TARGET && *target != object)
@@ -156,12 +92,10 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
         marker->marks = marks;
         return &error_no_memory;
     }
-    for (uint32_t object = 0; object < objects && !error; object++) {
-        if (is_marked(marker->marks, object))
-            continue;
-        error =
-            vector_push(&firsts, object) && push(marker, object) ? drain(marker) : &error_no_memory;
-    }
+    for (uint32_t object = 0;
+         !error && (object = next_unmarked(marker->marks, object, objects)) < objects; object++)
+        error = vector_push(&firsts, object) && marker_push(marker, object) ? marker_drain(marker)
+                                                                            : &error_no_memory;
     free(marker->marks);
     marker->marks = marks;
     while (firsts.count > 0 && !error) {
@@ -170,7 +104,7 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
             continue;
         error = add_head(garbage, object);
         if (!error)
-            error = drain(marker);
+            error = marker_drain(marker);
     }
     free(firsts.data);
     return error;
@@ -180,16 +114,18 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
 static struct g2h_error *hang_garbage(struct garbage *garbage)
 {
     struct g2h_graph *graph = garbage->graph;
+    const uint64_t *marks = garbage->marker->marks;
     const uint32_t objects = graph->heap->object_count;
     uint64_t *held = calloc((size_t)objects / 64 + 1, sizeof(*held));
     struct g2h_error *error = held ? NULL : &error_no_memory;
     if (!error)
-        find_held(graph, garbage->marker->marks, held);
-    for (uint32_t object = 0; object < objects && !error; object++)
-        if (!is_marked(garbage->marker->marks, object) && !is_marked(held, object))
+        find_held(graph, marks, held);
+    for (uint32_t object = 0; !error && (object = next_unmarked(marks, object, objects)) < objects;
+         object++)
+        if (!is_marked(held, object))
             error = add_head(garbage, object);
     if (!error)
-        error = drain(garbage->marker);
+        error = marker_drain(garbage->marker);
     if (!error)
         error = hang_cycles(garbage);
     free(held);
@@ -199,24 +135,19 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
 static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
 {
     const uint32_t objects = graph->heap->object_count;
-    for (uint32_t i = 0; i < objects; i++) {
-        if (i % 64 == 0 && marks[i / 64] == UINT64_MAX) {
-            i += 63;
-            continue;
-        }
-        if (!is_marked(marks, i)) {
-            graph->account.unreachable_objects++;
-            graph->account.unreachable_bytes += heap_object_size(graph->heap, i);
-        }
+    for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects;
+         object++) {
+        graph->account.unreachable_objects++;
+        graph->account.unreachable_bytes += heap_object_size(graph->heap, object);
     }
 }
 
 struct g2h_error *graph_reach(struct g2h_graph *graph)
 {
-    struct marker marker = {.graph = graph};
+    struct marker marker = {.targets = &graph->targets, .threads = graph->threads};
     struct garbage garbage = {.graph = graph, .marker = &marker};
     marker.marks = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*marker.marks));
-    struct g2h_error *error = marker.marks ? mark_from_roots(&marker) : &error_no_memory;
+    struct g2h_error *error = marker.marks ? mark_from_roots(&marker, graph) : &error_no_memory;
     if (!error)
         error = decide_tentative(&marker, graph);
     if (!error) {
@@ -234,7 +165,7 @@ struct g2h_error *graph_reach(struct g2h_graph *graph)
                 error = hang_garbage(&garbage);
         }
     }
-    free(marker.stack.data);
     free(marker.marks);
+    marker_deinit(&marker);
     return error;
 }

@@ -3,6 +3,7 @@
 #include "snapshot.h"
 
 #include "graph/graph.h"
+#include "graph/mark.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
@@ -249,6 +250,46 @@ static void long_chain(void **state)
     dump_deinit(&dump);
 }
 
+/*
+ * Each kind is too much for one thread: what the roots hold, chains of garbage, a ring with a tail
+ * that leads in, small rings that lead into each other.
+ */
+static void put_much_garbage(struct dump *dump, uint64_t each)
+{
+    dump_start_modern(dump, "go1.19.8");
+    for (uint64_t i = 0; i < each; i++)
+        dump_object(dump, AT(i), 64, WORDS(AT(2 * i + 1), AT(2 * i + 2)));
+    for (uint64_t i = 2 * each + 2; i < 3 * each; i++)
+        dump_object(dump, AT(i), 64, WORDS(i % 5 != 0 ? AT(i + 1) : 0, AT(i - 2 * each)));
+    for (uint64_t i = 3 * each; i < 4 * each; i++)
+        dump_object(dump, AT(i), 64, WORDS(i + 1 < 4 * each ? AT(i + 1) : AT(3 * each + 7)));
+    for (uint64_t i = 4 * each; i < 5 * each; i++)
+        dump_object(dump, AT(i), 64,
+                    WORDS(i % 4 != 3 ? AT(i + 1) : AT(i - 3), i % 3 == 0 ? AT(i + 50) : 0));
+    dump_bss(dump, 0x560000, WORDS(AT(0)));
+    dump_eof(dump);
+}
+
+static void garbage_for_any_threads(void **state)
+{
+    (void)state;
+    enum { EACH = 2 * MARK_ALONE };
+    const unsigned thread_counts[] = {2, 3, 8, 2, 3, 8};
+    struct dump dump;
+    size_t size, other_size;
+    put_much_garbage(&dump, EACH);
+    char *text = dump_snapshot(&dump, 1, false, &size);
+    assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 3 * EACH - 2);
+    for (size_t i = 0; i < sizeof(thread_counts) / sizeof(thread_counts[0]); i++) {
+        char *other = dump_snapshot(&dump, thread_counts[i], false, &other_size);
+        assert_int_equal(other_size, size);
+        assert_memory_equal(other, text, size);
+        free(other);
+    }
+    free(text);
+    dump_deinit(&dump);
+}
+
 /* ---- tentative edges ---- */
 
 /* The edge to an object from the node of a name; fails where there is none. */
@@ -482,19 +523,13 @@ static void roots_of_2013(void **state)
 int main(void)
 {
     const struct CMUnitTest reach[] = {
-        cmocka_unit_test(no_garbage),
-        cmocka_unit_test(chains),
-        cmocka_unit_test(self_references),
-        cmocka_unit_test(cycles),
-        cmocka_unit_test(random_graphs),
-        cmocka_unit_test(garbage_does_not_hold_what_is_live),
-        cmocka_unit_test(long_chain),
-        cmocka_unit_test(finalizers),
-        cmocka_unit_test(finalizers_in_a_row),
-        cmocka_unit_test(stack_objects),
-        cmocka_unit_test(stack_objects_in_a_row),
-        cmocka_unit_test(every_root_holds),
-        cmocka_unit_test(roots_of_2013),
+        cmocka_unit_test(no_garbage),       cmocka_unit_test(chains),
+        cmocka_unit_test(self_references),  cmocka_unit_test(cycles),
+        cmocka_unit_test(random_graphs),    cmocka_unit_test(garbage_does_not_hold_what_is_live),
+        cmocka_unit_test(long_chain),       cmocka_unit_test(garbage_for_any_threads),
+        cmocka_unit_test(finalizers),       cmocka_unit_test(finalizers_in_a_row),
+        cmocka_unit_test(stack_objects),    cmocka_unit_test(stack_objects_in_a_row),
+        cmocka_unit_test(every_root_holds), cmocka_unit_test(roots_of_2013),
     };
     return UNIT_RUN(reach);
 }

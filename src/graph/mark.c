@@ -1,0 +1,234 @@
+/*
+ * mark; see mark.h.
+ *
+ * Each thread has a stack of its own. One that has nothing left waits; one that has more than
+ * enough looks now and then whether another waits, and gives it the older half of its stack: that
+ * is where most is reached from. The end is when nobody has anything. Threads are counted as they
+ * come: how many there will be is not known.
+ */
+#include "graph/mark.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+
+/* Objects that are visited between two looks at who waits: a thread takes about as long to wake. */
+enum { BETWEEN_LOOKS = 1024 };
+
+/* The most objects that are given at a time, while others wait for the lock. */
+enum { MOST_GIVEN = 1 << 14 };
+
+/*
+ * Marks an object; whether it was not marked. Most are: a look costs little, where a locked
+ * operation would wait for the memory and for all that is on its way. A thread that is alone needs
+ * none.
+ */
+static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
+{
+    const uint64_t bit = (uint64_t)1 << (object % 64);
+    uint64_t *word = &marks[object / 64];
+    const uint64_t known = __atomic_load_n(word, __ATOMIC_RELAXED);
+    if ((known & bit) != 0)
+        return false;
+    if (!is_alone)
+        return (__atomic_fetch_or(word, bit, __ATOMIC_RELAXED) & bit) == 0;
+    *word = known | bit;
+    return true;
+}
+
+static inline bool push(struct marker *marker, uint32_t object, bool is_alone)
+{
+    return !set_mark(marker->marks, object, is_alone) ||
+           vector_push(&marker->stack.objects, object);
+}
+
+bool marker_push(struct marker *marker, uint32_t object)
+{
+    return push(marker, object, true);
+}
+
+static bool is_drained(const struct marker *marker)
+{
+    return marker->queue_count == 0 && marker->stack.objects.count == 0;
+}
+
+/*
+ * The next object to visit. Objects pass from the stack through a short queue, so that the memory
+ * of each is on its way when its turn comes.
+ */
+static inline uint32_t next_object(struct marker *marker)
+{
+    const struct target_block *blocks = marker->targets->blocks;
+    while (marker->queue_count < MARK_QUEUE && marker->stack.objects.count > 0) {
+        const uint32_t object = marker->stack.objects.data[--marker->stack.objects.count];
+        __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
+        marker->queue[(marker->queue_begin + marker->queue_count++) % MARK_QUEUE] = object;
+        if (marker->queue_count >
+            MARK_QUEUE / 2) { /* by now it is known where the targets of this one are */
+            const uint32_t earlier =
+                marker->queue[(marker->queue_begin + marker->queue_count - MARK_QUEUE / 2) %
+                              MARK_QUEUE];
+            const struct target_block *block = &blocks[earlier >> BLOCK_SHIFT];
+            __builtin_prefetch(&block->targets[block->starts[earlier & (BLOCK_OBJECTS - 1)]]);
+        }
+    }
+    const uint32_t object = marker->queue[marker->queue_begin];
+    marker->queue_begin = (marker->queue_begin + 1) % MARK_QUEUE;
+    marker->queue_count--;
+    return object;
+}
+
+/* Visits objects, at most so many; false where there is no memory. */
+static inline bool visit(struct marker *marker, size_t most, bool is_alone)
+{
+    for (; most > 0 && !is_drained(marker); most--) {
+        const uint32_t *end, *target = targets_of(marker->targets, next_object(marker), &end);
+        for (; target < end; target++)
+            if (*target != NO_TARGET && !push(marker, *target, is_alone))
+                return false;
+    }
+    return true;
+}
+
+/* ---- several threads ---- */
+
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    const struct marker *first; /* the one that began alone */
+    struct mark_stack *given;   /* given_count of them; no more than there are threads */
+    unsigned given_count;
+    unsigned active;  /* threads with something of their own */
+    unsigned waiting; /* threads without */
+    bool failed;
+    bool is_wanted; /* more wait than there are stacks, or all is to end; read without the lock */
+};
+
+/* To be called with the lock, after a change. */
+static void update(struct pool *pool)
+{
+    const bool is_wanted = pool->failed || pool->waiting > pool->given_count;
+    __atomic_store_n(&pool->is_wanted, is_wanted, __ATOMIC_RELAXED);
+}
+
+/* Waits for a stack, which replaces an empty one; false at the end. */
+static bool take(struct pool *pool, struct mark_stack *stack)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->waiting++;
+    update(pool);
+    while (!pool->failed && pool->given_count == 0 && pool->active > 0)
+        pthread_cond_wait(&pool->change, &pool->lock);
+    const bool more = !pool->failed && pool->given_count > 0;
+    pool->waiting--;
+    if (more) {
+        free(stack->objects.data);
+        *stack = pool->given[--pool->given_count];
+        pool->active++;
+    }
+    update(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return more;
+}
+
+/* The other side of take(): the thread has nothing left, or has failed. */
+static void finish(struct pool *pool, bool failed)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->active--;
+    pool->failed = pool->failed || failed;
+    update(pool);
+    if (pool->active == 0 || pool->failed)
+        pthread_cond_broadcast(&pool->change);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Gives away the older half of a stack, or a part of it; its place is taken by as many of the
+ * newest. False where there is no memory. */
+static bool split(struct mark_stack *stack, struct mark_stack *ret)
+{
+    const size_t half = stack->objects.count / 2, count = half < MOST_GIVEN ? half : MOST_GIVEN;
+    uint32_t *data = malloc(count * sizeof(*data));
+    if (!data)
+        return false;
+    memcpy(data, stack->objects.data, count * sizeof(*data));
+    stack->objects.count -= count;
+    memcpy(stack->objects.data, stack->objects.data + stack->objects.count, count * sizeof(*data));
+    ret->objects.data = data;
+    ret->objects.count = ret->objects.capacity = count;
+    return true;
+}
+
+/* Gives to who waits; false after an error. */
+static bool give(struct pool *pool, struct mark_stack *stack)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool good = !pool->failed;
+    if (good && pool->waiting > pool->given_count && stack->objects.count > 1) {
+        good = split(stack, &pool->given[pool->given_count]);
+        pool->given_count += good;
+        update(pool);
+        pthread_cond_signal(&pool->change);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return good;
+}
+
+/* One thread's part: stacks, as long as there are any. */
+static struct g2h_error *drain_shared(void *context, size_t task, unsigned worker)
+{
+    struct pool *pool = context;
+    struct marker marker = {.targets = pool->first->targets, .marks = pool->first->marks};
+    bool good = true;
+    (void)task;
+    (void)worker;
+    while (good && take(pool, &marker.stack)) {
+        while (good && !is_drained(&marker)) {
+            good = visit(&marker, BETWEEN_LOOKS, false);
+            if (good && __atomic_load_n(&pool->is_wanted, __ATOMIC_RELAXED))
+                good = give(pool, &marker.stack);
+        }
+        finish(pool, !good);
+    }
+    marker_deinit(&marker);
+    return good ? NULL : &error_no_memory;
+}
+
+/* Goes on with all threads where a marker is that has been alone so far. */
+static struct g2h_error *drain_together(struct marker *marker)
+{
+    struct pool pool = {.first = marker, .given_count = 1};
+    while (marker->queue_count > 0)
+        if (!vector_push(&marker->stack.objects,
+                         marker->queue[(marker->queue_begin + --marker->queue_count) % MARK_QUEUE]))
+            return &error_no_memory;
+    pool.given = calloc(marker->threads, sizeof(*pool.given));
+    if (!pool.given)
+        return &error_no_memory;
+    pool.given[0] = marker->stack;
+    marker->stack = (struct mark_stack){0};
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.change, NULL);
+    struct g2h_error *error = workers_run(marker->threads, marker->threads, drain_shared, &pool);
+    pthread_cond_destroy(&pool.change);
+    pthread_mutex_destroy(&pool.lock);
+    for (unsigned i = 0; i < pool.given_count; i++) /* after an error */
+        free(pool.given[i].objects.data);
+    free(pool.given);
+    return error;
+}
+
+struct g2h_error *marker_drain(struct marker *marker)
+{
+    if (!visit(marker, marker->threads > 1 ? MARK_ALONE : SIZE_MAX, true))
+        return &error_no_memory;
+    return is_drained(marker) ? NULL : drain_together(marker);
+}
+
+void marker_deinit(struct marker *marker)
+{
+    free(marker->stack.objects.data);
+    marker->stack = (struct mark_stack){0};
+}

@@ -1,0 +1,61 @@
+/*
+ * mark: which objects are reached from some.
+ *
+ * Objects are pushed, and then all that they reach is marked: by the caller's thread as long as it
+ * is little, then by several. What is marked depends on what was pushed only, not on which thread
+ * comes first.
+ */
+#ifndef GRAPH_MARK_H
+#define GRAPH_MARK_H
+
+#include "base/memory.h"
+#include "heap/targets.h"
+
+/* Objects that one thread visits alone before others are started: they are worth it then. */
+enum { MARK_ALONE = 1 << 14 };
+
+enum { MARK_QUEUE = 32 };
+
+/* Objects that are marked and not visited yet. */
+struct mark_stack {
+    VECTOR(uint32_t) objects;
+};
+
+struct marker {
+    const struct targets *targets;
+    uint64_t *marks; /* a bit per object */
+    unsigned threads;
+    struct mark_stack stack;
+    uint32_t queue[MARK_QUEUE]; /* see next_object() */
+    unsigned queue_begin, queue_count;
+};
+
+static inline bool is_marked(const uint64_t *marks, uint32_t object)
+{
+    return (marks[object / 64] >> (object % 64) & 1) != 0;
+}
+
+/* The first object from one on that is not marked, end where all are. Sixty-four at a time: most
+ * are. */
+static inline uint32_t next_unmarked(const uint64_t *marks, uint32_t from, uint32_t end)
+{
+    for (uint64_t object = from; object < end; object = (object | 63) + 1) {
+        const uint64_t unmarked = ~marks[object / 64] >> (object % 64);
+        if (unmarked != 0) {
+            object += (unsigned)__builtin_ctzll(unmarked);
+            return object < end ? (uint32_t)object : end;
+        }
+    }
+    return end;
+}
+
+/* Marks an object; what it reaches is for marker_drain(). False where there is no memory. */
+bool marker_push(struct marker *marker, uint32_t object);
+
+/* Marks all that the pushed objects reach. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *marker_drain(struct marker *marker);
+
+/* The marks are the caller's. */
+void marker_deinit(struct marker *marker);
+
+#endif

@@ -1,0 +1,294 @@
+/* Covers graph/mark: graphs of many forms on several numbers of threads, against a marking that is
+ * as simple as can be. */
+#include "unit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+
+#include "graph/mark.h"
+
+static const unsigned thread_counts[] = {1, 2, 3, 8, 64};
+enum { THREAD_COUNTS = sizeof(thread_counts) / sizeof(thread_counts[0]) };
+
+/* ---- threads that the system does not give ---- */
+
+static int threads_left = -1; /* -1: any number */
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    if (threads_left == 0)
+        return EAGAIN;
+    threads_left -= threads_left > 0;
+    return real(thread, attributes, start, argument);
+}
+
+/* ---- graphs ---- */
+
+struct links {
+    uint32_t objects;
+    VECTOR(uint32_t) targets; /* by object */
+    uint32_t *first;          /* one entry more than there are objects */
+};
+
+static void link_to(struct links *links, uint32_t target)
+{
+    assert_true(vector_push(&links->targets, target));
+}
+
+/* Links each object by a function that calls link_to(). */
+static void links_init(struct links *links, uint32_t objects,
+                       void (*link)(struct links *links, uint32_t object))
+{
+    *links = (struct links){.objects = objects};
+    links->first = calloc((size_t)objects + 1, sizeof(*links->first));
+    assert_non_null(links->first);
+    for (uint32_t i = 0; i < objects; i++) {
+        link(links, i);
+        links->first[i + 1] = (uint32_t)links->targets.count;
+    }
+}
+
+static void links_deinit(struct links *links)
+{
+    free(links->targets.data);
+    free(links->first);
+}
+
+/* The same as the marker wants it. */
+static void targets_of_links(struct targets *targets, const struct links *links)
+{
+    const struct g2h_heap heap = {.object_count = links->objects};
+    assert_no_error(targets_init(targets, &heap));
+    for (size_t i = 0; i < targets->block_count; i++) {
+        struct target_block *block = &targets->blocks[i];
+        const uint32_t *first = links->first + (i << BLOCK_SHIFT);
+        const uint32_t count = first[block->objects] - first[0];
+        block->starts = malloc(((size_t)block->objects + 1) * sizeof(*block->starts));
+        block->targets = malloc((count + (size_t)1) * sizeof(*block->targets));
+        assert_true(block->starts && block->targets);
+        for (uint32_t j = 0; j <= block->objects; j++)
+            block->starts[j] = first[j] - first[0];
+        if (count > 0)
+            memcpy(block->targets, links->targets.data + first[0], count * sizeof(*first));
+    }
+}
+
+/* Marks what object reaches. */
+static void mark(const struct links *links, uint32_t object, bool *marks)
+{
+    VECTOR(uint32_t) stack = {0};
+    if (!marks[object])
+        assert_true(vector_push(&stack, object));
+    marks[object] = true;
+    while (stack.count > 0) {
+        const uint32_t from = stack.data[--stack.count];
+        for (uint32_t i = links->first[from]; i < links->first[from + 1]; i++) {
+            const uint32_t to = links->targets.data[i];
+            if (to != NO_TARGET && !marks[to]) {
+                marks[to] = true;
+                assert_true(vector_push(&stack, to));
+            }
+        }
+    }
+    free(stack.data);
+}
+
+static void expect_marks(const struct links *links, const uint64_t *marks, const bool *expected)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < links->objects; i++) {
+        if (is_marked(marks, i) != expected[i])
+            fail_msg("object %u is %smarked", i, expected[i] ? "not " : "");
+        if (!expected[i]) {
+            assert_int_equal(next_unmarked(marks, next, links->objects), i);
+            next = i + 1;
+        }
+    }
+    assert_int_equal(next_unmarked(marks, next, links->objects), links->objects);
+}
+
+/* Marks from each step-th object on count times, all at once and then one half after the other. */
+static void check(const struct links *links, uint32_t first, uint32_t step, uint32_t count)
+{
+    const size_t words = (size_t)links->objects / 64 + 1;
+    bool *expected = calloc((size_t)links->objects + 1, sizeof(*expected));
+    uint64_t *marks = malloc(words * sizeof(*marks));
+    struct targets targets;
+    assert_true(expected && marks);
+    targets_of_links(&targets, links);
+    for (uint32_t i = 0; i < count; i++)
+        mark(links, first + i * step, expected);
+    for (size_t i = 0; i < THREAD_COUNTS * 2; i++) {
+        struct marker marker = {
+            .targets = &targets, .marks = marks, .threads = thread_counts[i / 2]};
+        memset(marks, 0, words * sizeof(*marks));
+        for (uint32_t j = 0; j < count; j++) {
+            if (i % 2 == 1 && j == count / 2)
+                assert_no_error(marker_drain(&marker));
+            assert_true(marker_push(&marker, first + j * step));
+        }
+        assert_no_error(marker_drain(&marker));
+        expect_marks(links, marks, expected);
+        marker_deinit(&marker);
+    }
+    targets_deinit(&targets);
+    free(expected);
+    free(marks);
+}
+
+static void check_all(uint32_t objects, void (*link)(struct links *links, uint32_t object),
+                      uint32_t first, uint32_t step, uint32_t count)
+{
+    struct links links;
+    links_init(&links, objects, link);
+    check(&links, first, step, count);
+    links_deinit(&links);
+}
+
+/* ---- forms ---- */
+
+static void link_to_next(struct links *links, uint32_t object)
+{
+    if (object + 1 < links->objects)
+        link_to(links, object + 1);
+}
+
+/* There is never more than one object to visit: nothing to share. */
+static void chain(void **state)
+{
+    (void)state;
+    check_all(300000, link_to_next, 1000, 1, 1);
+    check_all(300000, link_to_next, 299999, 1, 1);
+}
+
+static void link_from_hub(struct links *links, uint32_t object)
+{
+    for (uint32_t i = 1; object == 70000 && i < links->objects; i += 2)
+        link_to(links, i);
+}
+
+static void fan(void **state)
+{
+    (void)state;
+    check_all(400000, link_from_hub, 70000, 1, 1);
+}
+
+static void link_to_children(struct links *links, uint32_t object)
+{
+    for (uint32_t i = 1; i <= 2; i++)
+        if (2 * object + i < links->objects)
+            link_to(links, 2 * object + i);
+}
+
+static void tree(void **state)
+{
+    (void)state;
+    check_all((1 << 18) - 1, link_to_children, 0, 1, 1);
+    check_all((1 << 18) - 1, link_to_children, 1, 1, 1);
+}
+
+/* Rings of 1000, each of which points into the next one of its kind; and to itself, and nowhere. */
+static void link_rings(struct links *links, uint32_t object)
+{
+    const uint32_t ring = object / 1000;
+    link_to(links, ring * 1000 + (object + 1) % 1000);
+    link_to(links, NO_TARGET);
+    link_to(links, object);
+    if (object % 1000 == 0 && object + 2500 < links->objects)
+        link_to(links, object + 2500);
+}
+
+static void cycles(void **state)
+{
+    (void)state;
+    check_all(250000, link_rings, 500, 1, 1);
+    check_all(250000, link_rings, 3, 3000, 80);
+}
+
+static uint64_t seed;
+
+static void link_at_random(struct links *links, uint32_t object)
+{
+    (void)object;
+    for (uint64_t i = unit_random(&seed) % 3; i > 0; i--)
+        link_to(links, unit_random(&seed) % 8 == 0
+                           ? NO_TARGET
+                           : (uint32_t)(unit_random(&seed) % links->objects));
+}
+
+static void random_graphs(void **state)
+{
+    (void)state;
+    for (seed = 1; seed < 1000000;) {
+        const uint32_t objects = (uint32_t)(unit_random(&seed) % 200000) + 1000;
+        check_all(objects, link_at_random, 7, 100, objects / 200);
+        seed = seed % 1000000 + 100000;
+    }
+}
+
+/* As many objects as are pushed, each of which reaches some, in steps that are no words. */
+static void many_roots(void **state)
+{
+    (void)state;
+    check_all(200000, link_to_next, 0, 1, 200000);
+    check_all(200000, link_to_children, 3, 5, 39999);
+    seed = 99;
+    check_all(200001, link_at_random, 2, 3, 60000);
+}
+
+/* ---- threads ---- */
+
+/* One object more than a thread visits alone; nothing to visit; no objects. */
+static void more_threads_than_work(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        for (uint32_t count = MARK_ALONE - 1; count < MARK_ALONE + 4; count++) {
+            check_all(count, link_to_next, 0, 1, 1);
+            check_all(count, link_to_next, 0, 1, count);
+        }
+        check_all(100, link_to_next, 0, 1, 0);
+        check_all(0, link_to_next, 0, 1, 0);
+    }
+}
+
+/* A thread does the tasks of those that could not be started. */
+static void fewer_threads_than_asked_for(void **state)
+{
+    (void)state;
+    for (int left = 0; left < 3; left++) {
+        struct links links;
+        struct targets targets;
+        uint64_t marks[200000 / 64 + 1] = {0};
+        struct marker marker = {.targets = &targets, .marks = marks, .threads = 8};
+        links_init(&links, 200000, link_to_children);
+        targets_of_links(&targets, &links);
+        assert_true(marker_push(&marker, 0));
+        threads_left = left;
+        assert_no_error(marker_drain(&marker));
+        threads_left = -1;
+        assert_int_equal(next_unmarked(marks, 0, links.objects), links.objects);
+        marker_deinit(&marker);
+        targets_deinit(&targets);
+        links_deinit(&links);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chain),
+        cmocka_unit_test(fan),
+        cmocka_unit_test(tree),
+        cmocka_unit_test(cycles),
+        cmocka_unit_test(random_graphs),
+        cmocka_unit_test(many_roots),
+        cmocka_unit_test(more_threads_than_work),
+        cmocka_unit_test(fewer_threads_than_asked_for),
+    };
+    return UNIT_RUN(tests);
+}
