@@ -95,8 +95,7 @@ static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
     size_t slot = (size_t)(place * ID_GRANULE >> ARENA_SHIFT);
     for (size_t i = ids->slot_begin[slot]; i < ids->slot_begin[slot + 1]; i++) {
         uint64_t address = ids->by_slot[i].arena << ARENA_SHIFT | within;
-        uint32_t object =
-            address < limit ? index_candidate(&heap->index, heap->objects, address) : UINT32_MAX;
+        uint32_t object = address < limit ? heap_find(heap, address) : UINT32_MAX;
         if (object != UINT32_MAX && heap_address(heap, object) == address)
             return true;
     }

@@ -119,17 +119,11 @@ struct edge_name {
     uint64_t value;
 };
 
-/* Whether a word may be the first of an interface. */
-static inline bool is_interface_word(const struct g2h_heap *heap, uint64_t word)
-{
-    return word - heap->interface_low < heap->interface_high - heap->interface_low;
-}
-
 /* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
  * tells none. */
 static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t word)
 {
-    return is_interface_word(heap, word) ? map_get(&heap->type_of_interface, word) : UINT32_MAX;
+    return heap_maybe_interface(heap, word) ? map_get(&heap->type_of_interface, word) : UINT32_MAX;
 }
 
 /* What the names of an object's pointers have in common. */
@@ -173,7 +167,7 @@ static inline struct edge_name namer_name(struct namer *namer, uint64_t offset)
     const uint64_t word = heap->params.pointer_size;
     if (namer->is_plain && offset < ELEMENT_OFFSET &&
         (offset < word ||
-         !is_interface_word(heap, heap_word(heap, namer->contents.data + offset - word))))
+         !heap_maybe_interface(heap, heap_word(heap, namer->contents.data + offset - word))))
         return (struct edge_name){.form = EDGE_NAME_KEY, .value = offset};
     return namer_name_other(namer, offset);
 }

@@ -107,8 +107,6 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     const struct g2h_heap *heap = graph->heap;
     for (size_t i = 0; i < batch->count; i++)
         index_prefetch(&heap->index, batch->values[i]);
-    for (size_t i = 0; i < batch->count; i++)
-        index_prefetch_objects(&heap->index, heap->objects, batch->values[i]);
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t target = heap_find(heap, batch->values[i]);
         batch->targets[i] = target;

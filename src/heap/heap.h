@@ -85,6 +85,8 @@ struct heap_frame {
 
 typedef VECTOR(uint64_t) offset_vector;
 
+enum { FILTER_SHIFT = 16 };
+
 struct g2h_heap {
     const struct g2h_input *input;
     struct g2h_reader *reader; /* constant once loaded: copy it to read */
@@ -109,7 +111,7 @@ struct g2h_heap {
     struct map type_by_address, itab_by_address;
     struct map
         type_of_interface; /* address of an itab or a type → type, where the type has a name */
-    uint64_t interface_low, interface_high; /* those addresses lie in [low, high) */
+    uint64_t interface_filter[1 << (FILTER_SHIFT - 6)]; /* a bit for each hash of these addresses */
     VECTOR(struct heap_goroutine) goroutines;
     VECTOR(struct heap_frame) frames;
     offset_vector records[G2H_RECORD_KINDS]; /* offsets of the rarer kinds */
@@ -134,6 +136,19 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 #else
     return heap->params.big_endian ? __builtin_bswap32(narrow) : narrow;
 #endif
+}
+
+static inline uint64_t interface_hash(uint64_t address)
+{
+    return address * 0x9fb21c651e98df25u >> (64 - FILTER_SHIFT);
+}
+
+/* Whether a word may be the first of an interface; few others may. Types and itabs lie below and
+ * above the heap, so that a range would say nothing. */
+static inline bool heap_maybe_interface(const struct g2h_heap *heap, uint64_t word)
+{
+    const uint64_t hash = interface_hash(word);
+    return (heap->interface_filter[hash / 64] >> hash % 64 & 1) != 0;
 }
 
 static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object)
@@ -195,11 +210,7 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const str
 /* The object whose slot holds address, UINT32_MAX where there is none. */
 static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 {
-    uint32_t object = index_candidate(&heap->index, heap->objects, address);
-    if (object == UINT32_MAX ||
-        address - heap_address(heap, object) >= heap_object_size(heap, object))
-        return UINT32_MAX;
-    return object;
+    return index_find(&heap->index, address);
 }
 
 /* Reads the record at offset, which was read before. */

@@ -8,29 +8,52 @@
 #include "base/memory.h"
 #include "base/workers.h"
 
-enum { SMALLEST_GRANULE_SHIFT = 7, DIRECTORY_LIMIT = 1 << 22, ARENA_LIMIT = 1 << 20 };
+enum {
+    DIRECTORY_LIMIT = 1 << 22,
+    ARENA_LIMIT = 1 << 20,
+    PAGES_ENOUGH = 1 << 21,   /* if arenas in use have more pages than this and than objects … */
+    OBJECTS_WORTH_IT = 1 << 9 /* … those with fewer objects than this have no tables */
+};
+
+static uint64_t size_of(const struct object_index *index, uint32_t object)
+{
+    return index->sizes[index->objects[object].place & (SHAPE_LIMIT - 1)];
+}
 
 /* The first of the objects from one on that starts at or behind address. */
-static uint32_t first_from(const struct object_index *index, const struct heap_object *objects,
-                           uint32_t from, uint64_t address)
+static uint32_t first_from(const struct object_index *index, uint32_t from, uint64_t address)
 {
-    if (address == 0)
-        return from;
-    return index_search(objects, from, index->object_count, address - 1) + 1;
+    uint32_t to = index->object_count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (index->objects[middle].address < address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
 }
+
+uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
+{
+    const uint32_t behind = first_from(index, 0, address + 1);
+    return behind > 0 && address - index->objects[behind - 1].address < size_of(index, behind - 1)
+               ? behind - 1
+               : UINT32_MAX;
+}
+
+/* ---- arenas ---- */
 
 /* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond
  * ARENA_LIMIT. */
-static bool list_arenas(struct object_index *index, const struct heap_object *objects,
-                        uint64_t (*size_of)(const void *context, uint32_t object),
-                        const void *context)
+static bool list_arenas(struct object_index *index)
 {
     VECTOR(uint64_t) arenas = {0};
     uint64_t next = 0; /* the lowest arena that is not listed yet */
     for (uint32_t object = 0; object < index->object_count;) {
-        uint64_t first = objects[object].address >> ARENA_SHIFT;
-        uint64_t size = size_of(context, object);
-        uint64_t last = (objects[object].address + (size ? size - 1 : 0)) >> ARENA_SHIFT;
+        const uint64_t address = index->objects[object].address, size = size_of(index, object);
+        const uint64_t last = (address + (size ? size - 1 : 0)) >> ARENA_SHIFT;
+        uint64_t first = address >> ARENA_SHIFT;
         if (first < next)
             first = next;
         if (last >= next && last - first >= ARENA_LIMIT - arenas.count) {
@@ -45,7 +68,7 @@ static bool list_arenas(struct object_index *index, const struct heap_object *ob
         if (last >= next)
             next = last + 1;
         /* Of the others that start in what is listed the last one may reach beyond. */
-        const uint32_t behind = first_from(index, objects, object + 1, next << ARENA_SHIFT);
+        const uint32_t behind = first_from(index, object + 1, next << ARENA_SHIFT);
         object = behind > object + 1 ? behind - 1 : object + 1;
     }
     index->arenas = arenas.data;
@@ -67,75 +90,6 @@ static bool make_directory(struct object_index *index)
     return true;
 }
 
-static bool make_granules(struct object_index *index)
-{
-    const size_t enough = 4u << 20 > index->object_count ? 4u << 20 : index->object_count;
-    unsigned shift = SMALLEST_GRANULE_SHIFT;
-    while (shift < ARENA_SHIFT && index->arena_count << (ARENA_SHIFT - shift) > enough)
-        shift++;
-    index->granule_shift = shift;
-    index->granule_count = (index->arena_count << (ARENA_SHIFT - shift)) + 1;
-    index->granules = large_alloc(index->granule_count, sizeof(*index->granules));
-    if (!index->granules)
-        return false;
-    index->granules[index->granule_count - 1] = index->object_count;
-    return true;
-}
-
-struct filler {
-    struct object_index *index;
-    const struct heap_object *objects;
-};
-
-static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
-{
-    const struct filler *filler = context;
-    const struct object_index *index = filler->index;
-    const uint64_t arena = index->arenas[task] << ARENA_SHIFT,
-                   granule = 1ull << index->granule_shift;
-    const size_t count = (size_t)1 << (ARENA_SHIFT - index->granule_shift);
-    uint32_t *granules = index->granules + task * count;
-    uint32_t object = first_from(index, filler->objects, 0, arena);
-    (void)worker;
-    for (size_t i = 0; i < count; i++) {
-        while (object < index->object_count &&
-               filler->objects[object].address < arena + i * granule)
-            object++;
-        granules[i] = object;
-    }
-    return NULL;
-}
-
-struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
-                             uint32_t count,
-                             uint64_t (*size_of)(const void *context, uint32_t object),
-                             const void *context, unsigned threads)
-{
-    struct filler filler = {index, objects};
-    *index = (struct object_index){.object_count = count};
-    if (count == 0)
-        return NULL;
-    uint64_t last = size_of(context, count - 1);
-    index->low = objects[0].address;
-    index->high = objects[count - 1].address + (last ? last : 1);
-    index->first_arena = index->low >> ARENA_SHIFT;
-    if (!list_arenas(index, objects, size_of, context))
-        return &error_no_memory;
-    if (index->arena_count == 0)
-        return NULL;
-    if (!make_directory(index) || !make_granules(index))
-        return &error_no_memory;
-    return workers_run(threads, index->arena_count, fill_arena, &filler);
-}
-
-void index_deinit(struct object_index *index)
-{
-    free(index->arenas);
-    free(index->directory);
-    large_free(index->granules, index->granule_count, sizeof(*index->granules));
-    *index = (struct object_index){0};
-}
-
 size_t index_arena(const struct object_index *index, uint64_t arena)
 {
     size_t from = 0, to = index->arena_count;
@@ -147,4 +101,142 @@ size_t index_arena(const struct object_index *index, uint64_t arena)
             to = middle;
     }
     return from < index->arena_count && index->arenas[from] == arena ? from : SIZE_MAX;
+}
+
+/* ---- pages ---- */
+
+typedef VECTOR(struct index_group) group_vector;
+
+/* Puts the objects [first, end), which start in a page, into slots of the size of the first one.
+ * False where they do not fit such slots. */
+static bool fill_slots(const struct object_index *index, uint32_t first, uint32_t end,
+                       const struct index_page *page, struct index_group *groups)
+{
+    const uint64_t size = size_of(index, first);
+    uint32_t group = 0;
+    for (uint32_t object = first; object < end; object++) {
+        const uint32_t offset =
+            (uint32_t)(index->objects[object].address & (INDEX_PAGE - 1)) - page->begin;
+        const uint32_t slot = (uint32_t)((uint64_t)offset * page->reciprocal >> 32);
+        if (size_of(index, object) != size || slot * size != offset)
+            return false;
+        while (group < slot / INDEX_GROUP)
+            groups[++group].first = object;
+        groups[group].slots |= (uint64_t)1 << slot % INDEX_GROUP;
+    }
+    return true;
+}
+
+/* The objects [first, end) start in the page. */
+static bool fill_page(const struct object_index *index, uint32_t first, uint32_t end,
+                      struct index_page *page, group_vector *groups)
+{
+    const uint64_t size = size_of(index, first), limit = INDEX_PAGE;
+    const uint32_t offset = (uint32_t)(index->objects[first].address & (limit - 1));
+    page->groups = (uint32_t)groups->count;
+    page->begin = (uint16_t)(size < limit ? offset % size : offset);
+    page->reciprocal = size < limit ? (uint32_t)(((uint64_t)1 << 32) / size + 1) : 1;
+    if (size % 8 != 0) {
+        page->reciprocal = INDEX_IRREGULAR;
+        return true;
+    }
+    const uint32_t slots = size < limit ? (uint32_t)((limit - page->begin - 1) / size) + 1 : 1;
+    for (uint32_t i = 0; i < slots; i += INDEX_GROUP) {
+        const struct index_group group = {.first = first};
+        if (!vector_push(groups, group))
+            return false;
+    }
+    if (fill_slots(index, first, end, page, groups->data + page->groups))
+        return true;
+    page->reciprocal = INDEX_IRREGULAR;
+    groups->count = page->groups;
+    return true;
+}
+
+static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
+{
+    struct object_index *index = context;
+    struct index_arena *arena = &index->tables[task];
+    const uint64_t begin = index->arenas[task] << ARENA_SHIFT;
+    uint32_t object = first_from(index, 0, begin);
+    uint64_t end = object > 0 ? index->objects[object - 1].address + size_of(index, object - 1) : 0;
+    group_vector groups = {0};
+    bool good = true;
+    (void)worker;
+    if (!arena->pages)
+        return NULL;
+    for (uint64_t i = 0; i < INDEX_PAGES && good; i++) {
+        const uint64_t start = begin + i * INDEX_PAGE;
+        struct index_page *page = &arena->pages[i];
+        const uint64_t covered = end > start ? end - start : 0;
+        const uint32_t first = object;
+        *page = (struct index_page){.first = first, .reciprocal = 1, .begin = INDEX_PAGE};
+        page->covered = (uint16_t)(covered < INDEX_PAGE ? covered : INDEX_PAGE);
+        while (object < index->object_count && index->objects[object].address - start < INDEX_PAGE)
+            object++;
+        if (object == first)
+            continue;
+        good = fill_page(index, first, object, page, &groups);
+        end = index->objects[object - 1].address + size_of(index, object - 1);
+    }
+    arena->groups = groups.data;
+    return good ? NULL : &error_no_memory;
+}
+
+static struct g2h_error *fill_arenas(struct object_index *index, unsigned threads)
+{
+    const size_t pages = index->arena_count * INDEX_PAGES;
+    const bool is_sparse = pages > PAGES_ENOUGH && pages > index->object_count;
+    index->tables = calloc(index->arena_count, sizeof(*index->tables));
+    if (!index->tables)
+        return &error_no_memory;
+    for (size_t i = 0; i < index->arena_count; i++) {
+        const uint64_t begin = index->arenas[i] << ARENA_SHIFT;
+        const uint32_t first = is_sparse ? first_from(index, 0, begin) : 0;
+        const uint32_t objects =
+            is_sparse ? first_from(index, first, begin + (1u << ARENA_SHIFT)) - first : 0;
+        if (is_sparse && objects < OBJECTS_WORTH_IT)
+            continue;
+        index->tables[i].pages = malloc(INDEX_PAGES * sizeof(struct index_page));
+        if (!index->tables[i].pages)
+            return &error_no_memory;
+    }
+    return workers_run(threads, index->arena_count, fill_arena, index);
+}
+
+/* ---- all of it ---- */
+
+struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
+                             uint32_t count, const uint64_t *sizes, size_t shape_count,
+                             unsigned threads)
+{
+    *index = (struct object_index){.objects = objects, .object_count = count};
+    if (count == 0)
+        return NULL;
+    index->sizes = malloc(shape_count * sizeof(*sizes));
+    if (!index->sizes)
+        return &error_no_memory;
+    memcpy(index->sizes, sizes, shape_count * sizeof(*sizes));
+    const uint64_t last = size_of(index, count - 1);
+    index->low = objects[0].address;
+    index->high = objects[count - 1].address + (last ? last : 1);
+    index->first_arena = index->low >> ARENA_SHIFT;
+    if (!list_arenas(index))
+        return &error_no_memory;
+    if (index->arena_count == 0)
+        return NULL;
+    return make_directory(index) ? fill_arenas(index, threads) : &error_no_memory;
+}
+
+void index_deinit(struct object_index *index)
+{
+    for (size_t i = 0; i < index->arena_count && index->tables; i++) {
+        free(index->tables[i].pages);
+        free(index->tables[i].groups);
+    }
+    free(index->tables);
+    free(index->sizes);
+    free(index->arenas);
+    free(index->directory);
+    *index = (struct object_index){0};
 }

@@ -1,10 +1,11 @@
 /*
- * index: from an address to the object that may hold it, in a step or two.
+ * index: from an address to the object that holds it, in two steps that mostly stay in the cache.
  *
  * The address space that objects use is cut into arenas of 64 MiB (of Go's own size on 64-bit
- * systems), of which only those in use have entries, and each arena into granules of 128 bytes or
- * more. A granule knows the first object that starts in it or after; what is left is a search among
- * the objects of one granule.
+ * systems), of which only those in use have tables, and each arena into pages of 8 KiB. In a page
+ * of a Go heap all slots have one size: a page says where the first slot is, and from its groups of
+ * 64 slots which of them hold an object, and what number the first of these has. Neither the
+ * objects nor anything that is as large as they are need be looked at.
  */
 #ifndef HEAP_INDEX_H
 #define HEAP_INDEX_H
@@ -14,7 +15,13 @@
 
 #include "base/error.h"
 
-enum { ARENA_SHIFT = 26 };
+enum {
+    ARENA_SHIFT = 26,
+    INDEX_PAGE_SHIFT = 13,
+    INDEX_PAGE = 1 << INDEX_PAGE_SHIFT,
+    INDEX_PAGES = 1 << (ARENA_SHIFT - INDEX_PAGE_SHIFT), /* of an arena */
+    INDEX_GROUP = 64                                     /* slots of a group */
+};
 
 /*
  * An object, in 16 bytes, so that one line of the cache has all that is looked up of it: the number
@@ -27,95 +34,107 @@ enum { SHAPE_BITS = 24 };
 #define SHAPE_LIMIT  ((uint64_t)1 << SHAPE_BITS)
 #define OFFSET_LIMIT ((uint64_t)1 << (64 - SHAPE_BITS))
 
+struct index_group {
+    uint64_t slots; /* a bit for each that holds an object */
+    uint32_t first; /* the number of the first of these */
+};
+
+struct index_page {
+    uint32_t first;      /* the first object that starts in the page or behind it */
+    uint32_t groups;     /* its first group among those of the arena */
+    uint32_t reciprocal; /* 2^32 / size of a slot, rounded up; INDEX_IRREGULAR: objects are not in
+                            slots of one size */
+    uint16_t begin;      /* offset of the first slot that starts in the page; INDEX_PAGE: none */
+    uint16_t covered;    /* so many bytes belong to the object before the first */
+};
+enum { INDEX_IRREGULAR = 0 };
+
+struct index_arena {
+    struct index_page *pages; /* INDEX_PAGES; NULL where so few objects are not worth it */
+    struct index_group *groups;
+};
+
 struct object_index {
     uint64_t low, high; /* every object lies in [low, high) */
+    const struct heap_object *objects;
     uint32_t object_count;
-    unsigned granule_shift; /* 0: no granules, search among all objects */
-    uint64_t first_arena;   /* address >> ARENA_SHIFT of the lowest arena */
-    size_t arena_count;     /* arenas in use */
-    uint64_t *arenas;       /* their numbers, address >> ARENA_SHIFT, ascending */
+    uint64_t *sizes;      /* of objects, by shape */
+    uint64_t first_arena; /* address >> ARENA_SHIFT of the lowest arena */
+    size_t arena_count;   /* arenas in use; 0: too many, search among all objects */
+    uint64_t *arenas;     /* their numbers, address >> ARENA_SHIFT, ascending */
+    struct index_arena *tables;
     uint32_t *
         directory; /* arena number - first_arena → place among arenas, or UINT32_MAX; may be NULL */
-    uint32_t *granules; /* first object at or after each granule of each arena in use, and one entry
-                           more */
-    size_t granule_count;
 };
 
 /*
- * Builds the index of count objects with ascending addresses. size_of gives an object's size; only
- * the arenas that the objects lie in cost memory, and granules get larger where arenas are nearly
- * empty.
+ * Builds the index of count objects with ascending addresses that do not overlap. objects must stay
+ * where they are. sizes has an object's size, by its shape. Only arenas with objects cost memory,
+ * and those with a few, where there are many of them, no more than the objects.
  */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
-                             uint32_t count,
-                             uint64_t (*size_of)(const void *context, uint32_t object),
-                             const void *context, unsigned threads);
+                             uint32_t count, const uint64_t *sizes, size_t shape_count,
+                             unsigned threads);
 void index_deinit(struct object_index *index);
 
 /* The place of an arena among those in use, SIZE_MAX where it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena);
 
-/* The last of the objects [from, to) that starts at or before address; from - 1 where none does. */
-static inline uint32_t index_search(const struct heap_object *objects, uint32_t from, uint32_t to,
-                                    uint64_t address)
+/* index_find() by bisection. */
+uint32_t index_find_slowly(const struct object_index *index, uint64_t address);
+
+/* The tables of the arena of an address in [low, high); NULL where it has none. */
+static inline const struct index_arena *index_table(const struct object_index *index,
+                                                    uint64_t address)
 {
-    uint32_t count = to - from;
-    while (count > 0) { /* without a branch that depends on the address: it would be guessed wrong
-                           half the time */
-        uint32_t half = count / 2;
-        uint32_t above =
-            0 - (uint32_t)(objects[from + half].address <= address); /* all bits or none */
-        from += (half + 1) & above;
-        count = ((count - half - 1) & above) | (half & ~above);
-    }
-    return from - 1;
+    const uint64_t number = address >> ARENA_SHIFT;
+    const size_t arena = index->directory ? index->directory[number - index->first_arena]
+                                          : index_arena(index, number);
+    return arena < index->arena_count && index->tables[arena].pages ? &index->tables[arena] : NULL;
 }
 
-/* The granule of an address in [low, high); SIZE_MAX where its arena is not in use. */
-static inline size_t index_granule(const struct object_index *index, uint64_t address)
+static inline const struct index_page *index_page(const struct index_arena *arena, uint64_t address)
 {
-    size_t arena = index->directory
-                       ? index->directory[(address >> ARENA_SHIFT) - index->first_arena]
-                       : index_arena(index, address >> ARENA_SHIFT);
-    if (arena >= index->arena_count)
-        return SIZE_MAX;
-    return (arena << (ARENA_SHIFT - index->granule_shift)) |
-           (size_t)((address & ((1u << ARENA_SHIFT) - 1)) >> index->granule_shift);
+    return &arena->pages[(address & ((1u << ARENA_SHIFT) - 1)) >> INDEX_PAGE_SHIFT];
 }
 
-/* The last object that starts at or before address, which may hold it; UINT32_MAX where no object
- * can. */
-static inline uint32_t index_candidate(const struct object_index *index,
-                                       const struct heap_object *objects, uint64_t address)
+/* The number of bits that are set. */
+static inline unsigned count_bits(uint64_t bits)
+{
+    bits -= bits >> 1 & 0x5555555555555555;
+    bits = (bits & 0x3333333333333333) + (bits >> 2 & 0x3333333333333333);
+    return (unsigned)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
+}
+
+/* The object that holds address; UINT32_MAX where none does. */
+static inline uint32_t index_find(const struct object_index *index, uint64_t address)
 {
     if (address - index->low >= index->high - index->low)
         return UINT32_MAX;
-    if (!index->granules)
-        return index_search(objects, 0, index->object_count, address);
-    size_t granule = index_granule(index, address);
-    if (granule == SIZE_MAX)
+    const struct index_arena *arena = index_table(index, address);
+    if (!arena)
+        return index_find_slowly(index, address);
+    const struct index_page *page = index_page(arena, address);
+    const uint32_t offset = address & (INDEX_PAGE - 1);
+    if (offset < page->covered)
+        return page->first - 1;
+    if (page->reciprocal == INDEX_IRREGULAR)
+        return index_find_slowly(index, address);
+    if (offset < page->begin)
         return UINT32_MAX;
-    return index_search(objects, index->granules[granule], index->granules[granule + 1], address);
+    const uint32_t slot = (uint32_t)((uint64_t)(offset - page->begin) * page->reciprocal >> 32);
+    const struct index_group *group = &arena->groups[page->groups + slot / INDEX_GROUP];
+    const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
+    return (group->slots & bit) != 0 ? group->first + count_bits(group->slots & (bit - 1))
+                                     : UINT32_MAX;
 }
 
-/* Two steps that bring to the cache what index_candidate() will read of an address in [low, high).
- */
+/* Brings to the cache what index_find() will read first of an address in [low, high). */
 static inline void index_prefetch(const struct object_index *index, uint64_t address)
 {
-    size_t granule = index->granules ? index_granule(index, address) : SIZE_MAX;
-    if (granule != SIZE_MAX)
-        __builtin_prefetch(&index->granules[granule]);
-}
-
-static inline void index_prefetch_objects(const struct object_index *index,
-                                          const struct heap_object *objects, uint64_t address)
-{
-    size_t granule = index->granules ? index_granule(index, address) : SIZE_MAX;
-    if (granule == SIZE_MAX)
-        return;
-    uint32_t from = index->granules[granule], to = index->granules[granule + 1];
-    __builtin_prefetch(&objects[from]); /* mostly one line of the cache, at times two */
-    __builtin_prefetch(&objects[to]);
+    const struct index_arena *arena = index_table(index, address);
+    if (arena)
+        __builtin_prefetch(index_page(arena, address));
 }
 
 #endif

@@ -303,16 +303,23 @@ static struct g2h_error *read_records(struct loader *loader)
     return NULL;
 }
 
-static uint64_t size_of(const void *context, uint32_t object)
+static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
 {
-    return heap_object_size(context, object);
+    const size_t shapes = heap->shapes.list.count;
+    uint64_t *sizes = malloc((shapes + 1) * sizeof(*sizes));
+    if (!sizes)
+        return &error_no_memory;
+    for (size_t i = 0; i < shapes; i++)
+        sizes[i] = heap->shapes.list.data[i].size;
+    struct g2h_error *error =
+        index_init(&heap->index, heap->objects, heap->object_count, sizes, shapes, threads);
+    free(sizes);
+    return error;
 }
 
 /* The first words of interfaces: addresses of itabs, and of types. */
 static struct g2h_error *map_interfaces(struct g2h_heap *heap)
 {
-    heap->interface_low = UINT64_MAX;
-    heap->interface_high = 0;
     for (size_t i = 0; i < heap->types.count + heap->itabs.count; i++) {
         const struct heap_itab *itab =
             i < heap->types.count ? NULL : &heap->itabs.data[i - heap->types.count];
@@ -322,10 +329,8 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
             continue;
         if (!map_put(&heap->type_of_interface, address, type, &type))
             return &error_no_memory;
-        if (address < heap->interface_low)
-            heap->interface_low = address;
-        if (address + 1 > heap->interface_high)
-            heap->interface_high = address + 1;
+        const uint64_t hash = interface_hash(address);
+        heap->interface_filter[hash / 64] |= (uint64_t)1 << hash % 64;
     }
     return NULL;
 }
@@ -348,8 +353,7 @@ static struct g2h_error *load(struct loader *loader)
     if (!error)
         error = place_objects(heap, &loader->stretches, loader->threads);
     if (!error)
-        error = index_init(&heap->index, heap->objects, heap->object_count, size_of, heap,
-                           loader->threads);
+        error = make_index(heap, loader->threads);
     return error;
 }
 

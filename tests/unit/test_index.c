@@ -21,13 +21,8 @@ static void add(struct objects *objects, uint64_t address, uint64_t size)
         assert_true(objects->list && objects->sizes);
     }
     assert_true(objects->count == 0 || objects->list[objects->count - 1].address < address);
-    objects->list[objects->count].address = address;
+    objects->list[objects->count] = (struct heap_object){address, objects->count};
     objects->sizes[objects->count++] = size;
-}
-
-static uint64_t size_of(const void *context, uint32_t object)
-{
-    return ((const struct objects *)context)->sizes[object];
 }
 
 static void deinit(struct objects *objects)
@@ -37,18 +32,13 @@ static void deinit(struct objects *objects)
     *objects = (struct objects){0};
 }
 
-/* What the heap makes of a candidate. */
-static uint32_t find(const struct object_index *index, const struct objects *objects,
-                     uint64_t address)
+static void init(struct object_index *index, const struct objects *objects, unsigned threads)
 {
-    uint32_t object = index_candidate(index, objects->list, address);
-    if (object == UINT32_MAX)
-        return UINT32_MAX;
-    assert_true(object < objects->count);
-    return address - objects->list[object].address < objects->sizes[object] ? object : UINT32_MAX;
+    assert_no_error(
+        index_init(index, objects->list, objects->count, objects->sizes, objects->count, threads));
 }
 
-/* By bisection over all objects: no granules, no arenas. */
+/* By bisection over all objects: no pages, no arenas. */
 static uint32_t find_slowly(const struct objects *objects, uint64_t address)
 {
     uint32_t from = 0, to = objects->count;
@@ -66,12 +56,12 @@ static uint32_t find_slowly(const struct objects *objects, uint64_t address)
 
 /* All boundaries of all objects, of the arenas around them, and random addresses between. Takes the
  * objects. */
-static void check(struct objects *objects, bool granules)
+static void check(struct objects *objects, bool has_tables)
 {
     struct object_index index;
     uint64_t random = 5;
-    assert_no_error(index_init(&index, objects->list, objects->count, size_of, objects, 2));
-    assert_int_equal(index.granules != NULL, granules);
+    init(&index, objects, 2);
+    assert_int_equal(index.tables != NULL, has_tables);
     for (uint32_t i = 0; i < objects->count; i++) {
         const uint64_t start = objects->list[i].address, end = start + objects->sizes[i];
         const uint64_t places[] = {start,
@@ -88,17 +78,15 @@ static void check(struct objects *objects, bool granules)
                                    end / ARENA * ARENA + ARENA - 1,
                                    start + unit_random(&random) % (4 * ARENA)};
         for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++)
-            if (find(&index, objects, places[j]) != find_slowly(objects, places[j]))
+            if (index_find(&index, places[j]) != find_slowly(objects, places[j]))
                 fail_msg("address 0x%llx", (unsigned long long)places[j]);
-        if (start - index.low < index.high - index.low) { /* must not read outside of anything */
-            index_prefetch(&index, start);
-            index_prefetch_objects(&index, objects->list, start);
-        }
+        if (start - index.low < index.high - index.low)
+            index_prefetch(&index, start); /* must not read outside of anything */
     }
     const uint64_t ends[] = {
         0, 1, UINT64_MAX, index.low - 1, index.high, index.high + 1, (uint64_t)1 << 63};
     for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++)
-        assert_int_equal(find(&index, objects, ends[j]), find_slowly(objects, ends[j]));
+        assert_int_equal(index_find(&index, ends[j]), find_slowly(objects, ends[j]));
     index_deinit(&index);
     deinit(objects);
 }
@@ -120,10 +108,10 @@ static void no_objects(void **state)
 {
     (void)state;
     struct object_index index;
-    assert_no_error(index_init(&index, NULL, 0, size_of, NULL, 2));
-    assert_int_equal(index_candidate(&index, NULL, 0), UINT32_MAX);
-    assert_int_equal(index_candidate(&index, NULL, UINT64_MAX), UINT32_MAX);
-    assert_int_equal(index_candidate(&index, NULL, 0xc000000000), UINT32_MAX);
+    assert_no_error(index_init(&index, NULL, 0, NULL, 0, 2));
+    assert_int_equal(index_find(&index, 0), UINT32_MAX);
+    assert_int_equal(index_find(&index, UINT64_MAX), UINT32_MAX);
+    assert_int_equal(index_find(&index, 0xc000000000), UINT32_MAX);
     index_deinit(&index);
 }
 
@@ -146,6 +134,32 @@ static void one_arena(void **state)
     add_random(&objects, 0xc000000000, 20000, 64);
     check(&objects, true);
     add_random(&objects, 0xc000000000 + 8, 20000, 3000);
+    check(&objects, true);
+}
+
+/* Pages as Go fills them: slots of one size, some of them free; those that begin in the page
+ * before; and pages that are not so. */
+static void slots_of_pages(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {8,    16,   24,   48,   112,   128, 1152, 1408,
+                                     2048, 3072, 8192, 9472, 24576, 20,  8184};
+    struct objects objects = {0};
+    uint64_t random = 3, address = 0xc000000000;
+    for (unsigned i = 0; i < 3000; i++) {
+        const uint64_t size = sizes[unit_random(&random) % (sizeof(sizes) / sizeof(*sizes))];
+        const uint64_t slots = (3 * 8192) / size, odd = unit_random(&random) % 8;
+        const unsigned full = unit_random(&random) % 3;
+        for (uint64_t slot = 0; slot < slots; slot++) {
+            const bool is_other = odd == 0 && slot == slots / 2 && size >= 24;
+            if (full != 0 && unit_random(&random) % (4 * full) != 0)
+                continue;
+            /* of another size, or not where a slot begins */
+            add(&objects, address + slot * size + (is_other && i % 2 ? 8 : 0),
+                is_other ? size - 8 : size);
+        }
+        address += 3 * 8192 + unit_random(&random) % 2 * 8192;
+    }
     check(&objects, true);
 }
 
@@ -173,7 +187,7 @@ static void arenas_far_apart(void **state)
     check(&objects, true);
 }
 
-/* Granules get larger, so the index does not. */
+/* Such arenas have no tables. */
 static void nearly_empty_arenas(void **state)
 {
     (void)state;
@@ -181,8 +195,9 @@ static void nearly_empty_arenas(void **state)
     struct object_index index;
     for (uint64_t i = 0; i < 50000; i++)
         add(&objects, 0xc000000000 + i * ARENA + i % 1000 * 64, 64);
-    assert_no_error(index_init(&index, objects.list, objects.count, size_of, &objects, 3));
-    assert_true(index.granule_count <= 9u << 20); /* 36 MB at most */
+    init(&index, &objects, 3);
+    for (size_t i = 0; i < index.arena_count; i++)
+        assert_null(index.tables[i].pages); /* 128 KB for an object would be too much */
     index_deinit(&index);
     check(&objects, true);
 }
@@ -213,9 +228,10 @@ int main(void)
 {
     const struct CMUnitTest index[] = {
         cmocka_unit_test(no_objects),          cmocka_unit_test(one_object),
-        cmocka_unit_test(one_arena),           cmocka_unit_test(arena_boundaries),
-        cmocka_unit_test(arenas_far_apart),    cmocka_unit_test(nearly_empty_arenas),
-        cmocka_unit_test(objects_over_arenas), cmocka_unit_test(too_many_arenas),
+        cmocka_unit_test(one_arena),           cmocka_unit_test(slots_of_pages),
+        cmocka_unit_test(arena_boundaries),    cmocka_unit_test(arenas_far_apart),
+        cmocka_unit_test(nearly_empty_arenas), cmocka_unit_test(objects_over_arenas),
+        cmocka_unit_test(too_many_arenas),
     };
     return UNIT_RUN(index);
 }
