@@ -107,6 +107,8 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     const struct g2h_heap *heap = graph->heap;
     for (size_t i = 0; i < batch->count; i++)
         index_prefetch(&heap->index, batch->values[i]);
+    for (size_t i = 0; i < batch->count; i++)
+        index_prefetch_slots(&heap->index, batch->values[i]);
     for (size_t i = 0; i < batch->count; i++) {
         uint32_t target = heap_find(heap, batch->values[i]);
         batch->targets[i] = target;
@@ -118,7 +120,7 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
     batch->count = 0;
 }
 
-static bool collect_name(struct collector *collector, struct namer *namer, uint64_t offset)
+static inline bool collect_name(struct collector *collector, struct namer *namer, uint64_t offset)
 {
     const struct edge_name name = namer_name(namer, offset);
     uint32_t value;
@@ -151,6 +153,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
         struct namer namer;
         uint64_t offset, value;
         block->starts[i] = (uint32_t)count;
+        heap_prefetch(heap, (uint64_t)first + i + OBJECTS_AHEAD);
         if (!shape->has_pointers)
             continue;
         heap_object(heap, first + i, &object);

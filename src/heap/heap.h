@@ -85,7 +85,7 @@ struct heap_frame {
 
 typedef VECTOR(uint64_t) offset_vector;
 
-enum { FILTER_SHIFT = 16 };
+enum { FILTER_SHIFT = 14 };
 
 struct g2h_heap {
     const struct g2h_input *input;
@@ -212,6 +212,17 @@ static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 {
     return index_find(&heap->index, address);
 }
+
+/* Brings the contents of an object that will be walked over to the cache; of any number. */
+static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
+{
+    if (object >= heap->object_count || !heap_shape(heap, (uint32_t)object)->has_pointers)
+        return;
+    const uint8_t *contents = heap->input->data + heap_offset(heap, (uint32_t)object);
+    __builtin_prefetch(contents);
+    __builtin_prefetch(contents + 64);
+}
+enum { OBJECTS_AHEAD = 8 }; /* so many objects before it is walked over */
 
 /* Reads the record at offset, which was read before. */
 void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *ret);

@@ -115,10 +115,10 @@ static bool fill_slots(const struct object_index *index, uint32_t first, uint32_
     const uint64_t size = size_of(index, first);
     uint32_t group = 0;
     for (uint32_t object = first; object < end; object++) {
-        const uint32_t offset =
-            (uint32_t)(index->objects[object].address & (INDEX_PAGE - 1)) - page->begin;
-        const uint32_t slot = (uint32_t)((uint64_t)offset * page->reciprocal >> 32);
-        if (size_of(index, object) != size || slot * size != offset)
+        const uint64_t address = index->objects[object].address;
+        const uint32_t slot = index_slot(page, address);
+        if (size_of(index, object) != size ||
+            page->begin + slot * size != (address & (INDEX_PAGE - 1)))
             return false;
         while (group < slot / INDEX_GROUP)
             groups[++group].first = object;

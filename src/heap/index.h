@@ -98,6 +98,13 @@ static inline const struct index_page *index_page(const struct index_arena *aren
     return &arena->pages[(address & ((1u << ARENA_SHIFT) - 1)) >> INDEX_PAGE_SHIFT];
 }
 
+/* The slot of an address behind the page's begin. */
+static inline uint32_t index_slot(const struct index_page *page, uint64_t address)
+{
+    const uint32_t offset = (uint32_t)(address & (INDEX_PAGE - 1)) - page->begin;
+    return (uint32_t)((uint64_t)offset * page->reciprocal >> 32);
+}
+
 /* The number of bits that are set. */
 static inline unsigned count_bits(uint64_t bits)
 {
@@ -122,19 +129,29 @@ static inline uint32_t index_find(const struct object_index *index, uint64_t add
         return index_find_slowly(index, address);
     if (offset < page->begin)
         return UINT32_MAX;
-    const uint32_t slot = (uint32_t)((uint64_t)(offset - page->begin) * page->reciprocal >> 32);
+    const uint32_t slot = index_slot(page, address);
     const struct index_group *group = &arena->groups[page->groups + slot / INDEX_GROUP];
     const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
     return (group->slots & bit) != 0 ? group->first + count_bits(group->slots & (bit - 1))
                                      : UINT32_MAX;
 }
 
-/* Brings to the cache what index_find() will read first of an address in [low, high). */
+/* Two steps that bring to the cache what index_find() will read of an address in [low, high). */
 static inline void index_prefetch(const struct object_index *index, uint64_t address)
 {
     const struct index_arena *arena = index_table(index, address);
     if (arena)
         __builtin_prefetch(index_page(arena, address));
+}
+
+static inline void index_prefetch_slots(const struct object_index *index, uint64_t address)
+{
+    const struct index_arena *arena = index_table(index, address);
+    if (!arena || !arena->groups)
+        return;
+    const struct index_page *page = index_page(arena, address);
+    if ((address & (INDEX_PAGE - 1)) >= page->begin)
+        __builtin_prefetch(&arena->groups[page->groups + index_slot(page, address) / INDEX_GROUP]);
 }
 
 #endif

@@ -240,6 +240,7 @@ static struct g2h_error *write_object_edges(const struct g2h_graph *graph, size_
     uint64_t child = graph_object_child(graph, first);
     for (uint32_t i = 0; i < block->objects; i++) {
         struct g2h_error *error = NULL;
+        heap_prefetch(graph->heap, (uint64_t)first + i + OBJECTS_AHEAD);
         if (block->starts[i] < block->starts[i + 1])
             error = write_pointers(graph, first + i, &entry_names, buffer);
         for (; !error && graph_is_child_of(graph, child, first + i); child++) {

@@ -713,6 +713,9 @@ void typer_flush(struct typer *typer)
     for (size_t i = 0; i < count; i++)
         if (typer->batch[i].target == NO_TARGET)
             index_prefetch(&heap->index, typer->batch[i].value);
+    for (size_t i = 0; i < count; i++)
+        if (typer->batch[i].target == NO_TARGET)
+            index_prefetch_slots(&heap->index, typer->batch[i].value);
     for (size_t i = 0; i < count; i++) {
         struct reference *reference = &typer->batch[i];
         if (reference->target == NO_TARGET)

@@ -80,8 +80,10 @@ static void check(struct objects *objects, bool has_tables)
         for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++)
             if (index_find(&index, places[j]) != find_slowly(objects, places[j]))
                 fail_msg("address 0x%llx", (unsigned long long)places[j]);
-        if (start - index.low < index.high - index.low)
-            index_prefetch(&index, start); /* must not read outside of anything */
+        if (start - index.low < index.high - index.low) { /* must not read outside of anything */
+            index_prefetch(&index, start);
+            index_prefetch_slots(&index, start);
+        }
     }
     const uint64_t ends[] = {
         0, 1, UINT64_MAX, index.low - 1, index.high, index.high + 1, (uint64_t)1 << 63};
