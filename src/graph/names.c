@@ -707,11 +707,10 @@ static struct edge_name untyped_name(const struct namer *namer, uint64_t offset)
     return name;
 }
 
-struct edge_name namer_name_other(struct namer *namer, uint64_t offset)
+void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
-    struct edge_name typed;
-    return namer->names->typing && typed_name(namer, offset, &typed) ? typed
-                                                                     : untyped_name(namer, offset);
+    if (!namer->names->typing || !typed_name(namer, offset, ret))
+        *ret = untyped_name(namer, offset);
 }
 
 /* The way to the word at offset of a type, behind what leads to the value. */

@@ -146,7 +146,7 @@ struct namer {
 
 /* namer_init() and namer_name() for what is not plain. */
 void namer_init_other(struct namer *namer);
-struct edge_name namer_name_other(struct namer *namer, uint64_t offset);
+void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret);
 
 static inline void namer_init(struct namer *namer, const struct names *names, uint32_t object,
                               const struct shape *shape, const struct g2h_bytes *contents)
@@ -169,7 +169,9 @@ static inline struct edge_name namer_name(struct namer *namer, uint64_t offset)
         (offset < word ||
          !heap_maybe_interface(heap, heap_word(heap, namer->contents.data + offset - word))))
         return (struct edge_name){.form = EDGE_NAME_KEY, .value = offset};
-    return namer_name_other(namer, offset);
+    struct edge_name name;
+    namer_name_other(namer, offset, &name);
+    return name;
 }
 
 /* Whether that name is_entry; then namer->value is its bucket or group. */

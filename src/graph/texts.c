@@ -77,6 +77,17 @@ static inline size_t first_slot(const struct texts *texts, uint32_t hash)
     return (size_t)((uint64_t)hash * texts->slot_count >> 32);
 }
 
+/* A slot's content but for the number. */
+static inline uint32_t tag_of(const struct texts *texts, uint32_t hash)
+{
+    return (uint32_t)((uint64_t)hash << texts->number_bits);
+}
+
+static inline uint32_t number_in(const struct texts *texts, uint32_t slot)
+{
+    return slot & (uint32_t)(((uint64_t)1 << texts->number_bits) - 1);
+}
+
 static inline size_t next_slot(const struct texts *texts, size_t slot)
 {
     return slot + 1 < texts->slot_count ? slot + 1 : 0;
@@ -99,11 +110,13 @@ static bool grow(struct texts *texts, size_t more)
     large_free(texts->slots, old_count, sizeof(*slots));
     texts->slots = slots;
     texts->slot_count = count;
+    for (texts->number_bits = 0; texts->number_bits < 32 && count >> texts->number_bits != 0;)
+        texts->number_bits++; /* no number has all its bits set */
     for (uint32_t i = 0; i < texts->hashes.count; i++) {
         size_t slot = first_slot(texts, texts->hashes.data[i]);
         while (slots[slot] != UINT32_MAX)
             slot = next_slot(texts, slot);
-        slots[slot] = i;
+        slots[slot] = tag_of(texts, texts->hashes.data[i]) | i;
     }
     return true;
 }
@@ -151,19 +164,22 @@ static bool number_text(struct texts *texts, const struct text_entry *entry, uin
     if (texts->text.failed || texts->other.failed ||
         (is_full(texts, 1) && !grow(texts, texts->hashes.count)))
         return false;
+    const uint32_t tag = tag_of(texts, hash);
     for (size_t slot = first_slot(texts, hash);; slot = next_slot(texts, slot)) {
-        const uint32_t number = texts->slots[slot];
-        if (number == UINT32_MAX) {
+        const uint32_t content = texts->slots[slot], number = number_in(texts, content);
+        if (content == UINT32_MAX) {
             if (is_key(entry)) {
                 *ret = NAME_NONE;
                 texts->room -= texts->text.size <= texts->room ? texts->text.size : texts->room;
                 if (texts->room == 0)
                     return true;
             }
-            *ret = texts->slots[slot] = (uint32_t)texts->hashes.count;
+            *ret = (uint32_t)texts->hashes.count;
+            texts->slots[slot] = tag | *ret;
             return vector_push(&texts->hashes, hash) && vector_push(&texts->entries, *entry);
         }
-        if (texts->hashes.data[number] == hash && is_same(texts, number, entry, &is_made)) {
+        if (content - number == tag && texts->hashes.data[number] == hash &&
+            is_same(texts, number, entry, &is_made)) {
             *ret = number;
             return true;
         }
@@ -271,9 +287,11 @@ static struct g2h_error *number_objects(void *context, const struct worker_buffe
         if (i + AHEAD < count)
             __builtin_prefetch(&texts->slots[first_slot(texts, hashed[i + AHEAD].hash)]);
         if (i + AHEAD / 2 < count) {
-            const uint32_t near = texts->slots[first_slot(texts, hashed[i + AHEAD / 2].hash)];
-            if (near != UINT32_MAX)
-                __builtin_prefetch(&texts->hashes.data[near]);
+            const uint32_t hash = hashed[i + AHEAD / 2].hash;
+            const uint32_t near = texts->slots[first_slot(texts, hash)];
+            const uint32_t number = number_in(texts, near);
+            if (near != UINT32_MAX && near - number == tag_of(texts, hash))
+                __builtin_prefetch(&texts->hashes.data[number]);
         }
         if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
             return &error_no_memory;

@@ -31,8 +31,10 @@ struct texts {
     const struct string_pool *strings;
     struct text text, other;
     VECTOR(uint32_t) hashes; /* by string, those of the pool first */
-    uint32_t *slots;         /* a hash table of strings, UINT32_MAX where free */
+    uint32_t *slots;         /* a hash table: a string's number, above it bits of its hash, so that
+                                few others need be looked at; UINT32_MAX where free */
     size_t slot_count;
+    unsigned number_bits;
     struct recent_text *recent; /* by hash: maps tend to have the same few keys */
     uint64_t room; /* for the names of map entries, in bytes; 0 once one has not found any */
 };
@@ -65,6 +67,13 @@ void texts_finish(struct texts *texts);
 
 /* Appends the text of an entry. */
 void texts_append(const struct texts *texts, const struct text_entry *entry, struct text *text);
+
+/* Brings what an entry's text is made of to the cache. */
+static inline void texts_prefetch(const struct texts *texts, const struct text_entry *entry)
+{
+    const struct g2h_heap *heap = texts->names->heap;
+    __builtin_prefetch(heap->input->data + heap_offset(heap, entry->object));
+}
 
 /* ---- names of map entries (entries.c) ---- */
 

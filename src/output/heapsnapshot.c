@@ -20,7 +20,7 @@
 #include "output/lines.h"
 #include "output/sink.h"
 
-enum { STRINGS_PER_TASK = 1 << 15 };
+enum { STRINGS_PER_TASK = 1 << 15, TEXTS_AHEAD = 8 };
 
 /* V8's lists as of Chromium 156 and Node 20; DESIGN: other readers insist on all of them. */
 static const char meta[] =
@@ -289,7 +289,10 @@ static struct g2h_error *write_strings(const struct g2h_graph *graph, size_t num
             continue;
         }
         text.size = 0;
-        texts_append(&graph->texts, &graph->texts.entries.data[i - graph->strings.count], &text);
+        const struct text_entry *entry = &graph->texts.entries.data[i - graph->strings.count];
+        if (i + TEXTS_AHEAD < count)
+            texts_prefetch(&graph->texts, entry + TEXTS_AHEAD);
+        texts_append(&graph->texts, entry, &text);
         good = !text.failed && write_string(buffer, false, text.data, text.size);
     }
     text_deinit(&text);

@@ -154,7 +154,7 @@ struct object_type {
         OBJECT_PART,  /* its start, or some other part, is a value of type; the rest is unknown */
     } form;
     uint32_t type;
-    bool is_guess;
+    uint32_t is_guess; /* as wide as the others: they are given back in one register */
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
