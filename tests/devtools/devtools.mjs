@@ -118,19 +118,25 @@ export class Snapshot {
 
   /** The node with this id, or undefined. */
   nodeById(id) {
-    if (this.#ordinals === undefined && this.nodeCount <= 2 ** 23) {
-      this.#ordinals = new Map();
+    if (this.#ordinals === undefined) {
+      // A Map takes 16 million entries at most: a hash table of ordinals + 1, at most half full.
+      this.#ordinals = new Uint32Array(2 ** Math.ceil(Math.log2(2 * this.nodeCount + 2)));
       for (let ordinal = 0; ordinal < this.nodeCount; ordinal++) {
-        this.#ordinals.set(this.#idOf(ordinal), ordinal);
+        this.#ordinals[this.#slotOf(this.#idOf(ordinal))] = ordinal + 1;
       }
     }
-    if (this.#ordinals !== undefined) {
-      const ordinal = this.#ordinals.get(id);
-      return ordinal === undefined ? undefined : this.node(ordinal);
+    const found = this.#ordinals[this.#slotOf(id)];
+    return found === 0 ? undefined : this.node(found - 1);
+  }
+
+  /** Where this id is in the hash table, or would be. */
+  #slotOf(id) {
+    const mask = this.#ordinals.length - 1;
+    let slot = (Math.imul(id, 0x9e3779b1) >>> 5) & mask;
+    while (this.#ordinals[slot] !== 0 && this.#idOf(this.#ordinals[slot] - 1) !== id) {
+      slot = (slot + 1) & mask;
     }
-    // More entries than a Map can take, or nearly so.
-    const index = this.worker.nodeIndexForId(id);
-    return index === undefined ? undefined : new Node(this, index);
+    return slot;
   }
 
   #idOf(ordinal) {

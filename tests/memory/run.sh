@@ -1,0 +1,119 @@
+#!/bin/bash
+# A dump larger than the memory there is: converted in a control group whose limit is below the dump's size, page cache
+# included, it gives the same bytes as without a limit. TAP on standard output.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   MEMORY_GROUP         a group of the memory controller (v1 or v2) in which this may make groups of its own; else
+#                        systemd-run is asked for one. Without either all is skipped.
+#   BUILD                where everything goes (default: build/memory); its file system must not be tmpfs, whose files
+#                        are memory
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+top=$PWD
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+build=${BUILD:-$top/build/memory}
+dump=$build/heap.dump exe=$build/heapgen
+names=('without types' 'with types' 'folded')
+
+skip() {
+	local name
+	for name in "${names[@]}"; do
+		echo "ok - a dump larger than memory, $name # SKIP $1"
+	done
+	exit 0
+}
+
+# in_group MB COMMAND...: runs it where it may use so much memory; the file pressed says how often the limit was met.
+in_group() {
+	local limit=$(($1 << 20)) status=0
+	shift
+	if [ "$kind" = systemd ]; then
+		# shellcheck disable=SC2016  # for the inner shell
+		systemd-run "${systemd[@]}" -p MemoryMax=$limit -p MemorySwapMax=0 bash -c '
+			"$@"
+			status=$?
+			sed -n "s/^max //p" "/sys/fs/cgroup$(sed -n "s/^0:://p" /proc/self/cgroup)/memory.events" >"$0"
+			exit $status' "$build/pressed" "$@"
+		return
+	fi
+	mkdir "$group" || return
+	if [ "$kind" = v2 ]; then
+		echo $limit >"$group/memory.max"
+		[ ! -e "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"
+	else
+		echo $limit >"$group/memory.limit_in_bytes"
+	fi
+	(echo "$BASHPID" >"$group/cgroup.procs" && exec "$@") || status=$?
+	if [ "$kind" = v2 ]; then
+		sed -n 's/^max //p' "$group/memory.events" >"$build/pressed"
+	else
+		cat "$group/memory.failcnt" >"$build/pressed"
+	fi
+	for _ in 1 2 3 4 5; do # what has ended may take a moment to leave
+		rmdir "$group" 2>/dev/null && break
+		sleep 0.2
+	done
+	return $status
+}
+
+# Which kind of group there is, by what a group is good for.
+find_group() {
+	if [ -n "${MEMORY_GROUP-}" ]; then
+		group=$MEMORY_GROUP/go2heapsnapshot-test.$$
+		if [ -e "$MEMORY_GROUP/memory.limit_in_bytes" ]; then kind=v1; else kind=v2; fi
+		[ $kind = v1 ] || grep -qw memory "$MEMORY_GROUP/cgroup.subtree_control" ||
+			echo +memory >"$MEMORY_GROUP/cgroup.subtree_control"
+		in_group 64 true || skip "no group can be made in $MEMORY_GROUP"
+		return
+	fi
+	command -v systemd-run >/dev/null || skip 'no memory control group: no systemd-run, and MEMORY_GROUP names none'
+	kind=systemd systemd=(--user --scope -q)
+	[ "$(id -u)" -ne 0 ] || systemd=(--scope -q)
+	in_group 64 true 2>/dev/null || skip 'no memory control group: systemd-run makes none, and MEMORY_GROUP names none'
+	[ -s "$build/pressed" ] || skip 'no memory control group: that of systemd-run does not count memory'
+}
+
+# converts NAME MB ARGUMENT...: under a limit of so many MB the dump gives what it gives without one.
+converts() {
+	local name="a dump larger than memory, $1" limit=$2 why=''
+	shift 2
+	rm -f "$build/pressed"
+	if ! "$converter" -o "$build/whole" "$@" "$dump" 2>"$build/log"; then
+		why='it does not convert without a limit'
+	elif sync "$dump" && # out of the page cache, or its pages are another group's, and cost this one nothing
+		! { dd of="$dump" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null &&
+			in_group "$limit" "$converter" "$@" "$dump" >"$build/short" 2>"$build/log"; }; then
+		why="it does not convert in $limit MB"
+	elif ! cmp "$build/whole" "$build/short" 2>"$build/log"; then
+		why='other bytes'
+	elif [ "$(cat "$build/pressed")" -eq 0 ]; then
+		why="$limit MB were enough: nothing was tested"
+	fi
+	if [ -z "$why" ]; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		{ echo "$why" && tail -n 10 "$build/log"; } | sed 's/^/# /'
+	fi
+	rm -f "$build/whole" "$build/short"
+}
+
+mkdir -p "$build"
+[ "$(stat -f -c %T "$build")" != tmpfs ] || skip 'build is on tmpfs'
+find_group
+if [ ! -s "$dump" ]; then
+	. tests/go.sh
+	# shellcheck disable=SC2086  # words
+	set -- $goroots
+	go=${!#}/bin/go
+	if ! (cd tools/bench/heapgen && "$go" build -o "$exe" . && "$exe" -n 1000000 -o "$dump") >"$build/log" 2>&1; then
+		echo 'not ok - heapgen builds and dumps itself'
+		sed 's/^/# /' "$build/log"
+		exit 1
+	fi
+fi
+# 118 MB of dump. Its conversion needs 46 MB of anonymous memory, 63 with types, 81 folded.
+converts 'without types' 64
+converts 'with types' 96 --exe "$exe"
+converts 'folded' 104 --max-nodes 100K
+rm -f "$dump"
