@@ -423,7 +423,9 @@ static uint64_t part_key(const struct names *names, uint32_t object, const struc
 
 bool names_part_key(const struct names *names, uint32_t object, uint64_t *ret)
 {
-    if (typing_is_plain(names->typing, object))
+    const struct typing *typing = names->typing;
+    if (typing_is_plain(typing, object) ||
+        (typing->claims[object] == 0 && !typing_is_parted(typing, object)))
         return false;
     const struct object_type what = typing_object(names->typing, object);
     *ret = part_key(names, object, &what);

@@ -306,7 +306,7 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
     struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct text))};
     size_t most = 0; /* that there may be: so the table need not grow beside an older one */
     for (uint32_t object = 0; object < typing->heap->object_count; object++)
-        most += typing_is_text(typing, object);
+        most += typing->texts[object] != 0;
     if (!numbering.own || (is_full(texts, most) && !grow(texts, most))) {
         free(numbering.own);
         return &error_no_memory;

@@ -16,13 +16,8 @@ static void refer(struct typer *typer, enum reference_form form, const struct po
     if (pointer->value == 0 || (form != REFERENCE_TEXT && form != REFERENCE_CLOSURE &&
                                 type >= typer->typing->types->list.count))
         return;
-    const struct reference reference = {.value = pointer->value,
-                                        .count = count,
-                                        .type = type,
-                                        .target = pointer->target,
-                                        .source = pointer->source,
-                                        .form = (uint8_t)form};
-    typer_refer(typer, &reference);
+    typer_refer(typer, form, pointer->value, count, type, pointer->target,
+                (enum source)pointer->source);
 }
 
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source)

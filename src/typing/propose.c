@@ -694,22 +694,12 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
 
 /* ---- references ---- */
 
-void typer_refer(struct typer *typer, const struct reference *reference)
-{
-    const struct g2h_heap *heap = typer->typing->heap;
-    if (reference->value - heap->index.low >= heap->index.high - heap->index.low)
-        return;
-    typer->batch[typer->batch_count++] = *reference;
-    if (typer->batch_count == BATCH)
-        typer_flush(typer);
-}
-
-/* Many at a time, so that the memory each needs is on its way before it is read. */
-void typer_flush(struct typer *typer)
+static void find_targets(struct typer *typer)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     const size_t count = typer->batch_count;
+    typer->unknown_targets = false;
     for (size_t i = 0; i < count; i++)
         if (typer->batch[i].target == NO_TARGET)
             index_prefetch(&heap->index, typer->batch[i].value);
@@ -718,14 +708,24 @@ void typer_flush(struct typer *typer)
             index_prefetch_slots(&heap->index, typer->batch[i].value);
     for (size_t i = 0; i < count; i++) {
         struct reference *reference = &typer->batch[i];
-        if (reference->target == NO_TARGET)
-            reference->target = heap_find(heap, reference->value);
+        if (reference->target != NO_TARGET)
+            continue;
+        reference->target = heap_find(heap, reference->value);
         if (reference->target == NO_TARGET)
             continue;
         __builtin_prefetch(&heap->objects[reference->target]);
         __builtin_prefetch(reference->form == REFERENCE_TEXT ? &typing->texts[reference->target]
                                                              : &typing->claims[reference->target]);
     }
+}
+
+void typer_flush(struct typer *typer)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const size_t count = typer->batch_count;
+    if (typer->unknown_targets)
+        find_targets(typer);
     for (size_t i = 0; i < count; i++) {
         const struct reference *reference = &typer->batch[i];
         if (reference->target != NO_TARGET && reference->form != REFERENCE_TEXT &&

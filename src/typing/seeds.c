@@ -121,17 +121,13 @@ void typer_sweep(struct typer *typer, uint32_t object)
 
 static void seed_value(struct typer *typer, uint64_t address, uint32_t type)
 {
-    struct reference reference = {
-        .value = address, .type = type, .target = NO_TARGET, .source = SOURCE_RUNTIME};
     if (type != TYPE_NONE)
-        typer_refer(typer, &reference);
+        typer_refer(typer, REFERENCE_VALUE, address, 0, type, NO_TARGET, SOURCE_RUNTIME);
 }
 
 static void seed_closure(struct typer *typer, uint64_t address)
 {
-    struct reference reference = {
-        .value = address, .target = NO_TARGET, .source = SOURCE_CLOSURE, .form = REFERENCE_CLOSURE};
-    typer_refer(typer, &reference);
+    typer_refer(typer, REFERENCE_CLOSURE, address, 0, 0, NO_TARGET, SOURCE_CLOSURE);
 }
 
 static void seed_records(struct typer *typer)

@@ -38,7 +38,8 @@ struct typer {
     item_vector items; /* new claims */
     struct reference batch[BATCH];
     size_t batch_count;
-    bool texts_only; /* of objects only strings are followed; else all but strings */
+    bool unknown_targets; /* of the batch */
+    bool texts_only;      /* of objects only strings are followed; else all but strings */
     bool no_memory;
 };
 
@@ -65,9 +66,35 @@ static inline struct shard *shard_of(struct typing *typing, uint32_t object)
 
 /* ---- propose.c ---- */
 
-/* Hands over a reference; it is looked at when the batch is full, or with typer_flush(). */
-void typer_refer(struct typer *typer, const struct reference *reference);
 void typer_flush(struct typer *typer);
+
+/*
+ * Hands over a reference into the heap's range, or with a target; it is looked at when the batch is
+ * full, or with typer_flush(). Many at a time, so that the memory each needs is on its way before
+ * it is read.
+ */
+static inline void typer_refer(struct typer *typer, enum reference_form form, uint64_t value,
+                               uint64_t count, uint32_t type, uint32_t target, enum source source)
+{
+    const struct typing *typing = typer->typing;
+    if (target == NO_TARGET && !in_heap_range(typing->heap, value))
+        return;
+    if (typer->batch_count == BATCH)
+        typer_flush(typer);
+    struct reference *reference = &typer->batch[typer->batch_count++];
+    reference->value = value;
+    reference->count = count;
+    reference->type = type;
+    reference->target = target;
+    reference->source = (uint8_t)source;
+    reference->form = (uint8_t)form;
+    if (target == NO_TARGET) {
+        typer->unknown_targets = true;
+        return;
+    }
+    __builtin_prefetch(&typing->heap->objects[target]);
+    __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
+}
 
 /* Proposes a type for an object itself. */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,

@@ -317,6 +317,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
     typer->texts_only = true;
     for (uint32_t object = first; object < end; object++) {
+        heap_prefetch(typing->heap, (uint64_t)object + OBJECTS_AHEAD);
         if (!object_has_pointers(typing->heap, object))
             continue;
         if (typing->claims[object] != 0)
@@ -556,7 +557,7 @@ const struct debug_local *typing_local_at(const struct typing *typing,
 }
 
 /* Bytes: a string says what they mean, an array of them does not. */
-static bool yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
+bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
            ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
@@ -597,7 +598,7 @@ struct object_type typing_object(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     const struct region *region;
-    if (typing->texts[object] != 0 && (claim == 0 || yields_to_text(typing, object, claim)))
+    if (typing_is_text(typing, object))
         return (struct object_type){OBJECT_TEXT, TYPE_NONE, false};
     if (claim == 0) {
         region = first_region(typing, object);

@@ -158,9 +158,14 @@ struct object_type {
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
+/* Whether a claim on an object that is a string's data says less than that. */
+bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim);
+
 static inline bool typing_is_text(const struct typing *typing, uint32_t object)
 {
-    return typing->texts[object] != 0 && typing_object(typing, object).form == OBJECT_TEXT;
+    return typing->texts[object] != 0 &&
+           (typing->claims[object] == 0 ||
+            typing_yields_to_text(typing, object, typing->claims[object]));
 }
 
 static inline bool typing_is_parted(const struct typing *typing, uint32_t object)
