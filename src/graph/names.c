@@ -521,11 +521,20 @@ void names_deinit(struct names *names)
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
 #define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
-static struct edge_name named(uint32_t path)
+/* Field by field: a struct that is put together on the stack, and then copied as a whole, waits for
+ * its small parts. */
+static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
+                            uint64_t value)
 {
-    return (struct edge_name){.form = EDGE_NAME_STRING,
-                              .is_internal = (path & PATH_INTERNAL) != 0,
-                              .value = path & ~PATH_INTERNAL};
+    ret->form = form;
+    ret->is_internal = is_internal;
+    ret->is_entry = false;
+    ret->value = value;
+}
+
+static inline void set_path(struct edge_name *ret, uint32_t path)
+{
+    set_name(ret, EDGE_NAME_STRING, (path & PATH_INTERNAL) != 0, path & ~PATH_INTERNAL);
 }
 
 bool names_need_keys(const struct names *names, uint32_t object)
@@ -615,27 +624,28 @@ bool namer_finds_entry(struct namer *namer, uint64_t offset, unsigned *ret_slot)
  * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
  * been moved; they have the names of any other field.
  */
-static struct edge_name entry_name(struct namer *namer, uint64_t offset, uint32_t path)
+static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, struct edge_name *ret)
 {
     unsigned slot;
     find_value(namer, offset);
     if (finds_slot(namer, offset, &slot)) {
-        struct edge_name name = {.form = EDGE_NAME_INDEX, .value = namer->element * SLOTS + slot};
         if (path != NAME_NONE)
-            name = named(path);
-        name.is_entry = namer->entries->kind != KEYS_PLAIN;
-        return name;
+            set_path(ret, path);
+        else
+            set_name(ret, EDGE_NAME_INDEX, false, namer->element * SLOTS + slot);
+        ret->is_entry = namer->entries->kind != KEYS_PLAIN;
+        return;
     }
     const bool is_overflow = entry_place(namer, offset) == PLACE_NONE;
-    if (is_overflow && path != NAME_NONE)
-        return named(path | PATH_INTERNAL);
     const uint64_t element = namer->is_array ? namer->element + 1 : 0;
-    if (element >= (uint64_t)1 << 20)
-        return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
-    return (struct edge_name){.form = EDGE_NAME_KEY,
-                              .is_internal = is_overflow,
-                              .value = KEY_SLOT | ((uint64_t)namer->type + 1) << 36 |
-                                       element << 16 | (offset - namer->value)};
+    if (is_overflow && path != NAME_NONE)
+        set_path(ret, path | PATH_INTERNAL);
+    else if (element >= (uint64_t)1 << 20)
+        set_name(ret, EDGE_NAME_INDEX, false, offset);
+    else
+        set_name(ret, EDGE_NAME_KEY, is_overflow,
+                 KEY_SLOT | ((uint64_t)namer->type + 1) << 36 | element << 16 |
+                     (offset - namer->value));
 }
 
 /* By a type that some other part of the object has. */
@@ -650,9 +660,8 @@ static bool region_name(const struct namer *namer, uint64_t offset, struct edge_
         place.region_offset + place.element * typing->types->list.data[place.type].size;
     if (region > UINT16_MAX || place.offset > UINT16_MAX)
         return false;
-    *ret = (struct edge_name){.form = EDGE_NAME_KEY,
-                              .value = KEY_PART | (uint64_t)place.type << 32 | region << 16 |
-                                       place.offset};
+    set_name(ret, EDGE_NAME_KEY, false,
+             KEY_PART | (uint64_t)place.type << 32 | region << 16 | place.offset);
     return true;
 }
 
@@ -664,13 +673,13 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     const uint64_t index = (offset - namer->base) >> namer->names->word_shift;
     const uint32_t path = index < namer->path_count ? namer->paths[index] : NAME_NONE;
     if (namer->entries) {
-        *ret = entry_name(namer, offset, path);
+        entry_name(namer, offset, path, ret);
     } else if (path != NAME_NONE) {
-        *ret = named(path);
+        set_path(ret, path);
     } else if (!namer->is_array) {
         return false;
     } else {
-        *ret = (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
+        set_name(ret, EDGE_NAME_INDEX, false, offset);
         if (index < namer->path_count) {
             find_value(namer, offset);
             ret->value = namer->element;
@@ -680,7 +689,7 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
 }
 
 /* Without a type from the executable. */
-static struct edge_name untyped_name(const struct namer *namer, uint64_t offset)
+static void untyped_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct g2h_heap *heap = namer->names->heap;
     const struct shape *shape = namer->shape;
@@ -689,30 +698,31 @@ static struct edge_name untyped_name(const struct namer *namer, uint64_t offset)
                           (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
     const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
     const uint64_t start = is_array && shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
-    if (is_array && size == word)
-        return (struct edge_name){.form = EDGE_NAME_INDEX, .value = (offset - start) / size};
+    if (is_array && size == word) {
+        set_name(ret, EDGE_NAME_INDEX, false, (offset - start) / size);
+        return;
+    }
+    set_name(ret, offset >= ELEMENT_OFFSET ? EDGE_NAME_INDEX : EDGE_NAME_KEY, false, offset);
     if (offset >= ELEMENT_OFFSET)
-        return (struct edge_name){.form = EDGE_NAME_INDEX, .value = offset};
-    struct edge_name name = {.form = EDGE_NAME_KEY, .value = offset};
+        return;
     if (size > 0) {
-        name.value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
-        return name;
+        ret->value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
+        return;
     }
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
-        return name; /* the word before is the allocation's type, not an interface's */
+        return; /* the word before is the allocation's type, not an interface's */
     const uint32_t type =
         offset < word
             ? UINT32_MAX
             : interface_type_of(heap, heap_word(heap, namer->contents.data + offset - word));
     if (type != UINT32_MAX)
-        name.value = KEY_INTERFACE | (uint64_t)type << 20 | offset;
-    return name;
+        ret->value = KEY_INTERFACE | (uint64_t)type << 20 | offset;
 }
 
 void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     if (!namer->names->typing || !typed_name(namer, offset, ret))
-        *ret = untyped_name(namer, offset);
+        untyped_name(namer, offset, ret);
 }
 
 /* The way to the word at offset of a type, behind what leads to the value. */

@@ -113,7 +113,7 @@ uint32_t names_of_object(const struct names *names, uint32_t object);
  * of an array's element ("[3].f8"), or of a typed part of an object ("f64.next").
  */
 struct edge_name {
-    enum { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
+    enum edge_name_form { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
     bool is_internal; /* it leads to what the runtime owns */
     bool is_entry;    /* of a map, whose key may have a better name: graph_name_entries() */
     uint64_t value;
@@ -161,17 +161,19 @@ static inline void namer_init(struct namer *namer, const struct names *names, ui
 }
 
 /* The name of the pointer at offset. Pointers are best asked for in their order. */
-static inline struct edge_name namer_name(struct namer *namer, uint64_t offset)
+static inline void namer_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct g2h_heap *heap = namer->names->heap;
     const uint64_t word = heap->params.pointer_size;
     if (namer->is_plain && offset < ELEMENT_OFFSET &&
         (offset < word ||
-         !heap_maybe_interface(heap, heap_word(heap, namer->contents.data + offset - word))))
-        return (struct edge_name){.form = EDGE_NAME_KEY, .value = offset};
-    struct edge_name name;
-    namer_name_other(namer, offset, &name);
-    return name;
+         !heap_maybe_interface(heap, heap_word(heap, namer->contents.data + offset - word)))) {
+        ret->form = EDGE_NAME_KEY;
+        ret->is_internal = ret->is_entry = false;
+        ret->value = offset;
+        return;
+    }
+    namer_name_other(namer, offset, ret);
 }
 
 /* Whether that name is_entry; then namer->value is its bucket or group. */

@@ -122,8 +122,9 @@ static void resolve_batch(struct resolver *resolver, struct collector *collector
 
 static inline bool collect_name(struct collector *collector, struct namer *namer, uint64_t offset)
 {
-    const struct edge_name name = namer_name(namer, offset);
+    struct edge_name name;
     uint32_t value;
+    namer_name(namer, offset, &name);
     if (name.form != EDGE_NAME_KEY)
         return true;
     if (name.value >= ELEMENT_OFFSET)

@@ -205,7 +205,8 @@ static struct g2h_error *write_synthetic_edges(const struct g2h_graph *graph,
 static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer *namer,
                            uint64_t offset, uint32_t target, const uint32_t **entry_names)
 {
-    const struct edge_name name = namer_name(namer, offset);
+    struct edge_name name;
+    namer_name(namer, offset, &name);
     const uint32_t entry = name.is_entry ? *(*entry_names)++ : NAME_NONE;
     const struct edge_label label =
         label_pointer(graph, &name, entry, is_weak_pointer(graph, namer->object, target));
