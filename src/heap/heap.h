@@ -138,6 +138,13 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 #endif
 }
 
+/* Whether words of the dump are those of this machine, if it has 64 bits. */
+static inline bool heap_words_are_usual(const struct g2h_heap *heap)
+{
+    return heap->params.pointer_size == 8 &&
+           heap->params.big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
 static inline uint64_t interface_hash(uint64_t address)
 {
     return address * 0x9fb21c651e98df25u >> (64 - FILTER_SHIFT);

@@ -1,6 +1,8 @@
 /*
  * follow: from what is typed to what it points to.
  */
+#include <string.h>
+
 #include "typing/typer.h"
 
 /* A word that points to something, by its value and, if it is known, its target. */
@@ -181,8 +183,9 @@ static void follow_leaves(struct typer *typer, const struct claimed *claimed)
  * The same where the claim begins with the object: the words of the values are those of the field
  * list, so the next one that lies in the heap has the next target.
  */
-static void follow_words(struct typer *typer, const struct claimed *claimed, const uint32_t *target,
-                         const uint32_t *end)
+static inline void follow_words_of(struct typer *typer, const struct claimed *claimed,
+                                   const uint32_t *target, const uint32_t *end,
+                                   uint64_t (*word_at)(const struct g2h_heap *, const uint8_t *))
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct plan *plan = claimed->plan;
@@ -193,7 +196,7 @@ static void follow_words(struct typer *typer, const struct claimed *claimed, con
         if (start > stored || plan->size > stored - start)
             break;
         for (uint32_t j = 0; j < plan->word_count && target < end; j++) {
-            if (!in_heap_range(heap, heap_word(heap, begin + start + plan->words[j])))
+            if (!in_heap_range(heap, word_at(heap, begin + start + plan->words[j])))
                 continue;
             const uint32_t hit = *target++, number = plan->leaf_of_word[j];
             if (hit == NO_TARGET || number == LEAF_NONE)
@@ -204,6 +207,24 @@ static void follow_words(struct typer *typer, const struct claimed *claimed, con
                              SOURCE_POINTER);
         }
     }
+}
+
+/* In nearly all dumps words are the machine's own. */
+static inline uint64_t usual_word(const struct g2h_heap *heap, const uint8_t *at)
+{
+    uint64_t word;
+    (void)heap;
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+static void follow_words(struct typer *typer, const struct claimed *claimed, const uint32_t *target,
+                         const uint32_t *end)
+{
+    if (heap_words_are_usual(typer->typing->heap))
+        follow_words_of(typer, claimed, target, end, usual_word);
+    else
+        follow_words_of(typer, claimed, target, end, heap_word);
 }
 
 /* Whether the field list names a word of the malloc header that lies in the heap: a type that was

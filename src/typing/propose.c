@@ -18,14 +18,22 @@ static const uint16_t size_classes[] = {
 
 uint64_t size_class(uint64_t size)
 {
-    for (size_t i = 0; i < sizeof(size_classes) / sizeof(size_classes[0]); i++)
-        if (size_classes[i] >= size)
-            return size_classes[i];
-    return 0;
+    const size_t count = sizeof(size_classes) / sizeof(size_classes[0]);
+    size_t from = 0, to = count;
+    while (from < to) {
+        const size_t middle = (from + to) / 2;
+        if (size_classes[middle] < size)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < count ? size_classes[from] : 0;
 }
 
 bool fits_class(uint64_t size, uint64_t slot)
 {
+    if (size == slot)
+        return true;
     const uint64_t page = 8192, class = size_class(size);
     if (size > slot)
         return false;
