@@ -654,50 +654,98 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
     return reference->type != MAP_NONE && reference->type < typing->types->list.count;
 }
 
+/* Whether a value of a type fits the start of objects of a shape that has a field list. */
+static enum fit find_fit(struct typer *typer, const struct shape *shape, uint32_t number,
+                         const struct plan **ret_plan)
+{
+    struct typing *typing = typer->typing;
+    const struct type *type = type_of(typing, number);
+    bool rest;
+    if (type->size > shape->size)
+        return FIT_NONE;
+    const struct plan *plan = *ret_plan = plan_of(&typing->plans, number);
+    if (!plan || !plan->known || type->role == ROLE_CHAN)
+        return FIT_UNKNOWN;
+    struct g2h_object object = {.size = shape->size, .fields = typing->heap->fields};
+    object.fields.at = shape->fields;
+    if (plan->size == 0 || !value_fits(&object, NULL, plan, 0, &rest))
+        return FIT_NONE;
+    return (!rest && fits_class(plan->size, shape->size)) || type->role == ROLE_CLOSURE ? FIT_EXACT
+                                                                                        : FIT_PART;
+}
+
+/* The same, remembered: a program has some hundreds of shapes, and most of them one type. */
+static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
+                                         const struct shape *shape, uint32_t type)
+{
+    const uint32_t number = heap_shape_number(typer->typing->heap, object);
+    struct known_fit *known = &typer->fits[(number * 31 + type) % FITS];
+    if (known->fit == FIT_UNKNOWN || known->shape != number || known->type != type) {
+        known->shape = number;
+        known->type = type;
+        known->fit = find_fit(typer, shape, type, &known->plan);
+    }
+    return known;
+}
+
+/* Whether a reference says nothing that the claim on the object's start does not say. */
+static bool is_old_news(const struct typing *typing, uint32_t object, uint32_t old, uint64_t offset,
+                        const struct reference *reference)
+{
+    const bool is_array = reference->form == REFERENCE_ARRAY;
+    const uint32_t claim = pack(is_array, false, reference->source, reference->type);
+    if (offset == object_base(typing->heap, object) && same_claim(old, claim) &&
+        (old & CLAIM_SOURCE) <= (claim & CLAIM_SOURCE) && ((old & CLAIM_EXACT) != 0 || !is_array))
+        return true;
+    if (is_certain(old) && reference->source != SOURCE_HEADER &&
+        type_of(typing, reference->type)->role == ROLE_NONE)
+        return true;
+    return claim_holds(typing, object, (old & CLAIM_TYPE) - 1, (old & CLAIM_ARRAY) != 0, offset,
+                       reference->type, is_array);
+}
+
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference)
 {
     struct typing *typing = typer->typing;
-    struct reference copy = *reference;
+    struct reference own;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     const struct shape *shape = heap_shape(typing->heap, object);
-    if (copy.form == REFERENCE_TEXT) {
+    if (reference->form == REFERENCE_TEXT) {
         if (!shape->has_pointers)
-            claim_text(typing, object, offset, copy.count);
+            claim_text(typing, object, offset, reference->count);
         return;
     }
-    if ((copy.form == REFERENCE_CLOSURE || copy.form == REFERENCE_CONTENT) &&
-        !resolve_content(typer, object, offset, &copy))
+    if (reference->form == REFERENCE_CLOSURE || reference->form == REFERENCE_CONTENT) {
+        own = *reference;
+        if (!resolve_content(typer, object, offset, &own))
+            return;
+        reference = &own;
+    }
+    if (old != 0 && is_old_news(typing, object, old, offset, reference))
         return;
-    const uint64_t base = object_base(typing->heap, object);
-    const bool is_array = copy.form == REFERENCE_ARRAY;
-    if (old != 0) {
-        const uint32_t claim = pack(is_array, false, copy.source, copy.type);
-        /* Known, and nothing new is said. */
-        if (offset == base && same_claim(old, claim) &&
-            (old & CLAIM_SOURCE) <= (claim & CLAIM_SOURCE) &&
-            ((old & CLAIM_EXACT) != 0 || !is_array))
-            return;
-        if (is_certain(old) && copy.source != SOURCE_HEADER &&
-            type_of(typing, copy.type)->role == ROLE_NONE)
-            return;
-        if (claim_holds(typing, object, (old & CLAIM_TYPE) - 1, (old & CLAIM_ARRAY) != 0, offset,
-                        copy.type, is_array))
+    const bool is_array = reference->form == REFERENCE_ARRAY;
+    if (!is_array && offset == 0 && shape->fields &&
+        !heap_has_malloc_header(typing->heap, shape)) {
+        const struct known_fit *known = known_fit(typer, object, shape, reference->type);
+        if (known->fit == FIT_PART || known->fit == FIT_EXACT)
+            claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->plan);
+        if (known->fit != FIT_UNKNOWN)
             return;
     }
-    if (offset >= shape->size || type_of(typing, copy.type)->size > shape->size - offset)
+    if (offset >= shape->size || type_of(typing, reference->type)->size > shape->size - offset)
         return; /* before a plan is made */
-    const struct plan *plan = plan_of(&typing->plans, copy.type);
+    const struct plan *plan = plan_of(&typing->plans, reference->type);
     if (!plan) {
         typer->no_memory = true;
         return;
     }
-    if (plan->size == 0 || (!plan->known && type_of(typing, copy.type)->role == ROLE_NONE))
+    if (plan->size == 0 || (!plan->known && type_of(typing, reference->type)->role == ROLE_NONE))
         return;
     if (is_array && plan->known)
-        propose_array(typer, object, offset, &copy, plan);
+        propose_array(typer, object, offset, reference, plan);
     else if (!is_array)
-        propose_value(typer, object, offset, &copy, plan);
+        propose_value(typer, object, offset, reference, plan);
 }
 
 /* ---- references ---- */

@@ -32,6 +32,16 @@ typedef VECTOR(struct item) item_vector;
 
 enum { BATCH = 64 };
 
+/* Whether a type fits the start of all objects of a shape, as far as the thread remembers. */
+enum fit { FIT_UNKNOWN, FIT_NONE, FIT_PART, FIT_EXACT };
+struct known_fit {
+    const struct plan *plan;
+    uint32_t shape, type;
+    enum fit fit;
+};
+
+enum { FITS = 1024 };
+
 /* What a thread works with. */
 struct typer {
     struct typing *typing;
@@ -39,7 +49,8 @@ struct typer {
     struct reference batch[BATCH];
     size_t batch_count;
     bool unknown_targets; /* of the batch */
-    bool texts_only;      /* of objects only strings are followed; else all but strings */
+    struct known_fit fits[FITS];
+    bool texts_only; /* of objects only strings are followed; else all but strings */
     bool no_memory;
 };
 
