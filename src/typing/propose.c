@@ -725,8 +725,7 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     if (old != 0 && is_old_news(typing, object, old, offset, reference))
         return;
     const bool is_array = reference->form == REFERENCE_ARRAY;
-    if (!is_array && offset == 0 && shape->fields &&
-        !heap_has_malloc_header(typing->heap, shape)) {
+    if (!is_array && offset == 0 && shape->fields && !heap_has_malloc_header(typing->heap, shape)) {
         const struct known_fit *known = known_fit(typer, object, shape, reference->type);
         if (known->fit == FIT_PART || known->fit == FIT_EXACT)
             claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->plan);
