@@ -189,22 +189,37 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct plan *plan = claimed->plan;
+    const uint32_t *words = plan->words, *leaf_of_word = plan->leaf_of_word;
+    const uint32_t word_count = plan->word_count;
     const uint8_t *begin = claimed->extent.begin;
-    const uint64_t stored = (uint64_t)(claimed->extent.end - begin);
+    const uint64_t stored = (uint64_t)(claimed->extent.end - begin), size = plan->size;
+    const uint64_t low = heap->index.low, span = heap->index.high - low;
     for (uint64_t i = 0; i < claimed->count && target < end; i++) {
-        const uint64_t start = claimed->offset + i * plan->size;
-        if (start > stored || plan->size > stored - start)
+        const uint64_t start = claimed->offset + i * size;
+        if (start > stored || size > stored - start)
             break;
-        for (uint32_t j = 0; j < plan->word_count && target < end; j++) {
-            if (!in_heap_range(heap, word_at(heap, begin + start + plan->words[j])))
+        for (uint32_t j = 0; j < word_count && target < end; j++) {
+            const uint8_t *at = begin + start + words[j];
+            const uint64_t value = word_at(heap, at);
+            if (value - low >= span)
                 continue;
-            const uint32_t hit = *target++, number = plan->leaf_of_word[j];
-            if (hit == NO_TARGET || number == LEAF_NONE)
+            const uint32_t hit = *target++;
+            if (hit == NO_TARGET || leaf_of_word[j] == LEAF_NONE)
                 continue;
-            const struct leaf *leaf = &plan->leaves[number];
-            if (leaf->is_string == typer->texts_only)
+            const struct leaf *leaf = &plan->leaves[leaf_of_word[j]];
+            if (leaf->is_string != typer->texts_only)
+                continue;
+            const struct type *type = type_of(typer->typing, leaf->type);
+            if (type->kind == TYPE_STRING) {
+                typer_refer(typer, REFERENCE_TEXT, value,
+                            word_at(heap, at + heap->params.pointer_size), 0, hit, SOURCE_POINTER);
+            } else if (type->kind == TYPE_POINTER && type->target == TARGET_ONE) {
+                if (type->elem < typer->typing->types->list.count)
+                    typer_refer(typer, REFERENCE_VALUE, value, 0, type->elem, hit, SOURCE_POINTER);
+            } else {
                 typer_follow(typer, begin + start + leaf->offset, &claimed->extent, leaf, hit,
                              SOURCE_POINTER);
+            }
         }
     }
 }

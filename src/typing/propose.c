@@ -406,9 +406,9 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
 }
 
 /* A string that points to an object without pointers. */
-static void claim_text(struct typing *typing, uint32_t object, uint64_t offset, uint64_t length)
+static void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
+                       uint64_t length)
 {
-    const uint64_t size = heap_object_size(typing->heap, object);
     uint32_t *place = &typing->texts[object];
     if (length == 0 || length > size - offset)
         return;
@@ -711,11 +711,6 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     struct reference own;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     const struct shape *shape = heap_shape(typing->heap, object);
-    if (reference->form == REFERENCE_TEXT) {
-        if (!shape->has_pointers)
-            claim_text(typing, object, offset, reference->count);
-        return;
-    }
     if (reference->form == REFERENCE_CLOSURE || reference->form == REFERENCE_CONTENT) {
         own = *reference;
         if (!resolve_content(typer, object, offset, &own))
@@ -774,31 +769,45 @@ static void find_targets(struct typer *typer)
     }
 }
 
-void typer_flush(struct typer *typer)
+/* What is not found in the shape of the objects will be read. */
+static void prefetch_objects(const struct typer *typer)
 {
-    struct typing *typing = typer->typing;
+    const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const size_t count = typer->batch_count;
-    if (typer->unknown_targets)
-        find_targets(typer);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < typer->batch_count; i++) {
         const struct reference *reference = &typer->batch[i];
-        if (reference->target != NO_TARGET && reference->form != REFERENCE_TEXT &&
-            !heap_shape(heap, reference->target)->fields &&
-            object_has_pointers(heap, reference->target) &&
-            __atomic_load_n(&typing->claims[reference->target], __ATOMIC_RELAXED) == 0) {
-            const uint8_t *record = heap->input->data + heap_offset(heap, reference->target);
+        const uint32_t target = reference->target;
+        if (target != NO_TARGET && reference->form != REFERENCE_TEXT &&
+            !heap_shape(heap, target)->fields && object_has_pointers(heap, target) &&
+            __atomic_load_n(&typing->claims[target], __ATOMIC_RELAXED) == 0) {
+            const uint8_t *record = heap->input->data + heap_offset(heap, target);
             __builtin_prefetch(record);
             __builtin_prefetch(record + 64); /* the field list is behind the contents */
         }
     }
+}
+
+void typer_flush(struct typer *typer)
+{
+    struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    if (typer->unknown_targets)
+        find_targets(typer);
+    if (!typer->texts_only)
+        prefetch_objects(typer);
+    const size_t count = typer->batch_count;
     typer->batch_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct reference *reference = &typer->batch[i];
         if (reference->target == NO_TARGET)
             continue;
+        const struct shape *shape = heap_shape(heap, reference->target);
         const uint64_t offset = reference->value - heap_address(heap, reference->target);
-        if (offset < heap_object_size(heap, reference->target))
+        if (offset >= shape->size)
+            continue;
+        if (reference->form != REFERENCE_TEXT)
             typer_propose(typer, reference->target, offset, reference);
+        else if (!shape->has_pointers)
+            claim_text(typing, reference->target, shape->size, offset, reference->count);
     }
 }

@@ -107,7 +107,7 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
     __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
 }
 
-/* Proposes a type for an object itself. */
+/* Proposes a type for an object itself; the reference is none to a text. */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference);
 
