@@ -110,32 +110,19 @@ static int end(void **state)
 
 static void refer(uint64_t address, uint32_t type, enum source source)
 {
-    const struct reference reference = {
-        .value = address, .type = type, .target = NO_TARGET, .source = (uint8_t)source};
-    typer_refer(&typer, &reference);
+    typer_refer(&typer, REFERENCE_VALUE, address, 0, type, NO_TARGET, source);
     typer_flush(&typer);
 }
 
 static void refer_array(uint64_t address, uint32_t type, uint64_t count)
 {
-    const struct reference reference = {.value = address,
-                                        .type = type,
-                                        .target = NO_TARGET,
-                                        .count = count,
-                                        .source = SOURCE_POINTER,
-                                        .form = REFERENCE_ARRAY};
-    typer_refer(&typer, &reference);
+    typer_refer(&typer, REFERENCE_ARRAY, address, count, type, NO_TARGET, SOURCE_POINTER);
     typer_flush(&typer);
 }
 
 static void refer_text(uint64_t address, uint64_t length)
 {
-    const struct reference reference = {.value = address,
-                                        .count = length,
-                                        .target = NO_TARGET,
-                                        .source = SOURCE_POINTER,
-                                        .form = REFERENCE_TEXT};
-    typer_refer(&typer, &reference);
+    typer_refer(&typer, REFERENCE_TEXT, address, length, 0, NO_TARGET, SOURCE_POINTER);
     typer_flush(&typer);
 }
 
