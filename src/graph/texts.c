@@ -227,6 +227,11 @@ bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t 
     return true;
 }
 
+void texts_prefetch_number(const struct texts *texts, uint32_t hash)
+{
+    __builtin_prefetch(&texts->slots[first_slot(texts, hash)]);
+}
+
 struct g2h_error *texts_init(struct texts *texts, const struct names *names,
                              const struct string_pool *strings, bool redact)
 {
@@ -300,7 +305,7 @@ static struct g2h_error *number_objects(void *context, const struct worker_buffe
         const uint32_t object = hashed[i].object;
         const struct text_entry entry = {object, numbering->typing->texts[object]};
         if (i + AHEAD < count)
-            __builtin_prefetch(&texts->slots[first_slot(texts, hashed[i + AHEAD].hash)]);
+            texts_prefetch_number(texts, hashed[i + AHEAD].hash);
         if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
             return &error_no_memory;
     }

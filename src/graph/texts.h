@@ -63,6 +63,9 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
 bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t hash,
                   uint32_t *ret);
 
+/* Brings to the cache where the table has a text of this hash. */
+void texts_prefetch_number(const struct texts *texts, uint32_t hash);
+
 /* Ends: frees what only numbering needs. */
 void texts_finish(struct texts *texts);
 
