@@ -22,7 +22,7 @@ typedef VECTOR(uint32_t) number_vector;
  */
 static const uint64_t elem_room = (uint64_t)192 << 20, key_room = (uint64_t)16 << 20;
 
-enum { OBJECTS_PER_TASK = 1 << 13, ENOUGH = 1 << 20 };
+enum { OBJECTS_PER_TASK = 1 << 13, ENOUGH = 1 << 20, NUMBERS_AHEAD = 16 };
 
 /* What a thread makes of a pointer of an entry; the text's bytes stand behind. */
 struct entry {
@@ -40,7 +40,8 @@ struct reading {
     struct key_memo memo[SLOTS];
     uint32_t key_targets[SLOTS]; /* by slot: what the pointer to its key last hit */
     struct text text;
-    uint64_t value;    /* the bucket or group */
+    uint64_t value;                  /* the bucket or group */
+    uint32_t list[OBJECTS_PER_TASK]; /* the task's objects with entries */
     unsigned textless; /* a bit per slot of it whose key has no text: its elem need not ask again */
 };
 
@@ -93,16 +94,42 @@ static bool read_entry(struct reading *reading, uint64_t offset, unsigned slot, 
     return !reading->text.failed && put_entry(buffer, &entry, reading->text.data);
 }
 
-/* Brings to the cache what keys that come later are read from. */
-static inline void prefetch(const struct object_walk *walk)
+/*
+ * Keys lie behind pointers, and a bucket has a few: what later objects of a task need is brought to
+ * the cache in three steps, each of which has what the one before it asked for.
+ */
+enum { CONTENTS_AHEAD = 12, TARGETS_AHEAD = 8, KEYS_AHEAD = 4, POINTERS_AHEAD = 2 * SLOTS };
+
+static void prefetch_contents(const struct g2h_heap *heap, uint32_t object)
 {
-    enum { NEAR = 8, FAR = 16 };
+    enum { LINE = 64, LINES = 4 };
+    const uint8_t *contents = heap->input->data + heap_offset(heap, object);
+    for (unsigned i = 0; i < LINES; i++)
+        __builtin_prefetch(contents + (size_t)i * LINE);
+}
+
+/* keys: the contents of what its pointers hit, else where these are. */
+static void prefetch_targets(const struct g2h_graph *graph, uint32_t object, bool keys)
+{
+    const struct g2h_heap *heap = graph->heap;
+    const uint32_t *end, *target = object_targets(graph, object, &end);
+    if (end - target > POINTERS_AHEAD)
+        end = target + POINTERS_AHEAD;
+    for (; target < end; target++)
+        if (*target != NO_TARGET)
+            __builtin_prefetch(keys ? (const void *)(heap->input->data + heap_offset(heap, *target))
+                                    : &heap->objects[*target]);
+}
+
+/* The same for the pointers of one object that has many. */
+static inline void prefetch_later(const struct object_walk *walk)
+{
     const struct g2h_heap *heap = walk->heap;
     const uint32_t *target = walk->target;
-    if (walk->end - target > FAR && target[FAR] != NO_TARGET)
-        __builtin_prefetch(&heap->objects[target[FAR]]);
-    if (walk->end - target > NEAR && target[NEAR] != NO_TARGET)
-        __builtin_prefetch(heap->input->data + heap_offset(heap, target[NEAR]));
+    if (walk->end - target > POINTERS_AHEAD && target[POINTERS_AHEAD] != NO_TARGET)
+        __builtin_prefetch(&heap->objects[target[POINTERS_AHEAD]]);
+    if (walk->end - target > POINTERS_AHEAD / 2 && target[POINTERS_AHEAD / 2] != NO_TARGET)
+        __builtin_prefetch(heap->input->data + heap_offset(heap, target[POINTERS_AHEAD / 2]));
 }
 
 static struct g2h_error *read_object(struct reading *reading, const struct g2h_graph *graph,
@@ -115,7 +142,7 @@ static struct g2h_error *read_object(struct reading *reading, const struct g2h_g
     object_walk_begin(walk, graph, object);
     reading->value = UINT64_MAX;
     while (object_walk_next(walk, &offset, &target)) {
-        prefetch(walk);
+        prefetch_later(walk);
         if (!namer_finds_entry(&walk->namer, offset, &slot))
             continue;
         if (!read_entry(reading, offset, slot, target, buffer))
@@ -136,21 +163,36 @@ static bool has_entries(const struct g2h_graph *graph, uint32_t object)
     return entries && entries->kind != KEYS_PLAIN;
 }
 
+/* Gives their number. */
+static size_t list_objects(const struct g2h_graph *graph, size_t task, uint32_t *list)
+{
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, count = graph->heap->object_count;
+    size_t listed = 0;
+    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++)
+        if (has_entries(graph, object) && !fold_hides(graph->fold, object))
+            list[listed++] = object;
+    return listed;
+}
+
 static struct g2h_error *read_objects(void *context, size_t task, unsigned worker,
                                       struct worker_buffer *buffer)
 {
     struct naming *naming = context;
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
-                   count = naming->graph->heap->object_count;
-    for (uint32_t object = first; object < count && object - first < OBJECTS_PER_TASK; object++) {
-        if (fold_hides(naming->graph->fold, object) || !has_entries(naming->graph, object))
-            continue;
-        struct g2h_error *error =
-            read_object(&naming->readings[worker], naming->graph, object, buffer);
-        if (error)
-            return error;
+    const struct g2h_graph *graph = naming->graph;
+    struct reading *reading = &naming->readings[worker];
+    const uint32_t *list = reading->list;
+    const size_t count = list_objects(graph, task, reading->list);
+    struct g2h_error *error = NULL;
+    for (size_t i = 0; i < count && !error; i++) {
+        if (i + CONTENTS_AHEAD < count)
+            prefetch_contents(graph->heap, list[i + CONTENTS_AHEAD]);
+        if (i + TARGETS_AHEAD < count)
+            prefetch_targets(graph, list[i + TARGETS_AHEAD], false);
+        if (i + KEYS_AHEAD < count)
+            prefetch_targets(graph, list[i + KEYS_AHEAD], true);
+        error = read_object(reading, graph, list[i], buffer);
     }
-    return NULL;
+    return error;
 }
 
 /* ---- in order ---- */
@@ -188,11 +230,29 @@ static bool end_block(struct naming *naming)
     return true;
 }
 
+/* Asks for where the table has an entry that comes later; the place of the one behind it. */
+static size_t prefetch_number(const struct texts *texts, const struct worker_buffer *buffer,
+                              size_t at)
+{
+    struct entry entry;
+    if (at >= buffer->size)
+        return at;
+    memcpy(&entry, buffer->data + at, sizeof(entry));
+    if (entry.form == KEY_TEXT)
+        texts_prefetch_number(texts, entry.hash);
+    return at + sizeof(entry) + entry.size;
+}
+
 static struct g2h_error *number_entries(void *context, const struct worker_buffer *buffer)
 {
     struct naming *naming = context;
+    const struct texts *texts = &naming->graph->texts;
+    size_t later = 0;
+    for (unsigned i = 0; i < NUMBERS_AHEAD; i++)
+        later = prefetch_number(texts, buffer, later);
     for (size_t at = 0; at < buffer->size;) {
         struct entry entry;
+        later = prefetch_number(texts, buffer, later);
         uint32_t name;
         memcpy(&entry, buffer->data + at, sizeof(entry));
         const char *text = buffer->data + at + sizeof(entry);

@@ -93,16 +93,21 @@ static inline size_t next_slot(const struct texts *texts, size_t slot)
     return slot + 1 < texts->slot_count ? slot + 1 : 0;
 }
 
+static size_t string_count(const struct texts *texts)
+{
+    return texts->first + texts->entries.count;
+}
+
 /* At most six of seven slots are used. */
 static bool is_full(const struct texts *texts, size_t more)
 {
-    return texts->hashes.count + more >= texts->slot_count / 7 * 6;
+    return string_count(texts) + more >= texts->slot_count / 7 * 6;
 }
 
-/* Makes room for so many texts more. */
+/* Makes room for so many texts more. All so far have their hashes. */
 static bool grow(struct texts *texts, size_t more)
 {
-    const size_t old_count = texts->slot_count, count = (texts->hashes.count + more) / 6 * 7 + 1024;
+    const size_t old_count = texts->slot_count, count = (string_count(texts) + more) / 6 * 7 + 1024;
     uint32_t *slots = large_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
@@ -157,12 +162,20 @@ static bool is_same(struct texts *texts, uint32_t number, const struct text_entr
     return other->size == text->size && memcmp(other->data, text->data, text->size) == 0;
 }
 
-/* The number of the text of entry, which has this hash. is_made: it is in texts->text. */
+/* Whether string number number may have this hash. */
+static inline bool may_have_hash(const struct texts *texts, uint32_t number, uint32_t hash)
+{
+    return number >= texts->hashes.count || texts->hashes.data[number] == hash;
+}
+
+/*
+ * The number of the text of entry, which has this hash. is_made: it is in texts->text. The table
+ * has room for it.
+ */
 static bool number_text(struct texts *texts, const struct text_entry *entry, uint32_t hash,
                         bool is_made, uint32_t *ret)
 {
-    if (texts->text.failed || texts->other.failed ||
-        (is_full(texts, 1) && !grow(texts, texts->hashes.count)))
+    if (texts->text.failed || texts->other.failed)
         return false;
     const uint32_t tag = tag_of(texts, hash);
     for (size_t slot = first_slot(texts, hash);; slot = next_slot(texts, slot)) {
@@ -174,11 +187,11 @@ static bool number_text(struct texts *texts, const struct text_entry *entry, uin
                 if (texts->room == 0)
                     return true;
             }
-            *ret = (uint32_t)texts->hashes.count;
+            *ret = (uint32_t)string_count(texts);
             texts->slots[slot] = tag | *ret;
-            return vector_push(&texts->hashes, hash) && vector_push(&texts->entries, *entry);
+            return vector_push(&texts->entries, *entry);
         }
-        if (content - number == tag && texts->hashes.data[number] == hash &&
+        if (content - number == tag && may_have_hash(texts, number, hash) &&
             is_same(texts, number, entry, &is_made)) {
             *ret = number;
             return true;
@@ -203,13 +216,20 @@ bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t 
         *ret = recent->number;
         return true;
     }
-    if (!number_text(texts, entry, hash, true, ret))
+    if ((is_full(texts, 1) && !grow(texts, string_count(texts))) ||
+        !number_text(texts, entry, hash, true, ret) ||
+        (string_count(texts) > texts->hashes.count && !vector_push(&texts->hashes, hash)))
         return false;
     if (text->size > 0 && text->size <= RECENT_SIZE) {
         *recent = (struct recent_text){hash, *ret, (uint8_t)text->size, {0}};
         memcpy(recent->text, text->data, text->size);
     }
     return true;
+}
+
+void texts_prefetch_number(const struct texts *texts, uint32_t hash)
+{
+    __builtin_prefetch(&texts->slots[first_slot(texts, hash)]);
 }
 
 struct g2h_error *texts_init(struct texts *texts, const struct names *names,
@@ -285,14 +305,7 @@ static struct g2h_error *number_objects(void *context, const struct worker_buffe
         const uint32_t object = hashed[i].object;
         const struct text_entry entry = {object, numbering->typing->texts[object]};
         if (i + AHEAD < count)
-            __builtin_prefetch(&texts->slots[first_slot(texts, hashed[i + AHEAD].hash)]);
-        if (i + AHEAD / 2 < count) {
-            const uint32_t hash = hashed[i + AHEAD / 2].hash;
-            const uint32_t near = texts->slots[first_slot(texts, hash)];
-            const uint32_t number = number_in(texts, near);
-            if (near != UINT32_MAX && near - number == tag_of(texts, hash))
-                __builtin_prefetch(&texts->hashes.data[number]);
-        }
+            texts_prefetch_number(texts, hashed[i + AHEAD].hash);
         if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
             return &error_no_memory;
     }
@@ -304,7 +317,8 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
     const size_t tasks =
         ((size_t)typing->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
     struct numbering numbering = {texts, typing, calloc(threads, sizeof(struct text))};
-    size_t most = 0; /* that there may be: so the table need not grow beside an older one */
+    size_t most = 0; /* that there may be: so the table need not grow beside an older one, nor any
+                        have its hash kept */
     for (uint32_t object = 0; object < typing->heap->object_count; object++)
         most += typing->texts[object] != 0;
     if (!numbering.own || (is_full(texts, most) && !grow(texts, most))) {

@@ -30,7 +30,7 @@ struct texts {
     /* While they are being numbered: */
     const struct string_pool *strings;
     struct text text, other;
-    VECTOR(uint32_t) hashes; /* by string, those of the pool first */
+    VECTOR(uint32_t) hashes; /* by string, those of the pool first; not of objects' texts */
     uint32_t *slots;         /* a hash table: a string's number, above it bits of its hash, so that
                                 few others need be looked at; UINT32_MAX where free */
     size_t slot_count;
@@ -58,9 +58,13 @@ struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typin
  * map_hash_text() is hash; it is added where it is new. False where there is no memory.
  *
  * A new name of a map entry for which there is no room gets NAME_NONE.
+ * Not to be asked once objects' texts have numbers: the table does not grow any more.
  */
 bool texts_number(struct texts *texts, const struct text_entry *entry, uint32_t hash,
                   uint32_t *ret);
+
+/* Brings to the cache where the table has a text of this hash. */
+void texts_prefetch_number(const struct texts *texts, uint32_t hash);
 
 /* Ends: frees what only numbering needs. */
 void texts_finish(struct texts *texts);
