@@ -38,6 +38,17 @@ void text_printf(struct text *text, const char *format, ...)
     text_append(text, buffer, (size_t)size < sizeof(buffer) ? (size_t)size : sizeof(buffer) - 1);
 }
 
+void text_append_number(struct text *text, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    text_append(text, digits + at, sizeof(digits) - at);
+}
+
 void text_deinit(struct text *text)
 {
     free(text->data);
@@ -143,10 +154,19 @@ static bool is_reserved(const uint8_t *name, uint64_t size)
     return false;
 }
 
+/* Whether a name needs no care: most are those of packages, in lower case. */
+static bool is_plain(const uint8_t *name, uint64_t size)
+{
+    return size > 0 && size <= NAME_LIMIT && name[0] >= 'a' && name[0] <= 'z' &&
+           !has_prefix(name, size, "system / ") && text_ascii_run(name, size) == size;
+}
+
 bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size, uint32_t *ret)
 {
     struct text text = {0};
     const char *before = "", *behind = "";
+    if (is_plain(name, size))
+        return string_pool_intern(strings, (const char *)name, (size_t)size, ret);
     if (has_prefix(name, size, "<-chan ")) {
         before = "chan (<-) ";
         name += strlen("<-chan ");
