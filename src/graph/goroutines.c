@@ -99,7 +99,8 @@ static bool name_word(struct builder *builder, const struct g2h_stackframe *fram
         text_printf(&builder->text, ")");
         return true;
     }
-    text_printf(&builder->text, "f%llu", (unsigned long long)offset);
+    text_append(&builder->text, "f", 1);
+    text_append_number(&builder->text, offset);
     if (!typing) /* else the object has it */
         builder_append_dynamic_type(builder, &frame->contents, offset);
     return false;
@@ -141,34 +142,56 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
     return good ? NULL : &error_no_memory;
 }
 
-static struct g2h_error *add_frame(struct builder *builder, uint32_t goroutine, uint64_t goid,
-                                   uint32_t frame, uint32_t depth, uint32_t height)
+/* A frame of a goroutine, at so many frames from its top and from its bottom. */
+struct frame_place {
+    uint32_t goroutine; /* node */
+    uint64_t goid;
+    uint32_t depth, height;
+};
+
+/* Frame number `number`; callee is NULL for the topmost one. */
+static struct g2h_error *add_frame(struct builder *builder, const struct frame_place *place,
+                                   uint32_t number, const struct g2h_stackframe *frame,
+                                   const struct g2h_stackframe *callee)
 {
-    struct g2h_record record, callee;
+    const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
     uint64_t offset, value;
     uint32_t node, first;
-    g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
-    if (depth >
-        0) /* frames stand one behind the other, but in the format of 2013, which has no types */
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame - 1, &callee);
-    const struct g2h_stackframe *stackframe = &record.stackframe;
 
     TRY(builder_text(builder, ""));
-    builder_append(builder, &stackframe->function);
-    TRY(builder_add_member(builder, goroutine, depth, ID_FRAME, goid << 24 | height, &node));
-    pointers_of_fields(builder->heap, stackframe->contents, stackframe->fields, &pointers);
+    builder_append(builder, &frame->function);
+    TRY(builder_add_member(builder, place->goroutine, place->depth, ID_FRAME,
+                           place->goid << 24 | place->height, &node));
+    pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        name_word(builder, stackframe, depth > 0 ? &callee.stackframe : NULL, offset);
+        name_word(builder, frame, callee, offset);
         TRY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
     }
-    TRY(map_put(&builder->frame_by_sp, stackframe->sp, node, &first));
-    if (builder->graph->frame_pointed[frame] &&
-        builder->heap->reader->layout->may_lack_stack_objects) {
-        struct g2h_error *error = add_stack_objects(builder, node, stackframe, false);
-        return error || !builder->graph->typing
-                   ? error
-                   : add_stack_objects(builder, node, stackframe, true);
+    if (heap->records[G2H_RECORD_STACKROOT].count > 0)
+        TRY(map_put(&builder->frame_by_sp, frame->sp, node, &first));
+    if (builder->graph->frame_pointed[number] && heap->reader->layout->may_lack_stack_objects) {
+        struct g2h_error *error = add_stack_objects(builder, node, frame, false);
+        return error || !builder->graph->typing ? error
+                                                : add_stack_objects(builder, node, frame, true);
+    }
+    return NULL;
+}
+
+/* All frames of a goroutine, the topmost one first. */
+static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
+                                    const uint32_t *frames, uint32_t count)
+{
+    struct g2h_stackframe callee;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct frame_place place = {goroutine, goid, i, count - 1 - i};
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[i], &record);
+        struct g2h_error *error =
+            add_frame(builder, &place, frames[i], &record.stackframe, i > 0 ? &callee : NULL);
+        if (error)
+            return error;
+        callee = record.stackframe;
     }
     return NULL;
 }
@@ -270,12 +293,10 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
 {
     struct g2h_graph *graph = builder->graph;
     uint32_t node, name, thread;
-    struct g2h_error *error = NULL;
     goroutine_name(builder, goroutine, frames, frame_count);
     TRY(builder_add_member(builder, group, (uint32_t)goroutine->goid, ID_GOROUTINE, goroutine->goid,
                            &node));
-    for (uint32_t i = 0; i < frame_count && !error; i++)
-        error = add_frame(builder, node, goroutine->goid, frames[i], i, frame_count - 1 - i);
+    struct g2h_error *error = add_frames(builder, node, goroutine->goid, frames, frame_count);
     if (!error)
         error = add_creation_site(builder, node, goroutine->creation_pc);
     if (error)
@@ -314,11 +335,16 @@ static size_t chain_of_2013(const struct builder *builder, const struct map *by_
     return count;
 }
 
+static bool is_of_2013(const struct g2h_heap *heap)
+{
+    return strcmp(g2h_heap_format(heap), "2013") == 0;
+}
+
 static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
                                         const struct map *by_sp, bool *claimed, uint32_t *frames)
 {
     const struct g2h_heap *heap = builder->heap;
-    const bool is_2013 = strcmp(g2h_heap_format(heap), "2013") == 0;
+    const bool is_2013 = is_of_2013(heap);
     for (size_t i = 0; i < heap->goroutines.count; i++) {
         struct g2h_record record;
         const uint32_t first = heap->goroutines.data[i].first_frame;
@@ -373,7 +399,7 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
     uint32_t *frames = malloc((heap->frames.count + 1) * sizeof(*frames));
     bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
     struct g2h_error *error = frames && claimed ? NULL : &error_no_memory;
-    for (size_t i = 0; i < heap->frames.count && !error; i++)
+    for (size_t i = 0; is_of_2013(heap) && i < heap->frames.count && !error; i++)
         if (!map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &first))
             error = &error_no_memory;
     if (!error)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "graph/keys.h"
 
 /* ---- text ---- */
@@ -35,6 +36,17 @@ void text_printf(struct text *text, const char *format, ...)
     int size = vsnprintf(buffer, sizeof(buffer), format, arguments);
     va_end(arguments);
     text_append(text, buffer, (size_t)size < sizeof(buffer) ? (size_t)size : sizeof(buffer) - 1);
+}
+
+void text_append_number(struct text *text, uint64_t number)
+{
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    text_append(text, digits + at, sizeof(digits) - at);
 }
 
 void text_deinit(struct text *text)
@@ -142,10 +154,19 @@ static bool is_reserved(const uint8_t *name, uint64_t size)
     return false;
 }
 
+/* Whether a name needs no care: most are those of packages, in lower case. */
+static bool is_plain(const uint8_t *name, uint64_t size)
+{
+    return size > 0 && size <= NAME_LIMIT && name[0] >= 'a' && name[0] <= 'z' &&
+           !has_prefix(name, size, "system / ") && text_ascii_run(name, size) == size;
+}
+
 bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size, uint32_t *ret)
 {
     struct text text = {0};
     const char *before = "", *behind = "";
+    if (is_plain(name, size))
+        return string_pool_intern(strings, (const char *)name, (size_t)size, ret);
     if (has_prefix(name, size, "<-chan ")) {
         before = "chan (<-) ";
         name += strlen("<-chan ");
@@ -213,27 +234,53 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
 /* Of the names of words in typed objects; and as many again as the dump has. */
 #define PATH_BYTES ((uint64_t)64 << 20)
 
-/* How many words a type's values take in the largest object that has it, as far as they have names.
- */
-static void count_words(struct names *names)
+static void raise_to(uint64_t *number, uint64_t least)
 {
-    const struct typing *typing = names->typing;
-    const uint64_t word = names->heap->params.pointer_size;
-    for (uint32_t object = 0; object < names->heap->object_count; object++) {
-        const uint32_t claim = typing->claims[object];
-        if (claim == 0)
-            continue;
-        struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
-        const bool is_array = (claim & CLAIM_ARRAY) != 0;
-        uint64_t bytes = is_array ? heap_object_size(names->heap, object)
-                                  : typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
-        uint64_t *words = is_array ? &of_type->array_words : &of_type->value_words;
-        if (bytes > ELEMENT_OFFSET)
-            bytes = ELEMENT_OFFSET;
-        if (bytes / word > *words)
-            *words = bytes / word;
-        *(is_array ? &of_type->array : &of_type->value) = 0;
-    }
+    uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
+    while (now < least && !__atomic_compare_exchange_n(number, &now, least, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        ;
+}
+
+static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
+{
+    struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+    const bool is_array = (claim & CLAIM_ARRAY) != 0;
+    uint32_t *used = is_array ? &of_type->array : &of_type->value;
+    const bool is_known = __atomic_load_n(used, __ATOMIC_RELAXED) == 0;
+    if (is_known && !is_array)
+        return; /* as many as in the one before */
+    uint64_t bytes = is_array ? heap_object_size(names->heap, object)
+                              : names->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
+    if (bytes > ELEMENT_OFFSET)
+        bytes = ELEMENT_OFFSET;
+    raise_to(is_array ? &of_type->array_words : &of_type->value_words, bytes >> names->word_shift);
+    if (!is_known)
+        __atomic_store_n(used, 0, __ATOMIC_RELAXED);
+}
+
+enum { COUNTED_PER_TASK = 1 << 16 };
+
+static struct g2h_error *count_words_task(void *context, size_t task, unsigned worker)
+{
+    struct names *names = context;
+    const uint32_t first = (uint32_t)task * COUNTED_PER_TASK,
+                   left = names->heap->object_count - first,
+                   end = first + (left < COUNTED_PER_TASK ? left : COUNTED_PER_TASK);
+    (void)worker;
+    for (uint32_t object = first; object < end; object++)
+        if (names->typing->claims[object] != 0)
+            count_words_of(names, object, names->typing->claims[object]);
+    return NULL;
+}
+
+/* How many words a type's values take in the largest object that has it, as far as they have names;
+ * a name that will be used is 0. */
+static struct g2h_error *count_words(struct names *names)
+{
+    const size_t objects = names->heap->object_count;
+    return workers_run(names->typing->threads, (objects + COUNTED_PER_TASK - 1) / COUNTED_PER_TASK,
+                       count_words_task, names);
 }
 
 static bool intern_class(const struct names *names, struct string_pool *strings, const char *before,
@@ -397,7 +444,9 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
         return &error_no_memory;
     for (size_t i = 0; i < count; i++)
         names->of_type[i].value = names->of_type[i].array = NAME_NONE;
-    count_words(names);
+    struct g2h_error *error = count_words(names);
+    if (error)
+        return error;
     for (uint32_t i = 0; i < count; i++) {
         struct type_names *of_type = &names->of_type[i];
         if (of_type->value == NAME_NONE && of_type->array == NAME_NONE)

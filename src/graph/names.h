@@ -28,6 +28,7 @@ struct text {
 
 void text_append(struct text *text, const char *data, size_t size);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_append_number(struct text *text, uint64_t number);
 void text_deinit(struct text *text);
 
 /*

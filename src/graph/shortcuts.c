@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "graph/graph.h"
 
 enum { NUMBERED = 1024 /* shortcuts of a map; further ones share a name */ };
@@ -26,6 +27,7 @@ struct finder {
     struct g2h_graph *graph;
     const struct types *types;
     uint64_t *taken; /* a bit per object */
+    bool *is_source; /* by type + 1: objects of it may have shortcuts */
     struct numbered groups, overflows;
     uint32_t handle_type, object_name;
 };
@@ -59,10 +61,14 @@ static bool add(struct finder *finder, uint32_t map, uint32_t target, struct num
     struct g2h_graph *graph = finder->graph;
     uint32_t *name = &numbered->names[number < NUMBERED ? number : NUMBERED];
     char text[32];
-    snprintf(text, sizeof(text), number < NUMBERED ? "%s[%u]" : "%s[…]", numbered->text, number);
     graph->account.shortcuts++;
-    return (*name != NAME_NONE || graph_intern(graph, text, name)) &&
-           graph_add_edge(graph, node_object(map), EDGE_WEAK, *name, node_object(target));
+    if (*name == NAME_NONE) {
+        snprintf(text, sizeof(text), number < NUMBERED ? "%s[%u]" : "%s[…]", numbered->text,
+                 number);
+        if (!graph_intern(graph, text, name))
+            return false;
+    }
+    return graph_add_edge(graph, node_object(map), EDGE_WEAK, *name, node_object(target));
 }
 
 /* ---- Go 1.24 and later ---- */
@@ -196,21 +202,75 @@ static bool add_of_shared_handles(struct finder *finder)
     return true;
 }
 
-static bool add_all(struct finder *finder)
+/* Whether one of a map's pointers leads to what may have shortcuts; small maps have none. */
+static bool leads_on(const struct finder *finder, uint32_t map)
 {
-    for (uint32_t object = 0; object < finder->graph->heap->object_count; object++) {
-        const uint32_t type = type_at_start(finder, object);
-        if (type == TYPE_NONE)
+    const uint32_t *end, *target = object_targets(finder->graph, map, &end);
+    for (; target < end; target++)
+        if (*target != NO_TARGET &&
+            (has_role(finder, *target, ROLE_MAP_BUCKET) || is_directory(finder, *target)))
+            return true;
+    return false;
+}
+
+enum { OBJECTS_PER_TASK = 1 << 16 };
+
+/* Gathers the objects of a task that may have shortcuts; only few have. */
+static struct g2h_error *gather(void *context, size_t task, unsigned worker,
+                                struct worker_buffer *buffer)
+{
+    const struct finder *finder = context;
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK,
+                   left = finder->graph->heap->object_count - first,
+                   end = first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
+    (void)worker;
+    for (uint32_t object = first; object < end; object++) {
+        const uint32_t claimed = finder->graph->typing->claims[object] & CLAIM_TYPE;
+        if (!finder->is_source[claimed] ||
+            (claimed - 1 != finder->handle_type && !leads_on(finder, object)))
             continue;
-        if (finder->types->list.data[type].role == ROLE_MAP) {
-            if (!add_of_map(finder, object))
-                return false;
-        } else if (type == finder->handle_type) {
-            if (!add_of_handle(finder, object, 0))
-                return false;
-        }
+        char *room = worker_buffer_reserve(buffer, sizeof(object));
+        if (!room)
+            return &error_no_memory;
+        memcpy(room, &object, sizeof(object));
+        buffer->size += sizeof(object);
     }
-    return add_of_shared_handles(finder);
+    return NULL;
+}
+
+/* Adds the shortcuts of what was gathered: the order of the objects decides whose they are. */
+static struct g2h_error *add_gathered(void *context, const struct worker_buffer *buffer)
+{
+    struct finder *finder = context;
+    for (size_t at = 0; at < buffer->size; at += sizeof(uint32_t)) {
+        uint32_t object;
+        memcpy(&object, buffer->data + at, sizeof(object));
+        const uint32_t type = type_at_start(finder, object);
+        if (!(finder->types->list.data[type].role == ROLE_MAP ? add_of_map(finder, object)
+                                                              : add_of_handle(finder, object, 0)))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Maps, and what weak.Pointers point to. */
+static bool list_sources(struct finder *finder)
+{
+    const size_t types = finder->types->list.count;
+    finder->is_source = calloc(types + 1, sizeof(*finder->is_source));
+    for (size_t i = 0; finder->is_source && i < types; i++)
+        finder->is_source[i + 1] =
+            finder->types->list.data[i].role == ROLE_MAP || i == finder->handle_type;
+    return finder->is_source != NULL;
+}
+
+static struct g2h_error *add_all(struct finder *finder)
+{
+    const size_t objects = finder->graph->heap->object_count;
+    struct g2h_error *error = workers_run_ordered(
+        finder->graph->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, gather, NULL,
+        add_gathered, finder);
+    return error || add_of_shared_handles(finder) ? error : &error_no_memory;
 }
 
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
@@ -219,8 +279,8 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
         return NULL;
     struct finder *finder = calloc(1, sizeof(*finder));
     uint64_t *taken = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*taken));
-    bool good = finder && taken;
-    if (good) {
+    struct g2h_error *error = finder && taken ? NULL : &error_no_memory;
+    if (!error) {
         *finder =
             (struct finder){.graph = graph,
                             .types = graph->typing->types,
@@ -231,9 +291,12 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
                             .overflows = {.text = "overflow"}};
         memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
         memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
-        good = graph_intern(graph, "object", &finder->object_name) && add_all(finder);
+        error = graph_intern(graph, "object", &finder->object_name) && list_sources(finder)
+                    ? add_all(finder)
+                    : &error_no_memory;
+        free(finder->is_source);
     }
     free(taken);
     free(finder);
-    return good ? NULL : &error_no_memory;
+    return error;
 }

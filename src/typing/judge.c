@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
+
 struct candidate {
     uint32_t type;
     bool is_array, is_exact;
@@ -230,20 +232,23 @@ static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard
     return NULL;
 }
 
+/* What is decided of an object depends on its claims only, and they are all in its shard. */
+static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker)
+{
+    struct typing *typing = context;
+    struct shard *shard = &typing->shards[task];
+    (void)worker;
+    for (size_t i = 0; shard->first.entries && i <= shard->first.mask; i++)
+        if (shard->first.entries[i].value != MAP_NONE) {
+            const uint32_t object = (uint32_t)shard->first.entries[i].key;
+            drop_held(typing, object, shard, shard->first.entries[i].value);
+            judge_object(typing, object, shard, shard->first.entries[i].value);
+        }
+    shard_forget(shard);
+    return sort_regions(typing, shard);
+}
+
 struct g2h_error *typing_judge(struct typing *typing)
 {
-    for (size_t i = 0; i < SHARDS; i++) {
-        struct shard *shard = &typing->shards[i];
-        for (size_t j = 0; shard->first.entries && j <= shard->first.mask; j++)
-            if (shard->first.entries[j].value != MAP_NONE) {
-                const uint32_t object = (uint32_t)shard->first.entries[j].key;
-                drop_held(typing, object, shard, shard->first.entries[j].value);
-                judge_object(typing, object, shard, shard->first.entries[j].value);
-            }
-        shard_forget(shard);
-        struct g2h_error *error = sort_regions(typing, shard);
-        if (error)
-            return error;
-    }
-    return NULL;
+    return workers_run(typing->threads, SHARDS, judge_shard, typing);
 }
