@@ -269,17 +269,10 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
                                .kinds = reader->layout->field_kinds};
 }
 
-static inline bool is_at_object(const struct g2h_reader *reader)
-{
-    const struct cursor *cursor = &reader->cursor;
-    return cursor->at < cursor->end && *cursor->at <= TAG_COUNT &&
-           reader->layout->tags[*cursor->at] == G2H_RECORD_OBJECT;
-}
-
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
     const uint8_t *begin = reader->cursor.at;
-    if (!is_at_object(reader))
+    if (!reader_is_at_object(reader))
         return false;
     reader->cursor.at++;
     if (read_object(reader, ret)) {
@@ -292,7 +285,7 @@ bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 
 bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret)
 {
-    if (!is_at_object(reader))
+    if (!reader_is_at_object(reader))
         return false;
     struct g2h_reader copy = *reader;
     copy.cursor.at++;

@@ -51,8 +51,16 @@ void reader_seek(struct g2h_reader *reader, uint64_t offset);
 /* What the field lists of all objects have in common: the end of the input, the kinds of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader);
 
+/* Whether the next record is an object with a tag of one byte, as Go writes it. */
+static inline bool reader_is_at_object(const struct g2h_reader *reader)
+{
+    const struct cursor *cursor = &reader->cursor;
+    return cursor->at < cursor->end && *cursor->at <= TAG_COUNT &&
+           reader->layout->tags[*cursor->at] == G2H_RECORD_OBJECT;
+}
+
 /*
- * Reads the next record if it is an object with a tag of one byte, as Go writes it. False, with the
+ * Reads the next record if it is such an object. False, with the
  * reader where it was, for any other record and where it is damaged: g2h_reader_next() tells.
  */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret);

@@ -40,9 +40,9 @@ struct reading {
     struct key_memo memo[SLOTS];
     uint32_t key_targets[SLOTS]; /* by slot: what the pointer to its key last hit */
     struct text text;
-    uint64_t value;                  /* the bucket or group */
-    uint32_t list[OBJECTS_PER_TASK]; /* the task's objects with entries */
+    uint64_t value;    /* the bucket or group */
     unsigned textless; /* a bit per slot of it whose key has no text: its elem need not ask again */
+    uint32_t list[OBJECTS_PER_TASK]; /* the task's objects with entries */
 };
 
 struct naming {

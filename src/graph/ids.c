@@ -43,36 +43,14 @@ static uint64_t place_of(const struct ids *ids, uint64_t address)
     return ((uint64_t)slot_of(ids, address >> ARENA_SHIFT) << ARENA_SHIFT | within) / ID_GRANULE;
 }
 
-/* The first object behind one that starts in another arena. An arena has a few or a million: steps
- * become longer until one leads out of it, then halves are taken. */
-static uint32_t behind_arena(const struct g2h_heap *heap, uint32_t object)
-{
-    const uint64_t arena = heap_address(heap, object) >> ARENA_SHIFT;
-    uint32_t from = object + 1, to = heap->object_count;
-    for (uint32_t step = 1; step < to - from; step *= 2) {
-        if (heap_address(heap, from + step) >> ARENA_SHIFT != arena) {
-            to = from + step;
-            break;
-        }
-        from += step;
-    }
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (heap_address(heap, middle) >> ARENA_SHIFT == arena)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 static bool list_arenas(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;
     VECTOR(struct id_arena) arenas = {0};
-    for (uint32_t i = 0; i < heap->object_count; i = behind_arena(heap, i)) {
+    for (uint32_t i = 0; i < heap->object_count;) {
         const uint64_t arena = heap_address(heap, i) >> ARENA_SHIFT;
         struct id_arena entry = {arena, slot_of(ids, arena)};
+        i = index_first(&heap->index, i + 1, (arena + 1) << ARENA_SHIFT);
         if (!vector_push(&arenas, entry)) {
             free(arenas.data);
             return false;

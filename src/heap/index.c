@@ -20,8 +20,7 @@ static uint64_t size_of(const struct object_index *index, uint32_t object)
     return index->sizes[index->objects[object].place & (SHAPE_LIMIT - 1)];
 }
 
-/* The first of the objects from one on that starts at or behind address. */
-static uint32_t first_from(const struct object_index *index, uint32_t from, uint64_t address)
+uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address)
 {
     uint32_t to = index->object_count;
     while (from < to) {
@@ -36,7 +35,7 @@ static uint32_t first_from(const struct object_index *index, uint32_t from, uint
 
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 {
-    const uint32_t behind = first_from(index, 0, address + 1);
+    const uint32_t behind = index_first(index, 0, address + 1);
     return behind > 0 && address - index->objects[behind - 1].address < size_of(index, behind - 1)
                ? behind - 1
                : UINT32_MAX;
@@ -68,7 +67,7 @@ static bool list_arenas(struct object_index *index)
         if (last >= next)
             next = last + 1;
         /* Of the others that start in what is listed the last one may reach beyond. */
-        const uint32_t behind = first_from(index, object + 1, next << ARENA_SHIFT);
+        const uint32_t behind = index_first(index, object + 1, next << ARENA_SHIFT);
         object = behind > object + 1 ? behind - 1 : object + 1;
     }
     index->arenas = arenas.data;
@@ -158,7 +157,7 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
     struct object_index *index = context;
     struct index_arena *arena = &index->tables[task];
     const uint64_t begin = index->arenas[task] << ARENA_SHIFT;
-    uint32_t object = first_from(index, 0, begin);
+    uint32_t object = index_first(index, 0, begin);
     uint64_t end = object > 0 ? index->objects[object - 1].address + size_of(index, object - 1) : 0;
     group_vector groups = {0};
     bool good = true;
@@ -192,9 +191,9 @@ static struct g2h_error *fill_arenas(struct object_index *index, unsigned thread
         return &error_no_memory;
     for (size_t i = 0; i < index->arena_count; i++) {
         const uint64_t begin = index->arenas[i] << ARENA_SHIFT;
-        const uint32_t first = is_sparse ? first_from(index, 0, begin) : 0;
+        const uint32_t first = is_sparse ? index_first(index, 0, begin) : 0;
         const uint32_t objects =
-            is_sparse ? first_from(index, first, begin + (1u << ARENA_SHIFT)) - first : 0;
+            is_sparse ? index_first(index, first, begin + (1u << ARENA_SHIFT)) - first : 0;
         if (is_sparse && objects < OBJECTS_WORTH_IT)
             continue;
         index->tables[i].pages = malloc(INDEX_PAGES * sizeof(struct index_page));

@@ -80,6 +80,10 @@ void index_deinit(struct object_index *index);
 /* The place of an arena among those in use, SIZE_MAX where it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena);
 
+/* The first of the objects from one on that starts at or behind address; their number if none does.
+ */
+uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address);
+
 /* index_find() by bisection. */
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address);
 

@@ -109,11 +109,10 @@ static struct window *find_window(struct loader *loader, uint64_t offset)
 static bool take_over(struct loader *loader, struct stretch *stretch)
 {
     struct g2h_heap *heap = loader->heap;
-    bool good = true;
     heap->account.misplaced += stretch->misplaced;
     heap->account.short_objects += stretch->short_objects;
     stretch->shape_numbers = malloc((stretch->shapes.count + 1) * sizeof(uint32_t));
-    good = stretch->shape_numbers != NULL;
+    bool good = stretch->shape_numbers != NULL;
     for (size_t i = 0; i < stretch->shapes.count && good; i++)
         good = shapes_adopt(&heap->shapes, &stretch->shapes.data[i], &stretch->shape_numbers[i]);
     good = good && vector_push(&loader->stretches, *stretch);
@@ -259,12 +258,6 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 
 /* ---- all records ---- */
 
-static bool is_at_object(const struct g2h_reader *reader)
-{
-    struct g2h_object object;
-    return reader->has_params && reader_peek_object(reader, &object);
-}
-
 /* Reads to the end or to the damage. */
 static struct g2h_error *read_records(struct loader *loader)
 {
@@ -274,7 +267,7 @@ static struct g2h_error *read_records(struct loader *loader)
     while (record.kind != G2H_RECORD_EOF) {
         struct g2h_error *error = NULL;
         const uint64_t offset = reader_offset(reader);
-        if (is_at_object(reader)) {
+        if (reader->has_params && reader_is_at_object(reader)) {
             if (!loader->windows && loader->threads > 1)
                 error = read_ahead(loader, offset);
             if (!error)

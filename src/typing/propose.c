@@ -761,11 +761,8 @@ static void find_targets(struct typer *typer)
         if (reference->target != NO_TARGET)
             continue;
         reference->target = heap_find(heap, reference->value);
-        if (reference->target == NO_TARGET)
-            continue;
-        __builtin_prefetch(&heap->objects[reference->target]);
-        __builtin_prefetch(reference->form == REFERENCE_TEXT ? &typing->texts[reference->target]
-                                                             : &typing->claims[reference->target]);
+        if (reference->target != NO_TARGET)
+            prefetch_target(typing, (enum reference_form)reference->form, reference->target);
     }
 }
 

@@ -79,6 +79,14 @@ static inline struct shard *shard_of(struct typing *typing, uint32_t object)
 
 void typer_flush(struct typer *typer);
 
+/* What is looked at of a target first. */
+static inline void prefetch_target(const struct typing *typing, enum reference_form form,
+                                   uint32_t target)
+{
+    __builtin_prefetch(&typing->heap->objects[target]);
+    __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
+}
+
 /*
  * Hands over a reference into the heap's range, or with a target; it is looked at when the batch is
  * full, or with typer_flush(). Many at a time, so that the memory each needs is on its way before
@@ -99,12 +107,10 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
     reference->target = target;
     reference->source = (uint8_t)source;
     reference->form = (uint8_t)form;
-    if (target == NO_TARGET) {
+    if (target == NO_TARGET)
         typer->unknown_targets = true;
-        return;
-    }
-    __builtin_prefetch(&typing->heap->objects[target]);
-    __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
+    else
+        prefetch_target(typing, form, target);
 }
 
 /* Proposes a type for an object itself; the reference is none to a text. */
