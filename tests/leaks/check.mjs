@@ -1,0 +1,122 @@
+// Whether a snapshot has what the program expects of it: check.mjs NAME DIRECTORY [--stripped]. DIRECTORY has expected.json
+// and 1.heapsnapshot; if it has 2.heapsnapshot too, no object that is in both may change its class. TAP on standard output.
+import fs from 'node:fs';
+import { reachable, readSnapshot } from '../truth/readers.mjs';
+
+const [name, directory, ...flags] = process.argv.slice(2);
+const stripped = flags.includes('--stripped');
+const s = readSnapshot(`${directory}/1.heapsnapshot`);
+const { node, edge } = s;
+const { reached } = reachable(s);
+const string = s.nodeTypes.indexOf('string'), weak = s.edgeTypes.indexOf('weak');
+let failed = false;
+
+function tap(good, what, ...remarks) {
+  failed ||= !good;
+  console.log(`${good ? 'ok' : 'not ok'} - ${name}: ${what}`);
+  if (!good) for (const r of remarks.slice(0, 12)) console.log(`# ${r}`);
+}
+
+const whole = (pattern) => new RegExp(`^(?:${pattern})$`, 's');
+const classOf = (n) => (node.type[n] === string ? '(string)' : s.className(n));
+const isUntyped = (n) => node.type[n] !== string && /^(?:no)?ptr\d+(?: \(.*\))?$|\?$/s.test(s.className(n));
+function* edgesOf(n) {
+  for (let e = node.first[n]; e < node.first[n + 1]; e++) yield e;
+}
+const isLiving = (n) => reached[n] && s.isObject(n);
+const goroutines = () => {
+  const group = s.child(s.child(0, '(GC roots)'), '(goroutines)');
+  return group < 0 ? [] : [...edgesOf(group)].map((e) => edge.to[e]);
+};
+
+/** Classes by their bytes, the largest first. */
+function largest(filter) {
+  const bytes = new Map();
+  for (let n = 0; n < s.count; n++) {
+    if (!isLiving(n) || !filter(n)) continue;
+    const [count, size] = bytes.get(classOf(n)) ?? [0, 0];
+    bytes.set(classOf(n), [count + 1, size + node.size[n]]);
+  }
+  return [...bytes].sort((a, b) => b[1][1] - a[1][1]).map(([c, [count, size]]) => `${count} × ${c.slice(0, 100)}: ${size} bytes`);
+}
+
+const kinds = {
+  objects({ class: c, count }) {
+    const pattern = whole(c);
+    let found = 0;
+    for (let n = 0; n < s.count; n++) if (isLiving(n) && pattern.test(classOf(n))) found++;
+    tap(found >= count, `${count} objects of ${c}`, `there are ${found}`, ...largest((n) => classOf(n).includes('main.')));
+  },
+  none({ class: c }) {
+    const pattern = whole(c);
+    const found = largest((n) => pattern.test(classOf(n)));
+    tap(found.length === 0, `no objects of ${c}`, ...found);
+  },
+  untyped({ most }) {
+    let all = 0, untyped = 0;
+    for (let n = 0; n < s.count; n++) {
+      if (!isLiving(n)) continue;
+      all += node.size[n];
+      if (isUntyped(n)) untyped += node.size[n];
+    }
+    tap(untyped <= all * most / 100, `at most ${most} % of what lives has no plain type`,
+      `${(100 * untyped / all).toFixed(2)} %: ${untyped} of ${all} bytes`, ...largest(isUntyped));
+  },
+  way({ way, edge: edgeName, class: c }) {
+    const at = way.reduce((n, step) => (n < 0 ? n : s.child(n, step)), 0);
+    const pattern = whole(c), edges = at < 0 ? [] : [...edgesOf(at)];
+    tap(edges.some((e) => s.edgeName(e) === edgeName && pattern.test(classOf(edge.to[e]))),
+      `${[...way, edgeName].join(' › ')} is of ${c}`, at < 0 ? 'there is no such way' : '',
+      ...edges.map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)
+        .sort((a, b) => b.includes(edgeName.slice(0, 4)) - a.includes(edgeName.slice(0, 4))));
+  },
+  frame({ what, edge: edgeName, class: c, count }) {
+    const pattern = whole(c), frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e])).filter((n) => s.className(n) === what);
+    const found = frames.filter((f) => [...edgesOf(f)].some((e) => s.edgeName(e) === edgeName && pattern.test(classOf(edge.to[e]))));
+    tap(found.length >= count, `${count} frames of ${what} have ${edgeName}, of ${c}`, `${found.length} of ${frames.length} frames`,
+      ...frames.slice(0, 1).flatMap((f) => [...edgesOf(f)].map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)));
+  },
+  keys({ class: c, count }) {
+    const pattern = whole(c), found = new Set();
+    const isKey = (e) => (s.edgeTypes[edge.type[e]] === 'element' ? true : /^\[(?!#)/.test(s.edgeName(e)) && !/\(key/.test(s.edgeName(e)));
+    const others = new Map();
+    for (let n = 0; n < s.count; n++) {
+      if (!isLiving(n)) continue;
+      const entries = /^(?:\[\])?(?:group|bucket)</.test(s.className(n));
+      for (const e of edgesOf(n)) {
+        if (edge.type[e] === weak || !pattern.test(classOf(edge.to[e]))) continue;
+        if (entries && isKey(e)) found.add(edge.to[e]);
+        else others.set(`${classOf(n)} . ${s.edgeName(e)}`, 1);
+      }
+    }
+    tap(found.size >= count, `${count} objects of ${c} are named by their keys`, `${found.size} are`, ...[...others.keys()].slice(0, 10));
+  },
+  goroutines({ what, count }) {
+    const pattern = new RegExp(what), names = goroutines().map((n) => s.className(n));
+    const found = names.filter((n) => pattern.test(n)).length;
+    tap(found >= count, `${count} goroutines are called ${what}`, `${found} are`, ...new Set(names.map((n) => n.replace(/\d+/, 'N'))));
+  },
+};
+
+for (const expected of JSON.parse(fs.readFileSync(`${directory}/expected.json`, 'utf8'))) {
+  if (expected.dwarf && stripped) continue;
+  kinds[expected.kind](expected);
+}
+
+if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
+  const later = readSnapshot(`${directory}/2.heapsnapshot`);
+  const before = new Map(), changes = new Map();
+  for (let n = 0; n < s.count; n++) if (s.isObject(n)) before.set(node.id[n], n);
+  let both = 0;
+  const living = reachable(later).reached;
+  for (let m = 0; m < later.count; m++) {
+    const n = later.isObject(m) ? before.get(later.node.id[m]) : undefined;
+    if (n === undefined || !reached[n] || !living[m] || node.size[n] !== later.node.size[m]) continue;
+    both++;
+    const is = later.node.type[m] === string ? '(string)' : later.className(m);
+    if (classOf(n) !== is) changes.set(`${classOf(n)} is now ${is}`, (changes.get(`${classOf(n)} is now ${is}`) ?? 0) + 1);
+  }
+  tap(both > 0 && changes.size === 0, `no object changes its class from one dump to the next`,
+    ...[...changes].sort((a, b) => b[1] - a[1]).map(([what, count]) => `${count} × ${what.slice(0, 160)}`));
+}
+process.exitCode = failed ? 1 : 0;

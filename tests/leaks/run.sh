@@ -1,0 +1,69 @@
+#!/bin/sh
+# Leaks: programs that leak as real ones do, each with what a user must find in its snapshot. TAP on standard output.
+#
+#   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: 1.19, 1.21, 1.22, 1.24 and the current one, as far as they are there; with
+#                        CHECK_ALL all)
+#   PROGRAMS             some of them (default: all)
+#   SIZE                 of maps: how many entries (default: 300000)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+build=${BUILD:-$top/build/leaks}
+[ -n "${GOROOTS-}${CHECK_ALL-}" ] || GOROOTS=$("$top/tools/setup" go-leaks)
+. "$top/tests/go.sh"
+
+# variant PROGRAM NAME FLAG_OF_CHECK GO_BUILD_FLAG...: builds, dumps, converts and checks.
+variant() {
+	program=$1 name=$release-$1-$2 flag=$3
+	at=$build/$name
+	shift 3
+	rm -rf "$at"
+	mkdir -p "$at"
+	if ! (cd "$here" && "$go" build -o "$at/app" "$@" "./$program") >"$at/log" 2>&1; then
+		echo "not ok - $name: builds"
+		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	# shellcheck disable=SC2086  # there may be no size
+	if ! "$at/app" "$at" ${SIZE-} >"$at/log" 2>&1; then
+		echo "not ok - $name: dumps itself"
+		tail -n 20 "$at/log" | sed 's/^/# /'
+		return
+	fi
+	for n in 1 2; do
+		[ ! -e "$at/$n.dump" ] || "$converter" --exe "$at/app" -o "$at/$n.heapsnapshot" "$at/$n.dump" >"$at/log" 2>&1 || {
+			echo "not ok - $name: dump $n converts"
+			tail -n 20 "$at/log" | sed 's/^/# /'
+			return
+		}
+	done
+	# shellcheck disable=SC2086  # there may be no flag
+	"${NODE:-node}" --max-old-space-size=8000 "$here/check.mjs" "$name" "$at" $flag || [ $? -eq 1 ] ||
+		echo "not ok - $name: the check itself failed"
+}
+
+# since MINOR: whether the release is that new.
+since() {
+	minor=${release#go1.}
+	[ "${minor%%[!0-9]*}" -ge "$1" ]
+}
+
+# program NAME MINOR: in all variants, from that release on.
+program() {
+	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
+	since "$2" || return
+	variant "$1" plain ''
+	[ "$1" = maps ] || variant "$1" stripped --stripped '-ldflags=-s -w'
+}
+
+for GOROOT in $goroots; do
+	export GOROOT
+	go=$GOROOT/bin/go
+	release=$(go_release "$GOROOT") || {
+		echo "not ok - there is a Go in $GOROOT"
+		continue
+	}
+	program maps 19
+done
