@@ -89,10 +89,32 @@ struct g2h_error *builder_collect_functions(struct builder *builder);
  */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return);
 
+/* ---- words that no variable has (ways.c) ---- */
+
+/* Appends the way in a value of a type: ".TLS", "[3].Name", "Name" where the text is empty. */
+void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset);
+
+/* Appends a variable of a frame and the way in it; the inlined function that it is of, in
+ * parentheses. */
+void builder_append_local(struct builder *builder, const struct debug_local *local,
+                          uint64_t offset);
+
+/*
+ * Appends what the word at an address outside of the heap is called by the pointers that lead
+ * there from a variable, which is a global (HOLDER_WORD) or a local one: cache.items. NULL, and
+ * nothing is appended, where none leads there; else the way that begins with the variable.
+ */
+const struct way *builder_append_way(struct builder *builder, uint64_t address, enum holder from);
+
 /* ---- branches ---- */
 
 /* (globals): globals.c */
 struct g2h_error *builder_add_globals(struct builder *builder);
+
+/* Appends the variable that has the word at an address of data or bss, without its package, of
+ * which *ret_package is the name; false, and nothing is appended, where none has it. */
+bool builder_append_global(struct builder *builder, uint64_t address,
+                           struct g2h_bytes *ret_package);
 
 /* (goroutines): goroutines.c. Which frames something points into must be known before their edges
  * are made. */

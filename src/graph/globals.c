@@ -40,55 +40,89 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
                           ID_BSS / 2 + (uint32_t)builder->packages.count, node_synthetic(*ret));
 }
 
+/* A variable's package and its name in it, by a symbol. */
+static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_package)
+{
+    const size_t size = package_size(&name);
+    *ret_package = (struct g2h_bytes){name.data, size};
+    return (struct g2h_bytes){name.data + size + (size > 0), name.size - size - (size > 0)};
+}
+
 /* By DWARF: the variable, and the way to the word in it. */
-static bool name_typed_global(struct builder *builder, uint64_t address, uint32_t *ret_parent,
-                              bool *ret_good)
+static bool append_typed_global(struct builder *builder, uint64_t address,
+                                struct g2h_bytes *ret_package)
 {
     const struct typing *typing = builder->graph->typing;
-    char path[NAME_LIMIT];
     uint64_t offset;
     size_t size;
     const struct debug_global *global = typing ? typing_global(typing, address, &offset) : NULL;
     if (!global)
         return false;
     const char *text = string_pool_text(&typing->types->names, global->name, &size);
-    const struct g2h_bytes name = {(const uint8_t *)text, size};
-    const size_t package = package_size(&name);
-    const struct g2h_bytes variable = {name.data + package + (package > 0),
-                                       name.size - package - (package > 0)};
+    const struct g2h_bytes variable =
+        split_name((struct g2h_bytes){(const uint8_t *)text, size}, ret_package);
     builder_append(builder, &variable);
-    size = types_path(typing->types, global->type, offset, path, sizeof(path));
-    if (size > 0 && path[0] != '[')
-        text_printf(&builder->text, ".");
-    text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 2);
-    *ret_good =
-        package == 0 || package_node(builder, &(struct g2h_bytes){name.data, package}, ret_parent);
+    builder_append_path(builder, global->type, offset);
     return true;
 }
 
-/* Names the word at an address: the variable, below its package, or the address, below its segment.
+/* Whether the compiler made the variable: main..stmp_4. */
+static bool is_made(const struct g2h_bytes *variable)
+{
+    return variable->size > 0 && variable->data[0] == '.';
+}
+
+/* By the symbol table: the variable, and the offset in it. */
+static bool append_symbol(struct builder *builder, uint64_t address, bool made,
+                          struct g2h_bytes *ret_package)
+{
+    struct g2h_bytes name;
+    uint64_t offset;
+    if (!builder->graph->exe || !g2h_exe_variable(builder->graph->exe, address, &name, &offset))
+        return false;
+    const struct g2h_bytes variable = split_name(name, ret_package);
+    if (is_made(&variable) != made)
+        return false;
+    builder_append(builder, &variable);
+    if (offset > 0)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+    return true;
+}
+
+bool builder_append_global(struct builder *builder, uint64_t address, struct g2h_bytes *ret_package)
+{
+    return append_typed_global(builder, address, ret_package) ||
+           append_symbol(builder, address, false, ret_package);
+}
+
+/* The package of the variable at an address; empty where it has none. */
+static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
+{
+    struct g2h_bytes package = {(const uint8_t *)"", 0};
+    const size_t size = builder->text.size;
+    builder_append_global(builder, address, &package);
+    builder->text.size = size;
+    return package;
+}
+
+/*
+ * Names the word at an address: the variable, below its package; or the way from the variable that
+ * leads there, below that one's; or the address, below its segment.
  */
 static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
                         uint32_t *ret_parent)
 {
-    struct g2h_bytes name;
-    uint64_t offset;
+    struct g2h_bytes package = {(const uint8_t *)"", 0};
+    const struct way *way;
     builder->text.size = 0;
     *ret_parent = segment;
-    bool good;
-    if (name_typed_global(builder, address, ret_parent, &good))
-        return good;
-    if (!builder->graph->exe || !g2h_exe_variable(builder->graph->exe, address, &name, &offset)) {
-        text_printf(&builder->text, "0x%llx", (unsigned long long)address);
-        return true;
+    if (!builder_append_global(builder, address, &package)) {
+        if ((way = builder_append_way(builder, address, HOLDER_WORD)) != NULL)
+            package = package_of(builder, way->offset);
+        else if (!append_symbol(builder, address, true, &package))
+            text_printf(&builder->text, "0x%llx", (unsigned long long)address);
     }
-    size_t size = package_size(&name);
-    struct g2h_bytes package = {name.data, size},
-                     variable = {name.data + size + (size > 0), name.size - size - (size > 0)};
-    builder_append(builder, &variable);
-    if (offset > 0)
-        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
-    return size == 0 || package_node(builder, &package, ret_parent);
+    return package.size == 0 || package_node(builder, &package, ret_parent);
 }
 
 static struct g2h_error *add_segment(struct builder *builder, uint32_t node,

@@ -52,30 +52,28 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     return good ? NULL : &error_no_memory;
 }
 
-/* The name of a variable's word: request.URL, and where an inlined call has it, of which function.
- */
-static void append_local(struct builder *builder, const struct debug_local *local, uint64_t offset)
+/* By the way from a variable of this frame, or of one that was given the pointer. */
+static bool append_frame_way(struct builder *builder, const struct g2h_stackframe *frame,
+                             uint64_t offset)
 {
-    const struct types *types = builder->graph->typing->types;
-    char path[NAME_LIMIT];
-    size_t size;
-    const char *name = string_pool_text(&types->names, local->name, &size);
-    text_append_utf8(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
-    size = types_path(types, local->type, offset, path, sizeof(path));
-    if (size > 0 && path[0] != '[')
-        text_printf(&builder->text, ".");
-    text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
-    if (local->function == UINT32_MAX)
-        return;
-    text_printf(&builder->text, " (inlined ");
-    name = string_pool_text(&types->names, local->function, &size);
-    text_append_utf8(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
-    text_printf(&builder->text, ")");
+    const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
+    if (!way)
+        return false;
+    const struct heap_frame *other = &builder->heap->frames.data[way->frame];
+    if (other->sp != frame->sp) {
+        struct g2h_record record;
+        heap_read(builder->heap, other->offset, &record);
+        text_printf(&builder->text, " (of ");
+        builder_append(builder, &record.stackframe.function);
+        text_printf(&builder->text, ")");
+    }
+    return true;
 }
 
 /*
  * Names the word at offset of a frame: by the variable that DWARF has there, of the frame or, among
- * its outgoing arguments, of its callee (NULL: none), or by the offset; then it gives false.
+ * its outgoing arguments, of its callee (NULL: none), or by one that leads there, or by the offset;
+ * then it gives false.
  */
 static bool name_word(struct builder *builder, const struct g2h_stackframe *frame,
                       const struct g2h_stackframe *callee, uint64_t offset)
@@ -87,18 +85,20 @@ static bool name_word(struct builder *builder, const struct g2h_stackframe *fram
     if (typing)
         local = typing_local_at(typing, frame, offset, false, &place);
     if (local) {
-        append_local(builder, local, place);
+        builder_append_local(builder, local, place);
         return true;
     }
     if (typing && callee)
         local = typing_local_at(typing, callee, offset, true, &place);
     if (local) {
-        append_local(builder, local, place);
+        builder_append_local(builder, local, place);
         text_printf(&builder->text, " (argument of ");
         builder_append(builder, &callee->function);
         text_printf(&builder->text, ")");
         return true;
     }
+    if (append_frame_way(builder, frame, offset))
+        return true;
     text_append(&builder->text, "f", 1);
     text_append_number(&builder->text, offset);
     if (!typing) /* else the object has it */

@@ -145,7 +145,8 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     size_t count = 0, capacity = 0;
 
     block->starts = malloc((block->objects + 1) * sizeof(*block->starts));
-    if (!block->starts)
+    block->outside = calloc(block->objects / 64 + 1, sizeof(*block->outside));
+    if (!block->starts || !block->outside)
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
         const struct shape *shape = heap_shape(heap, first + i);
@@ -165,6 +166,7 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
             collector->pointers++;
             if (!in_heap_range(heap, value)) {
                 point_at_frame(graph, value);
+                block->outside[i / 64] |= (uint64_t)1 << (i % 64);
                 continue;
             }
             if (count == capacity || batch.count == BATCH) {

@@ -23,6 +23,7 @@ void targets_deinit(struct targets *targets)
     for (size_t i = 0; i < targets->block_count; i++) {
         free(targets->blocks[i].targets);
         free(targets->blocks[i].starts);
+        free(targets->blocks[i].outside);
     }
     free(targets->blocks);
     *targets = (struct targets){0};

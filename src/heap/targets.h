@@ -3,7 +3,7 @@
  *
  * A word outside of the heap's range of addresses has no entry. Whoever walks over an object's
  * pointers again sees the same words in the same order, so that the next word in that range has the
- * next target.
+ * next target. Of words outside of the range a bit tells whether an object has any.
  */
 #ifndef HEAP_TARGETS_H
 #define HEAP_TARGETS_H
@@ -18,6 +18,7 @@ enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
 struct target_block {
     uint32_t *targets, *starts; /* those of the block's object i begin at starts[i]; one entry more
                                    than it has objects */
+    uint64_t *outside; /* a bit per object: words of it that are not nil lie outside of the range */
     uint32_t objects;
 };
 
@@ -34,6 +35,14 @@ void targets_deinit(struct targets *targets);
 static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
 {
     return value - heap->index.low < heap->index.high - heap->index.low;
+}
+
+/* Whether an object has pointers that lead out of the heap's range of addresses. */
+static inline bool targets_leave_heap(const struct targets *targets, uint32_t object)
+{
+    const uint64_t *outside = targets->blocks[object >> BLOCK_SHIFT].outside;
+    const uint32_t place = object & (BLOCK_OBJECTS - 1);
+    return (outside[place / 64] >> (place % 64) & 1) != 0;
 }
 
 /* The targets of an object: *ret_end - the result of them. */

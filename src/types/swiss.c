@@ -90,7 +90,11 @@ uint32_t swiss_header(struct runtime_types *runtime, uint32_t map)
     if (!BUILD_FILL(runtime, reference, reference_members, groups) ||
         !BUILD_FILL(runtime, table, table_members, reference))
         return TYPE_NONE;
-    const uint32_t directory = build_target(runtime, TARGET_BY_WORD, group,
-                                            build_pointer(runtime, table), types->pointer_size);
+    const uint32_t to_table = build_pointer(runtime, table);
+    if (to_table == TYPE_NONE)
+        return TYPE_NONE;
+    types->list.data[to_table].role = ROLE_MAP_DIRECTORY;
+    const uint32_t directory =
+        build_target(runtime, TARGET_BY_WORD, group, to_table, types->pointer_size);
     return BUILD_FILL(runtime, header, map_members, directory) ? header : TYPE_NONE;
 }

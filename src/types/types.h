@@ -69,12 +69,13 @@ enum type_target {
     TARGET_BY_CONTENT,
 };
 
-/* What a struct is to the runtime. */
+/* What a type is to the runtime: a struct, but for ROLE_MAP_DIRECTORY. */
 enum type_role {
     ROLE_NONE,
     ROLE_MAP, /* what a value of a map type points to: runtime.hmap, internal/runtime/maps.Map */
     ROLE_MAP_BUCKET, /* tophash, keys, elems, overflow of a classic map; elem is the map type */
     ROLE_MAP_GROUP,  /* ctrl and slots of a Swiss map; elem is the map type */
+    ROLE_MAP_DIRECTORY, /* of a Swiss map: the pointers to its tables, which elem is */
     ROLE_CHAN,       /* runtime.hchan; elem is the channel's type */
     ROLE_INTERNAL,   /* other parts of maps and channels: tables, sudogs; they hold no values */
     ROLE_RUNTIME,    /* any other structure of the runtime */
@@ -94,7 +95,7 @@ struct type {
     uint32_t name;         /* string: with full import paths, "*net/http.conn", "map[string]int" */
     uint8_t kind;          /* TYPE_… */
     uint8_t target;        /* of pointers: TARGET_… */
-    uint8_t role;          /* of structs: ROLE_… */
+    uint8_t role;          /* ROLE_… */
     bool is_generic;       /* a type of the same extent that is none knows more: runtime.hmap */
     bool may_be_noscan;    /* the runtime may have told the collector that it holds no pointers */
     bool direct_interface; /* an interface's data word is the value itself, not its address */
@@ -151,6 +152,14 @@ const struct type_field *types_field(const struct types *types, uint32_t type, c
  */
 size_t types_path(const struct types *types, uint32_t type, uint64_t offset, char *buffer,
                   size_t size);
+
+/* Whether a type is a part of a map, that an allocation has to itself: the allocator was told a type
+ * that knows less of it. */
+static inline bool type_is_map_part(const struct type *type)
+{
+    return type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
+           type->role == ROLE_MAP_DIRECTORY;
+}
 
 /* The type whose descriptor is at an address of the process; TYPE_NONE where none is known there.
  */

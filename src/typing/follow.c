@@ -181,31 +181,40 @@ static void follow_leaves(struct typer *typer, const struct claimed *claimed)
 
 /*
  * The same where the claim begins with the object: the words of the values are those of the field
- * list, so the next one that lies in the heap has the next target.
+ * list, so the next one that lies in the heap has the next target. leaves_heap: others may lead
+ * elsewhere, such as to what the linker laid out.
  */
 static inline void follow_words_of(struct typer *typer, const struct claimed *claimed,
-                                   const uint32_t *target, const uint32_t *end,
+                                   const uint32_t *target, const uint32_t *end, bool leaves_heap,
                                    uint64_t (*word_at)(const struct g2h_heap *, const uint8_t *))
 {
     const struct g2h_heap *heap = typer->typing->heap;
+    const struct outside *outside = &typer->typing->outside;
     const struct plan *plan = claimed->plan;
     const uint32_t *words = plan->words, *leaf_of_word = plan->leaf_of_word;
     const uint32_t word_count = plan->word_count;
     const uint8_t *begin = claimed->extent.begin;
     const uint64_t stored = (uint64_t)(claimed->extent.end - begin), size = plan->size;
     const uint64_t low = heap->index.low, span = heap->index.high - low;
-    for (uint64_t i = 0; i < claimed->count && target < end; i++) {
+    for (uint64_t i = 0; i < claimed->count && (target < end || leaves_heap); i++) {
         const uint64_t start = claimed->offset + i * size;
         if (start > stored || size > stored - start)
             break;
-        for (uint32_t j = 0; j < word_count && target < end; j++) {
+        for (uint32_t j = 0; j < word_count && (target < end || leaves_heap); j++) {
             const uint8_t *at = begin + start + words[j];
             const uint64_t value = word_at(heap, at);
-            if (value - low >= span)
+            const bool is_inside = value - low < span;
+            const uint32_t hit = is_inside && target < end ? *target++ : NO_TARGET;
+            if (leaf_of_word[j] == LEAF_NONE)
                 continue;
-            const uint32_t hit = *target++;
-            if (hit == NO_TARGET || leaf_of_word[j] == LEAF_NONE)
+            if (hit == NO_TARGET) {
+                if (!typer->texts_only && (is_inside ? outside_is_stack(outside, value)
+                                                     : outside_is_static(outside, value)))
+                    typer_follow(typer, begin + start + plan->leaves[leaf_of_word[j]].offset,
+                                 &claimed->extent, &plan->leaves[leaf_of_word[j]], NO_TARGET,
+                                 SOURCE_POINTER);
                 continue;
+            }
             const struct leaf *leaf = &plan->leaves[leaf_of_word[j]];
             if (leaf->is_string != typer->texts_only)
                 continue;
@@ -235,12 +244,12 @@ static inline uint64_t usual_word(const struct g2h_heap *heap, const uint8_t *at
 }
 
 static void follow_words(struct typer *typer, const struct claimed *claimed, const uint32_t *target,
-                         const uint32_t *end)
+                         const uint32_t *end, bool leaves_heap)
 {
     if (heap_words_are_usual(typer->typing->heap))
-        follow_words_of(typer, claimed, target, end, usual_word);
+        follow_words_of(typer, claimed, target, end, leaves_heap, usual_word);
     else
-        follow_words_of(typer, claimed, target, end, heap_word);
+        follow_words_of(typer, claimed, target, end, leaves_heap, heap_word);
 }
 
 /* Whether the field list names a word of the malloc header that lies in the heap: a type that was
@@ -286,8 +295,10 @@ void typer_follow_item(struct typer *typer, const struct item *item)
     struct g2h_object object;
     bool fills;
     const uint32_t *end, *target = targets_of(typing->targets, item->object, &end);
-    const bool is_listed = object_has_pointers(heap, item->object);
-    if (is_listed && target == end)
+    const bool is_listed = object_has_pointers(heap, item->object),
+               leaves_heap =
+                   !typer->texts_only && targets_leave_heap(typing->targets, item->object);
+    if (is_listed && target == end && !leaves_heap)
         return; /* it leads nowhere */
     read_claim(typing, item, &claimed, &fills);
     claimed.plan = plan_of(&typing->plans, claimed.type);
@@ -307,5 +318,5 @@ void typer_follow_item(struct typer *typer, const struct item *item)
         return;
     }
     target += claimed.offset > 0 && is_header_listed(heap, &object);
-    follow_words(typer, &claimed, target, end);
+    follow_words(typer, &claimed, target, end, leaves_heap);
 }

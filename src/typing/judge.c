@@ -50,12 +50,11 @@ static unsigned depth_of(const struct types *types, uint32_t number)
     return depth;
 }
 
-/* What a malloc header says is true, and so is what a map says of its groups: to their header these
- * are nameless structs. */
+/* What a malloc header says is true, and so is what a map says of its parts: to their header groups
+ * are nameless structs, and directories point to tables of any map. */
 static bool is_certain(const struct candidate *candidate, const struct type *type)
 {
-    return candidate->source == SOURCE_HEADER || type->role == ROLE_MAP_GROUP ||
-           type->role == ROLE_MAP_BUCKET;
+    return candidate->source == SOURCE_HEADER || type_is_map_part(type);
 }
 
 /* Whether one is to be preferred. Each step compares a number of the candidates' own: so the order
@@ -101,7 +100,7 @@ static struct candidate of_claim(uint32_t claim)
 
 /*
  * What a malloc header says gives way only to what knows the same more exactly: the map's own view
- * of its groups. The same type is not more exact: an overflow bucket's pointer to the first bucket
+ * of its parts. The same type is not more exact: an overflow bucket's pointer to the first bucket
  * (runtime.newoverflow: "safe non-nil pointer") makes no single one of the header's array.
  */
 static bool gives_way(const struct typing *typing, const struct candidate *header,

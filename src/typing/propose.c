@@ -80,7 +80,7 @@ bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed,
         return false;
     /* On the start it may be the better claim. */
     if (offset == base && (claimed == type || (whole->is_generic && !part->is_generic) ||
-                           part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET))
+                           type_is_map_part(part)))
         return false;
     return type_holds(typing->types, claimed, (offset - base) % whole->size, type);
 }
@@ -796,8 +796,13 @@ void typer_flush(struct typer *typer)
     typer->batch_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct reference *reference = &typer->batch[i];
-        if (reference->target == NO_TARGET)
+        if (reference->target == NO_TARGET) {
+            if (outside_is_stack(&typing->outside, reference->value))
+                typer_refer_outside(typer, &(struct way){.holder = HOLDER_OBJECT},
+                                    (enum reference_form)reference->form, reference->value,
+                                    reference->count, reference->type);
             continue;
+        }
         const struct shape *shape = heap_shape(heap, reference->target);
         const uint64_t offset = reference->value - heap_address(heap, reference->target);
         if (offset >= shape->size)

@@ -49,8 +49,8 @@ static bool is_held(const struct typing *typing, const struct g2h_bytes *content
 }
 
 /* Two neighbouring words of which the first is the address of a type or an itab and the second is
- * listed as a pointer are an interface. */
-static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
+ * listed as a pointer are an interface. address: of a segment's contents, else 0. */
+static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, uint64_t address,
                         struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
                         void *context)
 {
@@ -63,11 +63,14 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents,
             continue;
         const uint64_t first = heap_word(heap, contents->data + offset - word),
                        data = heap_word(heap, contents->data + offset);
+        if (address != 0)
+            typer->way = (struct way){.holder = HOLDER_WORD, .offset = address + offset};
         if (first != 0 && data != 0 &&
             !typer_follow_interface(typer, first, data, false, NO_TARGET, SOURCE_SWEEP) &&
             !is_held(typer->typing, contents, offset - word))
             typer_follow_interface(typer, first, data, true, NO_TARGET, SOURCE_SWEEP);
     }
+    typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
 /* What begins with the address of a closure's code is one. */
@@ -113,7 +116,7 @@ void typer_sweep(struct typer *typer, uint32_t object)
     sweep_channel(typer, object, &record.contents);
     if (!object_has_pointers(heap, object))
         return;
-    sweep_words(typer, &record.contents, record.fields, NULL, NULL);
+    sweep_words(typer, &record.contents, 0, record.fields, NULL, NULL);
     sweep_closure(typer, object, &record.contents);
 }
 
@@ -176,7 +179,11 @@ struct segment_context {
 static bool is_global(void *context, uint64_t offset)
 {
     const struct segment_context *segment = context;
-    return typing_global(segment->typing, segment->address + offset, NULL) != NULL;
+    const struct typing *typing = segment->typing;
+    const uint64_t address = segment->address + offset;
+    uint64_t inside;
+    return typing_global(typing, address, NULL) != NULL ||
+           outside_value_at(&typing->outside, typing->heap, address, &inside) != NULL;
 }
 
 /* Variables may overlap in damaged executables: so often a segment may be gone through. */
@@ -222,14 +229,34 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         const struct extent extent = {segment->contents.data,
                                       segment->contents.data + segment->contents.size};
         for (uint64_t j = 0; j < count; j++)
-            for (uint32_t k = 0; k < plan->leaf_count; k++)
-                typer_follow(typer,
-                             segment->contents.data + offset + j * plan->size +
-                                 plan->leaves[k].offset,
-                             &extent, &plan->leaves[k], NO_TARGET, SOURCE_POINTER);
+            for (uint32_t k = 0; k < plan->leaf_count; k++) {
+                const uint64_t at = offset + j * plan->size + plan->leaves[k].offset;
+                typer->way =
+                    (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
+                typer_follow(typer, segment->contents.data + at, &extent, &plan->leaves[k],
+                             NO_TARGET, SOURCE_POINTER);
+            }
     }
-    struct segment_context context = {typing, segment->address};
-    sweep_words(typer, &segment->contents, segment->fields, is_global, &context);
+}
+
+static void sweep_segment(struct typer *typer, const struct g2h_segment *segment)
+{
+    struct segment_context context = {typer->typing, segment->address};
+    sweep_words(typer, &segment->contents, segment->address, segment->fields, is_global, &context);
+}
+
+static void each_segment(struct typer *typer,
+                         void (*see_to)(struct typer *typer, const struct g2h_segment *segment))
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            see_to(typer, &record.segment);
+        }
+    typer_follow_outside(typer);
 }
 
 /* ---- frames ---- */
@@ -243,6 +270,7 @@ static bool is_local(void *context, uint64_t offset)
 /* A frame whose words are asked for, and those of its caller behind it. */
 struct stack_part {
     struct g2h_stackframe frame;
+    uint32_t number; /* index in heap->frames */
     uint8_t *listed; /* by offset / 4: in the field list; NULL: no such frame */
 };
 
@@ -253,6 +281,7 @@ static struct stack_part load_frame(struct typer *typer, size_t number)
     struct g2h_field field;
     g2h_heap_record(typer->typing->heap, G2H_RECORD_STACKFRAME, number, &record);
     part.frame = record.stackframe;
+    part.number = (uint32_t)number;
     part.listed = calloc((size_t)(part.frame.contents.size / 4) + 1, 1);
     if (!part.listed) {
         typer->no_memory = true;
@@ -334,6 +363,10 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
             }
         }
         const bool is_whole = found == (1u << size / word) - 1;
+        typer->way = (struct way){.holder = HOLDER_LOCAL,
+                                  .frame = parts[0].number,
+                                  .local = (uint32_t)(local - typing->locals.data),
+                                  .offset = leaf->offset};
         if (is_whole && (kind != TYPE_SLICE || is_slice(typing->heap, copy)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, NO_TARGET,
                          SOURCE_POINTER);
@@ -347,6 +380,7 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
             if (places[j] != UINT64_MAX)
                 typed[places[j] / 4] = 1;
     }
+    typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
 /* Variables share memory, but not without end: so many words are looked for in each byte of a
@@ -377,7 +411,7 @@ static void seed_frames(struct typer *typer)
                             LOCAL_VISITS_MORE;
             for (uint32_t k = 0; k < count; k++)
                 seed_local(typer, &locals[k], parts, typed, &left);
-            sweep_words(typer, &parts[0].frame.contents, parts[0].frame.fields, is_local, typed);
+            sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local, typed);
             free(typed);
         }
         free(parts[0].listed);
@@ -387,15 +421,11 @@ static void seed_frames(struct typer *typer)
 
 void typing_seed_roots(struct typer *typer)
 {
-    const struct g2h_heap *heap = typer->typing->heap;
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     seed_records(typer);
-    for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
-            struct g2h_record record;
-            g2h_heap_record(heap, kinds[i], j, &record);
-            seed_segment(typer, &record.segment);
-        }
+    each_segment(typer, seed_segment);
     seed_frames(typer);
+    typer_follow_outside(typer);
+    /* What no variable leads to has the way from here. */
+    each_segment(typer, sweep_segment);
     typer_flush(typer);
 }

@@ -50,6 +50,11 @@ struct typer {
     size_t batch_count;
     bool unknown_targets; /* of the batch */
     struct known_fit fits[FITS];
+    /* What leads out of the heap: from where the pointers that are being followed are; and of those
+     * in objects, what is still to be followed. */
+    struct way way;
+    VECTOR(struct outside_pointer) outside;
+    struct map outside_known;
     bool texts_only; /* of objects only strings are followed; else all but strings */
     bool no_memory;
 };
@@ -87,6 +92,20 @@ static inline void prefetch_target(const struct typing *typing, enum reference_f
     __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
 }
 
+/* Hands over a reference to memory outside of the heap. */
+void typer_refer_outside(struct typer *typer, const struct way *way, enum reference_form form,
+                         uint64_t value, uint64_t count, uint32_t type);
+
+/* Whether a reference is no matter of the heap. Stacks lie between its objects: what objects say of
+ * them is known when no object is found there. */
+static inline bool typer_leads_outside(const struct typer *typer, uint64_t value)
+{
+    const struct typing *typing = typer->typing;
+    return !in_heap_range(typing->heap, value) ||
+           (typer->way.holder != HOLDER_OBJECT && outside_is_stack(&typing->outside, value) &&
+            heap_find(typing->heap, value) == NO_TARGET);
+}
+
 /*
  * Hands over a reference into the heap's range, or with a target; it is looked at when the batch is
  * full, or with typer_flush(). Many at a time, so that the memory each needs is on its way before
@@ -96,8 +115,10 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
                                uint64_t count, uint32_t type, uint32_t target, enum source source)
 {
     const struct typing *typing = typer->typing;
-    if (target == NO_TARGET && !in_heap_range(typing->heap, value))
+    if (target == NO_TARGET && typer_leads_outside(typer, value)) {
+        typer_refer_outside(typer, &typer->way, form, value, count, type);
         return;
+    }
     if (typer->batch_count == BATCH)
         typer_flush(typer);
     struct reference *reference = &typer->batch[typer->batch_count++];
@@ -196,6 +217,16 @@ void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum
 
 /* Follows the leaves of a claim: strings, which need no second look, or all others. */
 void typer_follow_item(struct typer *typer, const struct item *item);
+
+/* ---- outside.c ---- */
+
+/* Follows the pointers that lead outside, and all that come from what they lead to. One thread. */
+void typer_follow_outside(struct typer *typer);
+
+/* Takes the pointers that a thread has found in objects; then they are sorted, so that their order
+ * does not depend on the threads. */
+bool typer_take_outside(struct typer *alone, struct typer *other);
+void typer_sort_outside(struct typing *typing);
 
 /* ---- seeds.c ---- */
 void typing_seed_roots(struct typer *typer);

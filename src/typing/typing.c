@@ -188,8 +188,8 @@ static bool sort_items(item_vector *items, item_vector *scratch)
     return true;
 }
 
-/* Follows what is new until nothing is; few items are not worth a second thread. */
-static struct g2h_error *follow_all(struct run *run)
+/* Follows what is new in the heap until nothing is; few items are not worth a second thread. */
+static struct g2h_error *follow_objects(struct run *run)
 {
     struct typing *typing = run->typing;
     struct typer *alone = &run->typers[0];
@@ -222,6 +222,28 @@ static struct g2h_error *follow_all(struct run *run)
                         follow_task, run);
         if (error)
             return error;
+    }
+}
+
+/* And what that has found outside of the heap, until nothing is new there either. */
+static struct g2h_error *follow_all(struct run *run)
+{
+    struct typing *typing = run->typing;
+    struct typer *alone = &run->typers[0];
+    for (;;) {
+        struct g2h_error *error = follow_objects(run);
+        if (error)
+            return error;
+        for (unsigned i = 0; i < typing->threads; i++)
+            if (!typer_take_outside(alone, &run->typers[i]))
+                return &error_no_memory;
+        if (typing->outside.pointers.count == 0)
+            return NULL;
+        typer_sort_outside(typing);
+        typer_follow_outside(alone);
+        typer_flush(alone);
+        if (alone->no_memory)
+            return &error_no_memory;
     }
 }
 
@@ -385,6 +407,9 @@ static struct g2h_error *run_all(struct typing *typing)
     struct run run = {.typing = typing};
     const uint32_t objects = typing->heap->object_count;
     struct g2h_error *error = collect_types(typing);
+    if (!error)
+        error = outside_init(&typing->outside, typing->heap, exe_image(typing->exe),
+                             exe_slide(typing->exe));
     if (error)
         return error;
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
@@ -398,8 +423,11 @@ static struct g2h_error *run_all(struct typing *typing)
     }
     if (!error)
         error = find_types(&run);
-    for (unsigned i = 0; i < typing->threads && run.typers; i++)
+    for (unsigned i = 0; i < typing->threads && run.typers; i++) {
         free(run.typers[i].items.data);
+        free(run.typers[i].outside.data);
+        map_deinit(&run.typers[i].outside_known);
+    }
     free(run.typers);
     free(run.wave.data);
     memory_give_back();
@@ -455,6 +483,7 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->closure_of_value);
     map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
+    outside_deinit(&typing->outside);
     free(typing->scopes.data);
     free(typing->locals.data);
     free(typing->pieces.data);

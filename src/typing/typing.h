@@ -20,6 +20,7 @@
 #include "heap/heap.h"
 #include "heap/targets.h"
 #include "types/plan.h"
+#include "typing/outside.h"
 
 /* Who says so: the first is trusted most. */
 enum source {
@@ -107,6 +108,7 @@ struct typing {
     VECTOR(struct scope) scopes;
     debug_local_vector locals;
     debug_piece_vector pieces;
+    struct outside outside;
     struct g2h_type_account account;
 };
 

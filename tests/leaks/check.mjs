@@ -70,6 +70,17 @@ const kinds = {
       ...edges.map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)
         .sort((a, b) => b.includes(edgeName.slice(0, 4)) - a.includes(edgeName.slice(0, 4))));
   },
+  nameless({ what }) {
+    const globals = s.child(s.child(0, '(GC roots)'), '(globals)');
+    const found = [];
+    for (const e of edgesOf(globals)) {
+      if (!['data', 'bss', what].includes(s.className(edge.to[e]))) continue;
+      for (const f of edgesOf(edge.to[e])) {
+        if (/^0x|\.\.stmp_|\.f\d+/.test(s.edgeName(f)) && classOf(edge.to[f]).includes(`${what}.`)) found.push(`${s.edgeName(f)}: ${classOf(edge.to[f]).slice(0, 100)}`);
+      }
+    }
+    tap(found.length === 0, `what hangs from ${what}'s globals has their names`, ...found);
+  },
   frame({ what, edge: edgeName, class: c, count }) {
     const pattern = whole(c), frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e])).filter((n) => s.className(n) === what);
     const found = frames.filter((f) => [...edgesOf(f)].some((e) => s.edgeName(e) === edgeName && pattern.test(classOf(edge.to[e]))));

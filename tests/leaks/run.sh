@@ -66,4 +66,7 @@ for GOROOT in $goroots; do
 		continue
 	}
 	program maps 19
+	program static 19
+	program stack 19
+	program blocked 19
 done

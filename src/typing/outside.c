@@ -1,0 +1,471 @@
+/* outside; see outside.h. */
+#include "typing/outside.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "typing/typer.h"
+
+/* Each word may be looked at so often, and some more of small programs. */
+enum { WORD_VISITS = 16, WORD_VISITS_MORE = 1 << 16 };
+
+/* ---- areas ---- */
+
+static int compare_areas(const void *a, const void *b)
+{
+    const struct area *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    /* What the dump has is what the process had. */
+    return one->first_word < other->first_word ? -1 : one->first_word > other->first_word;
+}
+
+static bool add_area(struct outside *outside, const struct area *area)
+{
+    return area->contents.size == 0 || vector_push(&outside->areas, *area);
+}
+
+/* A bit for each word of a segment that its field list names. */
+static uint64_t *listed_words(const struct g2h_heap *heap, const struct g2h_segment *segment)
+{
+    const uint64_t word = heap->params.pointer_size;
+    uint64_t *listed = calloc((size_t)(segment->contents.size / word / 64) + 1, sizeof(*listed));
+    struct g2h_fields fields = segment->fields;
+    struct g2h_field field;
+    while (listed && g2h_fields_next(&fields, &field)) {
+        const uint64_t at = field.offset / word;
+        if (field.offset < segment->contents.size)
+            listed[at / 64] |= (uint64_t)1 << (at % 64);
+    }
+    return listed;
+}
+
+static bool add_segments(struct outside *outside, const struct g2h_heap *heap, uint64_t *words)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            struct area area = {.address = record.segment.address,
+                                .contents = record.segment.contents,
+                                .frame = UINT32_MAX,
+                                .first_word = *words,
+                                .listed = listed_words(heap, &record.segment)};
+            if (!area.listed || !add_area(outside, &area)) {
+                free(area.listed);
+                return false;
+            }
+            if (area.contents.size == 0)
+                free(area.listed);
+            *words += area.contents.size / heap->params.pointer_size + 1;
+        }
+    return true;
+}
+
+/* Data that the program does not change lies in the executable alone. */
+static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
+{
+    for (size_t i = 0; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        const struct area area = {.address = section->address + slide,
+                                  .contents = section->data,
+                                  .slide = slide,
+                                  .frame = UINT32_MAX,
+                                  .first_word = UINT64_MAX};
+        if ((section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC &&
+            !add_area(outside, &area))
+            return false;
+    }
+    return true;
+}
+
+static bool add_frames(struct outside *outside, const struct g2h_heap *heap, uint64_t *words)
+{
+    for (size_t i = 0; i < heap->goroutines.count; i++)
+        for (uint32_t j = 0; j < heap->goroutines.data[i].frame_count; j++) {
+            const uint32_t frame = heap->goroutines.data[i].first_frame + j;
+            struct g2h_record record;
+            g2h_heap_record(heap, G2H_RECORD_STACKFRAME, frame, &record);
+            const struct area area = {.address = record.stackframe.sp,
+                                      .contents = record.stackframe.contents,
+                                      .frame = frame,
+                                      .goroutine = (uint32_t)i,
+                                      .first_word = *words};
+            if (!add_area(outside, &area))
+                return false;
+            *words += area.contents.size / heap->params.pointer_size + 1;
+        }
+    return true;
+}
+
+static void widen(uint64_t *low, uint64_t *high, const struct area *area)
+{
+    if (*high == 0 || area->address < *low)
+        *low = area->address;
+    if (area->address + area->contents.size > *high)
+        *high = area->address + area->contents.size;
+}
+
+/* Of areas that overlap the first one stays: in sane dumps only sections do, with segments. */
+static void drop_overlaps(struct outside *outside)
+{
+    size_t kept = 0;
+    uint64_t end = 0;
+    for (size_t i = 0; i < outside->areas.count; i++) {
+        struct area *area = &outside->areas.data[i];
+        if (area->address + area->contents.size < area->address || area->address < end) {
+            free(area->listed);
+            continue;
+        }
+        end = area->address + area->contents.size;
+        if (area->frame == UINT32_MAX)
+            widen(&outside->static_low, &outside->static_high, area);
+        else
+            widen(&outside->stack_low, &outside->stack_high, area);
+        outside->areas.data[kept++] = *area;
+    }
+    outside->areas.count = kept;
+}
+
+struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *heap,
+                               const struct image *image, uint64_t slide)
+{
+    uint64_t words = 0;
+    if (!add_segments(outside, heap, &words) || !add_frames(outside, heap, &words) ||
+        !add_image(outside, image, slide))
+        return &error_no_memory;
+    outside->value_of_word = malloc((size_t)(words + 1) * sizeof(*outside->value_of_word));
+    if (!outside->value_of_word)
+        return &error_no_memory;
+    memset(outside->value_of_word, 0xff, (size_t)(words + 1) * sizeof(*outside->value_of_word));
+    if (outside->areas.count > 0)
+        qsort(outside->areas.data, outside->areas.count, sizeof(*outside->areas.data),
+              compare_areas);
+    drop_overlaps(outside);
+    for (size_t i = 0; i < outside->areas.count; i++)
+        words += outside->areas.data[i].contents.size / heap->params.pointer_size;
+    outside->left = WORD_VISITS * words + WORD_VISITS_MORE;
+    return NULL;
+}
+
+void outside_deinit(struct outside *outside)
+{
+    for (size_t i = 0; i < outside->areas.count; i++)
+        free(outside->areas.data[i].listed);
+    free(outside->areas.data);
+    free(outside->values.data);
+    free(outside->value_of_word);
+    free(outside->pointers.data);
+    map_deinit(&outside->seen);
+}
+
+static const struct area *area_at(const struct outside *outside, uint64_t address)
+{
+    size_t from = 0, to = outside->areas.count;
+    if (!outside_is_static(outside, address) && !outside_is_stack(outside, address))
+        return NULL;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (outside->areas.data[middle].address <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from == 0)
+        return NULL;
+    const struct area *area = &outside->areas.data[from - 1];
+    return address - area->address < area->contents.size ? area : NULL;
+}
+
+const struct outside_value *outside_value_at(const struct outside *outside,
+                                             const struct g2h_heap *heap, uint64_t address,
+                                             uint64_t *ret_offset)
+{
+    const struct area *area = area_at(outside, address);
+    if (!area || area->first_word == UINT64_MAX)
+        return NULL;
+    const uint32_t number =
+        outside->value_of_word[area->first_word +
+                               (address - area->address) / heap->params.pointer_size];
+    if (number == UINT32_MAX)
+        return NULL;
+    *ret_offset = address - outside->values.data[number].address;
+    return &outside->values.data[number];
+}
+
+/* ---- pointers that lead outside ---- */
+
+/* Whether a value has anything that leads on. */
+static bool leads_on(struct typer *typer, uint32_t type)
+{
+    const struct plan *plan = plan_of(&typer->typing->plans, type);
+    if (!plan)
+        typer->no_memory = true;
+    return plan && plan->known && plan->size > 0 && plan->leaf_count > 0;
+}
+
+/* The same pointers are found in many objects: a thread remembers each once. */
+static void remember(struct typer *typer, const struct outside_pointer *pointer)
+{
+    const uint64_t key = map_hash(pointer->address + map_hash(pointer->type)) +
+                         map_hash(pointer->count << 2 | pointer->form);
+    const uint32_t number = (uint32_t)typer->outside.count;
+    uint32_t known;
+    if (!map_put(&typer->outside_known, key, number, &known) ||
+        (known == number && !vector_push(&typer->outside, *pointer)))
+        typer->no_memory = true;
+}
+
+void typer_refer_outside(struct typer *typer, const struct way *way, enum reference_form form,
+                         uint64_t value, uint64_t count, uint32_t type)
+{
+    struct outside *outside = &typer->typing->outside;
+    const struct outside_pointer pointer = {value, count, *way, type, (uint8_t)form};
+    if (form == REFERENCE_TEXT || !area_at(outside, value))
+        return;
+    if ((form == REFERENCE_VALUE || form == REFERENCE_ARRAY) && !leads_on(typer, type))
+        return;
+    if (way->holder == HOLDER_OBJECT)
+        remember(typer, &pointer);
+    else if (!vector_push(&outside->pointers, pointer))
+        typer->no_memory = true;
+}
+
+/* ---- values ---- */
+
+/* Where a pointer was found, its goroutine: only its own frames can lead into a stack. UINT32_MAX:
+ * in none. */
+static uint32_t goroutine_of(const struct typing *typing, const struct way *way)
+{
+    const struct outside *outside = &typing->outside;
+    const struct area *area =
+        way->holder == HOLDER_LOCAL   ? area_at(outside, typing->heap->frames.data[way->frame].sp)
+        : way->holder == HOLDER_VALUE ? area_at(outside, outside->values.data[way->value].address)
+                                      : NULL;
+    return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
+}
+
+/* What the memory that a pointer leads to says itself of its type. */
+static bool resolve_type(const struct typing *typing, const struct area *area,
+                         struct outside_pointer *pointer)
+{
+    const uint64_t word = typing->heap->params.pointer_size,
+                   left = area->contents.size - (pointer->address - area->address);
+    const uint8_t *at = area->contents.data + (pointer->address - area->address);
+    if (pointer->form == REFERENCE_CLOSURE) {
+        if (left < word)
+            return false;
+        pointer->type =
+            map_get(&typing->closure_by_entry, heap_word(typing->heap, at) + area->slide);
+    } else if (pointer->form == REFERENCE_CONTENT) {
+        const struct type *type = type_of(typing, pointer->type);
+        pointer->type = *at == 0 ? type->elem : type->key;
+    }
+    return pointer->type < typing->types->list.count;
+}
+
+static bool is_listed(const struct area *area, uint64_t word)
+{
+    return (area->listed[word / 64] >> (word % 64) & 1) != 0;
+}
+
+/* Whether the collector looks at just those words at offset that the type has as pointers. */
+static bool fits(const struct typing *typing, const struct area *area, uint64_t offset,
+                 const struct plan *plan)
+{
+    const uint64_t size = typing->heap->params.pointer_size, first = offset / size;
+    uint32_t next = 0;
+    if (!area->listed)
+        return true;
+    if (offset % size != 0)
+        return false;
+    for (uint64_t i = 0; i < plan->size / size; i++) {
+        const bool wanted = next < plan->word_count && plan->words[next] == i * size;
+        if (is_listed(area, first + i) != wanted)
+            return false;
+        next += wanted;
+    }
+    return true;
+}
+
+/* Names the words of a value that have no name yet. */
+static void name_words(struct typing *typing, const struct area *area, uint64_t offset,
+                       const struct plan *plan, uint32_t number)
+{
+    const uint64_t size = typing->heap->params.pointer_size;
+    if (area->first_word == UINT64_MAX)
+        return;
+    for (uint32_t i = 0; i < plan->word_count; i++) {
+        uint32_t *value = &typing->outside.value_of_word[area->first_word +
+                                                         (offset + plan->words[i]) / size];
+        if (*value == UINT32_MAX)
+            *value = number;
+    }
+}
+
+/* In a copy, where the words of the file are not those of the process. */
+enum { SLID_SIZE = 4096 };
+
+static const uint8_t *slide_words(const struct typing *typing, const struct area *area,
+                                  const uint8_t *at, const struct plan *plan, uint8_t *copy)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    if (area->slide == 0)
+        return at;
+    if (plan->size > SLID_SIZE || word != 8 || !heap_words_are_usual(heap))
+        return NULL;
+    memcpy(copy, at, (size_t)plan->size);
+    for (uint64_t i = 0; i + word <= plan->size; i += word) {
+        uint64_t value;
+        memcpy(&value, copy + i, sizeof(value));
+        if (value != 0 && outside_is_static(&typing->outside, value + area->slide)) {
+            value += area->slide;
+            memcpy(copy + i, &value, sizeof(value));
+        }
+    }
+    return copy;
+}
+
+static void follow_value(struct typer *typer, const struct area *area, uint64_t offset,
+                         const struct plan *plan, uint32_t number)
+{
+    struct typing *typing = typer->typing;
+    uint8_t copy[SLID_SIZE];
+    const struct outside_value *value = &typing->outside.values.data[number];
+    const uint64_t inside = area->address + offset - value->address;
+    const uint8_t *at =
+        slide_words(typing, area, area->contents.data + offset, plan, copy);
+    if (!at)
+        return;
+    const struct extent extent = {at, at + plan->size};
+    for (uint32_t i = 0; i < plan->leaf_count; i++) {
+        typer->way = (struct way){.holder = HOLDER_VALUE,
+                                  .value = number,
+                                  .offset = inside + plan->leaves[i].offset};
+        typer_follow(typer, at + plan->leaves[i].offset, &extent, &plan->leaves[i], NO_TARGET,
+                     SOURCE_POINTER);
+    }
+    typer->way = (struct way){.holder = HOLDER_OBJECT};
+}
+
+/* The value that a pointer leads to, which may be known; UINT32_MAX. *ret_from: how many of its
+ * values have been gone through already. */
+static uint32_t value_of(struct typer *typer, const struct outside_pointer *pointer, uint64_t count,
+                         uint64_t *ret_from)
+{
+    struct outside *outside = &typer->typing->outside;
+    const uint64_t key = map_hash(pointer->address) + map_hash(pointer->type + UINT64_C(1));
+    const uint32_t added = (uint32_t)outside->values.count;
+    uint32_t number;
+    *ret_from = 0;
+    if (added == UINT32_MAX || !map_put(&outside->seen, key, added, &number)) {
+        typer->no_memory = true;
+        return UINT32_MAX;
+    }
+    if (number != added) {
+        struct outside_value *known = &outside->values.data[number];
+        if (known->address != pointer->address || known->type != pointer->type ||
+            known->count >= count)
+            return UINT32_MAX;
+        *ret_from = known->count;
+        known->count = count;
+        return number;
+    }
+    struct outside_value value = {.address = pointer->address,
+                                  .count = count,
+                                  .type = pointer->type,
+                                  .is_array = pointer->form == REFERENCE_ARRAY,
+                                  .first = added,
+                                  .way = pointer->way};
+    if (pointer->way.holder == HOLDER_VALUE) {
+        const struct outside_value *holder = &outside->values.data[pointer->way.value];
+        value.depth = holder->depth + 1;
+        value.first = holder->first;
+    }
+    if (!vector_push(&outside->values, value)) {
+        typer->no_memory = true;
+        return UINT32_MAX;
+    }
+    return added;
+}
+
+static void follow_outside(struct typer *typer, struct outside_pointer pointer)
+{
+    struct typing *typing = typer->typing;
+    struct outside *outside = &typing->outside;
+    const struct area *area = area_at(outside, pointer.address);
+    uint64_t from;
+    if (!area || !resolve_type(typing, area, &pointer))
+        return;
+    if (area->frame != UINT32_MAX && pointer.way.holder != HOLDER_OBJECT &&
+        goroutine_of(typing, &pointer.way) != area->goroutine)
+        return; /* left over in memory that is another goroutine's now */
+    const struct plan *plan = plan_of(&typing->plans, pointer.type);
+    if (!plan) {
+        typer->no_memory = true;
+        return;
+    }
+    const uint64_t offset = pointer.address - area->address,
+                   room = plan->size > 0 ? (area->contents.size - offset) / plan->size : 0;
+    const bool is_array = pointer.form == REFERENCE_ARRAY;
+    uint64_t count = is_array && pointer.count > 0 ? pointer.count : 1;
+    if (!plan->known || plan->leaf_count == 0 || count > room)
+        return;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t cost = plan->size / typing->heap->params.pointer_size + 1;
+        if (cost > outside->left)
+            return;
+        outside->left -= cost;
+        if (!fits(typing, area, offset + i * plan->size, plan))
+            return;
+    }
+    const uint32_t number = value_of(typer, &pointer, count, &from);
+    for (uint64_t i = from; number != UINT32_MAX && i < count && !typer->no_memory; i++) {
+        name_words(typing, area, offset + i * plan->size, plan, number);
+        follow_value(typer, area, offset + i * plan->size, plan, number);
+    }
+}
+
+void typer_follow_outside(struct typer *typer)
+{
+    struct outside *outside = &typer->typing->outside;
+    while (outside->next < outside->pointers.count && !typer->no_memory)
+        follow_outside(typer, outside->pointers.data[outside->next++]);
+    outside->next = outside->pointers.count = 0;
+}
+
+/* ---- what threads have found in objects ---- */
+
+static int compare_pointers(const void *a, const void *b)
+{
+    const struct outside_pointer *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    if (one->type != other->type)
+        return one->type < other->type ? -1 : 1;
+    if (one->form != other->form)
+        return one->form < other->form ? -1 : 1;
+    return one->count > other->count ? -1 : one->count < other->count;
+}
+
+bool typer_take_outside(struct typer *alone, struct typer *other)
+{
+    for (size_t i = 0; i < other->outside.count; i++)
+        if (!vector_push(&alone->typing->outside.pointers, other->outside.data[i]))
+            return false;
+    other->outside.count = 0;
+    map_deinit(&other->outside_known);
+    other->outside_known = (struct map){0};
+    return true;
+}
+
+void typer_sort_outside(struct typing *typing)
+{
+    struct outside *outside = &typing->outside;
+    if (outside->pointers.count > 0)
+        qsort(outside->pointers.data, outside->pointers.count, sizeof(*outside->pointers.data),
+              compare_pointers);
+}
