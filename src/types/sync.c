@@ -356,6 +356,19 @@ static void time_timer(struct runtime_types *runtime, uint32_t type)
     retype(runtime, type, "c", channel);
 }
 
+/* Before 1.23 a time.Timer has a struct of its own, which is a runtime.timer: the runtime points to
+ * it. */
+static void runtime_timer(struct runtime_types *runtime, uint32_t type)
+{
+    const struct types *types = runtime->types;
+    const struct type_field *field = types_field(types, type, "r");
+    const uint32_t timer = build_find(runtime, "runtime.timer", 13);
+    if (field && timer != TYPE_NONE && field->type < types->list.count &&
+        build_is_named(runtime, field->type, "time.runtimeTimer") &&
+        types->list.data[field->type].size == types->list.data[timer].size)
+        runtime->types->fields.data[field - types->fields.data].type = timer;
+}
+
 void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
 {
     const uint32_t elem = runtime->types->list.data[number].elem;
@@ -388,6 +401,8 @@ void sync_retype(struct runtime_types *runtime, uint32_t type)
         {"sync.entry", sync_entry},
         {"sync.notifyList", notify_list},
         {"runtime.timeTimer", time_timer},
+        {"time.Timer", runtime_timer},
+        {"time.Ticker", runtime_timer},
     };
     if (runtime->types->list.data[type].is_generic)
         return;

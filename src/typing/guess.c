@@ -3,7 +3,9 @@
  *
  * An object that nothing typed points to still has a size class and a field list. If of all types
  * of the executable just one is allocated so, and no array of any type is, it is taken for that
- * one. Such an object keeps a mark in its name; what it points to is then typed as usual.
+ * one. Such an object keeps a mark in its name, unless typed pointers into its midst say the same:
+ * those of the runtime to its timers, which are in a time.Timer each. What it points to is then
+ * typed as usual.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,6 +122,24 @@ static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_
     return count;
 }
 
+/* Whether something is known of parts of an object, and the type has all of them. */
+static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
+{
+    struct shard *shard = shard_of(typing, object);
+    const uint64_t size = type_of(typing, type)->size;
+    bool has_all = true;
+    if (!typing_is_parted(typing, object))
+        return false;
+    pthread_mutex_lock(&shard->mutex);
+    for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX && has_all;
+         i = shard->regions.data[i].next)
+        has_all = !shard->regions.data[i].is_array &&
+                  type_holds(typing->types, type, shard->regions.data[i].offset % size,
+                             shard->regions.data[i].type);
+    pthread_mutex_unlock(&shard->mutex);
+    return has_all;
+}
+
 bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
                  uint32_t number)
 {
@@ -150,7 +170,8 @@ bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map 
         return true;
     const struct reference reference = {
         .type = guess & ~GUESS_ARRAY,
-        .source = SOURCE_GUESS,
+        .source = has_its_parts(typer->typing, number, guess & ~GUESS_ARRAY) ? SOURCE_POINTER
+                                                                             : SOURCE_GUESS,
         .form = (uint8_t)((guess & GUESS_ARRAY) != 0 ? REFERENCE_ARRAY : REFERENCE_VALUE)};
     typer_propose(typer, number, 0, &reference);
     return true;

@@ -357,7 +357,9 @@ static uint32_t value_of(struct typer *typer, const struct outside_pointer *poin
                          uint64_t *ret_from)
 {
     struct outside *outside = &typer->typing->outside;
-    const uint64_t key = map_hash(pointer->address) + map_hash(pointer->type + UINT64_C(1));
+    const bool is_array = pointer->form == REFERENCE_ARRAY;
+    const uint64_t key =
+        map_hash(pointer->address) + map_hash((pointer->type + UINT64_C(1)) << 1 | is_array);
     const uint32_t added = (uint32_t)outside->values.count;
     uint32_t number;
     *ret_from = 0;
@@ -368,7 +370,7 @@ static uint32_t value_of(struct typer *typer, const struct outside_pointer *poin
     if (number != added) {
         struct outside_value *known = &outside->values.data[number];
         if (known->address != pointer->address || known->type != pointer->type ||
-            known->count >= count)
+            known->is_array != is_array || known->count >= count)
             return UINT32_MAX;
         *ret_from = known->count;
         known->count = count;
@@ -377,7 +379,7 @@ static uint32_t value_of(struct typer *typer, const struct outside_pointer *poin
     struct outside_value value = {.address = pointer->address,
                                   .count = count,
                                   .type = pointer->type,
-                                  .is_array = pointer->form == REFERENCE_ARRAY,
+                                  .is_array = is_array,
                                   .first = added,
                                   .way = pointer->way};
     if (pointer->way.holder == HOLDER_VALUE) {

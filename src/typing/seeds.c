@@ -409,8 +409,10 @@ static void seed_frames(struct typer *typer)
             uint64_t left = LOCAL_VISITS * (parts[0].frame.contents.size +
                                             (parts[1].listed ? parts[1].frame.contents.size : 0)) +
                             LOCAL_VISITS_MORE;
-            for (uint32_t k = 0; k < count; k++)
-                seed_local(typer, &locals[k], parts, typed, &left);
+            for (unsigned made = 0; made < 2; made++) /* the program's own names first */
+                for (uint32_t k = 0; k < count; k++)
+                    if (typing_local_is_made(typing, &locals[k]) == (made != 0))
+                        seed_local(typer, &locals[k], parts, typed, &left);
             sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local, typed);
             free(typed);
         }

@@ -545,12 +545,11 @@ const struct debug_local *typing_locals(const struct typing *typing,
     return typing->locals.data + typing->scopes.data[number].first;
 }
 
-/* Whether the compiler made the name up. */
-static bool is_made(const struct typing *typing, const struct debug_local *local)
+bool typing_local_is_made(const struct typing *typing, const struct debug_local *local)
 {
     size_t size;
     const char *name = string_pool_text(&typing->types->names, local->name, &size);
-    return size > 0 && name[0] == '~';
+    return size > 0 && (name[0] == '~' || memchr(name, '.', size) != NULL);
 }
 
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
@@ -558,7 +557,8 @@ static bool is_made(const struct typing *typing, const struct debug_local *local
 static bool is_clearer(const struct typing *typing, const struct debug_local *one,
                        const struct debug_local *other)
 {
-    const bool made = is_made(typing, one), other_made = is_made(typing, other);
+    const bool made = typing_local_is_made(typing, one),
+               other_made = typing_local_is_made(typing, other);
     if (made != other_made)
         return other_made;
     return one->function == UINT32_MAX && other->function != UINT32_MAX;

@@ -82,8 +82,8 @@ const kinds = {
     tap(found.length === 0, `what hangs from ${what}'s globals has their names`, ...found);
   },
   frame({ what, edge: edgeName, class: c, count }) {
-    const pattern = whole(c), frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e])).filter((n) => s.className(n) === what);
-    const found = frames.filter((f) => [...edgesOf(f)].some((e) => s.edgeName(e) === edgeName && pattern.test(classOf(edge.to[e]))));
+    const pattern = whole(c), word = whole(edgeName), frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e])).filter((n) => s.className(n) === what);
+    const found = frames.filter((f) => [...edgesOf(f)].some((e) => word.test(s.edgeName(e)) && pattern.test(classOf(edge.to[e]))));
     tap(found.length >= count, `${count} frames of ${what} have ${edgeName}, of ${c}`, `${found.length} of ${frames.length} frames`,
       ...frames.slice(0, 1).flatMap((f) => [...edgesOf(f)].map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)));
   },

@@ -50,12 +50,12 @@ since() {
 	[ "${minor%%[!0-9]*}" -ge "$1" ]
 }
 
-# program NAME MINOR: in all variants, from that release on.
+# program NAME MINOR [stripped]: from that release on; stripped too, if it says so.
 program() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
 	since "$2" || return
 	variant "$1" plain ''
-	[ "$1" = maps ] || variant "$1" stripped --stripped '-ldflags=-s -w'
+	[ $# -lt 3 ] || variant "$1" stripped --stripped '-ldflags=-s -w'
 }
 
 for GOROOT in $goroots; do
@@ -68,5 +68,5 @@ for GOROOT in $goroots; do
 	program maps 19
 	program static 19
 	program stack 19
-	program blocked 19
+	program blocked 19 stripped
 done

@@ -44,7 +44,8 @@ func Global(pkg, edge, class string) {
 	Add(Expectation{Kind: "way", Way: []string{"(GC roots)", "(globals)", pkg}, Edge: edge, Class: class, DWARF: true})
 }
 
-// Local: an edge of this name leads from so many frames of the function to an object of the class.
+// Local: an edge whose name the regular expression matches leads from so many frames of the function to an object of the
+// class.
 func Local(function, edge, class string, count int) {
 	Add(Expectation{Kind: "frame", What: function, Edge: edge, Class: class, Count: count, DWARF: true})
 }

@@ -57,6 +57,11 @@ type Cache struct {
 
 var cache = &Cache{}
 
+// A directory of more than 64 tables has a malloc header of its own.
+type entry struct{ Item }
+
+var direct map[string]*entry
+
 func fill(n int) {
 	c := cache
 	c.byName = map[string]*Item{}
@@ -91,6 +96,11 @@ func fill(n int) {
 			c.synced.Store(name, &bySync{Item{name: name}})
 		}
 	}
+	direct = map[string]*entry{}
+	for i := 0; i < n; i++ {
+		name := fmt.Sprintf("entry %d", i)
+		direct[name] = &entry{Item{name: name}}
+	}
 	// Just beyond the size at which a classic map doubles: it moves its buckets bit by bit.
 	c.growing = map[string]*growing{}
 	limit := 1 << 14 * 13 / 2
@@ -105,6 +115,9 @@ func main() {
 	fill(n)
 	expect.Objects(`main\.Item`, n)
 	expect.Keys(`main\.Item`, n)
+	expect.Keys(`main\.entry`, n)
+	expect.Global("main", "direct", `map\[string\]\*main\.entry`)
+	expect.Global("main", "cache.byName", `map\[string\]\*main\.Item`)
 	expect.Keys(`main\.byNumber`, n/4)
 	expect.Keys(`main\.byInterface`, n/8)
 	expect.Keys(`main\.growing`, 1<<14*13/2)

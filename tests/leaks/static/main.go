@@ -76,7 +76,7 @@ type Leaked struct{ item *Item }
 
 func main() {
 	item := func(format string, n int) *Item { return &Item{name: fmt.Sprintf(format, n)} }
-	for i := 0; i < 1000; i++ {
+	for i := 0; i < 3000; i++ {
 		cache.items[fmt.Sprintf("key %d", i)] = item("cached %d", i)
 	}
 	cache.order = append(cache.order, &Order{id: 100, list: []*Item{item("ordered %d", 1)}})
@@ -113,10 +113,10 @@ func main() {
 	expect.Global("main", "values[1].list", `\[\]\*main\.Item`)
 	expect.Global("leaks/static/store", "Default.entries", `\[\]leaks/static/store\.Entry`)
 	expect.Global("leaks/static/store", "Other.entries", `\[\]leaks/static/store\.Entry`)
-	expect.Objects(`main\.Item`, 1012)
+	expect.Objects(`main\.Item`, 3012)
 	expect.Objects(`leaks/static/store\.Entry|\[\]leaks/static/store\.Entry`, 2)
 	expect.Objects(`main\.Leaked`, 1)
-	expect.Keys(`main\.Item`, 1000)
+	expect.Keys(`main\.Item`, 3000)
 	expect.Untyped(0.5)
 	expect.Add(expect.Expectation{Kind: "nameless", DWARF: true, What: "main"})
 	expect.Dump(1)
