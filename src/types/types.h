@@ -73,12 +73,12 @@ enum type_target {
 enum type_role {
     ROLE_NONE,
     ROLE_MAP, /* what a value of a map type points to: runtime.hmap, internal/runtime/maps.Map */
-    ROLE_MAP_BUCKET, /* tophash, keys, elems, overflow of a classic map; elem is the map type */
-    ROLE_MAP_GROUP,  /* ctrl and slots of a Swiss map; elem is the map type */
+    ROLE_MAP_BUCKET,    /* tophash, keys, elems, overflow of a classic map; elem is the map type */
+    ROLE_MAP_GROUP,     /* ctrl and slots of a Swiss map; elem is the map type */
     ROLE_MAP_DIRECTORY, /* of a Swiss map: the pointers to its tables, which elem is */
-    ROLE_CHAN,       /* runtime.hchan; elem is the channel's type */
-    ROLE_INTERNAL,   /* other parts of maps and channels: tables, sudogs; they hold no values */
-    ROLE_RUNTIME,    /* any other structure of the runtime */
+    ROLE_CHAN,          /* runtime.hchan; elem is the channel's type */
+    ROLE_INTERNAL,      /* other parts of maps and channels: tables, sudogs; they hold no values */
+    ROLE_RUNTIME,       /* any other structure of the runtime */
     /* What a func value points to: the code, then the captured variables; key is another type that
      * it may be of instead, TYPE_NONE where there is none. */
     ROLE_CLOSURE,
@@ -153,8 +153,8 @@ const struct type_field *types_field(const struct types *types, uint32_t type, c
 size_t types_path(const struct types *types, uint32_t type, uint64_t offset, char *buffer,
                   size_t size);
 
-/* Whether a type is a part of a map, that an allocation has to itself: the allocator was told a type
- * that knows less of it. */
+/* Whether a type is a part of a map, that an allocation has to itself: the allocator was told a
+ * type that knows less of it. */
 static inline bool type_is_map_part(const struct type *type)
 {
     return type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||

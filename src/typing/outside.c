@@ -298,8 +298,8 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
     if (area->first_word == UINT64_MAX)
         return;
     for (uint32_t i = 0; i < plan->word_count; i++) {
-        uint32_t *value = &typing->outside.value_of_word[area->first_word +
-                                                         (offset + plan->words[i]) / size];
+        uint32_t *value =
+            &typing->outside.value_of_word[area->first_word + (offset + plan->words[i]) / size];
         if (*value == UINT32_MAX)
             *value = number;
     }
@@ -336,15 +336,13 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
     uint8_t copy[SLID_SIZE];
     const struct outside_value *value = &typing->outside.values.data[number];
     const uint64_t inside = area->address + offset - value->address;
-    const uint8_t *at =
-        slide_words(typing, area, area->contents.data + offset, plan, copy);
+    const uint8_t *at = slide_words(typing, area, area->contents.data + offset, plan, copy);
     if (!at)
         return;
     const struct extent extent = {at, at + plan->size};
     for (uint32_t i = 0; i < plan->leaf_count; i++) {
-        typer->way = (struct way){.holder = HOLDER_VALUE,
-                                  .value = number,
-                                  .offset = inside + plan->leaves[i].offset};
+        typer->way = (struct way){
+            .holder = HOLDER_VALUE, .value = number, .offset = inside + plan->leaves[i].offset};
         typer_follow(typer, at + plan->leaves[i].offset, &extent, &plan->leaves[i], NO_TARGET,
                      SOURCE_POINTER);
     }

@@ -79,8 +79,8 @@ bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed,
         (!of_array && offset - base >= whole->size))
         return false;
     /* On the start it may be the better claim. */
-    if (offset == base && (claimed == type || (whole->is_generic && !part->is_generic) ||
-                           type_is_map_part(part)))
+    if (offset == base &&
+        (claimed == type || (whole->is_generic && !part->is_generic) || type_is_map_part(part)))
         return false;
     return type_holds(typing->types, claimed, (offset - base) % whole->size, type);
 }

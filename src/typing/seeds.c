@@ -231,8 +231,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         for (uint64_t j = 0; j < count; j++)
             for (uint32_t k = 0; k < plan->leaf_count; k++) {
                 const uint64_t at = offset + j * plan->size + plan->leaves[k].offset;
-                typer->way =
-                    (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
+                typer->way = (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
                 typer_follow(typer, segment->contents.data + at, &extent, &plan->leaves[k],
                              NO_TARGET, SOURCE_POINTER);
             }

@@ -1,0 +1,235 @@
+/*
+ * Covers typing/outside: typed pointers followed into data and stacks of dumps made by hand, what
+ * is refused there, and the ways that words have their names by.
+ */
+#include "dump_builder.h"
+#include "type_builder.h"
+
+#include "exe/image.h"
+#include "typing/typer.h"
+
+enum { HEAP = 0x10000, BSS = 0x1000, STACK = 0x18000, OTHER_STACK = 0x19000 };
+
+static struct dump dump;
+static struct types types;
+static struct typing typing;
+static struct typer typer;
+static uint32_t number, to_number, node, to_node;
+
+/* A node is two pointers, to the next one and to a number. */
+static int start(void **state)
+{
+    (void)state;
+    types_init(&types, 8);
+    number = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE);
+    to_number = type_pointer(&types, "*int", number);
+    to_node = type_pointer(&types, "*main.node", (uint32_t)types.list.count + 1);
+    node = type_struct(&types, "main.node", 16);
+    type_field(&types, "next", to_node, 0);
+    type_field(&types, "item", to_number, 8);
+    dump_start_modern(&dump, "go1.21.0");
+    dump_object(&dump, HEAP, 16, WORDS(0));
+    dump_object(&dump, HEAP + 16, 16, WORDS(0));
+    return 0;
+}
+
+static void load(void)
+{
+    static const struct image no_image;
+    dump_eof(&dump);
+    typing.heap = dump_load(&dump, 1);
+    typing.types = &types;
+    typing.threads = 1;
+    assert_no_error(plans_init(&typing.plans, &types));
+    for (size_t i = 0; i < SHARDS; i++)
+        pthread_mutex_init(&typing.shards[i].mutex, NULL);
+    typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
+    typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
+    typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
+    assert_no_error(outside_init(&typing.outside, typing.heap, &no_image, 0));
+    typer.typing = &typing;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHARDS; i++) {
+        map_deinit(&typing.shards[i].first);
+        free(typing.shards[i].regions.data);
+        shard_forget(&typing.shards[i]);
+    }
+    plans_deinit(&typing.plans);
+    outside_deinit(&typing.outside);
+    free(typing.claims);
+    free(typing.texts);
+    free(typing.parted);
+    free(typer.items.data);
+    free(typer.outside.data);
+    map_deinit(&typer.outside_known);
+    typing = (struct typing){.heap = NULL};
+    typer = (struct typer){.typing = NULL};
+    dump_deinit(&dump);
+    types_deinit(&types);
+    return 0;
+}
+
+/* A variable at an address of bss points to a value, or to so many. */
+static void lead(uint64_t from, enum reference_form form, uint64_t to, uint32_t type,
+                 uint64_t count)
+{
+    typer.way = (struct way){.holder = HOLDER_WORD, .offset = from};
+    typer_refer(&typer, form, to, count, type, NO_TARGET, SOURCE_POINTER);
+    typer.way = (struct way){.holder = HOLDER_OBJECT};
+}
+
+static void follow(void)
+{
+    typer_follow_outside(&typer);
+    typer_flush(&typer);
+    assert_false(typer.no_memory);
+}
+
+static const struct outside_value *value_at(uint64_t address)
+{
+    uint64_t offset;
+    return outside_value_at(&typing.outside, typing.heap, address, &offset);
+}
+
+/* What an object is said to be: its type, or TYPE_NONE. */
+static uint32_t type_of_object(uint32_t object)
+{
+    return typing.claims[object] == 0 ? TYPE_NONE : (typing.claims[object] & CLAIM_TYPE) - 1;
+}
+
+static void types_what_hangs_from_data(void **state)
+{
+    (void)state;
+    dump_bss(&dump, BSS, WORDS(BSS + 16, 0, 0, HEAP));
+    load();
+    lead(BSS, REFERENCE_VALUE, BSS + 16, node, 0);
+    follow();
+    const struct outside_value *value = value_at(BSS + 24);
+    assert_non_null(value);
+    assert_int_equal(value->type, node);
+    assert_int_equal(value->depth, 0);
+    assert_int_equal(value->way.holder, HOLDER_WORD);
+    assert_int_equal(value->way.offset, BSS);
+    assert_null(value_at(BSS));
+}
+
+static void needs_the_collectors_words(void **state)
+{
+    (void)state;
+    /* Of the last word there is no pointer: a node does not fit. */
+    const uint64_t words[] = {BSS + 8, HEAP, HEAP};
+    const struct g2h_field fields[] = {{.offset = 0}, {.offset = 8}};
+    const struct g2h_record record = {
+        .kind = G2H_RECORD_BSS,
+        .segment = {.address = BSS, .contents = {(const uint8_t *)words, sizeof(words)}}};
+    dump_record(&dump, &record, fields, 2);
+    load();
+    lead(BSS, REFERENCE_VALUE, BSS + 8, node, 0);
+    follow();
+    assert_null(value_at(BSS + 8));
+    lead(BSS, REFERENCE_VALUE, BSS, node, 0);
+    follow();
+    assert_non_null(value_at(BSS));
+}
+
+static void takes_the_shortest_way(void **state)
+{
+    (void)state;
+    /* Two variables; the first leads to a node by way of another one, the second right there. */
+    dump_bss(&dump, BSS,
+             WORDS(BSS + 16, BSS + 32, /* nodes: */ BSS + 32, 0, BSS + 48, HEAP, BSS + 16, 0));
+    load();
+    lead(BSS, REFERENCE_VALUE, BSS + 16, node, 0);
+    lead(BSS + 8, REFERENCE_VALUE, BSS + 32, node, 0);
+    follow();
+    const struct outside_value *value = value_at(BSS + 40);
+    assert_int_equal(value->depth, 0);
+    assert_int_equal(value->way.offset, BSS + 8);
+    /* It is a ring: followed once, and the last node has two steps behind it. */
+    value = value_at(BSS + 48);
+    assert_int_equal(value->depth, 1);
+    assert_int_equal(value->way.holder, HOLDER_VALUE);
+    assert_int_equal(value->way.offset, 0);
+    assert_int_equal(typing.outside.values.data[value->first].way.offset, BSS + 8);
+    assert_int_equal(typing.outside.values.count, 3);
+}
+
+static void extends_arrays(void **state)
+{
+    (void)state;
+    dump_bss(&dump, BSS, WORDS(0, 0, HEAP, 0, HEAP + 16, 0));
+    load();
+    lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 1);
+    lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 3);
+    lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 5); /* beyond the end */
+    lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, UINT64_MAX / 8);
+    follow();
+    assert_int_equal(typing.outside.values.count, 1);
+    assert_int_equal(typing.outside.values.data[0].count, 3);
+    assert_true(typing.outside.values.data[0].is_array);
+    assert_non_null(value_at(BSS + 32));
+    assert_null(value_at(BSS + 40));
+    assert_int_equal(type_of_object(1), TYPE_NONE); /* an int in a slot with pointers */
+}
+
+static void follows_the_own_stack_only(void **state)
+{
+    (void)state;
+    dump_goroutine(&dump, 1, 0x500, STACK);
+    dump_frame(&dump, "main.work", STACK, 0, WORDS(STACK + 16, OTHER_STACK, 0, HEAP), 2);
+    dump_goroutine(&dump, 2, 0x600, OTHER_STACK);
+    dump_frame(&dump, "main.work", OTHER_STACK, 0, WORDS(0, HEAP + 16), 1);
+    load();
+    for (uint64_t i = 0; i < 2; i++) {
+        typer.way = (struct way){.holder = HOLDER_LOCAL, .frame = 0, .local = 0, .offset = 8 * i};
+        typer_refer(&typer, REFERENCE_VALUE, i == 0 ? STACK + 16 : OTHER_STACK, 0, node, NO_TARGET,
+                    SOURCE_POINTER);
+    }
+    lead(BSS, REFERENCE_VALUE, STACK, node, 0); /* nothing global points to stacks */
+    follow();
+    const struct outside_value *value = value_at(STACK + 24);
+    assert_non_null(value);
+    assert_int_equal(value->way.holder, HOLDER_LOCAL);
+    assert_null(value_at(OTHER_STACK));
+    assert_null(value_at(STACK));
+    /* What waits on a channel is pointed to by an object. */
+    typer.way = (struct way){.holder = HOLDER_OBJECT};
+    typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
+    typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
+    typer_flush(&typer);
+    assert_int_equal(typer.outside.count, 1); /* once */
+    assert_true(typer_take_outside(&typer, &typer));
+    typer_sort_outside(&typing);
+    follow();
+    assert_non_null(value_at(OTHER_STACK + 8));
+}
+
+static void survives_frames_that_overlap(void **state)
+{
+    (void)state;
+    dump_goroutine(&dump, 1, 0x500, STACK);
+    for (uint64_t i = 0; i < 3; i++)
+        dump_frame(&dump, "main.work", STACK + 8 * i, i, WORDS(STACK, STACK, STACK, STACK), 4);
+    dump_bss(&dump, STACK + 16, WORDS(STACK, STACK));
+    load();
+    assert_int_equal(typing.outside.areas.count, 1);
+    lead(BSS, REFERENCE_VALUE, STACK + 8, node, 0);
+    follow();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(types_what_hangs_from_data, start, end),
+        cmocka_unit_test_setup_teardown(needs_the_collectors_words, start, end),
+        cmocka_unit_test_setup_teardown(takes_the_shortest_way, start, end),
+        cmocka_unit_test_setup_teardown(extends_arrays, start, end),
+        cmocka_unit_test_setup_teardown(follows_the_own_stack_only, start, end),
+        cmocka_unit_test_setup_teardown(survives_frames_that_overlap, start, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
