@@ -29,6 +29,7 @@ struct debug_local {
     uint32_t name, type;
     uint32_t function; /* string: the inlined function it belongs to; UINT32_MAX: the frame's own */
     bool is_parameter;
+    bool is_made; /* the compiler made its name up: ~r0, .autotmp_5, and list.ptr, a part of list */
     uint32_t first_piece, piece_count; /* in the vector that the caller gave */
 };
 

@@ -222,7 +222,9 @@ static bool read_variable(struct frame *frame, Dwarf_Die *die, uint32_t function
     local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
     if (local.piece_count == 0)
         return true;
-    return dwarf_intern(dwarf, frame->types, dwarf_name(die), &local.name) &&
+    const char *name = dwarf_name(die);
+    local.is_made = name && (name[0] == '~' || strchr(name, '.'));
+    return dwarf_intern(dwarf, frame->types, name, &local.name) &&
            vector_push(frame->locals, local);
 }
 

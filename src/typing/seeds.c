@@ -410,7 +410,7 @@ static void seed_frames(struct typer *typer)
                             LOCAL_VISITS_MORE;
             for (unsigned made = 0; made < 2; made++) /* the program's own names first */
                 for (uint32_t k = 0; k < count; k++)
-                    if (typing_local_is_made(typing, &locals[k]) == (made != 0))
+                    if (locals[k].is_made == (made != 0))
                         seed_local(typer, &locals[k], parts, typed, &left);
             sweep_words(typer, &parts[0].frame.contents, 0, parts[0].frame.fields, is_local, typed);
             free(typed);

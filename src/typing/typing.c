@@ -545,22 +545,12 @@ const struct debug_local *typing_locals(const struct typing *typing,
     return typing->locals.data + typing->scopes.data[number].first;
 }
 
-bool typing_local_is_made(const struct typing *typing, const struct debug_local *local)
-{
-    size_t size;
-    const char *name = string_pool_text(&typing->types->names, local->name, &size);
-    return size > 0 && (name[0] == '~' || memchr(name, '.', size) != NULL);
-}
-
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
  * function's own than one of an inlined call. */
-static bool is_clearer(const struct typing *typing, const struct debug_local *one,
-                       const struct debug_local *other)
+static bool is_clearer(const struct debug_local *one, const struct debug_local *other)
 {
-    const bool made = typing_local_is_made(typing, one),
-               other_made = typing_local_is_made(typing, other);
-    if (made != other_made)
-        return other_made;
+    if (one->is_made != other->is_made)
+        return other->is_made;
     return one->function == UINT32_MAX && other->function != UINT32_MAX;
 }
 
@@ -577,7 +567,7 @@ const struct debug_local *typing_local_at(const struct typing *typing,
             const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
             const uint64_t place = offset - (cfa + (uint64_t)piece->place);
             if (place >= piece->size || locals[i].type >= typing->types->list.count ||
-                (best && !is_clearer(typing, &locals[i], best)))
+                (best && !is_clearer(&locals[i], best)))
                 continue;
             *ret_offset = piece->offset + place;
             best = &locals[i];

@@ -134,10 +134,6 @@ uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool
 const struct debug_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count);
 
-/* Whether the compiler made the variable's name up: ~r0, .autotmp_5, and list.ptr, a part of list.
- */
-bool typing_local_is_made(const struct typing *typing, const struct debug_local *local);
-
 /*
  * The variable of a frame that has the word at an offset from its sp, and the offset in the
  * variable; NULL where none has. is_argument: of its callee's arguments, which are in the caller's
