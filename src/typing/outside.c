@@ -64,10 +64,48 @@ static bool add_segments(struct outside *outside, const struct g2h_heap *heap, u
     return true;
 }
 
+/* The first of the segments that overlaps a section; NULL. */
+static const struct area *segment_in(const struct outside *outside, size_t segments,
+                                     const struct area *section)
+{
+    const struct area *first = NULL;
+    for (size_t i = 0; i < segments; i++) {
+        const struct area *segment = &outside->areas.data[i];
+        if ((segment->address - section->address < section->contents.size ||
+             section->address - segment->address < segment->contents.size) &&
+            (!first || segment->address < first->address))
+            first = segment;
+    }
+    return first;
+}
+
+/* A section, but for what the dump has of it: C's linker puts Go's data into one with C's. */
+static bool add_section(struct outside *outside, size_t segments, struct area section)
+{
+    const struct area *found;
+    while (section.contents.size > 0 && (found = segment_in(outside, segments, &section)) != NULL) {
+        const struct area segment = *found;
+        struct area before = section;
+        before.contents.size =
+            segment.address > section.address ? segment.address - section.address : 0;
+        if (!add_area(outside, &before))
+            return false;
+        const uint64_t behind = segment.address + segment.contents.size - section.address;
+        if (behind >= section.contents.size)
+            return true;
+        section.address += behind;
+        section.contents.data += behind;
+        section.contents.size -= behind;
+    }
+    return add_area(outside, &section);
+}
+
 /* Data that the program does not change lies in the executable alone. */
 static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
 {
-    for (size_t i = 0; i < image->section_count; i++) {
+    enum { MOST_SEGMENTS = 64 }; /* dumps have two */
+    const size_t segments = outside->areas.count;
+    for (size_t i = 0; i < image->section_count && segments <= MOST_SEGMENTS; i++) {
         const struct image_section *section = &image->sections[i];
         const struct area area = {.address = section->address + slide,
                                   .contents = section->data,
@@ -75,7 +113,7 @@ static bool add_image(struct outside *outside, const struct image *image, uint64
                                   .frame = UINT32_MAX,
                                   .first_word = UINT64_MAX};
         if ((section->flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC &&
-            !add_area(outside, &area))
+            !add_section(outside, segments, area))
             return false;
     }
     return true;
@@ -108,7 +146,7 @@ static void widen(uint64_t *low, uint64_t *high, const struct area *area)
         *high = area->address + area->contents.size;
 }
 
-/* Of areas that overlap the first one stays: in sane dumps only sections do, with segments. */
+/* Of areas that overlap, which only those of damaged dumps do, the first one stays. */
 static void drop_overlaps(struct outside *outside)
 {
     size_t kept = 0;
@@ -133,8 +171,8 @@ struct g2h_error *outside_init(struct outside *outside, const struct g2h_heap *h
                                const struct image *image, uint64_t slide)
 {
     uint64_t words = 0;
-    if (!add_segments(outside, heap, &words) || !add_frames(outside, heap, &words) ||
-        !add_image(outside, image, slide))
+    if (!add_segments(outside, heap, &words) || !add_image(outside, image, slide) ||
+        !add_frames(outside, heap, &words))
         return &error_no_memory;
     outside->value_of_word = malloc((size_t)(words + 1) * sizeof(*outside->value_of_word));
     if (!outside->value_of_word)

@@ -58,6 +58,16 @@ program() {
 	[ $# -lt 3 ] || variant "$1" stripped --stripped '-ldflags=-s -w'
 }
 
+# linked NAME: position-independent; and by C's linker, which puts C's data and Go's into one section.
+linked() {
+	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
+	since 27 || [ -n "${CHECK_ALL-}" ] || return
+	variant "$1" pie '' -buildmode=pie
+	export CGO_ENABLED=1
+	variant "$1" cgo '' -ldflags=-linkmode=external
+	export CGO_ENABLED=0
+}
+
 for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
@@ -67,6 +77,7 @@ for GOROOT in $goroots; do
 	}
 	program maps 19
 	program static 19
+	linked static
 	program stack 19
 	program blocked 19 stripped
 done
