@@ -25,6 +25,8 @@ static const char help[] =
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
     "                      names of fields, globals and locals, texts of strings;\n"
     "                      stripped, it gives types of most objects all the same\n"
+    "      --untyped-ok    convert without types if that executable does not fit,\n"
+    "                      instead of failing\n"
     "  -r, --redact        show strings and keys of maps by length and hash only\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
@@ -44,7 +46,7 @@ static const char help[] =
     "what could be read of it was written.\n";
 
 /* Of options that have no letter. */
-enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES };
+enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.\n";
 
@@ -97,6 +99,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"output", required_argument, NULL, 'o'},
                                           {"gzip", no_argument, NULL, 'z'},
                                           {"threads", required_argument, NULL, 'j'},
+                                          {"untyped-ok", no_argument, NULL, OPTION_UNTYPED_OK},
                                           {"redact", no_argument, NULL, 'r'},
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
@@ -125,6 +128,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case 'r':
             ret->redact = true;
+            break;
+        case OPTION_UNTYPED_OK:
+            ret->untyped_ok = true;
             break;
         case OPTION_REACHABLE:
             ret->reachable = true;
