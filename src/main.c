@@ -112,6 +112,8 @@ static struct g2h_error *convert(const struct options *options, struct target *t
         error = g2h_write_heapsnapshot(conversion->graph, &output_options);
     if (!error)
         error = target_complete(target);
+    if (!error && target->is_named)
+        message_name(target->name, options->gzip);
     if (!error && options->verbose)
         message_account(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     if (!error && conversion->exe)

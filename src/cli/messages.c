@@ -308,3 +308,19 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
             input->name, share / 10, share % 10, share < much ? "; " : "",
             share < much ? why_untyped(exe) : "");
 }
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t size = strlen(text), count = strlen(end);
+    return size >= count && strcmp(text + size - count, end) == 0;
+}
+
+void message_name(const char *path, bool gzip)
+{
+    if (ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
+        return;
+    progress_clear();
+    fprintf(stderr, "go2heapsnapshot: note: %s: %s\n", path,
+            gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"
+                 : "DevTools loads only what is called *.heapsnapshot");
+}

@@ -23,6 +23,9 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
 void message_size(const struct g2h_input *input, const struct g2h_graph *graph,
                   const struct g2h_graph_options *options);
 
+/* That DevTools does not load a file of that name, if it does not. */
+void message_name(const char *path, bool gzip);
+
 /* The account that -v prints: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
                      const struct g2h_exe *exe, const struct g2h_graph *graph);

@@ -7,8 +7,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
 #include <go2heapsnapshot/version.h>
+
+#include "dump/foreign.h"
 
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP\n"
@@ -93,6 +97,34 @@ static int print(const char *text)
     return EXIT_FAILED;
 }
 
+/* By its first bytes, compressed or not. What is no file is not touched. */
+static bool is_executable(const char *path)
+{
+    uint8_t start[64];
+    struct stat status;
+    gzFile file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? gzopen(path, "rb") : NULL;
+    if (!file)
+        return false;
+    const int size = gzread(file, start, sizeof(start));
+    gzclose(file);
+    return size > 0 && foreign_is_executable(start, (uint64_t)size);
+}
+
+/* Two files: as likely as not the dump and its executable, in one order or the other. */
+static void refuse_second(const char *first, const char *second, const struct options *options)
+{
+    const bool first_is = !options->exe && is_executable(first),
+               second_is = !options->exe && is_executable(second);
+    if (first_is != second_is)
+        fprintf(stderr,
+                "go2heapsnapshot: '%s' is an executable, which is given with --exe:\n"
+                "  go2heapsnapshot --exe %s %s\n",
+                first_is ? first : second, first_is ? first : second, first_is ? second : first);
+    else
+        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'%s\n%s", second,
+                options->exe ? "" : "; its executable is given with --exe", hint);
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static const struct option known[] = {{"exe", required_argument, NULL, 'e'},
@@ -107,8 +139,11 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {0}};
+    static char name[] = "go2heapsnapshot";
     uint64_t number = 0;
     int option;
+    if (argc > 0)
+        argv[0] = name; /* with which getopt's messages begin, whatever the caller calls us */
     *ret = (struct options){0};
     *ret_status = EXIT_USAGE;
     while ((option = getopt_long(argc, argv, "e:o:zj:rvhV", known, NULL)) != -1) {
@@ -163,8 +198,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         return false;
     }
     if (optind + 1 < argc) {
-        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'\n%s", argv[optind + 1],
-                hint);
+        refuse_second(argv[optind], argv[optind + 1], ret);
         return false;
     }
     ret->input = argv[optind];
