@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/version.h>
 
 #include "dump/foreign.h"
@@ -40,7 +41,7 @@ static const char help[] =
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"
     "  -h, --help          show this help\n"
-    "  -V, --version       show the version\n"
+    "  -V, --version       show the version, and what was built in\n"
     "\n"
     "To open a snapshot: Chrome, F12, Memory, \"Load profile\". The file's name must\n"
     "end in .heapsnapshot. Load two of one process and choose \"Comparison\" to see a\n"
@@ -125,6 +126,17 @@ static void refuse_second(const char *first, const char *second, const struct op
                 options->exe ? "" : "; its executable is given with --exe", hint);
 }
 
+/* The exit status. */
+static int print_version(void)
+{
+    const char *libdw = g2h_exe_libdw_version();
+    char text[256];
+    snprintf(text, sizeof(text), "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %s%s\n",
+             zlibVersion(), libdw ? "libdw " : "without libdw: DWARF is not read",
+             libdw ? libdw : "");
+    return print(text);
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static const struct option known[] = {{"exe", required_argument, NULL, 'e'},
@@ -186,7 +198,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             *ret_status = print(help);
             return false;
         case 'V':
-            *ret_status = print("go2heapsnapshot " G2H_VERSION "\n");
+            *ret_status = print_version();
             return false;
         default:
             fputs(hint, stderr);
