@@ -277,8 +277,9 @@ static const char *why_untyped(const struct g2h_exe *exe)
     case G2H_EXE_DWARF_UNREAD:
         return "a go2heapsnapshot with libdw would know more";
     case G2H_EXE_DWARF_NONE:
-        return g2h_exe_variable_count(exe) > 0 ? "an executable with DWARF would tell more"
-                                               : "one that is not stripped would tell more";
+        return g2h_exe_variable_count(exe) > 0
+                   ? "an executable with DWARF would tell more"
+                   : "an executable that is not stripped would tell more";
     default:
         return "-v says what is known of the others";
     }

@@ -5,6 +5,7 @@
  */
 #include "dump/foreign.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,10 +30,7 @@ struct start {
 /* In this order: the first that fits. */
 static const struct start starts[] = {
     {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
-    {0, 0,
-     "\xfd"
-     "7zXZ",
-     "an xz archive", unpack},
+    {0, 0, "\xfd\67zXZ", "an xz archive", unpack},
     {0, 4, "\x28\xb5\x2f\xfd", "a zstd archive", unpack},
     {0, 4, "\x04\x22\x4d\x18", "an lz4 archive", unpack},
     {0, 0, "BZh", "a bzip2 archive", unpack},
@@ -66,38 +64,24 @@ static unsigned number_at(const uint8_t *data, bool big_endian, unsigned at, uns
     return number;
 }
 
-/* ELF's e_type, Mach-O's filetype. */
-enum {
-    ELF_DATA = 5,
-    ELF_BIG_ENDIAN = 2,
-    ELF_TYPE = 16,
-    ELF_CORE = 4,
-    MACHO_TYPE = 12,
-    MACHO_CORE = 4
-};
-
 static bool is_core(const uint8_t *data, uint64_t size)
 {
-    if (begins(data, size, 0,
-               "\x7f"
-               "ELF",
-               4) &&
-        size >= ELF_TYPE + 2)
-        return number_at(data, data[ELF_DATA] == ELF_BIG_ENDIAN, ELF_TYPE, 2) == ELF_CORE;
-    return size >= MACHO_TYPE + 4 && (begins(data, size, 1, "\xfa\xed\xfe", 3)) &&
+    enum { ELF_TYPE = EI_NIDENT, MACHO_TYPE = 12, MACHO_CORE = 4 };
+    if (begins(data, size, 0, ELFMAG, SELFMAG))
+        return size >= ELF_TYPE + 2 &&
+               number_at(data, data[EI_DATA] == ELFDATA2MSB, ELF_TYPE, 2) == ET_CORE;
+    return begins(data, size, 1, "\xfa\xed\xfe", 3) && size >= MACHO_TYPE + 4 &&
            number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
 }
 
 bool foreign_is_executable(const uint8_t *data, uint64_t size)
 {
-    return (begins(data, size, 0,
-                   "\x7f"
-                   "ELF",
-                   4) ||
-            begins(data, size, 0, "\xcf\xfa\xed\xfe", 4) ||
-            begins(data, size, 0, "\xce\xfa\xed\xfe", 4) ||
-            begins(data, size, 0, "\xca\xfe\xba\xbe", 4) || begins(data, size, 0, "MZ", 2)) &&
-           !is_core(data, size);
+    static const char *const magics[] = {ELFMAG, "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
+                                         "\xca\xfe\xba\xbe", "MZ"};
+    for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+        if (begins(data, size, 0, magics[i], strlen(magics[i])))
+            return !is_core(data, size);
+    return false;
 }
 
 /* ---- profiles ---- */

@@ -84,7 +84,7 @@ wrote "-r without an executable: changes nothing" untyped.heapsnapshot
 
 objcopy --strip-all app stripped
 run go2heapsnapshot --exe stripped app.dump
-share "--exe, stripped: how much is typed, and what would be better" "app.dump: 94$typed; one that is not stripped would tell more"
+share "--exe, stripped: how much is typed, and what would be better" "app.dump: 94$typed; an executable that is not stripped would tell more"
 said "--exe, stripped: says what that costs" 0 \
 	"$note: stripped: it is stripped: no names and types of global and local variables; $cost"
 check "--exe, stripped: has types all the same" grep -q '"main.Session"' out
