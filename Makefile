@@ -9,8 +9,16 @@ MANDIR   ?= $(PREFIX)/share/man
 BUILD    ?= build
 WERROR   ?=
 
-# DWARF needs libdw of elfutils; `make WITH_LIBDW=` builds without it.
-WITH_LIBDW ?= $(shell pkg-config --exists 'libdw >= 0.171' 2>/dev/null && echo yes)
+# DWARF needs libdw of elfutils, 0.171 or later: whether it is there shows a program that is linked with it. `make
+# WITH_LIBDW=` builds without.
+ifeq ($(origin WITH_LIBDW),undefined)
+WITH_LIBDW := $(shell program=$$(mktemp) && \
+    echo 'int v[_ELFUTILS_PREREQ(0, 171) ? 1 : -1]; int main(void) { return dwarf_begin(0, DWARF_C_READ) != 0; }' | \
+    $(CC) $(CPPFLAGS) $(CFLAGS) -include elfutils/libdw.h -include elfutils/version.h -x c - -o "$$program" \
+    $(LDFLAGS) -ldw -lelf 2>/dev/null && echo yes; rm -f "$$program")
+WITHOUT_LIBDW := $(if $(WITH_LIBDW),,Built without libdw of elfutils (libdw-dev, elfutils-devel), which was not found: \
+    DWARF is not read, and variables have no types.)
+endif
 
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
@@ -33,6 +41,7 @@ PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 
 .PHONY: FORCE all libs demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
+	$(if $(WITHOUT_LIBDW),@echo '$(strip $(WITHOUT_LIBDW))')
 
 $(PROGRAM): $(CLI_OBJ) $(STATIC)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -58,6 +67,12 @@ libs:
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Built anew once libdw has come or gone.
+$(BUILD)/src/exe/debug.o: $(BUILD)/libdw
+$(BUILD)/libdw: FORCE
+	@mkdir -p $(@D)
+	@echo '$(WITH_LIBDW)' | cmp -s - $@ || echo '$(WITH_LIBDW)' > $@
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 

@@ -52,26 +52,30 @@ static void catch_interrupt(int number)
 struct conversion {
     struct g2h_input *input;
     struct g2h_heap *heap;
-    struct g2h_exe *exe; /* NULL: none, or it was refused */
+    struct g2h_exe *exe; /* NULL: none, or it does not fit */
     struct g2h_graph *graph;
 };
 
-/* An executable that is none, or another one, is refused; the conversion goes on without. */
-static struct g2h_error *open_exe(const char *path, struct conversion *conversion)
+/* An executable that is none, or another one, is an error, unless the caller is content without
+ * types. */
+static struct g2h_error *open_exe(const struct options *options, struct conversion *conversion)
 {
-    struct g2h_error *error = path ? g2h_exe_open(path, &conversion->exe) : NULL;
-    if (!error && conversion->exe)
+    if (!options->exe)
+        return NULL;
+    struct g2h_error *error = g2h_exe_open(options->exe, &conversion->exe);
+    if (!error)
         error = g2h_exe_match(conversion->exe, conversion->heap);
-    if (error && error->code == G2H_ERROR_NOT_EXE) {
-        message_refused_exe(error);
-        g2h_error_destroy(error);
-        g2h_exe_close(conversion->exe);
-        conversion->exe = NULL;
-        error = NULL;
-    }
-    if (!error && conversion->exe)
+    if (!error) {
         message_missing_in_exe(conversion->exe);
-    return error;
+        return NULL;
+    }
+    if (error->code != G2H_ERROR_NOT_EXE || !options->untyped_ok)
+        return error;
+    message_untyped(error);
+    g2h_error_destroy(error);
+    g2h_exe_close(conversion->exe);
+    conversion->exe = NULL;
+    return NULL;
 }
 
 /* The rooms, one after the other. */
@@ -94,7 +98,7 @@ static struct g2h_error *convert(const struct options *options, struct target *t
     if (error)
         return error;
     message_warnings(conversion->input, conversion->heap);
-    error = open_exe(options->exe, conversion);
+    error = open_exe(options, conversion);
     const struct g2h_graph_options graph_options = {.exe = conversion->exe,
                                                     .threads = options->threads,
                                                     .redact = options->redact,
@@ -108,8 +112,12 @@ static struct g2h_error *convert(const struct options *options, struct target *t
         error = g2h_write_heapsnapshot(conversion->graph, &output_options);
     if (!error)
         error = target_complete(target);
+    if (!error && target->is_named)
+        message_name(target->name, options->gzip);
     if (!error && options->verbose)
         message_account(conversion->input, conversion->heap, conversion->exe, conversion->graph);
+    if (!error && conversion->exe)
+        message_typed(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     progress_clear();
     return error;
 }

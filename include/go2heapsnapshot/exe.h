@@ -64,6 +64,9 @@ enum g2h_exe_dwarf {
 };
 G2H_PUBLIC enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe);
 
+/* The version of libdw, which reads DWARF; NULL where the library was built without. */
+G2H_PUBLIC const char *g2h_exe_libdw_version(void);
+
 /* How many types the executable has, of descriptors and DWARF; 0 before it is matched. */
 G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);
 

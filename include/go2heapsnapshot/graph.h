@@ -55,13 +55,24 @@ G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_gr
 /* By what objects were typed; the first is trusted most. */
 enum { G2H_TYPE_SOURCES = 7 };
 
-/* What became of the objects' types. Sizes are in bytes of their slots; the sums are the heap's. */
+/* Objects of one kind, how many and the bytes of their slots; and of them those that live, which
+ * the roots reach. The others are garbage. */
+struct g2h_type_sum {
+    uint64_t objects, bytes;
+    uint64_t living_objects, living_bytes;
+};
+
+/* What became of the objects' types, of the whole heap, whatever of it is left out or folded: the
+ * sources, text, part and untyped add up to all. */
 struct g2h_type_account {
-    uint64_t objects[G2H_TYPE_SOURCES], bytes[G2H_TYPE_SOURCES]; /* malloc header, the runtime's
-        records, interface, typed pointer, closure, words that look like an interface, guess */
-    uint64_t text_objects, text_bytes;                           /* contents of strings */
-    uint64_t part_objects, part_bytes;                           /* of which only a part is known */
-    uint64_t untyped_objects, untyped_bytes;
+    struct g2h_type_sum sources[G2H_TYPE_SOURCES]; /* malloc header, the runtime's records,
+        interface, typed pointer, closure, words that look like an interface, guess */
+    struct g2h_type_sum text;                      /* contents of strings */
+    struct g2h_type_sum part;                      /* of which only a part is known */
+    struct g2h_type_sum untyped;                   /* of which nothing is */
+    struct g2h_type_sum
+        typed; /* known as a whole and no guess: all sources but the last, and text */
+    struct g2h_type_sum all;
 };
 
 /* NULL where there was no executable to tell types. */

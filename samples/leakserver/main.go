@@ -7,7 +7,7 @@
 // bid), ask for valuations (GET /value?auction=lamp) and look at previews
 // (GET /preview?auction=lamp&width=640). The operator gets a heap dump with
 //
-//	curl -o leak.1.dump 'http://localhost:6060/debug/heapdump?gc=1'
+//	curl -f -o leak.1.dump 'http://localhost:6060/debug/heapdump?gc=1'
 //
 // With -self-test the server talks to itself: some traffic, a dump to
 // DIR/leak.1.dump, more of the same traffic, a dump to DIR/leak.2.dump.

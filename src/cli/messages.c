@@ -11,12 +11,17 @@ void message_error(const struct g2h_error *error)
 {
     progress_clear();
     fprintf(stderr, "go2heapsnapshot: %s\n", error->message);
+    if (error->code == G2H_ERROR_NOT_EXE)
+        fputs("Give --exe the executable that wrote the dump, or build the same commit with the "
+              "same Go and flags.\n"
+              "--untyped-ok converts without types where it does not fit.\n",
+              stderr);
 }
 
-void message_refused_exe(const struct g2h_error *error)
+void message_untyped(const struct g2h_error *error)
 {
     progress_clear();
-    fprintf(stderr, "go2heapsnapshot: warning: %s; going on without it\n", error->message);
+    fprintf(stderr, "go2heapsnapshot: warning: %s; going on without types\n", error->message);
 }
 
 void message_missing_in_exe(const struct g2h_exe *exe)
@@ -87,12 +92,18 @@ static const char *agreement(uint64_t found, uint64_t expected)
     return found == expected ? "as memstats say" : "NOT what memstats say";
 }
 
+/* Whether the dump says itself what its objects are: the oldest ones. */
+static bool has_own_types(const struct g2h_heap *heap)
+{
+    const char *format = g2h_heap_format(heap);
+    return strncmp(format, "1.3", 3) == 0 || strcmp(format, "2013") == 0;
+}
+
 static void account_objects(const struct g2h_heap *heap)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
-    bool exact = memstats && strncmp(g2h_heap_format(heap), "1.3", 3) != 0 &&
-                 strcmp(g2h_heap_format(heap), "2013") != 0;
+    bool exact = memstats && !has_own_types(heap);
     fprintf(stderr, "objects\n");
     line("in the snapshot", account->objects, "",
          exact ? agreement(account->objects, memstats->numbers[G2H_MEMSTATS_HEAP_OBJECTS]) : "");
@@ -128,11 +139,12 @@ static void account_exe(const struct g2h_exe *exe)
     line("global variables with names", variables, "", variables == 0 ? "it is stripped" : "");
 }
 
-/* A line of objects and bytes; nothing where there are none, unless it is to be said. */
-static void line_of_types(const char *label, uint64_t objects, uint64_t bytes, bool always)
+/* A line of objects and bytes that live, and of garbage. */
+static void line_of_types(const char *label, const struct g2h_type_sum *sum)
 {
-    if (objects > 0 || always)
-        fprintf(stderr, "  %-34s %14" PRIu64 "  %14" PRIu64 " bytes\n", label, objects, bytes);
+    fprintf(stderr, "  %-34s %10" PRIu64 " %15" PRIu64 "  %10" PRIu64 " %15" PRIu64 "\n", label,
+            sum->living_objects, sum->living_bytes, sum->objects - sum->living_objects,
+            sum->bytes - sum->living_bytes);
 }
 
 static void account_types(const struct g2h_graph *graph)
@@ -142,22 +154,22 @@ static void account_types(const struct g2h_graph *graph)
         "  by their malloc header",          "  by the runtime's own records",
         "  by an interface that holds them", "  by a typed pointer to them",
         "  closures, by their function",     "  by words that look like interfaces",
-        "  guessed: no other type fits",
+        "guessed: no other type fits",
     };
+    enum { GUESSED = G2H_TYPE_SOURCES - 1 };
     if (!account)
         return;
-    uint64_t objects = account->text_objects, bytes = account->text_bytes;
-    for (int i = 0; i < G2H_TYPE_SOURCES; i++) {
-        objects += account->objects[i];
-        bytes += account->bytes[i];
-    }
-    fprintf(stderr, "types of objects\n");
-    line_of_types("known", objects, bytes, true);
-    for (int i = 0; i < G2H_TYPE_SOURCES; i++)
-        line_of_types(sources[i], account->objects[i], account->bytes[i], false);
-    line_of_types("  contents of strings", account->text_objects, account->text_bytes, false);
-    line_of_types("known of a part", account->part_objects, account->part_bytes, true);
-    line_of_types("not known", account->untyped_objects, account->untyped_bytes, true);
+    fprintf(stderr, "%-36s %10s %15s  %10s %15s\n", "types of objects", "living", "bytes",
+            "garbage", "bytes");
+    line_of_types("typed", &account->typed);
+    for (int i = 0; i < GUESSED; i++)
+        if (account->sources[i].objects > 0)
+            line_of_types(sources[i], &account->sources[i]);
+    if (account->text.objects > 0)
+        line_of_types("  contents of strings", &account->text);
+    line_of_types(sources[GUESSED], &account->sources[GUESSED]);
+    line_of_types("known of a part", &account->part);
+    line_of_types("not known", &account->untyped);
 }
 
 static void account_graph(const struct g2h_graph *graph)
@@ -256,4 +268,60 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
         account_exe(exe);
     account_types(graph);
     account_graph(graph);
+}
+
+/* Why a good deal may have no type. */
+static const char *why_untyped(const struct g2h_exe *exe)
+{
+    switch (g2h_exe_dwarf(exe)) {
+    case G2H_EXE_DWARF_UNREAD:
+        return "a go2heapsnapshot with libdw would know more";
+    case G2H_EXE_DWARF_NONE:
+        return g2h_exe_variable_count(exe) > 0
+                   ? "an executable with DWARF would tell more"
+                   : "an executable that is not stripped would tell more";
+    default:
+        return "-v says what is known of the others";
+    }
+}
+
+void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
+                   const struct g2h_exe *exe, const struct g2h_graph *graph)
+{
+    const uint64_t much = 950; /* per mille */
+    const struct g2h_type_account *account = g2h_graph_type_account(graph);
+    progress_clear();
+    if (!account) {
+        if (!g2h_heap_is_complete(heap))
+            fprintf(
+                stderr,
+                "go2heapsnapshot: %s: nothing typed: it is cut before what types are found by\n",
+                input->name);
+        else if (!has_own_types(heap))
+            fprintf(stderr,
+                    "go2heapsnapshot: %s: nothing typed: %s has no types that can be read\n",
+                    input->name, g2h_exe_path(exe));
+        return;
+    }
+    const uint64_t all = account->all.living_bytes, typed = account->typed.living_bytes;
+    const uint64_t share = all > 0 ? typed * 1000 / all : 0; /* rounded down: 100.0 is all */
+    fprintf(stderr, "go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of living bytes typed%s%s\n",
+            input->name, share / 10, share % 10, share < much ? "; " : "",
+            share < much ? why_untyped(exe) : "");
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t size = strlen(text), count = strlen(end);
+    return size >= count && strcmp(text + size - count, end) == 0;
+}
+
+void message_name(const char *path, bool gzip)
+{
+    if (ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
+        return;
+    progress_clear();
+    fprintf(stderr, "go2heapsnapshot: note: %s: %s\n", path,
+            gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"
+                 : "DevTools loads only what is called *.heapsnapshot");
 }

@@ -4,11 +4,11 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-/* "go2heapsnapshot: " and the error's message. */
+/* "go2heapsnapshot: " and the error's message; of an executable that does not fit, what to do. */
 void message_error(const struct g2h_error *error);
 
 /* That the executable is not used, and why. */
-void message_refused_exe(const struct g2h_error *error);
+void message_untyped(const struct g2h_error *error);
 
 /* What the executable does not have, and what that costs; nothing if it has all. */
 void message_missing_in_exe(const struct g2h_exe *exe);
@@ -23,8 +23,15 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
 void message_size(const struct g2h_input *input, const struct g2h_graph *graph,
                   const struct g2h_graph_options *options);
 
+/* That DevTools does not load a file of that name, if it does not. */
+void message_name(const char *path, bool gzip);
+
 /* The account that -v prints: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
                      const struct g2h_exe *exe, const struct g2h_graph *graph);
+
+/* How much of what lives has a type; where that is little, why. The last line. */
+void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
+                   const struct g2h_exe *exe, const struct g2h_graph *graph);
 
 #endif

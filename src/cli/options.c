@@ -7,8 +7,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
 
+#include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/version.h>
+
+#include "dump/foreign.h"
 
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP\n"
@@ -25,6 +30,8 @@ static const char help[] =
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
     "                      names of fields, globals and locals, texts of strings;\n"
     "                      stripped, it gives types of most objects all the same\n"
+    "      --untyped-ok    convert without types if that executable does not fit,\n"
+    "                      instead of failing\n"
     "  -r, --redact        show strings and keys of maps by length and hash only\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
@@ -34,7 +41,7 @@ static const char help[] =
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"
     "  -h, --help          show this help\n"
-    "  -V, --version       show the version\n"
+    "  -V, --version       show the version, and what was built in\n"
     "\n"
     "To open a snapshot: Chrome, F12, Memory, \"Load profile\". The file's name must\n"
     "end in .heapsnapshot. Load two of one process and choose \"Comparison\" to see a\n"
@@ -44,7 +51,7 @@ static const char help[] =
     "what could be read of it was written.\n";
 
 /* Of options that have no letter. */
-enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES };
+enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.\n";
 
@@ -91,12 +98,52 @@ static int print(const char *text)
     return EXIT_FAILED;
 }
 
+/* By its first bytes, compressed or not. What is no file is not touched. */
+static bool is_executable(const char *path)
+{
+    uint8_t start[64];
+    struct stat status;
+    gzFile file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? gzopen(path, "rb") : NULL;
+    if (!file)
+        return false;
+    const int size = gzread(file, start, sizeof(start));
+    gzclose(file);
+    return size > 0 && foreign_is_executable(start, (uint64_t)size);
+}
+
+/* Two files: as likely as not the dump and its executable, in one order or the other. */
+static void refuse_second(const char *first, const char *second, const struct options *options)
+{
+    const bool first_is = !options->exe && is_executable(first),
+               second_is = !options->exe && is_executable(second);
+    if (first_is != second_is)
+        fprintf(stderr,
+                "go2heapsnapshot: '%s' is an executable, which is given with --exe:\n"
+                "  go2heapsnapshot --exe %s %s\n",
+                first_is ? first : second, first_is ? first : second, first_is ? second : first);
+    else
+        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'%s\n%s", second,
+                options->exe ? "" : "; its executable is given with --exe", hint);
+}
+
+/* The exit status. */
+static int print_version(void)
+{
+    const char *libdw = g2h_exe_libdw_version();
+    char text[256];
+    snprintf(text, sizeof(text), "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %s%s\n",
+             zlibVersion(), libdw ? "libdw " : "without libdw: DWARF is not read",
+             libdw ? libdw : "");
+    return print(text);
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static const struct option known[] = {{"exe", required_argument, NULL, 'e'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"gzip", no_argument, NULL, 'z'},
                                           {"threads", required_argument, NULL, 'j'},
+                                          {"untyped-ok", no_argument, NULL, OPTION_UNTYPED_OK},
                                           {"redact", no_argument, NULL, 'r'},
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
@@ -104,8 +151,11 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {0}};
+    static char name[] = "go2heapsnapshot";
     uint64_t number = 0;
     int option;
+    if (argc > 0)
+        argv[0] = name; /* with which getopt's messages begin, whatever the caller calls us */
     *ret = (struct options){0};
     *ret_status = EXIT_USAGE;
     while ((option = getopt_long(argc, argv, "e:o:zj:rvhV", known, NULL)) != -1) {
@@ -126,6 +176,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case 'r':
             ret->redact = true;
             break;
+        case OPTION_UNTYPED_OK:
+            ret->untyped_ok = true;
+            break;
         case OPTION_REACHABLE:
             ret->reachable = true;
             break;
@@ -145,7 +198,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             *ret_status = print(help);
             return false;
         case 'V':
-            *ret_status = print("go2heapsnapshot " G2H_VERSION "\n");
+            *ret_status = print_version();
             return false;
         default:
             fputs(hint, stderr);
@@ -157,8 +210,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         return false;
     }
     if (optind + 1 < argc) {
-        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'\n%s", argv[optind + 1],
-                hint);
+        refuse_second(argv[optind], argv[optind + 1], ret);
         return false;
     }
     ret->input = argv[optind];

@@ -16,6 +16,7 @@ struct options {
     const char *input;
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output */
+    bool untyped_ok;    /* goes on without types where exe does not fit */
     bool redact, reachable;
     uint64_t max_nodes; /* 0: any number */
     bool gzip, verbose;

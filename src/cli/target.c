@@ -22,6 +22,7 @@ void target_remove_unfinished(void)
 /* A new file beside path, or beside what a symbolic link at path points to. */
 static struct g2h_error *open_temporary(const char *path, mode_t mode, struct target *ret)
 {
+    struct stat status;
     char *real = realpath(path, NULL); /* NULL where there is no such file yet */
     size_t size = strlen(real ? real : path) + sizeof(".XXXXXX");
     ret->path = ret->real_path = real ? real : strdup(path);
@@ -37,6 +38,7 @@ static struct g2h_error *open_temporary(const char *path, mode_t mode, struct ta
         return error_system(errno, "%s: cannot create", path);
     }
     ret->temporary_path = temporary;
+    ret->is_named = lstat(path, &status) < 0 || !S_ISLNK(status.st_mode);
     if (size <= sizeof(unfinished))
         memcpy(unfinished, temporary, size);
     fchmod(ret->fd, mode); /* mkstemp() gives 0600 */

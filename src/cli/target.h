@@ -2,6 +2,8 @@
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
+#include <stdbool.h>
+
 #include <go2heapsnapshot/error.h>
 
 struct target {
@@ -10,6 +12,7 @@ struct target {
     char *temporary_path; /* of a file that is renamed when it is complete; NULL otherwise */
     const char *path;     /* that it gets then */
     char *real_path;
+    bool is_named; /* name is the file's own: no device, no pipe, no symbolic link */
 };
 
 /*

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "dump/foreign.h"
 #include "dump/layout.h"
 
 /* No Go heap can be larger; a length beyond it is damage. Keeps sums far from overflow. */
@@ -636,41 +637,13 @@ void reader_seek(struct g2h_reader *reader, uint64_t offset)
     reader->at_end = false;
 }
 
-static bool begins(const struct g2h_input *input, const char *text, uint64_t size)
-{
-    return memcmp(input->data, text, (size_t)(input->size < size ? input->size : size)) == 0;
-}
-
-/* Says what the input is instead, where that can be told. */
-static struct g2h_error *refuse(const struct g2h_input *input)
-{
-    static const char header[] = "go1.7 heap dump\n", snapshot[] = "{\"snapshot\":";
-    const char *hint = input->unpacked ? "; a profile of net/http/pprof is none" : "";
-    if (input->size == 0)
-        return error_create(
-            G2H_ERROR_NOT_DUMP,
-            "%s: is empty (was the disk full, or did the program end while it dumped?)",
-            input->name);
-    if (input->size < sizeof(header) - 1 && begins(input, header, 4) &&
-        (input->size <= 5 || memcmp(input->data + 5, header + 5, (size_t)input->size - 5) == 0))
-        return error_create(G2H_ERROR_NOT_DUMP, "%s: byte %llu: the dump is cut within its header",
-                            input->name, (unsigned long long)input->size);
-    if (input->size >= sizeof(snapshot) - 1 && begins(input, snapshot, sizeof(snapshot) - 1))
-        return error_create(G2H_ERROR_NOT_DUMP, "%s: is a heap snapshot already", input->name);
-    return error_create(
-        G2H_ERROR_NOT_DUMP,
-        "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap dump\\n\", as what "
-        "runtime/debug.WriteHeapDump writes does%s",
-        input->name, hint);
-}
-
 struct g2h_error *g2h_reader_create(const struct g2h_input *input, struct g2h_reader **ret)
 {
     size_t header = 0;
     const char *warning;
     const struct layout *layout = layout_detect(input->data, input->size, &header, &warning);
     if (!layout)
-        return refuse(input);
+        return foreign_refuse(input);
     struct g2h_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return &error_no_memory;

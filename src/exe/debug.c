@@ -1,16 +1,19 @@
 /* debug where this program is built without libdw: there is nothing. Else see dwarf.c. */
 #include "exe/debug.h"
 
-bool debug_available(void)
-{
 #ifdef HAVE_LIBDW
-    return true;
+#include <elfutils/libdwfl.h>
+
+const char *debug_library(void)
+{
+    return dwfl_version(NULL);
+}
 #else
-    return false;
-#endif
+const char *debug_library(void)
+{
+    return NULL;
 }
 
-#ifndef HAVE_LIBDW
 struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
                              uint64_t types_start)
 {

@@ -54,8 +54,8 @@ struct debug {
     struct dwarf *dwarf;
 };
 
-/* Whether this program was built with libdw. */
-bool debug_available(void);
+/* The version of libdw; NULL where this program was built without. */
+const char *debug_library(void);
 
 /*
  * Reads all units. types holds the descriptors' types already; types_start is runtime.types in the

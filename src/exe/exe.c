@@ -397,7 +397,12 @@ enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
 {
     if (!exe_debug_image((struct g2h_exe *)exe))
         return G2H_EXE_DWARF_NONE;
-    return debug_available() ? G2H_EXE_DWARF_READ : G2H_EXE_DWARF_UNREAD;
+    return debug_library() ? G2H_EXE_DWARF_READ : G2H_EXE_DWARF_UNREAD;
+}
+
+const char *g2h_exe_libdw_version(void)
+{
+    return debug_library();
 }
 
 size_t g2h_exe_type_count(const struct g2h_exe *exe)

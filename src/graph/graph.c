@@ -134,6 +134,8 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
         error = graph_add_roots(graph);
     if (!error)
         error = graph_reach(graph);
+    if (!error && graph->typing)
+        error = typing_account(graph->typing, graph->live, &graph->type_account);
     if (!error)
         error = add_all_parts(graph);
     if (!error)
@@ -200,5 +202,5 @@ const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
 
 const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
 {
-    return graph->typing ? typing_account(graph->typing) : NULL;
+    return graph->typing ? &graph->type_account : NULL;
 }

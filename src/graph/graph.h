@@ -66,6 +66,7 @@ struct g2h_graph {
     bool redact;
     unsigned threads;
     struct g2h_graph_account account;
+    struct g2h_type_account type_account; /* only with typing */
     struct string_pool strings;
     struct names names;
     struct typing *typing; /* NULL: without an executable */

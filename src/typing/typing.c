@@ -250,9 +250,9 @@ static struct g2h_error *follow_all(struct run *run)
 /* ---- sources ---- */
 
 /* The end of the objects of a task that begins with first. */
-static uint32_t task_end(const struct run *run, uint32_t first)
+static uint32_t task_end(const struct typing *typing, uint32_t first)
 {
-    const uint32_t left = run->typing->heap->object_count - first;
+    const uint32_t left = typing->heap->object_count - first;
     return first + (left < OBJECTS_PER_TASK ? left : OBJECTS_PER_TASK);
 }
 
@@ -260,7 +260,7 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 {
     struct run *run = context;
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
-    typer_seed_headers(&run->typers[worker], first, task_end(run, first));
+    typer_seed_headers(&run->typers[worker], first, task_end(run->typing, first));
     return run->typers[worker].no_memory ? &error_no_memory : NULL;
 }
 
@@ -279,7 +279,7 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
     struct typer *typer = &run->typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_sweepable(run->typing, object))
             typer_sweep(typer, object);
@@ -299,7 +299,7 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
     struct typer *typer = &run->typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_unknown(run->typing, object) &&
             !typer_guess(typer, &run->guesses, &run->memories[worker], object))
@@ -336,7 +336,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     struct run *run = context;
     struct typing *typing = run->typing;
     struct typer *typer = &run->typers[worker];
-    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run, first);
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     typer->texts_only = true;
     for (uint32_t object = first; object < end; object++) {
         heap_prefetch(typing->heap, (uint64_t)object + OBJECTS_AHEAD);
@@ -377,29 +377,87 @@ static struct g2h_error *find_types(struct run *run)
 
 /* ---- the sums ---- */
 
-const struct g2h_type_account *typing_account(struct typing *typing)
+struct accounting {
+    const struct typing *typing;
+    const uint64_t *live;
+    struct g2h_type_account *accounts; /* by worker */
+};
+
+static void add_sum(struct g2h_type_sum *sum, const struct g2h_type_sum *more)
 {
-    struct g2h_type_account *account = &typing->account;
-    *account = (struct g2h_type_account){.untyped_objects = 0};
-    for (uint32_t object = 0; object < typing->heap->object_count; object++) {
-        const uint64_t size = heap_object_size(typing->heap, object);
-        const struct object_type what = typing_object(typing, object);
-        if (what.form == OBJECT_TEXT) {
-            account->text_objects++;
-            account->text_bytes += size;
-        } else if (what.form == OBJECT_PART) {
-            account->part_objects++;
-            account->part_bytes += size;
-        } else if (what.form == OBJECT_UNTYPED) {
-            account->untyped_objects++;
-            account->untyped_bytes += size;
-        } else {
-            const uint32_t source = (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT;
-            account->objects[source]++;
-            account->bytes[source] += size;
-        }
+    sum->objects += more->objects;
+    sum->bytes += more->bytes;
+    sum->living_objects += more->living_objects;
+    sum->living_bytes += more->living_bytes;
+}
+
+/* The sum to which an object belongs, beside that of all. */
+static struct g2h_type_sum *sum_of(const struct typing *typing, uint32_t object,
+                                   struct g2h_type_account *account)
+{
+    switch (typing_object(typing, object).form) {
+    case OBJECT_TEXT:
+        return &account->text;
+    case OBJECT_PART:
+        return &account->part;
+    case OBJECT_UNTYPED:
+        return &account->untyped;
+    default:
+        return &account->sources[(typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT];
     }
-    return account;
+}
+
+static struct g2h_error *account_task(void *context, size_t task, unsigned worker)
+{
+    const struct accounting *accounting = context;
+    const struct g2h_heap *heap = accounting->typing->heap;
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
+    const uint32_t end = task_end(accounting->typing, first);
+    for (uint32_t object = first; object < end; object++) {
+        const bool lives =
+            !accounting->live || (accounting->live[object / 64] >> (object % 64) & 1) != 0;
+        const uint64_t size = heap_object_size(heap, object);
+        const struct g2h_type_sum one = {1, size, lives, lives ? size : 0};
+        add_sum(sum_of(accounting->typing, object, &accounting->accounts[worker]), &one);
+    }
+    return NULL;
+}
+
+/* What the sums of the kinds make together. */
+static void add_up(struct g2h_type_account *account)
+{
+    account->typed = account->text;
+    for (int i = 0; i < SOURCE_GUESS; i++)
+        add_sum(&account->typed, &account->sources[i]);
+    account->all = account->typed;
+    add_sum(&account->all, &account->sources[SOURCE_GUESS]);
+    add_sum(&account->all, &account->part);
+    add_sum(&account->all, &account->untyped);
+}
+
+struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
+                                 struct g2h_type_account *ret)
+{
+    struct accounting accounting = {typing, live, calloc(typing->threads, sizeof(*ret))};
+    if (!accounting.accounts)
+        return &error_no_memory;
+    const size_t tasks =
+        ((size_t)typing->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
+    struct g2h_error *error = workers_run(typing->threads, tasks, account_task, &accounting);
+    struct g2h_type_account sums = {.all = {0}};
+    for (unsigned i = 0; i < typing->threads; i++) {
+        const struct g2h_type_account *more = &accounting.accounts[i];
+        for (int j = 0; j < SOURCES; j++)
+            add_sum(&sums.sources[j], &more->sources[j]);
+        add_sum(&sums.text, &more->text);
+        add_sum(&sums.part, &more->part);
+        add_sum(&sums.untyped, &more->untyped);
+    }
+    add_up(&sums);
+    free(accounting.accounts);
+    if (!error)
+        *ret = sums;
+    return error;
 }
 
 static struct g2h_error *run_all(struct typing *typing)

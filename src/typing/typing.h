@@ -109,7 +109,6 @@ struct typing {
     debug_local_vector locals;
     debug_piece_vector pieces;
     struct outside outside;
-    struct g2h_type_account account;
 };
 
 /* Types all objects. exe has been matched with the heap; targets are those of its objects'
@@ -143,8 +142,9 @@ const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset);
 
-/* The sums, counted when they are asked for. */
-const struct g2h_type_account *typing_account(struct typing *typing);
+/* The sums. live: a bit per object that lives; NULL where all do. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
+                                 struct g2h_type_account *ret);
 
 /* What an object is, in the end. */
 struct object_type {

@@ -8,10 +8,19 @@ gzip -dc app.gz >app
 gzip -dc "$top/samples/leakserver.1.dump.gz" >app.dump
 note='go2heapsnapshot: note'
 cost='what only they lead to may stay untyped'
+typed='[0-9]*\.[0-9] % of living bytes typed'
+
+# share NAME PATTERN: the last line of stderr, which says how much is typed. It is taken off: said() has the rest.
+share() {
+	check "$1" grep -qx "go2heapsnapshot: $2" <(tail -n 1 err)
+	sed -i '$d' err
+}
 
 go2heapsnapshot app.dump >untyped.heapsnapshot
 run go2heapsnapshot --exe app app.dump
-said "--exe: nothing to say" 0
+cp err typed.share
+share "--exe: the last line says how much of what lives has a type" "app.dump: 99$typed"
+said "--exe: nothing else to say" 0
 cp out typed.heapsnapshot
 check "--exe: a snapshot" is_snapshot typed.heapsnapshot
 for name in '"main.Session"' '"map\[string\]\*main.Preview"' '"previews.byName"' '"v (inlined main.ask)?"' '"lamp, 100 wide"' \
@@ -20,27 +29,52 @@ for name in '"main.Session"' '"map\[string\]\*main.Preview"' '"previews.byName"'
 	check "without: has it not" [ "$(grep -c "$name" untyped.heapsnapshot)" -eq 0 ]
 done
 run go2heapsnapshot --exe app.gz app.dump
-said "--exe, gzipped: nothing to say" 0
+check "--exe, gzipped: nothing else to say" cmp err typed.share
 wrote "--exe, gzipped: the same bytes" typed.heapsnapshot
 run go2heapsnapshot -j 1 -e app app.dump
 wrote "-e, -j 1: the same bytes" typed.heapsnapshot
 
 run go2heapsnapshot -v --exe app app.dump
+check "--exe -v: ends with how much is typed" cmp typed.share <(tail -n 1 err)
+sed -i '$d' err
 # How much is known of types may become more.
 sed '/^executable/,/^pointers/s/  *[0-9][0-9]*/ N/g; /^snapshot/,$s/  *[0-9][0-9]*/ N/g' err >masked
 check "--exe -v: account-leakserver.1.expected" diff "$here/account-leakserver.1.expected" masked
-check "--exe -v: the types add up to the objects" awk '
+# shellcheck disable=SC2016
+kinds='/^types of objects/ { inside = 1; next } /^pointers/ { inside = 0 } inside && /^  [a-z]/'
+check "--exe -v: the types add up to the objects, what lives and what nothing holds apart" awk '
 	/^  in the snapshot/ { all = $4 } / their size/ && !bytes { bytes = $3 }
-	/^types of objects/ { inside = 1 } /^pointers/ { inside = 0 }
-	inside && /^  [a-z]/ { objects += $(NF - 2); sum += $(NF - 1) }
-	END { exit objects != all || sum != bytes }' err
+	'"$kinds"' { living += $(NF - 3); living_bytes += $(NF - 2); dead += $(NF - 1); dead_bytes += $NF }
+	/^  objects that nothing holds/ { held = dead == $5 } held && /their size/ { held_bytes = dead_bytes == $3 }
+	END { exit living + dead != all || living_bytes + dead_bytes != bytes || !held_bytes }' err
+check "--exe -v: what is typed is the sum of what it consists of" awk '
+	'"$kinds"' && /^  typed/ { living = $(NF - 2); dead = $NF }
+	'"$kinds"' { next } /^    (by|closures,|contents) / { living -= $(NF - 2); dead -= $NF }
+	END { exit living || dead }' err
+check "--exe -v: the share is that of the living bytes, rounded down" awk '
+	FNR == NR { said = $3; next }
+	'"$kinds"' { all += $(NF - 2) } '"$kinds"' && /^  typed/ { typed = $(NF - 2) }
+	END { exit int(said * 10 + 0.5) != int(typed * 1000 / all) }' typed.share err
 cp err typed.account
 run go2heapsnapshot -v app.dump
 check "--exe -v: pointers and reachability are as without" diff \
 	<(sed -n '/^pointers/,/^snapshot/p' err) <(sed -n '/^pointers/,/^snapshot/p' typed.account)
 
+for option in --reachable --max-nodes=3K; do
+	run go2heapsnapshot $option --exe app app.dump
+	check "--exe $option: the share is that of all that lives, too" cmp typed.share <(tail -n 1 err)
+done
+run go2heapsnapshot --exe app missing.dump
+check "--exe, but no dump: no share" [ "$(grep -c typed err)" -eq 0 ]
+run go2heapsnapshot app.dump
+said "without --exe: no share" 0
+head -c 400000 app.dump >cut.dump
+run go2heapsnapshot --exe app cut.dump
+share "--exe, a dump that is cut before its globals: says so" "cut.dump: nothing typed: it is cut before what types are found by"
+check "--exe, a dump that is cut: exit 3" [ "$status" -eq 3 ]
+
 run go2heapsnapshot --redact --exe app app.dump
-said "--redact: nothing to say" 0
+check "--redact: nothing else to say" cmp err typed.share
 cp out redacted.heapsnapshot
 check "--redact: a snapshot" is_snapshot redacted.heapsnapshot
 check "--redact: has names of types and variables" grep -q '"previews.byName"' redacted.heapsnapshot
@@ -50,6 +84,7 @@ wrote "-r without an executable: changes nothing" untyped.heapsnapshot
 
 objcopy --strip-all app stripped
 run go2heapsnapshot --exe stripped app.dump
+share "--exe, stripped: how much is typed, and what would be better" "app.dump: 94$typed; an executable that is not stripped would tell more"
 said "--exe, stripped: says what that costs" 0 \
 	"$note: stripped: it is stripped: no names and types of global and local variables; $cost"
 check "--exe, stripped: has types all the same" grep -q '"main.Session"' out
@@ -57,18 +92,34 @@ run go2heapsnapshot -v --exe stripped app.dump
 check "--exe -v, stripped: says so" grep -q '^  global variables with names  *0  it is stripped$' err
 objcopy --strip-debug app no-dwarf
 run go2heapsnapshot --exe no-dwarf app.dump
+share "--exe without DWARF: how much is typed, and what would be better" "app.dump: 94$typed; an executable with DWARF would tell more"
 said "--exe without DWARF: says what that costs" 0 \
 	"$note: no-dwarf: it has no DWARF: no types of global variables, no names of locals; $cost"
 check "--exe without DWARF: has names of globals" grep -q '"previews.f8"' out
 
+remedy='Give --exe the executable that wrote the dump, or build the same commit with the same Go and flags.
+--untyped-ok converts without types where it does not fit.'
+
 # refused NAME FILE WHY
 refused() {
 	run go2heapsnapshot --exe "$2" app.dump
-	said "--exe, $1: a warning" 0 "go2heapsnapshot: warning: $2: $3; going on without it"
-	wrote "--exe, $1: as without" untyped.heapsnapshot
+	said "--exe, $1: an error, and what to do" 1 "go2heapsnapshot: $2: $3" "$remedy"
+	wrote_nothing "--exe, $1: nothing on stdout"
+	run go2heapsnapshot --exe "$2" -o refused.heapsnapshot app.dump
+	equal "--exe, $1: no file" "$(find . -name 'refused*')" ''
+	run go2heapsnapshot --untyped-ok --exe "$2" app.dump
+	said "--exe, $1, --untyped-ok: a warning" 0 "go2heapsnapshot: warning: $2: $3; going on without types"
+	wrote "--exe, $1, --untyped-ok: as without" untyped.heapsnapshot
 }
 refused "a text" "$top/Makefile" 'is no executable (ELF, Mach-O or PE)'
 refused "not Go" /bin/sh 'has no table of functions (pclntab): it is no Go program'
+# Another build: a function of the dump has another name.
+sed 's/value\.gowrap1/value.gowrap2/g' app >other
+refused "another build" other 'is not the executable that wrote the dump: it has no function main.(*Server).value.gowrap1'
+run go2heapsnapshot --untyped-ok --exe app app.dump
+wrote "--untyped-ok, but the executable fits: typed" typed.heapsnapshot
+run go2heapsnapshot --untyped-ok --exe missing app.dump
+said "--untyped-ok, no such file: an error all the same" 1 "go2heapsnapshot: missing: cannot open: No such file or directory"
 run go2heapsnapshot --exe missing app.dump
 said "--exe, no such file" 1 "go2heapsnapshot: missing: cannot open: No such file or directory"
 wrote_nothing "--exe, no such file: nothing on stdout"

@@ -7,22 +7,23 @@ hint="Try 'go2heapsnapshot --help'."
 note='go2heapsnapshot: note: app.dump'
 gzip -dc "$top/samples/leakserver.exe.gz" >app
 gzip -dc "$top/samples/leakserver.2.dump.gz" >app.dump
-go2heapsnapshot --exe app app.dump >whole.heapsnapshot
+go2heapsnapshot --exe app app.dump >whole.heapsnapshot 2>err
 
 # nodes: the number of nodes of the last run's snapshot.
 nodes() {
 	sed -n 's/.*"node_count":\([0-9]*\),.*/\1/p' out
 }
 
+share=$(go2heapsnapshot --exe app app.dump 2>&1 >/dev/null)
 run go2heapsnapshot --exe app --max-nodes 20K app.dump
-said "--max-nodes, more than there are: nothing to say" 0
+said "--max-nodes, more than there are: nothing to say but how much is typed" 0 "$share"
 wrote "--max-nodes, more than there are: the same bytes" whole.heapsnapshot
 
 run go2heapsnapshot --exe app --max-nodes 5K app.dump
 cp out folded.heapsnapshot
 objects=$(sed -n 's/.* folded: \([0-9]*\) objects .*/\1/p' err)
 into=$(sed -n 's/.* into \([0-9]*\) nodes.*/\1/p' err)
-said "--max-nodes: says how much" 0 "$note: folded: $objects objects into $into nodes; there are $(nodes) nodes now"
+said "--max-nodes: says how much" 0 "$note: folded: $objects objects into $into nodes; there are $(nodes) nodes now" "$share"
 check "--max-nodes: a snapshot" is_snapshot folded.heapsnapshot
 check "--max-nodes: not more, and not many fewer" [ "$(nodes)" -le 5000 ] && [ "$(nodes)" -gt 4900 ]
 check "--max-nodes: has the node (folded)" grep -q '^"(folded)",$' folded.heapsnapshot

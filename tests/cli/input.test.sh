@@ -19,10 +19,6 @@ run go2heapsnapshot empty
 said "an empty file" 1 "go2heapsnapshot: empty: is empty (was the disk full, or did the program end while it dumped?)"
 run go2heapsnapshot - </dev/null
 said "an empty stdin" 1 "go2heapsnapshot: standard input: is empty (was the disk full, or did the program end while it dumped?)"
-echo "There is no heap dump in here." >text
-run go2heapsnapshot text
-said "a text file" 1 "go2heapsnapshot: text: $not_a_dump"
-wrote_nothing "a text file: nothing on stdout"
 head -c 100000 /dev/zero >zeros
 run go2heapsnapshot zeros
 said "a file of zeros" 1 "go2heapsnapshot: zeros: $not_a_dump"
@@ -32,11 +28,96 @@ said "cut within the header" 1 "go2heapsnapshot: header.dump: byte 10: the dump 
 printf 'go1.7 heap dump\n' >header.dump
 run go2heapsnapshot header.dump
 said "cut behind the header" 1 "go2heapsnapshot: header.dump: byte 16: the dump is cut: nothing follows its header"
-run go2heapsnapshot good.heapsnapshot
-said "a snapshot" 1 "go2heapsnapshot: good.heapsnapshot: is a heap snapshot already"
-gzip -c text >text.gz
-run go2heapsnapshot text.gz
-said "a gzipped text file" 1 "go2heapsnapshot: text.gz: $not_a_dump; a profile of net/http/pprof is none"
+
+# instead NAME WHAT WHAT_TO_DO: the file foreign, given in place of a dump; then gzipped.
+instead() {
+	run go2heapsnapshot foreign
+	said "instead of a dump: $1" 1 "go2heapsnapshot: foreign: not a Go heap dump but $2; $3"
+	wrote_nothing "instead of a dump: $1: nothing on stdout"
+	gzip -nc foreign >foreign.gz
+	run go2heapsnapshot - <foreign.gz
+	said "instead of a dump: $1, gzipped, on stdin" 1 "go2heapsnapshot: standard input: not a Go heap dump but $2; $3"
+}
+# text LINE: the file foreign, of which this is the text's quoted line.
+text() {
+	instead "text: $1" "text that begins \"$1\"" \
+		'if a server was asked for the dump, that is its answer: curl -f would have failed'
+}
+unpack='unpack it first (gzip alone needs no unpacking)'
+dumped='a heap dump is what runtime/debug.WriteHeapDump writes'
+cp good.heapsnapshot foreign
+instead "a snapshot" 'a heap snapshot already' 'open it in DevTools as it is: Memory, "Load profile"'
+
+# Headers of ELF, of either byte order: e_type is 2 bytes from 16 on.
+printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\76\0' >foreign
+instead "a core file" 'a core file' 'none can be made of it, but viewcore and goref read it'
+printf '\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\4\0\10' >foreign
+instead "a core file, big-endian" 'a core file' 'none can be made of it, but viewcore and goref read it'
+printf '\317\372\355\376\7\0\0\1\3\0\0\0\4\0\0\0' >foreign
+instead "a core file of macOS" 'a core file' 'none can be made of it, but viewcore and goref read it'
+give_exe='give it beside the dump that it wrote: --exe EXECUTABLE DUMP'
+cp /bin/sh foreign
+instead "an executable" 'an executable' "$give_exe"
+printf '\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\2\0\10' >foreign
+instead "an executable, big-endian" 'an executable' "$give_exe"
+printf '\317\372\355\376\7\0\0\1\3\0\0\0\2\0\0\0' >foreign
+instead "an executable of macOS" 'an executable' "$give_exe"
+printf 'MZ\220\0\3\0\0\0' >foreign
+instead "an executable of Windows" 'an executable' "$give_exe"
+
+# Profiles: period_type, period, sample_type, string_table with "" first; time, two strings; text.
+printf '\132\4\10\1\20\2\140\200\200\40\12\4\10\3\20\4\62\0\62\5space' >foreign
+instead "a heap profile" 'a pprof profile' "$dumped"
+printf '\110\200\200\200\10\62\0\62\3cpu' >foreign
+instead "a CPU profile" 'a pprof profile' "$dumped"
+for line in 'heap profile: 1: 32 [2: 64] @ heap/1048576' 'goroutine profile: total 7' 'threadcreate profile: total 8' '--- mutex:' \
+	'--- contention:'; do
+	printf '%s\n1 @ 0x43\n' "$line" >foreign
+	instead "$line" 'a pprof profile' "$dumped"
+done
+printf 'goroutine 1 [running]:\nmain.main()\n' >foreign
+instead "a traceback" 'a traceback of goroutines' "$dumped"
+printf 'go 1.22 trace\0\0\0' >foreign
+instead "a trace" 'a trace of runtime/trace' "$dumped"
+
+printf '\3757zXZ\0' >foreign
+instead "xz" 'an xz archive' "$unpack"
+printf '\50\265\57\375\4' >foreign
+instead "zstd" 'a zstd archive' "$unpack"
+printf '\4\42\115\30d' >foreign
+instead "lz4" 'an lz4 archive' "$unpack"
+printf 'BZh91AY' >foreign
+instead "bzip2" 'a bzip2 archive' "$unpack"
+printf 'PK\3\4\24' >foreign
+instead "zip" 'a zip archive' "$unpack"
+printf '7z\274\257\47\34' >foreign
+instead "7z" 'a 7z archive' "$unpack"
+tar cf foreign good.dump
+instead "tar, and .tgz" 'a tar archive' "$unpack"
+gzip -c good.dump | gzip -c >foreign.gz
+run go2heapsnapshot foreign.gz
+said "instead of a dump: gzip within gzip" 1 "go2heapsnapshot: foreign.gz: not a Go heap dump but gzip within gzip; $unpack"
+printf '\377\376g\0o\0001\0.\0007\0' >foreign
+instead "UTF-16" "UTF-16, as PowerShell's > makes of it" 'write it with curl -o'
+
+echo '404 page not found' >foreign
+text '404 page not found'
+printf '\r\n  <html>\r\n<title>502 Bad Gateway</title>\r\n' >foreign
+text '<html>'
+printf 'Nicht gef\303\274hrt\33[31m\t!' >foreign
+text 'Nicht gef?hrt?[31m?!'
+printf '%072d\n' 1 >foreign
+text "$(printf '%072d' 1)"
+printf '%073d\n' 1 >foreign
+text "$(printf '%072d...' 0)"
+echo >foreign
+text ''
+printf 'go1.7 heap dump of mine\n' >foreign
+text 'go1.7 heap dump of mine'
+printf 'go1.7 heap\0dump' >foreign
+run go2heapsnapshot foreign
+said "bytes of no kind" 1 "go2heapsnapshot: foreign: $not_a_dump"
+
 if [ "$(id -u)" -eq 0 ]; then
 	skip "a file without read permission" "root may read it"
 else
@@ -79,8 +160,6 @@ run go2heapsnapshot <(cat good.dump)
 wrote "a pipe that has a name" good.heapsnapshot
 run go2heapsnapshot - < <(head -c 1 good.dump && sleep 0.1 && tail -c +2 good.dump)
 wrote "- with a pipe that gives one byte first" good.heapsnapshot
-run go2heapsnapshot - <<<'not a dump'
-said "- with a text: the message calls it standard input" 1 "go2heapsnapshot: standard input: $not_a_dump"
 run go2heapsnapshot - <&-
 said "- with a closed stdin" 1 "go2heapsnapshot: standard input: cannot read: Bad file descriptor"
 

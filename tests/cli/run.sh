@@ -14,7 +14,7 @@ dumps=$(cd "${1:-$top/samples/dumps}" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# The program by its own name, for getopt's messages start with it. Everything else as a plain system has it.
+# The program by its own name. Everything else as a plain system has it.
 mkdir "$work/bin"
 ln -s "$program" "$work/bin/go2heapsnapshot"
 export PATH="$work/bin:$PATH" LC_ALL=C here top dumps

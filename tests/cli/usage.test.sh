@@ -17,18 +17,40 @@ wrote "-h is --help" "$here/help.expected"
 version=$(sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' "$top/include/go2heapsnapshot/version.h")
 run go2heapsnapshot --version
 said "--version" 0
-equal "--version prints name and version" "$(cat out)" "go2heapsnapshot $version"
+equal "--version prints name and version" "$(head -n 1 out)" "go2heapsnapshot $version"
+# What the tree would link with; of a program from elsewhere nothing is known.
+zlib=[0-9][0-9.]*
+libdw='without libdw: DWARF is not read'
+if make -s -C "$top" libs | grep -q -e -ldw; then libdw='libdw 0[.][0-9]*'; fi
+check "--version: then what was built in" grep -qx "built with zlib $zlib, $libdw" <(sed 1d out)
+cp out version
 run go2heapsnapshot -V
-equal "-V is --version" "$(cat out)" "go2heapsnapshot $version"
+wrote "-V is --version" version
 
 run go2heapsnapshot
 said "no dump" 2 "go2heapsnapshot: no dump given" "$hint"
 wrote_nothing "no dump: nothing on stdout"
 run go2heapsnapshot one.dump two.dump
-said "two dumps" 2 "go2heapsnapshot: one dump at a time, not also 'two.dump'" "$hint"
+said "two dumps" 2 "go2heapsnapshot: one dump at a time, not also 'two.dump'; its executable is given with --exe" "$hint"
+run go2heapsnapshot --exe app one.dump two.dump
+said "two dumps and an executable" 2 "go2heapsnapshot: one dump at a time, not also 'two.dump'" "$hint"
+run go2heapsnapshot /bin/sh good.dump
+said "an executable and a dump" 2 "go2heapsnapshot: '/bin/sh' is an executable, which is given with --exe:" \
+	"  go2heapsnapshot --exe /bin/sh good.dump"
+wrote_nothing "an executable and a dump: nothing on stdout"
+gzip -c /bin/sh >app.gz
+run go2heapsnapshot good.dump app.gz
+said "a dump and an executable, gzipped" 2 "go2heapsnapshot: 'app.gz' is an executable, which is given with --exe:" \
+	"  go2heapsnapshot --exe app.gz good.dump"
+mkfifo pipe
+run timeout 10 go2heapsnapshot pipe good.dump
+check "two files, one of them a pipe: is not waited for" [ "$status" -eq 2 ]
 run go2heapsnapshot --colour good.dump
 said "an unknown option" 2 "go2heapsnapshot: unrecognized option '--colour'" "$hint"
 wrote_nothing "an unknown option: nothing on stdout"
+run bash -c 'exec -a /opt/odd/name go2heapsnapshot --colour'
+said "an unknown option: begins like all messages, whatever the program is called" 2 \
+	"go2heapsnapshot: unrecognized option '--colour'" "$hint"
 run go2heapsnapshot -x good.dump
 said "an unknown letter" 2 "go2heapsnapshot: invalid option -- 'x'" "$hint"
 run go2heapsnapshot good.dump -o

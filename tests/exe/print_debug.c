@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     if (debug_init(&debug, &image, &types, 0))
         return 1;
     printf("{\"available\":%s,\"globals\":%zu,\"captured\":%zu,\"types\":%zu,\"fields\":%zu}\n",
-           debug_available() ? "true" : "false", debug.globals.count, debug.captured.count,
+           debug_library() ? "true" : "false", debug.globals.count, debug.captured.count,
            types.list.count, types.fields.count);
     for (size_t i = 0; i < debug.globals.count; i++) {
         const struct debug_global *global = &debug.globals.data[i];

@@ -1,0 +1,205 @@
+/*
+ * foreign; see foreign.h. A table of what begins in a certain way, two formats that have to be read
+ * a little further, and text, of which the first line is quoted: a server that has no dump to give
+ * says so in words, and curl saves them.
+ */
+#include "dump/foreign.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "base/error.h"
+
+/* What to do about it. */
+static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
+                  own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
+                  core[] = "none can be made of it, but viewcore and goref read it",
+                  give_exe[] = "give it beside the dump that it wrote: --exe EXECUTABLE DUMP",
+                  load[] = "open it in DevTools as it is: Memory, \"Load profile\"",
+                  curl[] = "if a server was asked for the dump, that is its answer: curl -f would "
+                           "have failed";
+
+struct start {
+    unsigned at, size; /* size 0: text, up to its NUL */
+    const char *bytes;
+    const char *what, *remedy;
+};
+
+/* In this order: the first that fits. */
+static const struct start starts[] = {
+    {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
+    {0, 0, "\xfd\67zXZ", "an xz archive", unpack},
+    {0, 4, "\x28\xb5\x2f\xfd", "a zstd archive", unpack},
+    {0, 4, "\x04\x22\x4d\x18", "an lz4 archive", unpack},
+    {0, 0, "BZh", "a bzip2 archive", unpack},
+    {0, 4, "PK\3\4", "a zip archive", unpack},
+    {0, 0, "7z\xbc\xaf\x27\x1c", "a 7z archive", unpack},
+    {257, 0, "ustar", "a tar archive", unpack},
+    {0, 2, "\x1f\x8b", "gzip within gzip", unpack},
+    {0, 0, "heap profile: ", "a pprof profile", own},
+    {0, 0, "goroutine profile: ", "a pprof profile", own},
+    {0, 0, "threadcreate profile: ", "a pprof profile", own},
+    {0, 0, "--- mutex:", "a pprof profile", own},
+    {0, 0, "--- contention:", "a pprof profile", own},
+    {0, 0, "goroutine ", "a traceback of goroutines", own},
+    {0, 0, "go 1.", "a trace of runtime/trace", own},
+    {0, 8, "\xff\xfeg\0o\0001\0", "UTF-16, as PowerShell's > makes of it", "write it with curl -o"},
+};
+
+static bool begins(const uint8_t *data, uint64_t size, unsigned at, const void *bytes, size_t count)
+{
+    return size >= at + count && memcmp(data + at, bytes, count) == 0;
+}
+
+/* ---- executables and core files ---- */
+
+/* A number of the file's byte order. */
+static unsigned number_at(const uint8_t *data, bool big_endian, unsigned at, unsigned size)
+{
+    unsigned number = 0;
+    for (unsigned i = 0; i < size; i++)
+        number = number << 8 | data[at + (big_endian ? i : size - 1 - i)];
+    return number;
+}
+
+static bool is_core(const uint8_t *data, uint64_t size)
+{
+    enum { ELF_TYPE = EI_NIDENT, MACHO_TYPE = 12, MACHO_CORE = 4 };
+    if (begins(data, size, 0, ELFMAG, SELFMAG))
+        return size >= ELF_TYPE + 2 &&
+               number_at(data, data[EI_DATA] == ELFDATA2MSB, ELF_TYPE, 2) == ET_CORE;
+    return begins(data, size, 1, "\xfa\xed\xfe", 3) && size >= MACHO_TYPE + 4 &&
+           number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
+}
+
+bool foreign_is_executable(const uint8_t *data, uint64_t size)
+{
+    static const char *const magics[] = {ELFMAG, "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
+                                         "\xca\xfe\xba\xbe", "MZ"};
+    for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
+        if (begins(data, size, 0, magics[i], strlen(magics[i])))
+            return !is_core(data, size);
+    return false;
+}
+
+/* ---- profiles ---- */
+
+/*
+ * A profile of pprof is a protobuf without a magic. Its message Profile has fields 1 to 15; field 6
+ * are its strings, the first of which is empty.
+ */
+static bool is_profile(const uint8_t *data, uint64_t size)
+{
+    enum { VARINT, BYTES = 2, FIELDS = 15, STRINGS = 6 };
+    struct cursor cursor = {data, data + size};
+    uint64_t key, value;
+    while (cursor_uvarint(&cursor, &key)) {
+        const uint64_t field = key >> 3, form = key & 7;
+        if (field == 0 || field > FIELDS || (form != VARINT && form != BYTES) ||
+            !cursor_uvarint(&cursor, &value))
+            return false;
+        if (field == STRINGS)
+            return form == BYTES && value == 0;
+        if (form == BYTES && !cursor_skip(&cursor, value))
+            return false;
+    }
+    return false;
+}
+
+/* ---- text ---- */
+
+enum { LOOKED_AT = 1024, QUOTED = 72 };
+
+/* Bytes of the upper half count as text: a page may be in any language. */
+static bool is_text_byte(uint8_t byte)
+{
+    return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
+}
+
+static bool is_text(const uint8_t *data, uint64_t size)
+{
+    for (uint64_t i = 0; i < size && i < LOOKED_AT; i++)
+        if (!is_text_byte(data[i]))
+            return false;
+    return true;
+}
+
+/* The first line that has something, as a terminal may show it: no controls, and one '?' for what
+ * is not ASCII. */
+static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + sizeof("...")])
+{
+    size_t count = 0;
+    uint64_t i = 0;
+    while (i < size && data[i] <= ' ')
+        i++;
+    for (; i < size && data[i] != '\n' && data[i] != '\r' && count <= QUOTED; i++)
+        if ((data[i] & 0xc0) != 0x80) /* not within a character of UTF-8 */
+            ret[count++] = data[i] >= ' ' && data[i] < 0x7f ? (char)data[i] : '?';
+    strcpy(ret + (count > QUOTED ? QUOTED : count), count > QUOTED ? "..." : "");
+}
+
+/* ---- all together ---- */
+
+static struct g2h_error *refuse(const struct g2h_input *input, const char *what, const char *remedy)
+{
+    return error_create(G2H_ERROR_NOT_DUMP, "%s: not a Go heap dump but %s; %s", input->name, what,
+                        remedy);
+}
+
+static const struct start *find_start(const uint8_t *data, uint64_t size)
+{
+    for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+        const struct start *start = &starts[i];
+        const size_t count = start->size > 0 ? start->size : strlen(start->bytes);
+        if (begins(data, size, start->at, start->bytes, count))
+            return start;
+    }
+    return NULL;
+}
+
+/* Whether the header of a dump is all that there is, and not the whole of it. */
+static bool is_cut_header(const uint8_t *data, uint64_t size)
+{
+    static const char header[] = "go1.7 heap dump\n";
+    const size_t number = 4; /* where the 7 is */
+    return size < sizeof(header) - 1 &&
+           memcmp(data, header, (size_t)(size < number ? size : number)) == 0 &&
+           (size <= number + 1 ||
+            memcmp(data + number + 1, header + number + 1, (size_t)size - number - 1) == 0);
+}
+
+struct g2h_error *foreign_refuse(const struct g2h_input *input)
+{
+    const uint8_t *data = input->data;
+    const uint64_t size = input->size;
+    char line[QUOTED + sizeof("...")], text[sizeof(line) + 64];
+    if (size == 0)
+        return error_create(
+            G2H_ERROR_NOT_DUMP,
+            "%s: is empty (was the disk full, or did the program end while it dumped?)",
+            input->name);
+    if (is_cut_header(data, size))
+        return error_create(G2H_ERROR_NOT_DUMP, "%s: byte %llu: the dump is cut within its header",
+                            input->name, (unsigned long long)size);
+    const struct start *start = find_start(data, size);
+    if (start)
+        return refuse(input, start->what, start->remedy);
+    if (is_core(data, size))
+        return refuse(input, "a core file", core);
+    if (foreign_is_executable(data, size))
+        return refuse(input, "an executable", give_exe);
+    if (is_profile(data, size))
+        return refuse(input, "a pprof profile", own);
+    if (is_text(data, size)) {
+        quote_line(data, size, line);
+        snprintf(text, sizeof(text), "text that begins \"%s\"", line);
+        return refuse(input, text, curl);
+    }
+    return error_create(
+        G2H_ERROR_NOT_DUMP,
+        "%s: byte 0: not a Go heap dump: it does not start with \"go1.N heap dump\\n\", as what "
+        "runtime/debug.WriteHeapDump writes does",
+        input->name);
+}
