@@ -20,8 +20,8 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
  * How much was left out or folded as the options ask for; or, of a graph that DevTools would take
  * long to load, for how long and how it can be made smaller.
  */
-void message_size(const struct g2h_input *input, const struct g2h_graph *graph,
-                  const struct g2h_graph_options *options);
+void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
+                  const struct g2h_graph *graph, const struct g2h_graph_options *options);
 
 /* The account that -v prints: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct g2h_input *input, const struct g2h_heap *heap,

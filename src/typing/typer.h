@@ -207,6 +207,15 @@ void typer_sweep(struct typer *typer, uint32_t object);
 /* Adds a type for each function that a func value may point to. */
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types);
 
+/* ---- cleanups.c ---- */
+
+/* Learns the closures of runtime.AddCleanup. */
+struct g2h_error *typing_find_cleanups(struct typing *typing);
+
+/* Gathers what the runtime may keep by records that are in no dump. Those who point to nothing know
+ * by now what they are. */
+void typing_gather_cleanups(struct typer *typer);
+
 /* ---- guess.c ---- */
 
 struct guess_element {

@@ -114,6 +114,7 @@ static struct g2h_error *collect_types(struct typing *typing)
     const struct go_release release = release_of(typing);
     struct runtime_types runtime;
     typing->types = types;
+    typing->release = release.minor;
     typing->debug = exe_debug(typing->exe);
     struct g2h_error *error = collect_locals(typing, types);
     if (error)
@@ -128,6 +129,8 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
     if (!error)
         error = collect_channels(typing);
+    if (!error)
+        error = typing_find_cleanups(typing);
     return error ? error : plans_init(&typing->plans, types);
 }
 
@@ -346,6 +349,10 @@ static struct g2h_error *find_types(struct run *run)
         error = each_object(run, sweep_task);
     if (!error)
         error = follow_all(run);
+    if (!error) {
+        typing_gather_cleanups(&run->typers[0]);
+        error = run->typers[0].no_memory ? &error_no_memory : follow_all(run);
+    }
     if (!error)
         error = guess(run);
     if (!error)
@@ -455,6 +462,8 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->closure_of_value);
     map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
+    map_deinit(&typing->cleanup_by_entry);
+    free(typing->cleanup_parts.data);
     free(typing->scopes.data);
     free(typing->locals.data);
     free(typing->pieces.data);
