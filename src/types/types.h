@@ -120,7 +120,8 @@ struct types {
     struct string_pool names;
     struct map by_address; /* of a descriptor in the process → type */
     unsigned pointer_size;
-    uint64_t low, high; /* all descriptors' addresses lie in [low, high) */
+    uint64_t low, high;           /* all descriptors' addresses lie in [low, high) */
+    uint64_t made_low, made_high; /* or in [made_low, made_high): those that the program made */
 };
 
 void types_init(struct types *types, unsigned pointer_size);
@@ -129,6 +130,9 @@ void types_deinit(struct types *types);
 /* Adds a type (by_address too, where type->address is not 0) and gives its number. False where
  * there is no memory. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret);
+
+/* The same of a type whose descriptor is in the heap. */
+bool types_add_made(struct types *types, const struct type *type, uint32_t *ret);
 
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
@@ -152,11 +156,17 @@ const struct type_field *types_field(const struct types *types, uint32_t type, c
 size_t types_path(const struct types *types, uint32_t type, uint64_t offset, char *buffer,
                   size_t size);
 
+/* Whether an address lies where the descriptors do that the program made. */
+static inline bool types_is_made(const struct types *types, uint64_t address)
+{
+    return address - types->made_low < types->made_high - types->made_low;
+}
+
 /* The type whose descriptor is at an address of the process; TYPE_NONE where none is known there.
  */
 static inline uint32_t types_at(const struct types *types, uint64_t address)
 {
-    if (address - types->low >= types->high - types->low)
+    if (address - types->low >= types->high - types->low && !types_is_made(types, address))
         return TYPE_NONE;
     uint32_t found = map_get(&types->by_address, address);
     return found == MAP_NONE ? TYPE_NONE : found;

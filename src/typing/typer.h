@@ -207,6 +207,14 @@ void typer_sweep(struct typer *typer, uint32_t object);
 /* Adds a type for each function that a func value may point to. */
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types);
 
+/* ---- reflected.c ---- */
+
+/* Adds the types that package reflect made. */
+struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types);
+
+/* Says what their descriptors are. */
+void typing_seed_reflected(struct typer *typer);
+
 /* ---- cleanups.c ---- */
 
 /* Learns the closures of runtime.AddCleanup. */

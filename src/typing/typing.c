@@ -116,7 +116,9 @@ static struct g2h_error *collect_types(struct typing *typing)
     typing->types = types;
     typing->release = release.minor;
     typing->debug = exe_debug(typing->exe);
-    struct g2h_error *error = collect_locals(typing, types);
+    struct g2h_error *error = typing_add_reflected(typing, types);
+    if (!error)
+        error = collect_locals(typing, types);
     if (error)
         return error;
     runtime_types_init(&runtime, types, &release);
@@ -341,6 +343,7 @@ static struct g2h_error *find_types(struct run *run)
     struct g2h_error *error = each_object(run, headers_task);
     if (!error) {
         typing_seed_roots(&run->typers[0]);
+        typing_seed_reflected(&run->typers[0]);
         error = run->typers[0].no_memory ? &error_no_memory : NULL;
     }
     if (!error)

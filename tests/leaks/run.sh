@@ -67,4 +67,5 @@ for GOROOT in $goroots; do
 	}
 	program maps 19
 	program cleanups 24
+	program reflected 22
 done
