@@ -105,7 +105,7 @@ struct type {
     uint64_t pointer_bytes; /* abi.Type.PtrBytes: no pointers lie behind; of DWARF's types
                                UINT64_MAX until it is computed */
     const uint8_t *gc_mask; /* abi.Type.GCData: a bit per word of pointer_bytes, lowest first; NULL:
-                               it follows from the fields. Of the executable. */
+                               it follows from the fields. Of the executable or the dump. */
     uint64_t address;       /* of the descriptor in the process; 0: none */
     uint32_t elem;          /* of arrays, channels, maps, pointers, slices, roles; else TYPE_NONE */
     uint32_t key;           /* of maps, and where target says so; else TYPE_NONE */

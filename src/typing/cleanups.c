@@ -55,9 +55,7 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
     return NULL;
 }
 
-/* A word of the process, of an object or of what the executable has in its file; 0 where neither
- * has it. */
-static uint64_t word_at(const struct typing *typing, uint64_t address)
+uint64_t typing_word(const struct typing *typing, uint64_t address)
 {
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size, slide = exe_slide(typing->exe);
@@ -105,7 +103,7 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
     for (unsigned i = 0; i < DICTIONARY_WORDS; i++) {
         const char *text;
         size_t size;
-        in[i] = types_at(types, word_at(typing, address + i * word));
+        in[i] = types_at(types, typing_word(typing, address + i * word));
         if (in[i] != TYPE_NONE && !is_known && parameter_of(types, in[i], &text, &size))
             is_known = string_pool_find(&types->names, text, size, &wanted);
     }
@@ -157,8 +155,8 @@ uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object)
         return 0;
     uint64_t function = heap_word(typing->heap, closure.contents.data + word);
     if (typing->release >= SINCE_REFERENCE)
-        function = word_at(typing, function);
-    return function == 0 ? 0 : word_at(typing, function);
+        function = typing_word(typing, function);
+    return function == 0 ? 0 : typing_word(typing, function);
 }
 
 /* ---- what nothing points to ---- */
@@ -254,7 +252,7 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
     const uint64_t word = typing->heap->params.pointer_size;
     const uint64_t function = heap_word(typing->heap, closure->contents.data + word);
     typer_refer(typer, REFERENCE_CLOSURE,
-                typing->release >= SINCE_REFERENCE ? word_at(typing, function) : function, 0, 0,
+                typing->release >= SINCE_REFERENCE ? typing_word(typing, function) : function, 0, 0,
                 NO_TARGET, SOURCE_CLOSURE);
     if (argument != TYPE_NONE && type_of(typing, argument)->size > 0 &&
         closure->contents.size >= 3 * word)

@@ -309,6 +309,18 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
     }
 }
 
+/* The collector's mask, which looks at the first words of interfaces as well; NULL where it is not
+ * there. */
+static const uint8_t *read_mask(const struct reader *reader, const uint8_t *header)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t word = heap->params.pointer_size, words = heap_word(heap, header + word) / word;
+    const uint8_t *flags = header + 2 * word + 4;
+    if (words == 0 || (flags[3] & KIND_GC_PROG) != 0 || (flags[0] & TFLAG_GC_MASK_ON_DEMAND) != 0)
+        return NULL;
+    return memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
+}
+
 /* Adds the type that a descriptor is of; TYPE_NONE where it is none. */
 static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth)
 {
@@ -328,6 +340,7 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
             (flags[3] & KIND_DIRECT_IFACE) != 0 || (flags[0] & TFLAG_DIRECT_IFACE) != 0,
         .size = heap_word(heap, at),
         .pointer_bytes = heap_word(heap, at + word),
+        .gc_mask = read_mask(reader, at),
         .address = object.address,
         .elem = TYPE_NONE,
         .key = TYPE_NONE,

@@ -215,6 +215,12 @@ struct g2h_error *typing_add_reflected(struct typing *typing, struct types *type
 /* Says what their descriptors are. */
 void typing_seed_reflected(struct typer *typer);
 
+/* ---- itabs.c ---- */
+
+/* Adds the types of the runtime's tables of itabs in the heap. */
+struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types);
+void typing_seed_itab_tables(struct typer *typer);
+
 /* ---- cleanups.c ---- */
 
 /* Learns the closures of runtime.AddCleanup. */

@@ -118,6 +118,8 @@ static struct g2h_error *collect_types(struct typing *typing)
     typing->debug = exe_debug(typing->exe);
     struct g2h_error *error = typing_add_reflected(typing, types);
     if (!error)
+        error = typing_add_itab_tables(typing, types);
+    if (!error)
         error = collect_locals(typing, types);
     if (error)
         return error;
@@ -344,6 +346,7 @@ static struct g2h_error *find_types(struct run *run)
     if (!error) {
         typing_seed_roots(&run->typers[0]);
         typing_seed_reflected(&run->typers[0]);
+        typing_seed_itab_tables(&run->typers[0]);
         error = run->typers[0].no_memory ? &error_no_memory : NULL;
     }
     if (!error)
@@ -467,6 +470,7 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->scope_by_pc);
     map_deinit(&typing->cleanup_by_entry);
     free(typing->cleanup_parts.data);
+    free(typing->itab_tables.data);
     free(typing->scopes.data);
     free(typing->locals.data);
     free(typing->pieces.data);

@@ -99,6 +99,10 @@ struct cleanup_part {
     } kind;
 };
 
+struct itab_table {
+    uint32_t object, type;
+};
+
 struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
@@ -122,6 +126,7 @@ struct typing {
     int release;                 /* N of go1.N; 0: unknown */
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
     bool has_weak_handles;       /* the program may have weak pointers */
+    VECTOR(struct itab_table) itab_tables;
     VECTOR(struct cleanup_part) cleanup_parts; /* those of a kind ascend */
     struct g2h_type_account account;
 };
@@ -156,6 +161,10 @@ const struct debug_local *typing_locals(const struct typing *typing,
 const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset);
+
+/* A word of the process, of an object or of what the executable has in its file; 0 where neither
+ * has it. */
+uint64_t typing_word(const struct typing *typing, uint64_t address);
 
 /* The code of the function that the cleanup of a closure calls; 0 where that is not known, as since
  * Go 1.26. */
