@@ -67,5 +67,7 @@ for GOROOT in $goroots; do
 	}
 	program maps 19
 	program cleanups 24
+	program runtimes 19
 	program reflected 22
+	program itabs 22
 done
