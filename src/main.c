@@ -107,7 +107,7 @@ static struct g2h_error *convert(const struct options *options, struct target *t
     if (!error)
         error = g2h_graph_build(conversion->heap, &graph_options, &conversion->graph);
     if (!error)
-        message_size(conversion->input, conversion->graph, &graph_options);
+        message_size(conversion->input, conversion->heap, conversion->graph, &graph_options);
     if (!error)
         error = g2h_write_heapsnapshot(conversion->graph, &output_options);
     if (!error)

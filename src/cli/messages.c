@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/progress.h"
@@ -172,7 +173,15 @@ static void account_types(const struct g2h_graph *graph)
     line_of_types("not known", &account->untyped);
 }
 
-static void account_graph(const struct g2h_graph *graph)
+/* Since Go 1.24 the runtime holds objects of which the dump does not say so; types tell them. */
+static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_graph *graph)
+{
+    const char *version = strstr(g2h_heap_go_version(heap), "go1.");
+    return version && strtol(version + strlen("go1."), NULL, 10) >= 24 &&
+           g2h_graph_account(graph)->unreachable_objects > 0 && !g2h_graph_type_account(graph);
+}
+
+static void account_graph(const struct g2h_heap *heap, const struct g2h_graph *graph)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
     fprintf(stderr, "pointers that are not nil\n");
@@ -189,7 +198,8 @@ static void account_graph(const struct g2h_graph *graph)
     line("  of no object in the dump", account->samples_missed, "", "");
     fprintf(stderr, "reachability\n");
     line("objects that nothing holds", account->unreachable_objects, "",
-         "garbage since the last collection");
+         may_have_cleanups(heap, graph) ? "garbage since the last collection, or of cleanups"
+                                        : "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     fprintf(stderr, "snapshot\n");
     if (account->left_out_objects > 0)
@@ -220,17 +230,20 @@ static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
     warn(input, text);
 }
 
-void message_size(const struct g2h_input *input, const struct g2h_graph *graph,
-                  const struct g2h_graph_options *options)
+void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
+                  const struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
     progress_clear();
     if (options->reachable)
         fprintf(stderr,
                 "go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
-                " bytes\n",
+                " bytes%s\n",
                 input->name, account->left_out_objects, account->left_out_objects == 1 ? "" : "s",
-                account->left_out_bytes);
+                account->left_out_bytes,
+                may_have_cleanups(heap, graph)
+                    ? "; what cleanups hold may be among them, which --exe would tell"
+                    : "");
     if (account->folded_nodes > 0)
         fprintf(stderr,
                 "go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
@@ -267,7 +280,7 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
     if (exe)
         account_exe(exe);
     account_types(graph);
-    account_graph(graph);
+    account_graph(heap, graph);
 }
 
 /* Why a good deal may have no type. */

@@ -20,8 +20,8 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
  * How much was left out or folded as the options ask for; or, of a graph that DevTools would take
  * long to load, for how long and how it can be made smaller.
  */
-void message_size(const struct g2h_input *input, const struct g2h_graph *graph,
-                  const struct g2h_graph_options *options);
+void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
+                  const struct g2h_graph *graph, const struct g2h_graph_options *options);
 
 /* That DevTools does not load a file of that name, if it does not. */
 void message_name(const char *path, bool gzip);

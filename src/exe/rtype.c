@@ -116,24 +116,42 @@ static bool fits(const struct g2h_bytes *name, const struct g2h_bytes *record)
     return name->size >= size && memcmp(name->data + name->size - size, tail, size) == 0;
 }
 
+/* The next of the first type records, from *number on, whose descriptor the executable has: that of
+ * a type that package reflect made is in the heap. NULL: there is none. */
+static const struct heap_type *next_witness(const struct g2h_heap *heap, size_t *number,
+                                            size_t *count)
+{
+    while (*number < heap->types.count && *count < WITNESSES) {
+        const struct heap_type *record = &heap->types.data[(*number)++];
+        if (heap_find(heap, record->address) != UINT32_MAX)
+            continue;
+        (*count)++;
+        return record;
+    }
+    return NULL;
+}
+
 /* A wrong start may fit a name or two by chance. */
 static bool is_enough(size_t fitting, const struct g2h_heap *heap)
 {
-    const size_t witnesses = heap->types.count < WITNESSES ? heap->types.count : WITNESSES;
+    size_t number = 0, witnesses = 0;
+    while (next_witness(heap, &number, &witnesses))
+        ;
     return fitting >= witnesses - witnesses / 20;
 }
 
 static bool fits_records(const struct types *types, const struct g2h_heap *heap)
 {
-    size_t fitting = 0;
-    for (size_t i = 0; i < heap->types.count && i < WITNESSES; i++) {
-        const uint32_t type = types_at(types, heap->types.data[i].address);
+    size_t fitting = 0, number = 0, count = 0;
+    const struct heap_type *record;
+    while ((record = next_witness(heap, &number, &count))) {
+        const uint32_t type = types_at(types, record->address);
         size_t size;
         if (type == TYPE_NONE)
             continue;
         const char *text = string_pool_text(&types->names, types->list.data[type].name, &size);
         struct g2h_bytes name = {(const uint8_t *)text, size};
-        fitting += fits(&name, &heap->types.data[i].name);
+        fitting += fits(&name, &record->name);
     }
     return is_enough(fitting, heap);
 }
@@ -179,11 +197,13 @@ static struct range try_out(const struct image *image, uint64_t slide, const str
                     continue;
                 const struct range range = {section->address + offset, section->data.size - offset};
                 size_t fitting = 0;
-                for (size_t j = 0; j < heap->types.count && j < WITNESSES; j++) {
-                    struct g2h_bytes name = descriptors_peek(
-                        image, range.start, section->data.data + offset, range.size,
-                        varint_names != 0, heap->types.data[j].address - slide);
-                    fitting += name.size > 0 && fits(&name, &heap->types.data[j].name);
+                const struct heap_type *record;
+                size_t number = 0, count = 0;
+                while ((record = next_witness(heap, &number, &count))) {
+                    struct g2h_bytes name =
+                        descriptors_peek(image, range.start, section->data.data + offset,
+                                         range.size, varint_names != 0, record->address - slide);
+                    fitting += name.size > 0 && fits(&name, &record->name);
                 }
                 if (fitting > most) {
                     most = fitting;

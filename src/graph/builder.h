@@ -124,6 +124,16 @@ struct g2h_error *builder_add_goroutines(struct builder *builder);
 /* What the goroutine at address g waits on: waiting.c */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);
 
+/* The first word of a field of the value at the start of the object at address; what it is after,
+ * if that is nil. The field's type is known. */
+uint64_t builder_read_field(const struct builder *builder, uint64_t address,
+                            const struct type_field *field);
+
+/* The function that a coroutine runs, of the goroutine at address g; false where it is none, or
+ * that is not known: coroutines.c */
+bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
+                                uint32_t count, struct g2h_bytes *ret);
+
 /* (allocation sites): sites.c */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder);
 

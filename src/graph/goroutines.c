@@ -264,7 +264,9 @@ static void goroutine_name(struct builder *builder, const struct g2h_goroutine *
     text_printf(text, goroutine->is_system       ? ", system] "
                       : goroutine->is_background ? ", background] "
                                                  : "] ");
-    struct g2h_bytes function = entry_function(builder, frames, frame_count);
+    struct g2h_bytes function;
+    if (!builder_coroutine_function(builder, goroutine->address, frames, frame_count, &function))
+        function = entry_function(builder, frames, frame_count);
     builder_append(builder, &function);
 }
 

@@ -89,6 +89,7 @@ struct g2h_graph {
      * order of the edges, its string; ENTRY_ELEMENT and the element's index; NAME_NONE where the
      * key has no text. */
     uint32_t **entry_names;
+    uint32_t gc_roots;      /* synthetic node */
     uint64_t *live;         /* a bit per object that the roots reach; NULL where they reach all */
     uint32_t weak_element;  /* string: what a weak edge is called that would be an element */
     uint8_t *frame_pointed; /* by frame: something points into its contents */
@@ -177,6 +178,14 @@ struct g2h_error *graph_add_roots(struct g2h_graph *graph);
  * "(unreachable)", which it adds below the root.
  */
 struct g2h_error *graph_reach(struct g2h_graph *graph);
+
+/* ---- what the runtime keeps by records that are in no dump (cleanups.c) ---- */
+
+struct marker;
+
+/* Hangs what is not marked, and is a cleanup's or a weak pointer's, under "(cleanups)", and marks
+ * it. */
+struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker);
 
 /* ---- weak edges of maps and weak pointers (shortcuts.c) ---- */
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);

@@ -3,8 +3,8 @@
  *
  * WriteHeapDump runs no collection, so a dump has garbage. Objects that no strong edge reaches are
  * found by marking, as the collector does it. Then tentative edges are decided: words of a frame
- * that may hold a stack object, objects with a finalizer. Whatever is left is garbage; as few of it
- * as possible, its heads, become children of "(unreachable)".
+ * that may hold a stack object, objects with a finalizer. Then what cleanups keep. Whatever is left
+ * is garbage; as few of it as possible, its heads, become children of "(unreachable)".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +150,8 @@ struct g2h_error *graph_reach(struct g2h_graph *graph)
     struct g2h_error *error = marker.marks ? mark_from_roots(&marker, graph) : &error_no_memory;
     if (!error)
         error = decide_tentative(&marker, graph);
+    if (!error)
+        error = graph_add_cleanups(graph, &marker);
     if (!error) {
         count_garbage(graph, marker.marks);
         if (graph->account.unreachable_objects > 0) {

@@ -4,6 +4,7 @@
  *   root → (GC roots) → (globals) → data, bss
  *                     → (goroutines) → goroutine 17 [select] net/http.(*conn).serve → its frames
  *                     → (finalizers), (queued finalizers), (defers and panics), (other roots)
+ *                     → (cleanups)   see cleanups.c
  *        → (unreachable)            see reach.c
  *        → (OS threads), (allocation sites)
  *
@@ -143,6 +144,7 @@ static struct g2h_error *add_all(struct builder *builder)
     struct g2h_error *error = NULL;
     TRY(builder_text(builder, "") && builder_add_node(builder, ID_ROOT, &builder->root));
     TRY(builder_add_group(builder, builder->root, "(GC roots)", ID_GC_ROOTS, &builder->gc_roots));
+    builder->graph->gc_roots = builder->gc_roots;
     error = builder_collect_functions(builder);
     if (!error)
         error = builder_find_pointed_frames(builder);

@@ -8,10 +8,9 @@
 
 enum { MOST_CHANNELS = 256 /* of a goroutine: a damaged list may be a ring */ };
 
-/* The first word of a field of the value at the start of the object at address; what it is after,
- * if that is nil: since Go 1.26 c is a pointer for the collector, and the address behind it. */
-static uint64_t read_field(const struct builder *builder, uint64_t address,
-                           const struct type_field *field)
+/* Since Go 1.26 c is a pointer for the collector, and the address behind it. */
+uint64_t builder_read_field(const struct builder *builder, uint64_t address,
+                            const struct type_field *field)
 {
     const struct g2h_heap *heap = builder->heap;
     const struct types *types = builder->graph->typing->types;
@@ -54,15 +53,15 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
         return NULL;
     const struct type_field *channel = known_field(types, sudog, "c"),
                             *next = known_field(types, sudog, "waitlink");
-    uint64_t at = read_field(builder, g, waiting);
+    uint64_t at = builder_read_field(builder, g, waiting);
     uint32_t name;
     for (unsigned i = 0; channel && next && at != 0 && i < MOST_CHANNELS; i++) {
-        const uint32_t target = heap_find(builder->heap, read_field(builder, at, channel));
+        const uint32_t target = heap_find(builder->heap, builder_read_field(builder, at, channel));
         if (target != UINT32_MAX) /* not a pointer of the goroutine: in no account */
             TRY(graph_intern(builder->graph, "waiting on", &name) &&
                 graph_add_edge(builder->graph, node_synthetic(node), EDGE_TENTATIVE, name,
                                node_object(target)));
-        at = read_field(builder, at, next);
+        at = builder_read_field(builder, at, next);
     }
     return NULL;
 }

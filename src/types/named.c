@@ -75,6 +75,11 @@ static const struct member pool_dequeue[] = {
     FIELD("vals", "[]sync.eface"),
 };
 
+static const struct member coro[] = {
+    FIELD("gp", "uintptr"),       FIELD("f", "func(*runtime.coro)"), FIELD("mp", "*runtime.m"),
+    FIELD("lockedExt", "uint32"), FIELD("lockedInt", "uint32"),
+};
+
 static const struct named {
     const char *name;
     const struct member *members;
@@ -92,6 +97,7 @@ static const struct named {
     NAMED("sync/atomic.Uint64", atomic_uint64, 0),
     NAMED("runtime.timer", timer, 23),
     NAMED("runtime.timeTimer", time_timer, 23),
+    NAMED("runtime.coro", coro, 23),
     NAMED("sync.poolDequeue", pool_dequeue, 13),
     NAMED("sync.poolChainElt", pool_chain_elt, 13),
     NAMED("sync.poolChain", pool_chain, 13),

@@ -26,7 +26,8 @@ struct maker {
 static bool has_first_words(const struct types *types)
 {
     for (size_t i = 0; i < types->list.count; i++)
-        if (types->list.data[i].kind == TYPE_INTERFACE && types->list.data[i].gc_mask)
+        if (types->list.data[i].kind == TYPE_INTERFACE && types->list.data[i].gc_mask &&
+            types->list.data[i].role == ROLE_NONE)
             return (types->list.data[i].gc_mask[0] & 1) != 0;
     return false;
 }

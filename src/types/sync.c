@@ -321,12 +321,17 @@ static void sync_pool(struct runtime_types *runtime, uint32_t pool)
     retype(runtime, pool, "victim", many);
 }
 
-/* The two words of an interface; the library has no other word for them. */
+/* The two words of an interface; the library has no other word for them. The collector looks at
+ * both, other than at those of interfaces. */
 static void sync_eface(struct runtime_types *runtime, uint32_t number)
 {
+    static const uint8_t both = 3;
     struct type *type = &runtime->types->list.data[number];
     if (type->size != 2 * (uint64_t)runtime->types->pointer_size)
         return;
+    type->role = ROLE_RUNTIME;
+    type->gc_mask = &both;
+    type->pointer_bytes = type->size;
     type->kind = TYPE_INTERFACE;
     type->empty_interface = true;
     type->field_count = 0;
@@ -372,9 +377,16 @@ static void runtime_timer(struct runtime_types *runtime, uint32_t type)
 void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
 {
     const uint32_t elem = runtime->types->list.data[number].elem;
-    if (runtime->release.minor < 23 || elem >= runtime->types->list.count ||
-        (!build_is_named(runtime, elem, "time.Timer") &&
-         !build_is_named(runtime, elem, "time.Ticker")))
+    if (runtime->release.minor < 23 || elem >= runtime->types->list.count)
+        return;
+    if (build_is_named(runtime, elem, "iter.coro")) { /* an empty struct, to that package */
+        const uint32_t coro = build_type(runtime, "runtime.coro", 12, NULL);
+        if (coro != TYPE_NONE)
+            runtime->types->list.data[number].elem = coro;
+        return;
+    }
+    if (!build_is_named(runtime, elem, "time.Timer") &&
+        !build_is_named(runtime, elem, "time.Ticker"))
         return;
     const uint32_t timer = build_type(runtime, "runtime.timeTimer", 17, NULL);
     if (timer == TYPE_NONE)

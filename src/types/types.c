@@ -38,6 +38,19 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret)
     return map_put(&types->by_address, type->address, number, &first);
 }
 
+bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
+{
+    const uint64_t low = types->low, high = types->high;
+    const bool good = types_add(types, type, ret);
+    types->low = low;
+    types->high = high;
+    if (types->made_high == 0 || type->address < types->made_low)
+        types->made_low = type->address;
+    if (type->address >= types->made_high)
+        types->made_high = type->address + 1;
+    return good;
+}
+
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret)
 {
     return string_pool_intern(&types->names, text, size, ret);

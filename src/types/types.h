@@ -106,7 +106,7 @@ struct type {
     uint64_t pointer_bytes; /* abi.Type.PtrBytes: no pointers lie behind; of DWARF's types
                                UINT64_MAX until it is computed */
     const uint8_t *gc_mask; /* abi.Type.GCData: a bit per word of pointer_bytes, lowest first; NULL:
-                               it follows from the fields. Of the executable. */
+                               it follows from the fields. Of the executable or the dump. */
     uint64_t address;       /* of the descriptor in the process; 0: none */
     uint32_t elem;          /* of arrays, channels, maps, pointers, slices, roles; else TYPE_NONE */
     uint32_t key;           /* of maps, and where target says so; else TYPE_NONE */
@@ -121,7 +121,8 @@ struct types {
     struct string_pool names;
     struct map by_address; /* of a descriptor in the process → type */
     unsigned pointer_size;
-    uint64_t low, high; /* all descriptors' addresses lie in [low, high) */
+    uint64_t low, high;           /* all descriptors' addresses lie in [low, high) */
+    uint64_t made_low, made_high; /* or in [made_low, made_high): those that the program made */
 };
 
 void types_init(struct types *types, unsigned pointer_size);
@@ -130,6 +131,9 @@ void types_deinit(struct types *types);
 /* Adds a type (by_address too, where type->address is not 0) and gives its number. False where
  * there is no memory. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret);
+
+/* The same of a type whose descriptor is in the heap. */
+bool types_add_made(struct types *types, const struct type *type, uint32_t *ret);
 
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
@@ -161,11 +165,17 @@ static inline bool type_is_map_part(const struct type *type)
            type->role == ROLE_MAP_DIRECTORY;
 }
 
+/* Whether an address lies where the descriptors do that the program made. */
+static inline bool types_is_made(const struct types *types, uint64_t address)
+{
+    return address - types->made_low < types->made_high - types->made_low;
+}
+
 /* The type whose descriptor is at an address of the process; TYPE_NONE where none is known there.
  */
 static inline uint32_t types_at(const struct types *types, uint64_t address)
 {
-    if (address - types->low >= types->high - types->low)
+    if (address - types->low >= types->high - types->low && !types_is_made(types, address))
         return TYPE_NONE;
     uint32_t found = map_get(&types->by_address, address);
     return found == MAP_NONE ? TYPE_NONE : found;

@@ -238,6 +238,29 @@ void typer_sweep(struct typer *typer, uint32_t object);
 /* Adds a type for each function that a func value may point to. */
 struct g2h_error *typing_add_closures(struct typing *typing, struct types *types);
 
+/* ---- reflected.c ---- */
+
+/* Adds the types that package reflect made. */
+struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types);
+
+/* Says what their descriptors are. */
+void typing_seed_reflected(struct typer *typer);
+
+/* ---- itabs.c ---- */
+
+/* Adds the types of the runtime's tables of itabs in the heap. */
+struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types);
+void typing_seed_itab_tables(struct typer *typer);
+
+/* ---- cleanups.c ---- */
+
+/* Learns the closures of runtime.AddCleanup. */
+struct g2h_error *typing_find_cleanups(struct typing *typing);
+
+/* Gathers what the runtime may keep by records that are in no dump. Those who point to nothing know
+ * by now what they are. */
+void typing_gather_cleanups(struct typer *typer);
+
 /* ---- guess.c ---- */
 
 struct guess_element {

@@ -114,8 +114,13 @@ static struct g2h_error *collect_types(struct typing *typing)
     const struct go_release release = release_of(typing);
     struct runtime_types runtime;
     typing->types = types;
+    typing->release = release.minor;
     typing->debug = exe_debug(typing->exe);
-    struct g2h_error *error = collect_locals(typing, types);
+    struct g2h_error *error = typing_add_reflected(typing, types);
+    if (!error)
+        error = typing_add_itab_tables(typing, types);
+    if (!error)
+        error = collect_locals(typing, types);
     if (error)
         return error;
     runtime_types_init(&runtime, types, &release);
@@ -128,6 +133,8 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
     if (!error)
         error = collect_channels(typing);
+    if (!error)
+        error = typing_find_cleanups(typing);
     return error ? error : plans_init(&typing->plans, types);
 }
 
@@ -360,6 +367,8 @@ static struct g2h_error *find_types(struct run *run)
     struct g2h_error *error = each_object(run, headers_task);
     if (!error) {
         typing_seed_roots(&run->typers[0]);
+        typing_seed_reflected(&run->typers[0]);
+        typing_seed_itab_tables(&run->typers[0]);
         error = run->typers[0].no_memory ? &error_no_memory : NULL;
     }
     if (!error)
@@ -368,6 +377,10 @@ static struct g2h_error *find_types(struct run *run)
         error = each_object(run, sweep_task);
     if (!error)
         error = follow_all(run);
+    if (!error) {
+        typing_gather_cleanups(&run->typers[0]);
+        error = run->typers[0].no_memory ? &error_no_memory : follow_all(run);
+    }
     if (!error)
         error = guess(run);
     if (!error)
@@ -542,6 +555,9 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->channel_by_elem);
     map_deinit(&typing->scope_by_pc);
     outside_deinit(&typing->outside);
+    map_deinit(&typing->cleanup_by_entry);
+    free(typing->cleanup_parts.data);
+    free(typing->itab_tables.data);
     free(typing->scopes.data);
     free(typing->locals.data);
     free(typing->pieces.data);

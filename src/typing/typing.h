@@ -88,6 +88,22 @@ struct scope {
     uint32_t first, count;
 };
 
+/* An object that the runtime keeps by a record that is in no dump: cleanups.c. */
+struct cleanup_part {
+    uint32_t object;
+    uint32_t type; /* of a cleanup, the argument's; of others, their own; TYPE_NONE */
+    enum cleanup_part_kind {
+        CLEANUP_CLOSURE,  /* certainly a cleanup's; what follows may be */
+        CLEANUP_ARGUMENT, /* since Go 1.26: its argument */
+        CLEANUP_FUNCTION, /* since Go 1.26: a closure that nothing points to */
+        CLEANUP_HANDLE,   /* what weak pointers point to, if what it points to lives */
+    } kind;
+};
+
+struct itab_table {
+    uint32_t object, type;
+};
+
 struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
@@ -109,6 +125,11 @@ struct typing {
     debug_local_vector locals;
     debug_piece_vector pieces;
     struct outside outside;
+    int release;                 /* N of go1.N; 0: unknown */
+    struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
+    bool has_weak_handles;       /* the program may have weak pointers */
+    VECTOR(struct itab_table) itab_tables;
+    VECTOR(struct cleanup_part) cleanup_parts; /* those of a kind ascend */
 };
 
 /* Types all objects. exe has been matched with the heap; targets are those of its objects'
@@ -141,6 +162,14 @@ const struct debug_local *typing_locals(const struct typing *typing,
 const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset);
+
+/* A word of the process, of an object or of what the executable has in its file; 0 where neither
+ * has it. */
+uint64_t typing_word(const struct typing *typing, uint64_t address);
+
+/* The code of the function that the cleanup of a closure calls; 0 where that is not known, as since
+ * Go 1.26. */
+uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object);
 
 /* The sums. live: a bit per object that lives; NULL where all do. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,

@@ -62,6 +62,29 @@ const kinds = {
     tap(untyped <= all * most / 100, `at most ${most} % of what lives has no plain type`,
       `${(100 * untyped / all).toFixed(2)} %: ${untyped} of ${all} bytes`, ...largest(isUntyped));
   },
+  unreachable({ most }) {
+    let all = 0, garbage = 0;
+    const isGarbage = (n) => s.isObject(n) && !reached[n];
+    const classes = new Map();
+    for (let n = 0; n < s.count; n++) {
+      if (!s.isObject(n)) continue;
+      all += node.size[n];
+      if (!isGarbage(n)) continue;
+      garbage += node.size[n];
+      const [count, size] = classes.get(classOf(n)) ?? [0, 0];
+      classes.set(classOf(n), [count + 1, size + node.size[n]]);
+    }
+    tap(garbage <= all * most / 100, `at most ${most} % of the heap are unreachable`,
+      `${(100 * garbage / all).toFixed(2)} %: ${garbage} of ${all} bytes`,
+      ...[...classes].sort((a, b) => b[1][1] - a[1][1]).map(([c, [count, size]]) => `${count} × ${c.slice(0, 100)}: ${size} bytes`));
+  },
+  below({ way, what, count }) {
+    const at = way.reduce((n, step) => (n < 0 ? n : s.child(n, step)), 0);
+    const pattern = whole(what), members = at < 0 ? [] : [...edgesOf(at)].map((e) => edge.to[e]);
+    const found = members.filter((n) => pattern.test(s.className(n))).reduce((sum, n) => sum + node.first[n + 1] - node.first[n], 0);
+    tap(found >= count, `${count} objects below ${way.join(' › ')} › ${what}`, `${found} are`,
+      ...members.map((n) => `${node.first[n + 1] - node.first[n]} below ${s.className(n)}`));
+  },
   way({ way, edge: edgeName, class: c }) {
     const at = way.reduce((n, step) => (n < 0 ? n : s.child(n, step)), 0);
     const pattern = whole(c), edges = at < 0 ? [] : [...edgesOf(at)];

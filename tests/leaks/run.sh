@@ -80,4 +80,8 @@ for GOROOT in $goroots; do
 	linked static
 	program stack 19
 	program blocked 19 stripped
+	program cleanups 24
+	program runtimes 19
+	program reflected 22
+	program itabs 22
 done

@@ -39,6 +39,9 @@ func NoObjects(class string) { Add(Expectation{Kind: "none", Class: class}) }
 // Untyped: of what the roots reach, at most so many percent of the bytes have no plain type.
 func Untyped(percent float64) { Add(Expectation{Kind: "untyped", Most: percent, DWARF: true}) }
 
+// Unreachable: at most so many percent of the dump's bytes are garbage.
+func Unreachable(percent float64) { Add(Expectation{Kind: "unreachable", Most: percent}) }
+
 // Global: an edge of this name leads from the package's node below (globals) to an object of the class.
 func Global(pkg, edge, class string) {
 	Add(Expectation{Kind: "way", Way: []string{"(GC roots)", "(globals)", pkg}, Edge: edge, Class: class, DWARF: true})

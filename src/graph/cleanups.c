@@ -1,0 +1,195 @@
+/*
+ * cleanups: the group (cleanups), of what the runtime keeps by records that are in no dump.
+ *
+ * typing/cleanups.c has found what may be such; here is decided what of it needs a holder: what no
+ * root reaches. Without them it would be garbage. There is a node per function, or type of an
+ * argument, that holds all that are alike.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/builder.h"
+#include "graph/mark.h"
+
+/* Cleanups of a function, arguments of a type … */
+struct alike {
+    uint32_t node, count;
+};
+
+struct gatherer {
+    struct builder builder;
+    struct marker *marker;
+    const struct typing *typing;
+    struct map alike_by_key;
+    VECTOR(struct alike) alike;
+    uint32_t group; /* UINT32_MAX: there is none yet */
+    uint32_t closures;
+};
+
+/* A type's name; of a closure, the function's. */
+static void append_type(struct gatherer *gatherer, uint32_t type)
+{
+    const struct types *types = gatherer->typing->types;
+    const char func[] = "func ";
+    size_t size, skip = sizeof(func) - 1;
+    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    if (types->list.data[type].role != ROLE_CLOSURE || size < skip || memcmp(name, func, skip) != 0)
+        skip = 0;
+    text_append_utf8(&gatherer->builder.text, (const uint8_t *)name + skip, size - skip,
+                     NAME_LIMIT / 2);
+}
+
+/* The node's name. */
+static void name_alike(struct gatherer *gatherer, const struct cleanup_part *part)
+{
+    struct builder *builder = &gatherer->builder;
+    const uint64_t code =
+        part->kind == CLEANUP_CLOSURE ? typing_cleanup_code(gatherer->typing, part->object) : 0;
+    struct g2h_line line;
+    builder->text.size = 0;
+    switch (part->kind) {
+    case CLEANUP_CLOSURE:
+        text_printf(&builder->text, "cleanup");
+        if (code != 0 && g2h_exe_line(builder->graph->exe, code, &line) && line.entry == code) {
+            text_printf(&builder->text, " ");
+            builder_append(builder, &line.function);
+        } else if (part->type != TYPE_NONE) {
+            text_printf(&builder->text, " with argument ");
+            append_type(gatherer, part->type);
+        }
+        break;
+    case CLEANUP_ARGUMENT:
+        text_printf(&builder->text, "argument ");
+        append_type(gatherer, part->type);
+        text_printf(&builder->text, "?");
+        break;
+    case CLEANUP_FUNCTION:
+        text_printf(&builder->text, "cleanup ");
+        append_type(gatherer, part->type);
+        text_printf(&builder->text, "?");
+        break;
+    case CLEANUP_HANDLE:
+        text_printf(&builder->text, "weak handles?");
+        break;
+    }
+}
+
+static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_part *part)
+{
+    struct builder *builder = &gatherer->builder;
+    uint32_t number = (uint32_t)gatherer->alike.count;
+    name_alike(gatherer, part);
+    const uint64_t key = map_hash_bytes(builder->text.data, builder->text.size);
+    TRY(!builder->text.failed && map_put(&gatherer->alike_by_key, key, number, &number));
+    if (number == gatherer->alike.count) {
+        struct alike alike = {.count = 0};
+        if (gatherer->group == UINT32_MAX) {
+            TRY(builder_add_group(builder, builder->gc_roots, "(cleanups)", ID_CLEANUPS,
+                                  &gatherer->group));
+            name_alike(gatherer, part);
+        }
+        TRY(builder_add_member(builder, gatherer->group, number + 1, ID_CLEANUP, key,
+                               &alike.node) &&
+            vector_push(&gatherer->alike, alike));
+    }
+    struct alike *alike = &gatherer->alike.data[number];
+    TRY(graph_add_edge(builder->graph, node_synthetic(alike->node), EDGE_ELEMENT, ++alike->count,
+                       node_object(part->object)) &&
+        marker_push(gatherer->marker, part->object));
+    return NULL;
+}
+
+static bool is_held(const struct gatherer *gatherer, const struct cleanup_part *part)
+{
+    return is_marked(gatherer->marker->marks, part->object);
+}
+
+/* All of a kind that nothing holds, and then what they hold. */
+static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_kind kind)
+{
+    const struct typing *typing = gatherer->typing;
+    for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
+        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+        if (part->kind != kind || is_held(gatherer, part))
+            continue;
+        gatherer->closures += kind == CLEANUP_CLOSURE;
+        struct g2h_error *error = hold(gatherer, part);
+        if (error)
+            return error;
+    }
+    return marker_drain(gatherer->marker);
+}
+
+/* What is called, if it is a closure. There cannot be more of them than there are cleanups; and a
+ * function of which others are held is used for something else, and these are garbage. */
+static struct g2h_error *hold_functions(struct gatherer *gatherer)
+{
+    const struct typing *typing = gatherer->typing;
+    const uint32_t objects = gatherer->builder.heap->object_count;
+    uint32_t left = gatherer->closures;
+    bool *is_used;
+    if (left == 0)
+        return NULL;
+    TRY(is_used = calloc(typing->types->list.count + 1, sizeof(*is_used)));
+    for (uint32_t object = 0; object < objects; object++)
+        if (is_marked(gatherer->marker->marks, object))
+            is_used[typing->claims[object] & CLAIM_TYPE] = true; /* of no claim: 0 */
+    struct g2h_error *error = NULL;
+    for (size_t i = 0; i < typing->cleanup_parts.count && left > 0 && !error; i++) {
+        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+        if (part->kind != CLEANUP_FUNCTION || is_held(gatherer, part) || is_used[part->type + 1])
+            continue;
+        left--;
+        error = hold(gatherer, part);
+    }
+    free(is_used);
+    return error ? error : marker_drain(gatherer->marker);
+}
+
+/* The word of a handle is in no field list; what it points to lives, or is garbage as well. */
+static struct g2h_error *hold_handles(struct gatherer *gatherer)
+{
+    const struct g2h_heap *heap = gatherer->builder.heap;
+    const struct typing *typing = gatherer->typing;
+    const uint64_t word = heap->params.pointer_size;
+    for (size_t i = 0; i < typing->cleanup_parts.count; i++) {
+        const struct cleanup_part *part = &typing->cleanup_parts.data[i];
+        struct g2h_object object;
+        if (part->kind != CLEANUP_HANDLE || is_held(gatherer, part))
+            continue;
+        heap_object(heap, part->object, &object);
+        for (uint64_t at = 0; at + word <= object.contents.size; at += 8) {
+            const uint32_t target = heap_find(heap, heap_word(heap, object.contents.data + at));
+            if (target == UINT32_MAX || !is_marked(gatherer->marker->marks, target))
+                continue;
+            struct g2h_error *error = hold(gatherer, part);
+            if (error)
+                return error;
+            break;
+        }
+    }
+    return marker_drain(gatherer->marker);
+}
+
+struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker)
+{
+    if (!graph->typing || graph->typing->cleanup_parts.count == 0)
+        return NULL;
+    struct gatherer gatherer = {
+        .builder = {.graph = graph, .heap = graph->heap, .gc_roots = graph->gc_roots},
+        .marker = marker,
+        .typing = graph->typing,
+        .group = UINT32_MAX,
+    };
+    struct g2h_error *error = hold_kind(&gatherer, CLEANUP_CLOSURE);
+    if (!error)
+        error = hold_kind(&gatherer, CLEANUP_ARGUMENT);
+    if (!error)
+        error = hold_functions(&gatherer);
+    if (!error)
+        error = hold_handles(&gatherer);
+    text_deinit(&gatherer.builder.text);
+    map_deinit(&gatherer.alike_by_key);
+    free(gatherer.alike.data);
+    return error;
+}

@@ -1,0 +1,416 @@
+/*
+ * cleanups: what runtime.AddCleanup and weak pointers keep by records of the runtime that are in no
+ * dump (mheap.go, special).
+ *
+ * In Go 1.24 and 1.25 a cleanup is one closure, of runtime.AddCleanup[…].func1, which has the
+ * function and the argument. Nothing points to it. Since 1.26 it is three objects that know nothing
+ * of each other: the closure, which has the instance's dictionary only, a box with the argument,
+ * and, where it has captured variables, the function's own closure. The dictionary tells the
+ * argument's type, and so what its box looks like. Of the objects that nothing at all points to, as
+ * many as there are cleanups of a type are taken for their boxes: without garbage, these are all.
+ *
+ * What a weak pointer points to is a word with an object's address, which the collector does not
+ * follow. As long as the object lives, the runtime keeps it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "heap/pointers.h"
+#include "typing/typer.h"
+
+enum {
+    SINCE_CLEANUPS = 24,
+    SINCE_HANDLES = 23,
+    SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
+    SINCE_REFERENCE = 25,  /* until then: the closure has not the function, but where it is */
+    DICTIONARY_WORDS = 16, /* so many of one are looked at: it has 5 to 23 */
+    CLOSURE_WORDS = 8,     /* and of a closure; it has 2 to 4 */
+    TINY = 16,             /* maxTinySize */
+    MOST_ARGUMENTS = 256   /* types of arguments */
+};
+
+/* ---- which functions, which type ---- */
+
+static bool begins_with(const struct g2h_bytes *text, const char *prefix)
+{
+    return text->size >= strlen(prefix) && memcmp(text->data, prefix, strlen(prefix)) == 0;
+}
+
+struct g2h_error *typing_find_cleanups(struct typing *typing)
+{
+    static const char closure[] = ".func1";
+    const uint64_t functions =
+        typing->release < SINCE_HANDLES ? 0 : exe_function_count(typing->exe);
+    for (uint64_t i = 0; i < functions; i++) {
+        struct g2h_bytes name;
+        const uint64_t entry = exe_function(typing->exe, i, &name), size = sizeof(closure) - 1;
+        uint32_t first;
+        if (begins_with(&name, "runtime.getOrAddWeakHandle"))
+            typing->has_weak_handles = true;
+        if (begins_with(&name, "runtime.AddCleanup[") && name.size > size &&
+            memcmp(name.data + name.size - size, closure, size) == 0 &&
+            !map_put(&typing->cleanup_by_entry, entry, 1, &first))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+uint64_t typing_word(const struct typing *typing, uint64_t address)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, slide = exe_slide(typing->exe);
+    const uint32_t number = heap_find(heap, address);
+    if (number != UINT32_MAX) {
+        struct g2h_object object;
+        const uint64_t offset = address - heap_address(heap, number);
+        heap_object(heap, number, &object);
+        return object.contents.size >= word && offset <= object.contents.size - word
+                   ? heap_word(heap, object.contents.data + offset)
+                   : 0;
+    }
+    const struct image *image = exe_image(typing->exe);
+    const uint8_t *at = image_at(image, address - slide, word);
+    const uint64_t value = at ? image_word(image, at) : 0;
+    return value == 0 ? 0 : value + slide;
+}
+
+/* What is between the brackets of "func(T)"; false where a type is no such function. */
+static bool parameter_of(const struct types *types, uint32_t type, const char **ret_text,
+                         size_t *ret_size)
+{
+    size_t size;
+    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    if (types->list.data[type].kind != TYPE_FUNC || size < sizeof("func()") ||
+        memcmp(name, "func(", 5) != 0 || name[size - 1] != ')')
+        return false;
+    *ret_text = name + 5;
+    *ret_size = size - 6;
+    return true;
+}
+
+/*
+ * The type of a cleanup's argument, S, by the dictionary of runtime.AddCleanup[T, S] or, since Go
+ * 1.26, of runtime.callCleanup[S]: it has the types func(S), and S or *S behind it.
+ */
+static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t address)
+{
+    const struct types *types = typing->types;
+    const uint64_t word = typing->heap->params.pointer_size;
+    uint32_t in[DICTIONARY_WORDS], wanted = 0;
+    bool is_known = false;
+    if (in_heap_range(typing->heap, address))
+        return TYPE_NONE;
+    for (unsigned i = 0; i < DICTIONARY_WORDS; i++) {
+        const char *text;
+        size_t size;
+        in[i] = types_at(types, typing_word(typing, address + i * word));
+        if (in[i] != TYPE_NONE && !is_known && parameter_of(types, in[i], &text, &size))
+            is_known = string_pool_find(&types->names, text, size, &wanted);
+    }
+    for (unsigned i = 0; i < DICTIONARY_WORDS && is_known; i++) {
+        if (in[i] == TYPE_NONE)
+            continue;
+        const struct type *type = type_of(typing, in[i]);
+        if (type->name == wanted)
+            return in[i];
+        if (type->kind == TYPE_POINTER && type->elem < types->list.count &&
+            type_of(typing, type->elem)->name == wanted)
+            return type->elem;
+    }
+    return TYPE_NONE;
+}
+
+/* Whether an object is the closure of a cleanup. */
+static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_object *ret)
+{
+    const uint32_t claim = typing->claims[object];
+    if (claim == 0 || type_of(typing, (claim & CLAIM_TYPE) - 1)->role != ROLE_CLOSURE)
+        return false;
+    heap_object(typing->heap, object, ret);
+    return ret->contents.size >= 2 * (uint64_t)typing->heap->params.pointer_size &&
+           map_get(&typing->cleanup_by_entry, heap_word(typing->heap, ret->contents.data)) !=
+               MAP_NONE;
+}
+
+/* The argument's type of a cleanup; the dictionary is the last of its words, mostly. */
+static uint32_t argument_type(const struct typing *typing, const struct g2h_object *closure)
+{
+    const uint64_t word = typing->heap->params.pointer_size;
+    uint64_t words = closure->contents.size / word;
+    uint32_t type = TYPE_NONE;
+    if (words > CLOSURE_WORDS)
+        words = CLOSURE_WORDS;
+    while (words-- > 1 && type == TYPE_NONE)
+        type = argument_of_dictionary(
+            typing, heap_word(typing->heap, closure->contents.data + words * word));
+    return type;
+}
+
+uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object)
+{
+    struct g2h_object closure;
+    heap_object(typing->heap, object, &closure);
+    const uint64_t word = typing->heap->params.pointer_size;
+    if (typing->release >= SINCE_BOXES || closure.contents.size < 2 * word)
+        return 0;
+    uint64_t function = heap_word(typing->heap, closure.contents.data + word);
+    if (typing->release >= SINCE_REFERENCE)
+        function = typing_word(typing, function);
+    return function == 0 ? 0 : typing_word(typing, function);
+}
+
+/* ---- what nothing points to ---- */
+
+/* Arguments of a type. */
+struct wanted_box {
+    uint64_t size; /* of the type */
+    uint32_t type;
+    uint32_t left; /* boxes that are still wanted */
+};
+
+struct gatherer {
+    struct typer *typer;
+    uint64_t *pointed; /* a bit per object */
+    VECTOR(struct wanted_box) boxes;
+    struct map box_of_type;
+    uint32_t handle_type;
+};
+
+static void point(struct gatherer *gatherer, uint32_t object)
+{
+    if (object != NO_TARGET)
+        gatherer->pointed[object / 64] |= (uint64_t)1 << (object % 64);
+}
+
+static void point_by_words(struct gatherer *gatherer, struct pointers *pointers)
+{
+    uint64_t offset, value;
+    while (pointers_next(pointers, &offset, &value))
+        point(gatherer, heap_find(pointers->heap, value));
+}
+
+static bool find_pointed(struct gatherer *gatherer)
+{
+    const struct typing *typing = gatherer->typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS,
+                                                 G2H_RECORD_STACKFRAME};
+    gatherer->pointed = calloc((size_t)heap->object_count / 64 + 1, sizeof(*gatherer->pointed));
+    if (!gatherer->pointed)
+        return false;
+    for (size_t i = 0; i < typing->targets->block_count; i++) {
+        const struct target_block *block = &typing->targets->blocks[i];
+        for (uint32_t j = 0; j < block->starts[block->objects]; j++)
+            point(gatherer, block->targets[j]);
+    }
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const size_t count =
+            kinds[i] == G2H_RECORD_STACKFRAME ? heap->frames.count : heap->records[kinds[i]].count;
+        for (size_t j = 0; j < count; j++) {
+            struct g2h_record record;
+            struct pointers pointers;
+            g2h_heap_record(heap, kinds[i], j, &record);
+            if (kinds[i] == G2H_RECORD_STACKFRAME) /* stale words of it hold nothing */
+                pointers_of_fields(heap, record.stackframe.contents, record.stackframe.fields,
+                                   &pointers);
+            else
+                pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
+            point_by_words(gatherer, &pointers);
+        }
+    }
+    return true;
+}
+
+static bool add_part(struct typing *typing, uint32_t object, uint32_t type,
+                     enum cleanup_part_kind kind)
+{
+    const struct cleanup_part part = {object, type, kind};
+    return vector_push(&typing->cleanup_parts, part);
+}
+
+/* ---- cleanups ---- */
+
+/* Since 1.26 the box of the argument is elsewhere. */
+static bool want_box(struct gatherer *gatherer, uint32_t type)
+{
+    uint32_t number = (uint32_t)gatherer->boxes.count;
+    if (type == TYPE_NONE || number >= MOST_ARGUMENTS)
+        return true;
+    const struct wanted_box box = {type_of(gatherer->typer->typing, type)->size, type, 0};
+    if (!map_put(&gatherer->box_of_type, type, number, &number) ||
+        (number == gatherer->boxes.count && !vector_push(&gatherer->boxes, box)))
+        return false;
+    gatherer->boxes.data[number].left++;
+    return true;
+}
+
+/* Before, the closure has where argument and function are; its own type is of the shape of all
+ * arguments with as many pointers. */
+static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
+{
+    const struct typing *typing = typer->typing;
+    const uint64_t word = typing->heap->params.pointer_size;
+    const uint64_t function = heap_word(typing->heap, closure->contents.data + word);
+    typer_refer(typer, REFERENCE_CLOSURE,
+                typing->release >= SINCE_REFERENCE ? typing_word(typing, function) : function, 0, 0,
+                NO_TARGET, SOURCE_CLOSURE);
+    if (argument != TYPE_NONE && type_of(typing, argument)->size > 0 &&
+        closure->contents.size >= 3 * word)
+        typer_refer(typer, REFERENCE_VALUE,
+                    heap_word(typing->heap, closure->contents.data + 2 * word), 0, argument,
+                    NO_TARGET, SOURCE_CLOSURE);
+}
+
+static bool gather_closures(struct gatherer *gatherer)
+{
+    struct typer *typer = gatherer->typer;
+    struct typing *typing = typer->typing;
+    if (!typing->cleanup_by_entry.entries)
+        return true;
+    for (uint32_t object = 0; object < typing->heap->object_count; object++) {
+        struct g2h_object closure;
+        if (!is_cleanup(typing, object, &closure))
+            continue;
+        const uint32_t argument = argument_type(typing, &closure);
+        if (!add_part(typing, object, argument, CLEANUP_CLOSURE))
+            return false;
+        if (typing->release < SINCE_BOXES)
+            follow_closure(typer, &closure, argument);
+        else if (!want_box(gatherer, argument))
+            return false;
+    }
+    typer_flush(typer);
+    return !typer->no_memory;
+}
+
+/* ---- boxes and handles ---- */
+
+static bool is_zero_from(const struct g2h_bytes *contents, uint64_t offset)
+{
+    while (offset < contents->size && contents->data[offset] == 0)
+        offset++;
+    return offset >= contents->size;
+}
+
+/* Before 1.26 a handle is one of several small values of a block, afterwards it has one of its own;
+ * the word is the address that the program gave. */
+static bool is_handle(const struct typing *typing, const struct g2h_object *object)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    if (object->contents.size != TINY)
+        return false;
+    for (uint64_t offset = 0; offset < TINY; offset += 8) {
+        const uint64_t value = heap_word(heap, object->contents.data + offset);
+        const uint32_t target = heap_find(heap, value);
+        if (typing->release >= SINCE_BOXES)
+            return target != UINT32_MAX && is_zero_from(&object->contents, word);
+        if (target != UINT32_MAX && value == heap_address(heap, target) + object_base(heap, target))
+            return true;
+    }
+    return false;
+}
+
+/* Whether an object may be a box of a type: if so, it is claimed, unless it is a small one that
+ * nothing is to be followed in. */
+static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object *record,
+                   uint32_t number)
+{
+    const struct typing *typing = typer->typing;
+    const struct type *type = type_of(typing, number);
+    const uint64_t base = object_base(typing->heap, object);
+    const struct plan *plan = plan_of(&typer->typing->plans, number);
+    if (!plan) {
+        typer->no_memory = true;
+        return false;
+    }
+    const bool is_boxed = type->size < TINY && plan->word_count == 0;
+    const uint64_t size = is_boxed ? TINY : type->size;
+    if (record->contents.size != heap_object_size(typing->heap, object) ||
+        !fits_class(size + base, record->contents.size) ||
+        (plan->word_count > 0) != object_has_pointers(typing->heap, object) ||
+        !is_zero_from(&record->contents, base + type->size))
+        return false;
+    if (is_boxed)
+        return true;
+    const struct reference reference = {.value = record->address + base,
+                                        .type = number,
+                                        .source = SOURCE_GUESS,
+                                        .form = REFERENCE_VALUE};
+    typer_propose(typer, object, base, &reference);
+    return (typing->claims[object] & CLAIM_TYPE) == number + 1;
+}
+
+static bool gather_part(struct gatherer *gatherer, uint32_t object)
+{
+    struct typer *typer = gatherer->typer;
+    struct typing *typing = typer->typing;
+    const uint32_t claim = typing->claims[object];
+    struct g2h_object record;
+    if (claim != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->role == ROLE_CLOSURE)
+        return is_cleanup(typing, object, &record) || typing->release < SINCE_BOXES ||
+               add_part(typing, object, (claim & CLAIM_TYPE) - 1, CLEANUP_FUNCTION);
+    heap_object(typing->heap, object, &record);
+    if (typing->has_weak_handles && !object_has_pointers(typing->heap, object) &&
+        is_handle(typing, &record)) {
+        const struct reference reference = {.value = record.address,
+                                            .type = gatherer->handle_type,
+                                            .source = SOURCE_GUESS,
+                                            .form = REFERENCE_VALUE};
+        if (gatherer->handle_type != TYPE_NONE && typing->release >= SINCE_BOXES)
+            typer_propose(typer, object, 0, &reference);
+        return add_part(typing, object, TYPE_NONE, CLEANUP_HANDLE);
+    }
+    for (size_t i = 0; i < gatherer->boxes.count; i++) {
+        struct wanted_box *box = &gatherer->boxes.data[i];
+        if (box->left == 0 || (claim != 0 && (claim & CLAIM_TYPE) != box->type + 1) ||
+            !is_box(typer, object, &record, box->type))
+            continue;
+        box->left--;
+        return add_part(typing, object, box->type, CLEANUP_ARGUMENT);
+    }
+    return !typer->no_memory;
+}
+
+/* What is behind a value is zero: a box of a small one might be of a large one as well. */
+static int compare_boxes(const void *a, const void *b)
+{
+    const struct wanted_box *one = a, *other = b;
+    if (one->size != other->size)
+        return one->size < other->size ? -1 : 1;
+    return one->type < other->type ? -1 : one->type > other->type;
+}
+
+static bool gather(struct gatherer *gatherer)
+{
+    const struct typing *typing = gatherer->typer->typing;
+    if (!gather_closures(gatherer))
+        return false;
+    /* Without boxes and handles all has been found. */
+    if (!typing->has_weak_handles &&
+        (typing->release < SINCE_BOXES || typing->cleanup_parts.count == 0))
+        return true;
+    if (!find_pointed(gatherer))
+        return false;
+    if (gatherer->boxes.count > 0)
+        qsort(gatherer->boxes.data, gatherer->boxes.count, sizeof(*gatherer->boxes.data),
+              compare_boxes);
+    for (uint32_t object = 0; object < typing->heap->object_count; object++)
+        if ((gatherer->pointed[object / 64] >> (object % 64) & 1) == 0 &&
+            !gather_part(gatherer, object))
+            return false;
+    return true;
+}
+
+void typing_gather_cleanups(struct typer *typer)
+{
+    struct gatherer gatherer = {.typer = typer};
+    if (typer->typing->release < SINCE_HANDLES)
+        return;
+    gatherer.handle_type = types_find(typer->typing->types, "weak.Pointer handle");
+    if (!gather(&gatherer))
+        typer->no_memory = true;
+    free(gatherer.pointed);
+    free(gatherer.boxes.data);
+    map_deinit(&gatherer.box_of_type);
+}

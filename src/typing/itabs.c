@@ -1,0 +1,114 @@
+/*
+ * itabs: the runtime's table of itabs, once it has grown out of the program's data.
+ *
+ * runtime.itabTableType is {size, count, entries}, with as many entries as size says, and its
+ * memory is allocated as bytes (itabAdd). It is told by what is in it: each entry is 0 or an itab
+ * that the dump lists.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "typing/typer.h"
+
+enum { FIRST_SIZE = 512 }; /* of the one in the program's data */
+
+/* How many entries a table has that an object holds; 0 where it holds none. */
+static uint64_t table_size(const struct g2h_heap *heap, uint32_t object)
+{
+    const uint64_t word = heap->params.pointer_size, slot = heap_object_size(heap, object);
+    struct g2h_object record;
+    if (slot < (2 + 2 * FIRST_SIZE) * word || heap_shape(heap, object)->has_pointers)
+        return 0;
+    heap_object(heap, object, &record);
+    const struct g2h_bytes *contents = &record.contents;
+    if (contents->size < slot)
+        return 0;
+    const uint64_t size = heap_word(heap, contents->data),
+                   count = heap_word(heap, contents->data + word);
+    if (size < 2 * FIRST_SIZE || (size & (size - 1)) != 0 || size > slot / word ||
+        !fits_class((2 + size) * word, slot))
+        return 0;
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < slot / word - 2; i++) {
+        const uint64_t itab = heap_word(heap, contents->data + (2 + i) * word);
+        if (itab != 0 && (i >= size || map_get(&heap->itab_by_address, itab) == MAP_NONE))
+            return 0;
+        found += itab != 0;
+    }
+    return found == count && count > 0 ? size : 0;
+}
+
+static bool add_type(struct types *types, uint64_t size, uint32_t *ret)
+{
+    static const char *const names[] = {"size", "count", "entries"};
+    const char name[] = "runtime.itabTableType";
+    const uint64_t word = types->pointer_size;
+    /* Its pointers lead out of the heap. */
+    struct type uintptr = {.kind = TYPE_UINTPTR,
+                           .size = word,
+                           .elem = TYPE_NONE,
+                           .key = TYPE_NONE,
+                           .header = TYPE_NONE};
+    uint32_t word_type, entries_type;
+    if (!types_intern(types, "uintptr", 7, &uintptr.name) ||
+        !types_add(types, &uintptr, &word_type))
+        return false;
+    struct type entries = uintptr;
+    entries.kind = TYPE_ARRAY;
+    entries.elem = word_type;
+    entries.length = size;
+    entries.size = size * word;
+    if (!types_intern(types, "[]*runtime.itab", 15, &entries.name) ||
+        !types_add(types, &entries, &entries_type))
+        return false;
+    struct type table = {.kind = TYPE_STRUCT,
+                         .role = ROLE_RUNTIME,
+                         .size = (2 + size) * word,
+                         .elem = TYPE_NONE,
+                         .key = TYPE_NONE,
+                         .header = TYPE_NONE,
+                         .first_field = (uint32_t)types->fields.count,
+                         .field_count = 3};
+    for (unsigned i = 0; i < 3; i++) {
+        struct type_field field = {.type = i < 2 ? word_type : entries_type, .offset = i * word};
+        if (!types_intern(types, names[i], strlen(names[i]), &field.name) ||
+            !vector_push(&types->fields, field))
+            return false;
+    }
+    return types_intern(types, name, sizeof(name) - 1, &table.name) &&
+           types_add(types, &table, ret);
+}
+
+struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types)
+{
+    const struct g2h_heap *heap = typing->heap;
+    if (heap->itabs.count == 0)
+        return NULL;
+    for (uint32_t object = 0; object < heap->object_count; object++) {
+        struct itab_table table = {object, TYPE_NONE};
+        const uint64_t size = table_size(heap, object);
+        for (size_t i = 0; i < typing->itab_tables.count && size > 0; i++)
+            if (types->list.data[typing->itab_tables.data[i].type].size ==
+                (2 + size) * types->pointer_size)
+                table.type = typing->itab_tables.data[i].type;
+        if (size == 0)
+            continue;
+        if ((table.type == TYPE_NONE && !add_type(types, size, &table.type)) ||
+            !vector_push(&typing->itab_tables, table))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+void typing_seed_itab_tables(struct typer *typer)
+{
+    for (size_t i = 0; i < typer->typing->itab_tables.count; i++) {
+        const struct itab_table *table = &typer->typing->itab_tables.data[i];
+        const struct reference reference = {.value =
+                                                heap_address(typer->typing->heap, table->object),
+                                            .type = table->type,
+                                            .source = SOURCE_RUNTIME,
+                                            .form = REFERENCE_VALUE};
+        typer_propose(typer, table->object, 0, &reference);
+    }
+}

@@ -1,0 +1,462 @@
+/*
+ * reflected: types that package reflect made while the program ran.
+ *
+ * Their descriptors (abi.Type) are objects of the heap. What may be one is told by its pointers,
+ * which are those of Equal and GCData among the header's words, and by its name's offset, which is
+ * negative, as only package reflect gives them out. It is believed where all that it says makes
+ * sense, and so does every type that it is made of: one of the executable, or another of these. The
+ * name is put together from the names of these, as exe/type_names.c does it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cursor.h"
+#include "exe/descriptors.h"
+#include "typing/typer.h"
+
+enum {
+    MOST_TYPES = 1 << 16,
+    MOST_PARTS = 1 << 20, /* of all types together */
+    MOST_PARAMETERS = 128,
+    DEPTH_MOST = 64,
+    SINCE_VARINT_NAMES = 17,
+    SINCE_EMBEDDED_FLAG = 19, /* before, since 1.9, it was the lowest bit of the offset */
+    SINCE_SHIFTED_OFFSET = 9,
+    NAME_EMBEDDED = 8,
+};
+
+struct made {
+    uint32_t object, type;
+    enum { MADE_NEW, MADE_BUSY, MADE_DONE } state;
+};
+
+struct reader {
+    struct typing *typing;
+    struct types *types;
+    VECTOR(struct made) list; /* ascending */
+    struct map by_address;
+    uint64_t parts; /* that may still be read */
+    bool no_memory;
+};
+
+/* A name that is being put together; cut where it is too long. */
+struct name {
+    char text[NAME_MOST];
+    size_t size;
+};
+
+/* ---- memory ---- */
+
+/* So many bytes of an object or of the executable's file; NULL. */
+static const uint8_t *memory_at(const struct reader *reader, uint64_t address, uint64_t size)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint32_t number = heap_find(heap, address);
+    struct g2h_object object;
+    if (number == UINT32_MAX)
+        return image_at(exe_image(reader->typing->exe), address - exe_slide(reader->typing->exe),
+                        size);
+    heap_object(heap, number, &object);
+    const uint64_t offset = address - heap_address(heap, number);
+    return offset <= object.contents.size && size <= object.contents.size - offset
+               ? object.contents.data + offset
+               : NULL;
+}
+
+static uint32_t u32_of(const struct g2h_heap *heap, const uint8_t *at)
+{
+    return heap->params.big_endian
+               ? (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]
+               : (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+}
+
+static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
+{
+    return heap->params.big_endian ? (unsigned)at[0] << 8 | at[1] : (unsigned)at[1] << 8 | at[0];
+}
+
+/* A field's name; false where there is none, or it is no text. */
+static bool read_name(const struct reader *reader, uint64_t address, struct g2h_bytes *ret,
+                      uint8_t *ret_flags)
+{
+    enum { LENGTH_MOST = 4 };
+    const uint8_t *at = memory_at(reader, address, 1 + 2);
+    uint64_t size;
+    if (!at)
+        return false;
+    struct cursor cursor = {at + 1, at + 3};
+    *ret_flags = at[0];
+    if (reader->typing->release < SINCE_VARINT_NAMES) {
+        size = (uint64_t)at[1] << 8 | at[2];
+        cursor.at += 2;
+    } else if (!cursor_uvarint(&cursor, &size)) {
+        return false; /* names of 2^14 bytes there are none */
+    }
+    const uint64_t skip = (uint64_t)(cursor.at - at);
+    if (size == 0 || size > NAME_MOST || !(at = memory_at(reader, address + skip, size)))
+        return false;
+    for (uint64_t i = 0; i < size; i++)
+        if (at[i] < 0x20 || at[i] == 0x7f)
+            return false;
+    *ret = (struct g2h_bytes){at, size};
+    return true;
+}
+
+/* ---- names ---- */
+
+static void append(struct name *name, const void *text, size_t size)
+{
+    if (size > sizeof(name->text) - name->size)
+        size = sizeof(name->text) - name->size;
+    memcpy(name->text + name->size, text, size);
+    name->size += size;
+}
+
+static void append_text(struct name *name, const char *text)
+{
+    append(name, text, strlen(text));
+}
+
+static void append_type(const struct reader *reader, struct name *name, uint32_t type)
+{
+    size_t size;
+    const char *text =
+        string_pool_text(&reader->types->names, reader->types->list.data[type].name, &size);
+    append(name, text, size);
+}
+
+/* ---- one by one ---- */
+
+static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth);
+
+/* The type whose descriptor is at an address; TYPE_NONE. */
+static uint32_t type_at(struct reader *reader, uint64_t address, unsigned depth)
+{
+    const uint32_t known = types_at(reader->types, address);
+    if (known != TYPE_NONE)
+        return known;
+    const uint32_t number = map_get(&reader->by_address, address);
+    return number == MAP_NONE ? TYPE_NONE : read_made(reader, number, depth + 1);
+}
+
+/* Type number index of those that a descriptor's contents have from offset on. */
+static uint32_t part_at(struct reader *reader, const struct g2h_bytes *contents, uint64_t offset,
+                        unsigned index, unsigned depth)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t word = heap->params.pointer_size, place = offset + index * word;
+    if (reader->parts == 0 || contents->size < word || place > contents->size - word)
+        return TYPE_NONE;
+    reader->parts--;
+    return type_at(reader, heap_word(heap, contents->data + place), depth);
+}
+
+static bool read_chan(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
+                      struct type *type, struct name *name)
+{
+    enum { RECEIVE = 1, SEND = 2 };
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t direction = heap_word(heap, contents->data + parts + heap->params.pointer_size);
+    if (direction < RECEIVE || direction > (RECEIVE | SEND))
+        return false;
+    append_text(name, direction == RECEIVE ? "<-chan " : direction == SEND ? "chan<- " : "chan ");
+    size_t size;
+    const char *elem =
+        string_pool_text(&reader->types->names, reader->types->list.data[type->elem].name, &size);
+    const bool ambiguous = direction == (RECEIVE | SEND) && size > 2 && memcmp(elem, "<-", 2) == 0;
+    append_text(name, ambiguous ? "(" : "");
+    append_type(reader, name, type->elem);
+    append_text(name, ambiguous ? ")" : "");
+    return true;
+}
+
+static bool read_func(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
+                      bool is_uncommon, struct name *name, unsigned depth)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t first = parts + heap->params.pointer_size + (is_uncommon ? 16 : 0);
+    const unsigned in = u16_of(heap, contents->data + parts),
+                   flagged = u16_of(heap, contents->data + parts + 2), out = flagged & 0x7fff;
+    const bool is_variadic = out != flagged;
+    if (in + out > MOST_PARAMETERS)
+        return false;
+    append_text(name, "func(");
+    for (unsigned i = 0; i < in + out; i++) {
+        uint32_t type = part_at(reader, contents, first, i, depth);
+        if (type == TYPE_NONE)
+            return false;
+        if (i == in)
+            append_text(name, out > 1 ? ") (" : ") ");
+        else if (i > 0)
+            append_text(name, ", ");
+        if (is_variadic && i + 1 == in && reader->types->list.data[type].kind == TYPE_SLICE &&
+            reader->types->list.data[type].elem < reader->types->list.count) {
+            append_text(name, "...");
+            type = reader->types->list.data[type].elem;
+        }
+        append_type(reader, name, type);
+    }
+    append_text(name, out == 1 ? "" : ")");
+    return true;
+}
+
+static bool read_fields(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
+                        struct type *type, struct name *name, unsigned depth)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t word = heap->params.pointer_size,
+                   count = heap_word(heap, contents->data + parts + 2 * word);
+    const int release = reader->typing->release;
+    const bool is_shifted = release >= SINCE_SHIFTED_OFFSET && release < SINCE_EMBEDDED_FLAG;
+    VECTOR(struct type_field) fields = {0}; /* those of a part may come before */
+    uint64_t end = 0;
+    bool good = count <= reader->parts;
+    const uint8_t *at =
+        good && count > 0
+            ? memory_at(reader, heap_word(heap, contents->data + parts + word), count * 3 * word)
+            : NULL;
+    good = good && (at || count == 0);
+    append_text(name, "struct {");
+    for (uint64_t i = 0; i < count && good; i++, at += 3 * word) {
+        struct type_field field = {.offset = heap_word(heap, at + 2 * word)};
+        struct g2h_bytes text;
+        uint8_t flags;
+        reader->parts -= reader->parts > 0;
+        field.type = type_at(reader, heap_word(heap, at + word), depth);
+        good = field.type != TYPE_NONE && read_name(reader, heap_word(heap, at), &text, &flags);
+        if (!good)
+            break;
+        field.embedded = is_shifted ? (field.offset & 1) != 0 : (flags & NAME_EMBEDDED) != 0;
+        field.offset >>= is_shifted ? 1 : 0;
+        const uint64_t size = reader->types->list.data[field.type].size;
+        good =
+            field.offset >= end && field.offset <= type->size && size <= type->size - field.offset;
+        end = field.offset + size;
+        append_text(name, i > 0 ? "; " : " ");
+        if (!field.embedded) {
+            append(name, text.data, (size_t)text.size);
+            append_text(name, " ");
+        }
+        append_type(reader, name, field.type);
+        if (good && (!types_intern(reader->types, (const char *)text.data, (size_t)text.size,
+                                   &field.name) ||
+                     !vector_push(&fields, field)))
+            reader->no_memory = true;
+    }
+    append_text(name, count > 0 ? " }" : "}");
+    type->first_field = (uint32_t)reader->types->fields.count;
+    type->field_count = (uint32_t)fields.count;
+    for (size_t i = 0; i < fields.count && good; i++)
+        if (!vector_push(&reader->types->fields, fields.data[i]))
+            reader->no_memory = true;
+    free(fields.data);
+    return good && !reader->no_memory;
+}
+
+/* What is behind the header. */
+static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
+                       bool is_uncommon, struct type *type, struct name *name, unsigned depth)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    const uint64_t needed = type->kind == TYPE_STRUCT  ? 4 * word
+                            : type->kind == TYPE_ARRAY ? 3 * word
+                            : type->kind == TYPE_MAP   ? 3 * word
+                            : type->kind == TYPE_CHAN  ? 2 * word
+                                                       : word;
+    if (contents->size < parts + needed)
+        return false;
+    if (type->kind == TYPE_FUNC)
+        return type->size == word && read_func(reader, contents, parts, is_uncommon, name, depth);
+    if (type->kind == TYPE_STRUCT)
+        return read_fields(reader, contents, parts, type, name, depth);
+    type->elem = part_at(reader, contents, parts, type->kind == TYPE_MAP, depth);
+    if (type->elem == TYPE_NONE)
+        return false;
+    char length[32];
+    uint64_t size;
+    switch (type->kind) {
+    case TYPE_POINTER:
+        append_text(name, "*");
+        append_type(reader, name, type->elem);
+        return type->size == word;
+    case TYPE_SLICE:
+        append_text(name, "[]");
+        append_type(reader, name, type->elem);
+        return type->size == 3 * word;
+    case TYPE_CHAN:
+        return type->size == word && read_chan(reader, contents, parts, type, name);
+    case TYPE_ARRAY:
+        type->length = heap_word(heap, contents->data + parts + 2 * word);
+        snprintf(length, sizeof(length), "[%llu]", (unsigned long long)type->length);
+        append_text(name, length);
+        append_type(reader, name, type->elem);
+        return !__builtin_mul_overflow(type->length, reader->types->list.data[type->elem].size,
+                                       &size) &&
+               size == type->size;
+    case TYPE_MAP:
+        type->key = part_at(reader, contents, parts, 0, depth);
+        if (type->key == TYPE_NONE)
+            return false;
+        append_text(name, "map[");
+        append_type(reader, name, type->key);
+        append_text(name, "]");
+        append_type(reader, name, type->elem);
+        return type->size == word;
+    default:
+        return false;
+    }
+}
+
+/* The collector's mask, which looks at the first words of interfaces as well; NULL where it is not
+ * there. */
+static const uint8_t *read_mask(const struct reader *reader, const uint8_t *header)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t word = heap->params.pointer_size, words = heap_word(heap, header + word) / word;
+    const uint8_t *flags = header + 2 * word + 4;
+    if (words == 0 || (flags[3] & KIND_GC_PROG) != 0 || (flags[0] & TFLAG_GC_MASK_ON_DEMAND) != 0)
+        return NULL;
+    return memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
+}
+
+/* Adds the type that a descriptor is of; TYPE_NONE where it is none. */
+static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    struct made *made = &reader->list.data[number];
+    struct name *name;
+    struct g2h_object object;
+    if (made->state != MADE_NEW || depth > DEPTH_MOST)
+        return made->type; /* of one that is made of itself, there is none yet */
+    made->state = MADE_BUSY;
+    heap_object(heap, made->object, &object);
+    const uint8_t *at = object.contents.data, *flags = at + 2 * word + 4;
+    struct type type = {
+        .kind = flags[3] & KIND_MASK,
+        .direct_interface =
+            (flags[3] & KIND_DIRECT_IFACE) != 0 || (flags[0] & TFLAG_DIRECT_IFACE) != 0,
+        .size = heap_word(heap, at),
+        .pointer_bytes = heap_word(heap, at + word),
+        .gc_mask = read_mask(reader, at),
+        .address = object.address,
+        .elem = TYPE_NONE,
+        .key = TYPE_NONE,
+        .header = TYPE_NONE,
+    };
+    if (!(name = calloc(1, sizeof(*name)))) {
+        reader->no_memory = true;
+        return TYPE_NONE;
+    }
+    uint32_t added;
+    if (read_parts(reader, &object.contents, 4 * word + 16, (flags[0] & TFLAG_UNCOMMON) != 0, &type,
+                   name, depth)) {
+        if (types_intern(reader->types, name->text, name->size, &type.name) &&
+            types_add_made(reader->types, &type, &added))
+            made->type = added;
+        else
+            reader->no_memory = true;
+    }
+    free(name);
+    made->state = MADE_DONE;
+    return made->type;
+}
+
+/* ---- finding them ---- */
+
+/* Whether the objects of a shape may be descriptors: of the header's words, Equal and GCData are
+ * the only pointers. */
+static bool is_shape(const struct g2h_heap *heap, const struct shape *shape)
+{
+    const unsigned word = (unsigned)heap->params.pointer_size, header = 4 + 16 / word,
+                   equal = 2 + 8 / word;
+    const uint64_t mask = ((uint64_t)1 << header) - 1, wanted = (uint64_t)3 << equal;
+    return shape->size >= (header + 1) * word && (shape->words & mask) == wanted &&
+           !heap_has_malloc_header(heap, shape);
+}
+
+static bool is_header(const struct g2h_heap *heap, const struct g2h_object *object)
+{
+    const uint64_t word = heap->params.pointer_size;
+    if (object->contents.size < 5 * word + 16)
+        return false;
+    const uint8_t *at = object->contents.data, *flags = at + 2 * word + 4,
+                  *string = at + 4 * word + 8;
+    const uint64_t size = heap_word(heap, at), pointers = heap_word(heap, at + word);
+    const uint8_t known_flags = 63;
+    return u32_of(heap, string) > INT32_MAX && u32_of(heap, string + 4) == 0 && size >= pointers &&
+           pointers % word == 0 && flags[0] <= known_flags && (flags[0] & TFLAG_NAMED) == 0 &&
+           flags[1] != 0 && flags[1] <= 64 && (flags[1] & (flags[1] - 1)) == 0 &&
+           size % flags[1] == 0;
+}
+
+static bool list_all(struct reader *reader)
+{
+    const struct g2h_heap *heap = reader->typing->heap;
+    const size_t shapes = heap->shapes.list.count;
+    bool any = false, good = true, *wanted = calloc(shapes + 1, sizeof(*wanted));
+    if (!wanted)
+        return false;
+    for (size_t i = 0; i < shapes; i++)
+        any |= wanted[i] = is_shape(heap, &heap->shapes.list.data[i]);
+    for (uint32_t object = 0; any && good && object < heap->object_count; object++) {
+        struct made made = {object, TYPE_NONE, MADE_NEW};
+        struct g2h_object record;
+        uint32_t number = (uint32_t)reader->list.count;
+        if (!wanted[heap_shape(heap, object) - heap->shapes.list.data] || number == MOST_TYPES)
+            continue;
+        heap_object(heap, object, &record);
+        if (is_header(heap, &record))
+            good = vector_push(&reader->list, made) &&
+                   map_put(&reader->by_address, record.address, number, &number);
+    }
+    free(wanted);
+    return good;
+}
+
+struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types)
+{
+    struct reader reader = {.typing = typing, .types = types, .parts = MOST_PARTS};
+    if (!list_all(&reader))
+        reader.no_memory = true;
+    for (uint32_t i = 0; i < reader.list.count && !reader.no_memory; i++)
+        read_made(&reader, i, 0);
+    free(reader.list.data);
+    map_deinit(&reader.by_address);
+    return reader.no_memory ? &error_no_memory : NULL;
+}
+
+/* ---- what they are themselves ---- */
+
+void typing_seed_reflected(struct typer *typer)
+{
+    static const struct {
+        uint8_t kind;
+        const char *name;
+    } kinds[] = {
+        {TYPE_ARRAY, "internal/abi.ArrayType"},   {TYPE_ARRAY, "reflect.arrayType"},
+        {TYPE_CHAN, "internal/abi.ChanType"},     {TYPE_CHAN, "reflect.chanType"},
+        {TYPE_FUNC, "reflect.funcTypeFixed4"},    {TYPE_FUNC, "reflect.funcTypeFixed8"},
+        {TYPE_FUNC, "reflect.funcTypeFixed16"},   {TYPE_FUNC, "reflect.funcTypeFixed32"},
+        {TYPE_MAP, "internal/abi.MapType"},       {TYPE_MAP, "internal/abi.SwissMapType"},
+        {TYPE_MAP, "internal/abi.OldMapType"},    {TYPE_MAP, "reflect.mapType"},
+        {TYPE_POINTER, "internal/abi.PtrType"},   {TYPE_POINTER, "reflect.ptrType"},
+        {TYPE_SLICE, "internal/abi.SliceType"},   {TYPE_SLICE, "reflect.sliceType"},
+        {TYPE_STRUCT, "internal/abi.StructType"}, {TYPE_STRUCT, "reflect.structTypeUncommon"},
+    };
+    const struct types *types = typer->typing->types;
+    if (types->made_high == 0)
+        return;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const uint32_t type = types_find(types, kinds[i].name);
+        for (size_t j = 0; j < types->list.count && type != TYPE_NONE; j++) {
+            const struct type *made = &types->list.data[j];
+            if (made->kind == kinds[i].kind && types_is_made(types, made->address))
+                typer_refer(typer, REFERENCE_VALUE, made->address, 0, type, NO_TARGET,
+                            SOURCE_RUNTIME);
+        }
+    }
+    typer_flush(typer);
+}
