@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "types/runtime.h"
 #include "typing/typer.h"
 
 /* Objects of a task, and items: claims to follow. */
@@ -111,14 +110,14 @@ static struct go_release release_of(const struct typing *typing)
 static struct g2h_error *collect_types(struct typing *typing)
 {
     struct types *types = exe_types(typing->exe);
-    const struct go_release release = release_of(typing);
     struct runtime_types runtime;
+    typing->release = release_of(typing);
     typing->types = types;
     typing->debug = exe_debug(typing->exe);
     struct g2h_error *error = collect_locals(typing, types);
     if (error)
         return error;
-    runtime_types_init(&runtime, types, &release);
+    runtime_types_init(&runtime, types, &typing->release);
     if (!runtime_types_add(&runtime))
         error = &error_no_memory;
     runtime_types_deinit(&runtime);

@@ -20,6 +20,7 @@
 #include "heap/heap.h"
 #include "heap/targets.h"
 #include "types/plan.h"
+#include "types/runtime.h"
 
 /* Who says so: the first is trusted most. */
 enum source {
@@ -93,6 +94,7 @@ struct typing {
     struct g2h_exe *exe;
     const struct types *types;
     struct debug *debug;
+    struct go_release release; /* that the dump names, or the executable */
     struct plans plans;
     unsigned threads;
     uint32_t *claims; /* by object */
