@@ -66,4 +66,5 @@ for GOROOT in $goroots; do
 		continue
 	}
 	program maps 19
+	program large 19
 done
