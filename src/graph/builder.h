@@ -105,4 +105,7 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
 /* (allocation sites): sites.c */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder);
 
+/* (guesses), (parts): remarks.c */
+struct g2h_error *builder_add_remarks(struct builder *builder);
+
 #endif

@@ -29,6 +29,8 @@ enum {
     ID_OS_THREADS = 24,
     ID_ALLOCATION_SITES = 26,
     ID_FOLDED = 28,
+    ID_GUESSES = 32,
+    ID_PARTS = 34,
 };
 
 /* What else synthetic nodes stand for; an id is made of this and a key. */
@@ -44,6 +46,7 @@ enum id_kind {
     ID_ALLOCATION_SITE,
     ID_PACKAGE,
     ID_FOLDED_SYNTHETICS,
+    ID_PART,
 };
 
 /* Bytes of address per id: the smallest distance of two objects; and what the odd ids have room

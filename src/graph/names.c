@@ -459,45 +459,6 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
     return NULL;
 }
 
-/* Where names->of_part has the name of a guess. */
-#define SHAPE_OF_GUESS UINT32_MAX /* and of an array, one less */
-
-static uint64_t part_key(const struct names *names, uint32_t object, const struct object_type *what)
-{
-    const uint32_t shape = what->form == OBJECT_PART    ? heap_shape_number(names->heap, object)
-                           : what->form == OBJECT_ARRAY ? SHAPE_OF_GUESS - 1
-                                                        : SHAPE_OF_GUESS;
-    return (uint64_t)shape << 32 | what->type;
-}
-
-bool names_part_key(const struct names *names, uint32_t object, uint64_t *ret)
-{
-    const struct typing *typing = names->typing;
-    if (typing_is_plain(typing, object) ||
-        (typing->claims[object] == 0 && !typing_is_parted(typing, object)))
-        return false;
-    const struct object_type what = typing_object(names->typing, object);
-    *ret = part_key(names, object, &what);
-    return what.form == OBJECT_PART || what.is_guess;
-}
-
-bool names_intern_part(struct names *names, struct string_pool *strings, uint64_t key)
-{
-    const uint32_t shape = (uint32_t)(key >> 32), type = (uint32_t)key;
-    uint32_t name;
-    bool good;
-    if (shape >= SHAPE_OF_GUESS - 1) {
-        good = intern_class(names, strings, shape == SHAPE_OF_GUESS ? "" : "[]", type, "?", &name);
-    } else {
-        size_t size;
-        char before[64];
-        const char *class = string_pool_text(strings, names->of_shape[shape], &size);
-        snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
-        good = intern_class(names, strings, before, type, " …)", &name);
-    }
-    return good && map_put(&names->of_part, key, name, &name);
-}
-
 uint32_t names_of_object(const struct names *names, uint32_t object)
 {
     const uint32_t shape = heap_shape_number(names->heap, object);
@@ -511,13 +472,11 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
     const struct object_type what = typing_object(names->typing, object);
     switch (what.form) {
     case OBJECT_VALUE:
-        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
-                             : names->of_type[what.type].value;
+        return names->of_type[what.type].value;
     case OBJECT_ARRAY:
-        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
-                             : names->of_type[what.type].array;
-    case OBJECT_PART:
-        return map_get(&names->of_part, part_key(names, object, &what));
+        return names->of_type[what.type].array;
+    case OBJECT_TINY:
+        return names->tiny;
     default:
         return names->of_shape[shape];
     }
@@ -543,7 +502,10 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing,
                                   struct string_pool *strings)
 {
+    static const char tiny[] = "(tiny block)";
     names->typing = typing;
+    if (!string_pool_intern(strings, tiny, sizeof(tiny) - 1, &names->tiny))
+        return &error_no_memory;
     return intern_types(names, strings);
 }
 
@@ -557,7 +519,6 @@ void names_deinit(struct names *names)
         map_entries_destroy(names->of_type[i].entries);
     }
     free(names->of_type);
-    map_deinit(&names->of_part);
     map_deinit(&names->of_key);
 }
 

@@ -45,6 +45,14 @@ bool fits_class(uint64_t size, uint64_t slot)
     return class == slot || (class == 24 && slot == 32);
 }
 
+/* Whether that many bytes are all that such an object has. */
+static bool fills(const struct shape *shape, uint64_t size)
+{
+    if (shape->size == TINY_BLOCK && !shape->has_pointers)
+        return size == TINY_BLOCK;
+    return fits_class(size, shape->size);
+}
+
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
@@ -514,6 +522,8 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
      */
     bool exact =
         reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
+    if (shape->size == TINY_BLOCK && !shape->has_pointers)
+        exact = offset == base && fills(shape, reference->count * stride);
     if (!shape->has_pointers) {
         if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
@@ -589,7 +599,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
             return;
         size += buffer_size(typing, type, &object, offset);
     }
-    const bool exact = offset == base && fits_class(size, shape->size) &&
+    const bool exact = offset == base && fills(shape, size) &&
                        (!rest || is_repetition(heap, shape, &object, plan));
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,

@@ -354,6 +354,16 @@ static struct g2h_error *find_types(struct run *run)
 
 /* ---- the sums ---- */
 
+/* Of its parts; NULL: it has none. */
+static const struct region *first_region(const struct typing *typing, uint32_t object)
+{
+    if (!typing_is_parted(typing, object))
+        return NULL;
+    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
+    const uint32_t first = map_get(&shard->first, object);
+    return first == MAP_NONE ? NULL : &shard->regions.data[first];
+}
+
 const struct g2h_type_account *typing_account(struct typing *typing)
 {
     struct g2h_type_account *account = &typing->account;
@@ -371,7 +381,10 @@ const struct g2h_type_account *typing_account(struct typing *typing)
             account->untyped_objects++;
             account->untyped_bytes += size;
         } else {
-            const uint32_t source = (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT;
+            const uint32_t source =
+                typing->claims[object] != 0
+                    ? (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT
+                    : first_region(typing, object)->source;
             account->objects[source]++;
             account->bytes[source] += size;
         }
@@ -562,15 +575,6 @@ bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_
            ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }
 
-static const struct region *first_region(const struct typing *typing, uint32_t object)
-{
-    if (!typing_is_parted(typing, object))
-        return NULL;
-    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
-    const uint32_t first = map_get(&shard->first, object);
-    return first == MAP_NONE ? NULL : &shard->regions.data[first];
-}
-
 /* The first of an object's regions that has the word at offset; NULL where none has. */
 static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
 {
@@ -593,19 +597,28 @@ static const struct region *region_at(const struct typing *typing, uint32_t obje
     return &regions[from];
 }
 
+/* Whether what is smaller than the object shares it with others. */
+static bool is_tiny(const struct typing *typing, uint32_t object)
+{
+    const struct shape *shape = heap_shape(typing->heap, object);
+    return shape->size == TINY_BLOCK && !shape->has_pointers;
+}
+
 struct object_type typing_object(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     const struct region *region;
     if (typing_is_text(typing, object))
-        return (struct object_type){OBJECT_TEXT, TYPE_NONE, false};
+        return (struct object_type){OBJECT_TEXT, TYPE_NONE};
     if (claim == 0) {
         region = first_region(typing, object);
-        return region ? (struct object_type){OBJECT_PART, region->type, false}
-                      : (struct object_type){OBJECT_UNTYPED, TYPE_NONE, false};
+        return !region                   ? (struct object_type){OBJECT_UNTYPED, TYPE_NONE}
+               : is_tiny(typing, object) ? (struct object_type){OBJECT_TINY, region->type}
+                                         : (struct object_type){OBJECT_PART, region->type};
     }
-    const bool is_guess = (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS;
-    struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1, is_guess};
+    if ((claim & CLAIM_EXACT) == 0 && is_tiny(typing, object))
+        return (struct object_type){OBJECT_TINY, (claim & CLAIM_TYPE) - 1};
+    struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1};
     if ((claim & CLAIM_EXACT) == 0)
         result.form = OBJECT_PART;
     else if ((claim & CLAIM_ARRAY) != 0)

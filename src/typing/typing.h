@@ -146,6 +146,10 @@ const struct debug_local *typing_local_at(const struct typing *typing,
 /* The sums, counted when they are asked for. */
 const struct g2h_type_account *typing_account(struct typing *typing);
 
+/* Values of less than so many bytes and without pointers share a slot (runtime/malloc.go:
+ * maxTinySize). */
+enum { TINY_BLOCK = 16 };
+
 /* What an object is, in the end. */
 struct object_type {
     enum {
@@ -153,10 +157,10 @@ struct object_type {
         OBJECT_VALUE, /* of type */
         OBJECT_ARRAY, /* of values of type */
         OBJECT_TEXT,  /* string data */
+        OBJECT_TINY,  /* a block that values smaller than it share, without pointers */
         OBJECT_PART,  /* its start, or some other part, is a value of type; the rest is unknown */
     } form;
     uint32_t type;
-    uint32_t is_guess; /* as wide as the others: they are given back in one register */
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
@@ -180,6 +184,14 @@ static inline bool typing_is_plain(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     return (claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) != (uint32_t)SOURCE_GUESS
+                                                                       << CLAIM_SOURCE_SHIFT;
+}
+
+/* Whether an object's type is a guess: the only one that fits. */
+static inline bool typing_is_guess(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = typing->claims[object];
+    return (claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) == (uint32_t)SOURCE_GUESS
                                                                        << CLAIM_SOURCE_SHIFT;
 }
 

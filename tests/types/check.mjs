@@ -59,7 +59,7 @@ function edgesTo(to) {
   return incoming.get(to) ?? [];
 }
 const describe = (n) => `${snapshot.nodeTypes[node.type[n]]} ${snapshot.className(n).slice(0, 120)}`;
-const claim = (n) => claimOf(snapshot.className(n), snapshot.nodeTypes[node.type[n]]);
+const claim = (n) => claimOf(snapshot.className(n), snapshot.nodeTypes[node.type[n]], snapshot.isGuess(n), snapshot.partOf(n));
 
 // ---- objects
 
@@ -69,6 +69,7 @@ const required = (source) => source === 'any' || dwarf;
 function verdict(object, n) {
   const c = claim(n);
   if (c.kind === 'untyped') return 'untyped';
+  if (c.kind === 'tiny') return object.tiny ? 'right' : 'wrong';
   const classes = object.classes.map(spell);
   if (c.kind === 'string') {
     if (!classes.includes('(string)')) return object.tiny || !dump.pointers[dump.at(snapshot.address(n))] ? 'untyped' : 'wrong';
