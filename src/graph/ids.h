@@ -31,6 +31,7 @@ enum {
     ID_FOLDED = 28,
     ID_GUESSES = 32,
     ID_PARTS = 34,
+    ID_FUNCTIONS = 36,
 };
 
 /* What else synthetic nodes stand for; an id is made of this and a key. */
@@ -47,6 +48,7 @@ enum id_kind {
     ID_PACKAGE,
     ID_FOLDED_SYNTHETICS,
     ID_PART,
+    ID_FUNCTION,
 };
 
 /* Bytes of address per id: the smallest distance of two objects; and what the odd ids have room

@@ -37,6 +37,13 @@ void text_deinit(struct text *text);
  */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
+/*
+ * The same of a name of the linker's, in which import paths are escaped (cmd/internal/objabi,
+ * PathToPrefix): gopkg.in/yaml%2ev2.Node is gopkg.in/yaml.v2.Node. Names that are looked up are
+ * compared as they are; this is how they are shown.
+ */
+size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+
 /* How many of the next bytes are ASCII: most are. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
 

@@ -71,7 +71,7 @@ const kinds = {
         .sort((a, b) => b.includes(edgeName.slice(0, 4)) - a.includes(edgeName.slice(0, 4))));
   },
   frame({ what, edge: edgeName, class: c, count }) {
-    const pattern = whole(c), frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e])).filter((n) => s.className(n) === what);
+    const pattern = whole(c), frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e])).filter((n) => s.className(n).replace(/ [^ ]+:\d+$/, '') === what); // without its line
     const found = frames.filter((f) => [...edgesOf(f)].some((e) => s.edgeName(e) === edgeName && pattern.test(classOf(edge.to[e]))));
     tap(found.length >= count, `${count} frames of ${what} have ${edgeName}, of ${c}`, `${found.length} of ${frames.length} frames`,
       ...frames.slice(0, 1).flatMap((f) => [...edgesOf(f)].map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)));
@@ -90,6 +90,24 @@ const kinds = {
       }
     }
     tap(found.size >= count, `${count} objects of ${c} are named by their keys`, `${found.size} are`, ...[...others.keys()].slice(0, 10));
+  },
+  nodes({ what, count = 0 }) {
+    const pattern = whole(what), found = [];
+    for (let n = 0; n < s.count; n++) if (pattern.test(s.className(n))) found.push(s.className(n));
+    tap(count ? found.length >= count : found.length === 0, `${count || 'no'} nodes are called ${what}`, `there are ${found.length}`,
+      ...(count ? s.strings.filter((t) => t.includes(what.replaceAll('\\', '').slice(-14))) : found));
+  },
+  edges({ class: c, edge: edgeName, what, count }) {
+    const from = whole(c), to = whole(what), others = new Map();
+    let found = 0;
+    for (let n = 0; n < s.count; n++) {
+      if (!isLiving(n) || !from.test(classOf(n))) continue;
+      for (const e of edgesOf(n)) {
+        if (s.edgeName(e) === edgeName && to.test(s.className(edge.to[e]))) found++;
+        else others.set(`${s.edgeName(e)}: ${s.className(edge.to[e])}`, 1);
+      }
+    }
+    tap(found >= count, `${count} objects of ${c} have ${edgeName}, to ${what}`, `${found} have`, ...others.keys());
   },
   goroutines({ what, count }) {
     const pattern = new RegExp(what), names = goroutines().map((n) => s.className(n));

@@ -68,4 +68,5 @@ for GOROOT in $goroots; do
 	program maps 19
 	program large 19
 	program churn 19
+	program paths 19
 done

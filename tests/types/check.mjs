@@ -182,7 +182,7 @@ for (const parameter of dwarf ? [false, true] : []) {
     const goroutine = byId.get(2 ** 30 + 2 * want.goroutine);
     const stack = goroutine === undefined ? [] : [...edgesOf(goroutine)].filter((e) => typeOf(e) === 'element').map((e) => edge.to[e]);
     // Parameters lie in the caller's frame, or in the function's own.
-    const frames = stack.filter((n) => snapshot.className(n) === want.function);
+    const frames = stack.filter((n) => snapshot.className(n).replace(/ [^ ]+:\d+$/, '') === want.function);
     const places = frames.flatMap((n) => [n, ...(parameter ? [stack[stack.indexOf(n) + 1]] : [])]).filter((n) => n !== undefined);
     const edges = places.flatMap((n) => [...edgesOf(n)].filter((e) => edge.to[e] === to.n));
     if (!edges.some((e) => fits(bareName(e), want.variable, parameter))) {
