@@ -264,12 +264,13 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-/* Whether nothing at all was known of an object before guessing began. */
+/* Whether no type of all of an object was known before guessing began. */
 static bool is_unknown(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
-           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+           ((claim & CLAIM_EXACT) == 0 ||
+            (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
 }
 
 static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)

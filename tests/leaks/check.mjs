@@ -125,7 +125,7 @@ if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
   const later = readSnapshot(`${directory}/2.heapsnapshot`);
   const before = new Map(), changes = new Map();
   for (let n = 0; n < s.count; n++) if (s.isObject(n)) before.set(node.id[n], n);
-  let both = 0;
+  let both = 0, shared = 0;
   const living = reachable(later).reached;
   for (let m = 0; m < later.count; m++) {
     const n = later.isObject(m) ? before.get(later.node.id[m]) : undefined;
@@ -134,9 +134,12 @@ if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
     const is = later.node.type[m] === string ? '(string)' : later.className(m);
     // Without DWARF nobody says what the runtime's own variables are.
     if (stripped && [classOf(n), is].some((c) => c.includes('runtime.'))) continue;
-    if (classOf(n) !== is) changes.set(`${classOf(n)} is now ${is}`, (changes.get(`${classOf(n)} is now ${is}`) ?? 0) + 1);
+    // A string that shares a slot may die before what else is there.
+    const tiny = ['(string)', '(tiny block)', 'noptr16'];
+    if (classOf(n) !== is && tiny.includes(is) && tiny.includes(classOf(n)) && node.size[n] === 16) shared++;
+    else if (classOf(n) !== is) changes.set(`${classOf(n)} is now ${is}`, (changes.get(`${classOf(n)} is now ${is}`) ?? 0) + 1);
   }
-  tap(both > 0 && changes.size === 0, `no object changes its class from one dump to the next`,
+  tap(both > 0 && changes.size === 0 && shared <= both / 1000, `no object changes its class from one dump to the next`, `${shared} of ${both} are blocks of 16 bytes whose string has gone`,
     ...[...changes].sort((a, b) => b[1] - a[1]).map(([what, count]) => `${count} × ${what.slice(0, 160)}`));
 }
 process.exitCode = failed ? 1 : 0;

@@ -228,6 +228,27 @@ static void large_values_are_repeated(void **state)
     free(header);
 }
 
+/* What is known of an object's start does not keep a guess from being its class, if that begins so;
+ * the other way round neither. */
+static void guesses_complete_what_is_known(void **state)
+{
+    (void)state;
+    begin("go1.19");
+    for (unsigned i = 0; i < 3; i++)
+        add(HEAP + 24 * i, 24, NULL, 2, (uint64_t[]){8, 16});
+    load();
+    refer(HEAP, word, SOURCE_POINTER);
+    refer(HEAP, list, SOURCE_GUESS);
+    refer(HEAP + 24, list, SOURCE_GUESS);
+    refer(HEAP + 24, word, SOURCE_POINTER);
+    refer(HEAP + 48, list, SOURCE_GUESS);
+    judge();
+    for (uint32_t i = 0; i < 3; i++) {
+        judged(i, OBJECT_VALUE, list);
+        assert_true(typing_is_guess(&typing, i));
+    }
+}
+
 static void arrays_may_end_within_an_element(void **state)
 {
     (void)state;
@@ -510,6 +531,7 @@ int main(void)
         TEST(believes_what_fits),
         TEST(tiny_values_share_a_block),
         TEST(large_values_are_repeated),
+        TEST(guesses_complete_what_is_known),
         TEST(arrays_may_end_within_an_element),
         TEST(parts_are_known_by_their_place),
         TEST(values_stand_behind_a_malloc_header),

@@ -56,6 +56,7 @@ var (
 	flags     []*bool
 	pairs     []*numbers
 	texts     []string
+	starts    []*string // and to its start
 	inner     []*[5]int // into the midst of what nothing else holds
 	waiting   sync.WaitGroup
 	release   = make(chan struct{})
@@ -82,7 +83,8 @@ func add(i int) {
 	flags = append(flags, &flag)
 	pairs = append(pairs, &numbers{number, number})
 	texts = append(texts, strings.Repeat("x", i%30))
-	inner = append(inner, &(&cached{name: "inner"}).stats)
+	alone := &cached{name: "inner"}
+	inner, starts = append(inner, &alone.stats), append(starts, &alone.name)
 	if i%10 == 0 {
 		waiting.Add(1)
 		go wait(c, u)
@@ -135,6 +137,14 @@ func churn(n int) {
 		}
 	}
 	for i := range small {
+		switch i % 4 { // one way is left, the other, both, none
+		case 0:
+			inner[i] = nil
+		case 1:
+			starts[i] = nil
+		case 2:
+			inner[i], starts[i] = nil, nil
+		}
 		if i%3 == 0 {
 			small[i], flags[i], pairs[i], texts[i] = nil, nil, nil, ""
 		}
