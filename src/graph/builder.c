@@ -78,7 +78,7 @@ void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes
 
 void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
 {
-    text_append_utf8(&builder->text, bytes->data, bytes->size, NAME_LIMIT);
+    text_append_symbol(&builder->text, bytes->data, bytes->size, NAME_LIMIT);
 }
 
 bool bytes_equal(const struct g2h_bytes *bytes, const char *text)

@@ -45,7 +45,7 @@ struct builder {
 /* Starts the builder's text with text. */
 bool builder_text(struct builder *builder, const char *text);
 
-/* Appends a text of the dump, as UTF-8. */
+/* Appends a name of the dump or the executable, as it is shown. */
 void builder_append(struct builder *builder, const struct g2h_bytes *bytes);
 
 /* The text gets the dynamic type behind it where the word before offset is the first of an
@@ -88,6 +88,9 @@ struct g2h_error *builder_collect_functions(struct builder *builder);
  * it.
  */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return);
+
+/* Appends file and line of an address of code, behind a space, if the executable knows them. */
+void builder_append_line(struct builder *builder, uint64_t pc);
 
 /* ---- words that no variable has (ways.c) ---- */
 
@@ -136,5 +139,8 @@ bool builder_coroutine_function(const struct builder *builder, uint64_t g, const
 
 /* (allocation sites): sites.c */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder);
+
+/* (guesses), (parts): remarks.c */
+struct g2h_error *builder_add_remarks(struct builder *builder);
 
 #endif

@@ -36,20 +36,33 @@ struct g2h_error *builder_collect_functions(struct builder *builder)
     return NULL;
 }
 
+/* Appends the file and line, behind a space. */
+static void append_place(struct builder *builder, const struct g2h_line *line)
+{
+    size_t size;
+    if (line->line == 0)
+        return;
+    const char *file = bytes_base_name(&line->file, &size);
+    text_append(&builder->text, " ", 1);
+    text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
+    text_printf(&builder->text, ":%u", line->line);
+}
+
+void builder_append_line(struct builder *builder, uint64_t pc)
+{
+    struct g2h_line line;
+    if (builder->graph->exe && g2h_exe_line(builder->graph->exe, pc, &line))
+        append_place(builder, &line);
+}
+
 /* Appends the function at pc and its line, as the executable has them; false where it has not. */
 static bool append_line(struct builder *builder, uint64_t pc)
 {
     struct g2h_line line;
-    size_t size;
     if (!builder->graph->exe || !g2h_exe_line(builder->graph->exe, pc, &line))
         return false;
     builder_append(builder, &line.function);
-    if (line.line > 0) {
-        const char *file = bytes_base_name(&line.file, &size);
-        text_append(&builder->text, " ", 1);
-        text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
-        text_printf(&builder->text, ":%u", line.line);
-    }
+    append_place(builder, &line);
     return true;
 }
 

@@ -26,16 +26,19 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
 {
     struct g2h_graph *graph = builder->graph;
     uint32_t name, id;
-    if (!name_intern(&graph->strings, package->data, package->size, &name))
+    struct text text = {0};
+    text_append_symbol(&text, package->data, package->size, NAME_LIMIT);
+    const bool good =
+        !text.failed && name_intern(&graph->strings, (const uint8_t *)text.data, text.size, &name);
+    text_deinit(&text);
+    if (!good)
         return false;
     *ret = map_get(&builder->packages, name);
     if (*ret != MAP_NONE)
         return true;
     const uint64_t key = map_hash_bytes(package->data, package->size);
     return ids_synthetic(&graph->ids, ID_PACKAGE, key, &id) &&
-           graph_add_synthetic(graph, (const char *)package->data, (size_t)package->size, id,
-                               ret) &&
-           map_put(&builder->packages, name, *ret, ret) &&
+           graph_add_named(graph, name, id, ret) && map_put(&builder->packages, name, *ret, ret) &&
            graph_add_edge(graph, node_synthetic(builder->globals), EDGE_ELEMENT,
                           ID_BSS / 2 + (uint32_t)builder->packages.count, node_synthetic(*ret));
 }

@@ -149,6 +149,20 @@ struct frame_place {
     uint32_t depth, height;
 };
 
+/*
+ * Where a frame stands: its pc is that behind a call, but not if a signal has put the callee there
+ * (runtime/traceback.go: unwinder.symPC).
+ */
+static uint64_t place_of(const struct g2h_stackframe *frame, const struct g2h_stackframe *callee)
+{
+    static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
+                                           "runtime.debugCallV1", "runtime.debugCallV2"};
+    for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
+        if (bytes_equal(&callee->function, injected[i]))
+            return frame->pc;
+    return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
+}
+
 /* Frame number `number`; callee is NULL for the topmost one. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_place *place,
                                    uint32_t number, const struct g2h_stackframe *frame,
@@ -161,6 +175,7 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
 
     TRY(builder_text(builder, ""));
     builder_append(builder, &frame->function);
+    builder_append_line(builder, place_of(frame, callee));
     TRY(builder_add_member(builder, place->goroutine, place->depth, ID_FRAME,
                            place->goid << 24 | place->height, &node));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);

@@ -152,6 +152,14 @@ static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, e
 bool graph_add_synthetic(struct g2h_graph *graph, const char *name, size_t size, uint32_t id,
                          uint32_t *ret);
 
+/* The same, with a name that is interned. */
+static inline bool graph_add_named(struct g2h_graph *graph, uint32_t name, uint32_t id,
+                                   uint32_t *ret)
+{
+    *ret = (uint32_t)graph->synthetics.count;
+    return vector_push(&graph->synthetics, ((struct synthetic){.name = name, .id = id}));
+}
+
 /* The string of a name that needs no care; false where there is no memory. */
 bool graph_intern(struct g2h_graph *graph, const char *name, uint32_t *ret);
 

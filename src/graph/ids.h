@@ -30,6 +30,9 @@ enum {
     ID_ALLOCATION_SITES = 26,
     ID_FOLDED = 28,
     ID_CLEANUPS = 30,
+    ID_GUESSES = 32,
+    ID_PARTS = 34,
+    ID_FUNCTIONS = 36,
 };
 
 /* What else synthetic nodes stand for; an id is made of this and a key. */
@@ -46,6 +49,8 @@ enum id_kind {
     ID_PACKAGE,
     ID_FOLDED_SYNTHETICS,
     ID_CLEANUP,
+    ID_PART,
+    ID_FUNCTION,
 };
 
 /* Bytes of address per id: the smallest distance of two objects; and what the odd ids have room

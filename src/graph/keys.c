@@ -102,12 +102,12 @@ void map_entries_destroy(struct map_entries *entries)
 bool map_entries_is_used(const struct names *names, const struct map_entries *entries,
                          const uint8_t *value, unsigned slot)
 {
-    const struct g2h_heap *heap = names->heap;
     if (entries->is_swiss) /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit 7;
                               ctrl is a number whose lowest byte is of slot 0 */
-        return (value[heap->params.big_endian ? 7 - slot : slot] & 0x80) == 0;
+        return (value[names->heap->params.big_endian ? 7 - slot : slot] & 0x80) == 0;
     /* runtime/map.go: minTopHash; below it, a slot is empty or its entry has been moved */
-    return value[slot] >= (heap->go_minor != 0 && heap->go_minor < 12 ? 4 : 5);
+    const int minor = names->typing->release.minor;
+    return value[slot] >= (minor != 0 && minor < 12 ? 4 : 5);
 }
 
 /* ---- names ---- */

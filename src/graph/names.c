@@ -109,6 +109,50 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
     return characters;
 }
 
+static int hex_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that is escaped at data; -1: none is. */
+static int unescaped(const uint8_t *data, uint64_t size)
+{
+    if (size < 3 || data[0] != '%' || hex_digit(data[1]) < 0 || hex_digit(data[2]) < 0)
+        return -1;
+    const int c = hex_digit(data[1]) << 4 | hex_digit(data[2]);
+    return c <= ' ' || c == '.' || c == '%' || c == '"' || c >= 0x7f ? c : -1;
+}
+
+/* Appends a name of the linker's as it was before that escaped it. */
+static void append_unescaped(struct text *text, const uint8_t *data, uint64_t size)
+{
+    while (size > 0) {
+        const uint8_t *escape = memchr(data, '%', (size_t)size);
+        const uint64_t plain = escape ? (uint64_t)(escape - data) : size;
+        const int c = unescaped(data + plain, size - plain);
+        const char byte = (char)c;
+        text_append(text, (const char *)data, (size_t)plain + (escape && c < 0));
+        if (c >= 0)
+            text_append(text, &byte, 1);
+        const uint64_t done = plain + (c >= 0 ? 3 : escape != NULL);
+        data += done;
+        size -= done;
+    }
+}
+
+size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
+{
+    struct text plain = {0};
+    if (size == 0 || !memchr(data, '%', (size_t)size))
+        return text_append_utf8(text, data, size, limit);
+    append_unescaped(&plain, data, size);
+    const size_t characters =
+        text_append_utf8(text, (const uint8_t *)plain.data, plain.size, limit);
+    text->failed = text->failed || plain.failed;
+    text_deinit(&plain);
+    return characters;
+}
+
 void text_append_redacted(struct text *text, const uint8_t *data, uint64_t size, uint64_t hashed)
 {
     const uint64_t hash = map_hash(map_hash_bytes(data, (size_t)(size < hashed ? size : hashed)));
@@ -220,10 +264,10 @@ void text_append_interface(struct text *text, const struct g2h_heap *heap,
     const bool nameless = name->data[name->size - 1] == '.';
     if (exe && g2h_exe_type_name(exe, heap->types.data[type].address, &known)) {
         text_printf(text, " (");
-        text_append_utf8(text, known.data, known.size, NAME_LIMIT / 2);
+        text_append_symbol(text, known.data, known.size, NAME_LIMIT / 2);
     } else {
         text_printf(text, nameless ? " (*" : " (");
-        text_append_utf8(text, name->data, name->size, NAME_LIMIT / 2);
+        text_append_symbol(text, name->data, name->size, NAME_LIMIT / 2);
         text_printf(text, nameless ? "?" : "");
     }
     text_printf(text, ")");
@@ -284,7 +328,7 @@ static struct g2h_error *count_words(struct names *names)
 }
 
 static bool intern_class(const struct names *names, struct string_pool *strings, const char *before,
-                         uint32_t type, const char *behind, uint32_t *ret)
+                         uint32_t type, uint32_t *ret)
 {
     const struct types *types = names->typing->types;
     struct text text = {0};
@@ -298,8 +342,7 @@ static bool intern_class(const struct names *names, struct string_pool *strings,
         size = strlen(name);
     }
     text_append(&text, before, strlen(before));
-    text_append(&text, name, size);
-    text_append(&text, behind, strlen(behind));
+    append_unescaped(&text, (const uint8_t *)name, size);
     bool good = !text.failed && name_intern(strings, (const uint8_t *)text.data, text.size, ret);
     text_deinit(&text);
     return good;
@@ -451,51 +494,12 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
         struct type_names *of_type = &names->of_type[i];
         if (of_type->value == NAME_NONE && of_type->array == NAME_NONE)
             continue;
-        if ((of_type->value == 0 && !intern_class(names, strings, "", i, "", &of_type->value)) ||
-            (of_type->array == 0 && !intern_class(names, strings, "[]", i, "", &of_type->array)) ||
+        if ((of_type->value == 0 && !intern_class(names, strings, "", i, &of_type->value)) ||
+            (of_type->array == 0 && !intern_class(names, strings, "[]", i, &of_type->array)) ||
             !intern_paths(names, strings, i))
             return &error_no_memory;
     }
     return NULL;
-}
-
-/* Where names->of_part has the name of a guess. */
-#define SHAPE_OF_GUESS UINT32_MAX /* and of an array, one less */
-
-static uint64_t part_key(const struct names *names, uint32_t object, const struct object_type *what)
-{
-    const uint32_t shape = what->form == OBJECT_PART    ? heap_shape_number(names->heap, object)
-                           : what->form == OBJECT_ARRAY ? SHAPE_OF_GUESS - 1
-                                                        : SHAPE_OF_GUESS;
-    return (uint64_t)shape << 32 | what->type;
-}
-
-bool names_part_key(const struct names *names, uint32_t object, uint64_t *ret)
-{
-    const struct typing *typing = names->typing;
-    if (typing_is_plain(typing, object) ||
-        (typing->claims[object] == 0 && !typing_is_parted(typing, object)))
-        return false;
-    const struct object_type what = typing_object(names->typing, object);
-    *ret = part_key(names, object, &what);
-    return what.form == OBJECT_PART || what.is_guess;
-}
-
-bool names_intern_part(struct names *names, struct string_pool *strings, uint64_t key)
-{
-    const uint32_t shape = (uint32_t)(key >> 32), type = (uint32_t)key;
-    uint32_t name;
-    bool good;
-    if (shape >= SHAPE_OF_GUESS - 1) {
-        good = intern_class(names, strings, shape == SHAPE_OF_GUESS ? "" : "[]", type, "?", &name);
-    } else {
-        size_t size;
-        char before[64];
-        const char *class = string_pool_text(strings, names->of_shape[shape], &size);
-        snprintf(before, sizeof(before), "%.*s (", (int)(size < 32 ? size : 32), class);
-        good = intern_class(names, strings, before, type, " …)", &name);
-    }
-    return good && map_put(&names->of_part, key, name, &name);
 }
 
 uint32_t names_of_object(const struct names *names, uint32_t object)
@@ -511,13 +515,11 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
     const struct object_type what = typing_object(names->typing, object);
     switch (what.form) {
     case OBJECT_VALUE:
-        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
-                             : names->of_type[what.type].value;
+        return names->of_type[what.type].value;
     case OBJECT_ARRAY:
-        return what.is_guess ? map_get(&names->of_part, part_key(names, object, &what))
-                             : names->of_type[what.type].array;
-    case OBJECT_PART:
-        return map_get(&names->of_part, part_key(names, object, &what));
+        return names->of_type[what.type].array;
+    case OBJECT_TINY:
+        return names->tiny;
     default:
         return names->of_shape[shape];
     }
@@ -543,7 +545,10 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing,
                                   struct string_pool *strings)
 {
+    static const char tiny[] = "(tiny block)";
     names->typing = typing;
+    if (!string_pool_intern(strings, tiny, sizeof(tiny) - 1, &names->tiny))
+        return &error_no_memory;
     return intern_types(names, strings);
 }
 
@@ -557,7 +562,6 @@ void names_deinit(struct names *names)
         map_entries_destroy(names->of_type[i].entries);
     }
     free(names->of_type);
-    map_deinit(&names->of_part);
     map_deinit(&names->of_key);
 }
 

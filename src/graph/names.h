@@ -37,6 +37,13 @@ void text_deinit(struct text *text);
  */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
+/*
+ * The same of a name of the linker's, in which import paths are escaped (cmd/internal/objabi,
+ * PathToPrefix): gopkg.in/yaml%2ev2.Node is gopkg.in/yaml.v2.Node. Names that are looked up are
+ * compared as they are; this is how they are shown.
+ */
+size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+
 /* How many of the next bytes are ASCII: most are. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
 
@@ -75,8 +82,8 @@ struct names {
     unsigned word_shift;         /* of the pointer size */
     struct type_names *of_type;  /* with typing: by type */
     uint64_t path_bytes;         /* with typing: that names of words may still take */
-    struct map of_part;          /* with typing: shape << 32 | type → string */
     uint32_t *of_shape;          /* string, by shape */
+    uint32_t tiny;               /* string: with typing, of blocks that small values share */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
     struct map of_key;   /* key → string */
@@ -95,17 +102,14 @@ struct g2h_error *names_add_types(struct names *names, const struct typing *typi
                                   struct string_pool *strings);
 void names_deinit(struct names *names);
 
-/*
- * Other objects: "ptr64 (main.T …)" is a slot that holds a main.T and more, "main.T?" a guess.
- * Whether an object's name is such a one, and then what it is made of; and its interning.
- */
-bool names_part_key(const struct names *names, uint32_t object, uint64_t *ret);
-bool names_intern_part(struct names *names, struct string_pool *strings, uint64_t key);
-
 /* Whether the words of an object may have names that are keys; false means that none has. */
 bool names_need_keys(const struct names *names, uint32_t object);
 
-/* The string that an object's node is called, other than a text's. */
+/*
+ * The string that an object's node is called, other than a text's. It says what the object is, not
+ * how that is known, nor what is known of a part of it: this depends on what else is in the dump,
+ * and an object must have the same class in all of them (remarks.c).
+ */
 uint32_t names_of_object(const struct names *names, uint32_t object);
 
 /*

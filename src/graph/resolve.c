@@ -13,14 +13,10 @@
 #include "base/workers.h"
 #include "graph/walk.h"
 
-/* Names to be interned, by what they are made of: of edges other than plain offsets, and of objects
- * (names_part_key()). */
-enum { KEYS_OF_EDGES, KEYS_OF_OBJECTS, KEYS };
-
 /* What one thread has collected. */
 struct collector {
     uint64_t pointers, hits;
-    struct map keys[KEYS];
+    struct map keys; /* what names of edges are made of, other than plain offsets */
     uint64_t
         offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
 };
@@ -128,7 +124,7 @@ static inline bool collect_name(struct collector *collector, struct namer *namer
     if (name.form != EDGE_NAME_KEY)
         return true;
     if (name.value >= ELEMENT_OFFSET)
-        return map_put(&collector->keys[KEYS_OF_EDGES], name.value, 0, &value);
+        return map_put(&collector->keys, name.value, 0, &value);
     collector->offsets[name.value / 256] |= (uint64_t)1 << (name.value / 4 % 64);
     return true;
 }
@@ -220,11 +216,6 @@ static struct g2h_error *collect_block(void *context, size_t task, unsigned work
     struct collector *collector = &resolver->collectors[worker];
     for (uint32_t i = 0; i < block->objects; i++) {
         const uint32_t object = ((uint32_t)task << BLOCK_SHIFT) + i;
-        uint64_t part;
-        uint32_t first;
-        if (names_part_key(&graph->names, object, &part) &&
-            !map_put(&collector->keys[KEYS_OF_OBJECTS], part, 0, &first))
-            return &error_no_memory;
         if (block->starts[i] < block->starts[i + 1] && names_need_keys(&graph->names, object) &&
             !collect_object(collector, graph, object))
             return &error_no_memory;
@@ -243,11 +234,11 @@ static int compare_keys(const void *a, const void *b)
 typedef VECTOR(uint64_t) key_vector;
 
 /* The keys of a map of each thread, ascending and unique, behind those that are there. */
-static bool gather(const struct g2h_graph *graph, const struct collector *collectors, int which,
+static bool gather(const struct g2h_graph *graph, const struct collector *collectors,
                    key_vector *keys)
 {
     for (unsigned i = 0; i < graph->threads; i++) {
-        const struct map *map = &collectors[i].keys[which];
+        const struct map *map = &collectors[i].keys;
         for (size_t j = 0; map->entries && j <= map->mask; j++)
             if (map->entries[j].value != MAP_NONE && !vector_push(keys, map->entries[j].key))
                 return false;
@@ -265,18 +256,15 @@ static bool gather(const struct g2h_graph *graph, const struct collector *collec
 /* Interns the names that the threads have collected, in an order that does not depend on them. */
 static struct g2h_error *intern_names(struct g2h_graph *graph, const struct collector *collectors)
 {
-    key_vector keys = {0}, parts = {0};
-    bool good = gather(graph, collectors, KEYS_OF_OBJECTS, &parts);
-    for (size_t i = 0; i < parts.count && good; i++)
-        good = names_intern_part(&graph->names, &graph->strings, parts.data[i]);
-    free(parts.data);
+    key_vector keys = {0};
+    bool good = true;
     for (uint64_t offset = 0; offset < ELEMENT_OFFSET && good; offset += 4) {
         bool used = false;
         for (unsigned i = 0; i < graph->threads; i++)
             used = used || (collectors[i].offsets[offset / 256] >> (offset / 4 % 64) & 1) != 0;
         good = !used || vector_push(&keys, offset);
     }
-    good = good && gather(graph, collectors, KEYS_OF_EDGES, &keys);
+    good = good && gather(graph, collectors, &keys);
     struct g2h_error *error =
         good ? names_intern_keys(&graph->names, &graph->strings, keys.data, keys.count)
              : &error_no_memory;
@@ -298,8 +286,7 @@ static struct g2h_error *each_block(struct resolver *resolver, workers_task *tas
     for (unsigned i = 0; i < graph->threads; i++) {
         graph->account.pointers += resolver->collectors[i].pointers;
         graph->account.pointers_hit += resolver->collectors[i].hits;
-        map_deinit(&resolver->collectors[i].keys[KEYS_OF_EDGES]);
-        map_deinit(&resolver->collectors[i].keys[KEYS_OF_OBJECTS]);
+        map_deinit(&resolver->collectors[i].keys);
     }
     free(resolver->collectors);
     return error;

@@ -165,6 +165,8 @@ static struct g2h_error *add_all(struct builder *builder)
         error = add_other_roots(builder);
     if (!error)
         error = builder_add_allocation_sites(builder);
+    if (!error)
+        error = builder_add_remarks(builder);
     return error;
 }
 

@@ -26,6 +26,7 @@ struct shape {
     uint8_t kind;          /* G2H_OBJECT_… */
     bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
                           conservative */
+    bool is_headless;  /* it has no malloc header though its size says so: see LARGEST_SMALL */
     uint8_t head;      /* bytes of its record before the contents, as Go writes them, but for those
                           of its address */
     /* The field list of all its objects, with the 0 that ends it, as one of them has it in the
@@ -53,6 +54,7 @@ enum pointer_form {
 /* Shapes, found by what they consist of. */
 struct shapes {
     enum pointer_form form;
+    const struct g2h_heap *heap; /* whose words they are told by */
     VECTOR(struct shape) list;
     struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
@@ -207,11 +209,18 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
  */
 enum { MALLOC_HEADER = 8 };
 
+/*
+ * Values beyond so many bytes, header included, have a span of their own and no header
+ * (runtime/malloc.go: size <= maxSmallSize - mallocHeaderSize). Of 32761 to 32768 bytes that span
+ * is as large as the largest slot: then the object itself must tell (shapes.c).
+ */
+enum { LARGEST_SMALL = 32768 };
+
 static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const struct shape *shape)
 {
-    const uint64_t smallest = heap->params.pointer_size == 8 ? 512 : 128, largest = 32768;
+    const uint64_t smallest = heap->params.pointer_size == 8 ? 512 : 128;
     return heap->span_tail != TAIL_NONE && shape->has_pointers && shape->size > smallest &&
-           shape->size <= largest;
+           shape->size <= LARGEST_SMALL && !shape->is_headless;
 }
 
 /* The object whose slot holds address, UINT32_MAX where there is none. */
@@ -246,7 +255,7 @@ bool shapes_adopt(struct shapes *shapes, const struct shape *shape, uint32_t *re
 /* Gives the shapes their types, once all type records are read, and their words. */
 void shapes_finish(struct g2h_heap *heap);
 
-void shapes_init(struct shapes *shapes, enum pointer_form form);
+void shapes_init(struct shapes *shapes, const struct g2h_heap *heap);
 void shapes_deinit(struct shapes *shapes);
 
 #endif

@@ -380,7 +380,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                              : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
                                  ? POINTERS_LISTED_KIND
                                  : POINTERS_LISTED;
-        shapes_init(&heap->shapes, heap->pointer_form);
+        shapes_init(&heap->shapes, heap);
         heap->fields = reader_object_fields(heap->reader);
         loader->heap = heap;
         loader->progress = options ? options->progress : NULL;

@@ -107,6 +107,8 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
         stretch->misplaced++;
         return close_run(reader);
     }
+    if (object->size == LARGEST_SMALL)
+        list = NULL; /* its shape does not depend on the list alone */
     if (list && list->tag > 0)
         number = list->tag - 1;
     else if (!shapes_intern(&reader->shapes, object, &number))
@@ -152,7 +154,7 @@ void run_reader_begin(struct run_reader *reader)
 {
     stretch_deinit(&reader->stretch);
     shapes_deinit(&reader->shapes);
-    shapes_init(&reader->shapes, reader->heap->pointer_form);
+    shapes_init(&reader->shapes, reader->heap);
     memset(&reader->known, 0, sizeof(reader->known));
 }
 

@@ -14,9 +14,9 @@
 /* No program has as many field lists; objects with others have shapes without. */
 enum { SMALL_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
 
-void shapes_init(struct shapes *shapes, enum pointer_form form)
+void shapes_init(struct shapes *shapes, const struct g2h_heap *heap)
 {
-    *shapes = (struct shapes){.form = form};
+    *shapes = (struct shapes){.form = heap->pointer_form, .heap = heap};
     memset(shapes->small, 0xff, sizeof(shapes->small));
 }
 
@@ -29,7 +29,7 @@ void shapes_deinit(struct shapes *shapes)
 static bool is_small(const struct shape *shape)
 {
     return shape->type_address == 0 && shape->kind == G2H_OBJECT_VALUE && shape->fields_size == 0 &&
-           shape->size <= SMALL_LIMIT && shape->size % 8 == 0;
+           !shape->is_headless && shape->size <= SMALL_LIMIT && shape->size % 8 == 0;
 }
 
 static bool has_pointers(const struct g2h_object *object)
@@ -41,6 +41,23 @@ static bool is_listed(const struct shapes *shapes, const struct shape *shape)
 {
     return shapes->form == POINTERS_LISTED && shape->size <= LISTED_SIZE && shape->size % 8 == 0 &&
            shape->has_pointers;
+}
+
+/*
+ * Whether an object of LARGEST_SMALL bytes does not begin with the address of a type: what begins
+ * with a pointer does not, nor does what begins with a small number, one that is no multiple of a
+ * word, or a floating-point one.
+ */
+static bool is_headless(const struct shapes *shapes, const struct g2h_object *object)
+{
+    const uint64_t word = shapes->heap->params.pointer_size, low = 4096, high = (uint64_t)1 << 56;
+    struct g2h_fields fields = object->fields;
+    uint64_t offset;
+    if (object->contents.size < word ||
+        (fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER))
+        return true;
+    const uint64_t first = heap_word(shapes->heap, object->contents.data);
+    return first < low || first >= high || first % word != 0;
 }
 
 static struct shape shape_make(const struct shapes *shapes, const struct g2h_object *object)
@@ -57,6 +74,8 @@ static struct shape shape_make(const struct shapes *shapes, const struct g2h_obj
     }
     shape.has_pointers = has_pointers(object);
     shape.tail = shape.has_pointers ? SHAPE_ANY_TAIL : 1;
+    shape.is_headless =
+        shape.has_pointers && shape.size == LARGEST_SMALL && is_headless(shapes, object);
     if (is_listed(shapes, &shape)) {
         shape.fields = object->fields.at;
         shape.fields_size = shape.tail = (uint32_t)(object->fields.end - object->fields.at);
@@ -102,14 +121,16 @@ void shapes_finish(struct g2h_heap *heap)
 static bool shape_equal(const struct shape *a, const struct shape *b)
 {
     return a->size == b->size && a->type_address == b->type_address && a->kind == b->kind &&
-           a->has_pointers == b->has_pointers && a->fields_size == b->fields_size &&
+           a->has_pointers == b->has_pointers && a->is_headless == b->is_headless &&
+           a->fields_size == b->fields_size &&
            (a->fields_size == 0 || memcmp(a->fields, b->fields, a->fields_size) == 0);
 }
 
 /* Sizes are below 2^42 and kinds below 2^7: two words, mixed into one key. */
 static uint64_t shape_key(const struct shape *shape)
 {
-    return map_hash(shape->size << 8 | (uint64_t)shape->kind << 1 | shape->has_pointers) +
+    return map_hash(shape->size << 9 | (uint64_t)shape->kind << 2 |
+                    (uint64_t)shape->is_headless << 1 | shape->has_pointers) +
            map_hash(shape->type_address) +
            (shape->fields ? map_hash_text(shape->fields, shape->fields_size) : 0);
 }

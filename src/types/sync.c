@@ -314,11 +314,11 @@ static void sync_pool(struct runtime_types *runtime, uint32_t pool)
         if (!BUILD_FILL(runtime, local, pool_local, bytes) || !build_register(runtime, local))
             return;
     }
-    /* Each is followed by its size. */
+    /* Each is followed by its size; that of the victims becomes 0 once none is left. */
     const uint32_t many =
         build_target(runtime, TARGET_COUNTED, local, TYPE_NONE, runtime->types->pointer_size);
     retype(runtime, pool, "local", many);
-    retype(runtime, pool, "victim", many);
+    retype(runtime, pool, "victim", build_target(runtime, TARGET_MANY, local, TYPE_NONE, 0));
 }
 
 /* The two words of an interface; the library has no other word for them. The collector looks at

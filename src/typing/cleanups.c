@@ -40,7 +40,7 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
 {
     static const char closure[] = ".func1";
     const uint64_t functions =
-        typing->release < SINCE_HANDLES ? 0 : exe_function_count(typing->exe);
+        typing->release.minor < SINCE_HANDLES ? 0 : exe_function_count(typing->exe);
     for (uint64_t i = 0; i < functions; i++) {
         struct g2h_bytes name;
         const uint64_t entry = exe_function(typing->exe, i, &name), size = sizeof(closure) - 1;
@@ -151,10 +151,10 @@ uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object)
     struct g2h_object closure;
     heap_object(typing->heap, object, &closure);
     const uint64_t word = typing->heap->params.pointer_size;
-    if (typing->release >= SINCE_BOXES || closure.contents.size < 2 * word)
+    if (typing->release.minor >= SINCE_BOXES || closure.contents.size < 2 * word)
         return 0;
     uint64_t function = heap_word(typing->heap, closure.contents.data + word);
-    if (typing->release >= SINCE_REFERENCE)
+    if (typing->release.minor >= SINCE_REFERENCE)
         function = typing_word(typing, function);
     return function == 0 ? 0 : typing_word(typing, function);
 }
@@ -252,8 +252,8 @@ static void follow_closure(struct typer *typer, const struct g2h_object *closure
     const uint64_t word = typing->heap->params.pointer_size;
     const uint64_t function = heap_word(typing->heap, closure->contents.data + word);
     typer_refer(typer, REFERENCE_CLOSURE,
-                typing->release >= SINCE_REFERENCE ? typing_word(typing, function) : function, 0, 0,
-                NO_TARGET, SOURCE_CLOSURE);
+                typing->release.minor >= SINCE_REFERENCE ? typing_word(typing, function) : function,
+                0, 0, NO_TARGET, SOURCE_CLOSURE);
     if (argument != TYPE_NONE && type_of(typing, argument)->size > 0 &&
         closure->contents.size >= 3 * word)
         typer_refer(typer, REFERENCE_VALUE,
@@ -274,7 +274,7 @@ static bool gather_closures(struct gatherer *gatherer)
         const uint32_t argument = argument_type(typing, &closure);
         if (!add_part(typing, object, argument, CLEANUP_CLOSURE))
             return false;
-        if (typing->release < SINCE_BOXES)
+        if (typing->release.minor < SINCE_BOXES)
             follow_closure(typer, &closure, argument);
         else if (!want_box(gatherer, argument))
             return false;
@@ -303,7 +303,7 @@ static bool is_handle(const struct typing *typing, const struct g2h_object *obje
     for (uint64_t offset = 0; offset < TINY; offset += 8) {
         const uint64_t value = heap_word(heap, object->contents.data + offset);
         const uint32_t target = heap_find(heap, value);
-        if (typing->release >= SINCE_BOXES)
+        if (typing->release.minor >= SINCE_BOXES)
             return target != UINT32_MAX && is_zero_from(&object->contents, word);
         if (target != UINT32_MAX && value == heap_address(heap, target) + object_base(heap, target))
             return true;
@@ -348,7 +348,7 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
     const uint32_t claim = typing->claims[object];
     struct g2h_object record;
     if (claim != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->role == ROLE_CLOSURE)
-        return is_cleanup(typing, object, &record) || typing->release < SINCE_BOXES ||
+        return is_cleanup(typing, object, &record) || typing->release.minor < SINCE_BOXES ||
                add_part(typing, object, (claim & CLAIM_TYPE) - 1, CLEANUP_FUNCTION);
     heap_object(typing->heap, object, &record);
     if (typing->has_weak_handles && !object_has_pointers(typing->heap, object) &&
@@ -357,7 +357,7 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
                                             .type = gatherer->handle_type,
                                             .source = SOURCE_GUESS,
                                             .form = REFERENCE_VALUE};
-        if (gatherer->handle_type != TYPE_NONE && typing->release >= SINCE_BOXES)
+        if (gatherer->handle_type != TYPE_NONE && typing->release.minor >= SINCE_BOXES)
             typer_propose(typer, object, 0, &reference);
         return add_part(typing, object, TYPE_NONE, CLEANUP_HANDLE);
     }
@@ -388,7 +388,7 @@ static bool gather(struct gatherer *gatherer)
         return false;
     /* Without boxes and handles all has been found. */
     if (!typing->has_weak_handles &&
-        (typing->release < SINCE_BOXES || typing->cleanup_parts.count == 0))
+        (typing->release.minor < SINCE_BOXES || typing->cleanup_parts.count == 0))
         return true;
     if (!find_pointed(gatherer))
         return false;
@@ -405,7 +405,7 @@ static bool gather(struct gatherer *gatherer)
 void typing_gather_cleanups(struct typer *typer)
 {
     struct gatherer gatherer = {.typer = typer};
-    if (typer->typing->release < SINCE_HANDLES)
+    if (typer->typing->release.minor < SINCE_HANDLES)
         return;
     gatherer.handle_type = types_find(typer->typing->types, "weak.Pointer handle");
     if (!gather(&gatherer))

@@ -111,6 +111,17 @@ static bool gives_way(const struct typing *typing, const struct candidate *heade
            (type->is_generic || type->size == rival->size);
 }
 
+/*
+ * Whether the only type that fits all of an object is to be believed rather than what is known of
+ * its start: if it begins with that. The pointer that says so may be gone in the next dump.
+ */
+static bool is_completed(const struct typing *typing, const struct candidate *best,
+                         const struct candidate *guess)
+{
+    return !best->is_exact && best->source != SOURCE_GUESS && guess->is_exact &&
+           guess->source == SOURCE_GUESS && type_holds(typing->types, guess->type, 0, best->type);
+}
+
 enum { HOLDERS = 16 };
 
 /*
@@ -171,6 +182,13 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
         if (!any || is_better(typing, &candidate, &best))
             best = candidate;
         any = true;
+    }
+    for (uint32_t at = first; at != UINT32_MAX && !has_header; at = shard->regions.data[at].next) {
+        const struct region *region = &shard->regions.data[at];
+        const struct candidate guess = {region->type, region->is_array, region->is_exact,
+                                        region->source};
+        if (region->offset == base && region->count == 0 && is_completed(typing, &best, &guess))
+            best = guess; /* there is only one */
     }
     *claim = (best.is_array ? (uint32_t)CLAIM_ARRAY : 0) |
              (best.is_exact ? (uint32_t)CLAIM_EXACT : 0) |

@@ -45,6 +45,14 @@ bool fits_class(uint64_t size, uint64_t slot)
     return class == slot || (class == 24 && slot == 32);
 }
 
+/* Whether that many bytes are all that such an object has. */
+static bool fills(const struct shape *shape, uint64_t size)
+{
+    if (shape->size == TINY_BLOCK && !shape->has_pointers)
+        return size == TINY_BLOCK;
+    return fits_class(size, shape->size);
+}
+
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
@@ -142,6 +150,24 @@ static bool value_fits(const struct g2h_object *object, const struct field_index
     }
     return count_matching(fields_near(object, index, offset), offset, plan->size, plan, 1,
                           ret_rest) == 1;
+}
+
+/*
+ * Whether the fields behind a value are those of values that are not there: from Go 1.22 on, what
+ * is too large for a bitmap has its type's pointers over and over, up to the end of the slot
+ * (typePointers.next in runtime/mbitmap.go). Behind a malloc header that need not be checked.
+ */
+static bool is_repetition(const struct g2h_heap *heap, const struct shape *shape,
+                          const struct g2h_object *object, const struct plan *plan)
+{
+    bool rest = false;
+    if (heap_has_malloc_header(heap, shape))
+        return true;
+    if (heap->span_tail == TAIL_NONE || (shape->size <= LARGEST_SMALL && !shape->is_headless) ||
+        !plan->known || plan->word_count == 0)
+        return false;
+    count_matching(object->fields, 0, plan->size, plan, 0, &rest);
+    return !rest;
 }
 
 /* A word of an object's contents; 0 where it is not in the file. */
@@ -496,6 +522,8 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
      */
     bool exact =
         reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
+    if (shape->size == TINY_BLOCK && !shape->has_pointers)
+        exact = offset == base && fills(shape, reference->count * stride);
     if (!shape->has_pointers) {
         if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
@@ -571,11 +599,17 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
             return;
         size += buffer_size(typing, type, &object, offset);
     }
-    /* Behind a malloc header fields go on as if another value followed. */
-    bool exact = (!rest || base > 0) && offset == base && fits_class(size, shape->size);
+    const bool exact = offset == base && fills(shape, size) &&
+                       (!rest || is_repetition(heap, shape, &object, plan));
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     plan);
+        /* Where only an overflow bucket is left of a map: see gives_way(). */
+        if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET) {
+            struct reference array = *reference;
+            array.count = 0;
+            propose_array(typer, number, base, &array, plan);
+        }
         return;
     }
     struct region region = {.offset = offset, .type = reference->type, .source = reference->source};

@@ -87,7 +87,7 @@ static bool read_name(const struct reader *reader, uint64_t address, struct g2h_
         return false;
     struct cursor cursor = {at + 1, at + 3};
     *ret_flags = at[0];
-    if (reader->typing->release < SINCE_VARINT_NAMES) {
+    if (reader->typing->release.minor < SINCE_VARINT_NAMES) {
         size = (uint64_t)at[1] << 8 | at[2];
         cursor.at += 2;
     } else if (!cursor_uvarint(&cursor, &size)) {
@@ -207,7 +207,7 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size,
                    count = heap_word(heap, contents->data + parts + 2 * word);
-    const int release = reader->typing->release;
+    const int release = reader->typing->release.minor;
     const bool is_shifted = release >= SINCE_SHIFTED_OFFSET && release < SINCE_EMBEDDED_FLAG;
     VECTOR(struct type_field) fields = {0}; /* those of a part may come before */
     uint64_t end = 0;

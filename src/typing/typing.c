@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "types/runtime.h"
 #include "typing/typer.h"
 
 /* Objects of a task, and items: claims to follow. */
@@ -111,10 +110,9 @@ static struct go_release release_of(const struct typing *typing)
 static struct g2h_error *collect_types(struct typing *typing)
 {
     struct types *types = exe_types(typing->exe);
-    const struct go_release release = release_of(typing);
     struct runtime_types runtime;
+    typing->release = release_of(typing);
     typing->types = types;
-    typing->release = release.minor;
     typing->debug = exe_debug(typing->exe);
     struct g2h_error *error = typing_add_reflected(typing, types);
     if (!error)
@@ -123,7 +121,7 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = collect_locals(typing, types);
     if (error)
         return error;
-    runtime_types_init(&runtime, types, &release);
+    runtime_types_init(&runtime, types, &typing->release);
     if (!runtime_types_add(&runtime))
         error = &error_no_memory;
     runtime_types_deinit(&runtime);
@@ -294,12 +292,13 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-/* Whether nothing at all was known of an object before guessing began. */
+/* Whether no type of all of an object was known before guessing began. */
 static bool is_unknown(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
-           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+           ((claim & CLAIM_EXACT) == 0 ||
+            (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
 }
 
 static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
@@ -390,6 +389,16 @@ static struct g2h_error *find_types(struct run *run)
 
 /* ---- the sums ---- */
 
+/* Of its parts; NULL: it has none. */
+static const struct region *first_region(const struct typing *typing, uint32_t object)
+{
+    if (!typing_is_parted(typing, object))
+        return NULL;
+    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
+    const uint32_t first = map_get(&shard->first, object);
+    return first == MAP_NONE ? NULL : &shard->regions.data[first];
+}
+
 struct accounting {
     const struct typing *typing;
     const uint64_t *live;
@@ -416,7 +425,9 @@ static struct g2h_type_sum *sum_of(const struct typing *typing, uint32_t object,
     case OBJECT_UNTYPED:
         return &account->untyped;
     default:
-        return &account->sources[(typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT];
+        return &account->sources[typing->claims[object] != 0
+                                     ? (typing->claims[object] & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT
+                                     : first_region(typing, object)->source];
     }
 }
 
@@ -656,15 +667,6 @@ bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_
            ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }
 
-static const struct region *first_region(const struct typing *typing, uint32_t object)
-{
-    if (!typing_is_parted(typing, object))
-        return NULL;
-    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
-    const uint32_t first = map_get(&shard->first, object);
-    return first == MAP_NONE ? NULL : &shard->regions.data[first];
-}
-
 /* The first of an object's regions that has the word at offset; NULL where none has. */
 static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
 {
@@ -687,19 +689,28 @@ static const struct region *region_at(const struct typing *typing, uint32_t obje
     return &regions[from];
 }
 
+/* Whether what is smaller than the object shares it with others. */
+static bool is_tiny(const struct typing *typing, uint32_t object)
+{
+    const struct shape *shape = heap_shape(typing->heap, object);
+    return shape->size == TINY_BLOCK && !shape->has_pointers;
+}
+
 struct object_type typing_object(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     const struct region *region;
     if (typing_is_text(typing, object))
-        return (struct object_type){OBJECT_TEXT, TYPE_NONE, false};
+        return (struct object_type){OBJECT_TEXT, TYPE_NONE};
     if (claim == 0) {
         region = first_region(typing, object);
-        return region ? (struct object_type){OBJECT_PART, region->type, false}
-                      : (struct object_type){OBJECT_UNTYPED, TYPE_NONE, false};
+        return !region                   ? (struct object_type){OBJECT_UNTYPED, TYPE_NONE}
+               : is_tiny(typing, object) ? (struct object_type){OBJECT_TINY, region->type}
+                                         : (struct object_type){OBJECT_PART, region->type};
     }
-    const bool is_guess = (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS;
-    struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1, is_guess};
+    if ((claim & CLAIM_EXACT) == 0 && is_tiny(typing, object))
+        return (struct object_type){OBJECT_TINY, (claim & CLAIM_TYPE) - 1};
+    struct object_type result = {OBJECT_VALUE, (claim & CLAIM_TYPE) - 1};
     if ((claim & CLAIM_EXACT) == 0)
         result.form = OBJECT_PART;
     else if ((claim & CLAIM_ARRAY) != 0)

@@ -20,6 +20,7 @@
 #include "heap/heap.h"
 #include "heap/targets.h"
 #include "types/plan.h"
+#include "types/runtime.h"
 #include "typing/outside.h"
 
 /* Who says so: the first is trusted most. */
@@ -110,6 +111,7 @@ struct typing {
     struct g2h_exe *exe;
     const struct types *types;
     struct debug *debug;
+    struct go_release release; /* that the dump names, or the executable */
     struct plans plans;
     unsigned threads;
     uint32_t *claims; /* by object */
@@ -125,7 +127,6 @@ struct typing {
     debug_local_vector locals;
     debug_piece_vector pieces;
     struct outside outside;
-    int release;                 /* N of go1.N; 0: unknown */
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
     bool has_weak_handles;       /* the program may have weak pointers */
     VECTOR(struct itab_table) itab_tables;
@@ -175,6 +176,10 @@ uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object);
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
                                  struct g2h_type_account *ret);
 
+/* Values of less than so many bytes and without pointers share a slot (runtime/malloc.go:
+ * maxTinySize). */
+enum { TINY_BLOCK = 16 };
+
 /* What an object is, in the end. */
 struct object_type {
     enum {
@@ -182,10 +187,10 @@ struct object_type {
         OBJECT_VALUE, /* of type */
         OBJECT_ARRAY, /* of values of type */
         OBJECT_TEXT,  /* string data */
+        OBJECT_TINY,  /* a block that values smaller than it share, without pointers */
         OBJECT_PART,  /* its start, or some other part, is a value of type; the rest is unknown */
     } form;
     uint32_t type;
-    uint32_t is_guess; /* as wide as the others: they are given back in one register */
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
@@ -209,6 +214,14 @@ static inline bool typing_is_plain(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = typing->claims[object];
     return (claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) != (uint32_t)SOURCE_GUESS
+                                                                       << CLAIM_SOURCE_SHIFT;
+}
+
+/* Whether an object's type is a guess: the only one that fits. */
+static inline bool typing_is_guess(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = typing->claims[object];
+    return (claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) == (uint32_t)SOURCE_GUESS
                                                                        << CLAIM_SOURCE_SHIFT;
 }
 

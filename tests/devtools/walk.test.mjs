@@ -76,7 +76,7 @@ try {
 
   await test('Retainers of a main.Valuation: the local variable, its frame and its goroutine', async () =>
     assertWay(await retainersOf('main.Valuation'), [
-      /^v \(inlined main\.ask\)\? in main\.\(\*Server\)\.value\.gowrap1$/, /^\[\d+\] in goroutine \d+ \[chan send\] main\./,
+      /^v \(inlined main\.ask\)\? in main\.\(\*Server\)\.value\.gowrap1 main\.go:\d+$/, /^\[\d+\] in goroutine \d+ \[chan send\] main\./,
       /^\[\d+\] in \(goroutines\)$/, /^\[\d+\] in \(GC roots\)$/,
     ], 'in'));
 
@@ -108,7 +108,7 @@ try {
     await tab.expand(row => row.object === '(goroutines)');
     const frames = await tab.expand(row => / \[chan send\] /.test(row.object));
     assertWay(frames, [/^created by :: go statement in main\.\(\*Server\)\.value main\.go:\d+$/], '::');
-    const variables = await tab.expand(row => row.depth === 3 && row.object === 'main.(*Server).value.gowrap1');
+    const variables = await tab.expand(row => row.depth === 3 && /^main\.\(\*Server\)\.value\.gowrap1 main\.go:\d+$/.test(row.object));
     assertWay(variables, [/^v \(inlined main\.ask\)\? :: main\.Valuation$/], '::');
   });
 

@@ -84,4 +84,7 @@ for GOROOT in $goroots; do
 	program runtimes 19
 	program reflected 22
 	program itabs 22
+	program large 19
+	program churn 19
+	program paths 19
 done

@@ -6,23 +6,20 @@
 //   map[K]V                     what a map value points to; bucket<K,V> (classic), group<K,V>, table<K,V> (Swiss)
 //   chan T                      a channel's header, with its buffer where elements have no pointers
 //   func main.f.func1           a closure
-//   ptr64, noptr48              not known; ptr64 (T …): only a part is
-//   T?                          a guess
+//   ptr64, noptr48              not known; if only a part is, an edge "holds" leads to its type
+//   (tiny block)                values of less than 16 bytes without pointers
 //
 // The truth is what mallocgc was told: a type and a size, the type being the element's for arrays; or no type, for bytes
 // of strings, channels without pointers and the like.
 
 const pointless = /^(?:no)?ptr\d+$/;
-const partly = /^(?:no)?ptr\d+ \((.*?)(?: …)?\)$/s;
 
-/** What a class claims: {kind: untyped | string | partly | typed, name, guess}. */
-export function claimOf(name, nodeType) {
+/** What a class claims, with what edges say: {kind: untyped | string | tiny | partly | typed, name, guess}. */
+export function claimOf(name, nodeType, guess = false, part = '') {
   if (nodeType === 'string') return { kind: 'string', name: 'string', guess: false };
-  if (pointless.test(name)) return { kind: 'untyped', name: '', guess: false };
-  const part = partly.exec(name);
-  if (part) return { kind: 'partly', name: part[1], guess: part[1].endsWith('?') };
-  const guess = name.endsWith('?');
-  return { kind: 'typed', name: guess ? name.slice(0, -1) : name, guess };
+  if (name === '(tiny block)') return { kind: 'tiny', name, guess: false };
+  if (pointless.test(name)) return { kind: part ? 'partly' : 'untyped', name: part, guess: false };
+  return { kind: 'typed', name, guess };
 }
 
 /** One spelling of types that have several, and of those that snapshots rewrite. */
@@ -162,6 +159,10 @@ export class Judge {
     const r = this.allocation.row[object];
     if (r < 0) return { verdict: 'unverified', truth: '(no allocation)' };
     const type = this.truth.type[r], size = this.truth.size[r];
+    if (claim.kind === 'tiny' && this.allocation.parts[object] === 0) {
+      const truth = type < 0 ? (this.dump.pointers[object] ? '(no type)' : '(bytes)') : this.types[type].full;
+      return { verdict: size < 16 && (type < 0 || !this.types[type].pointers) ? 'right' : 'wrong', truth };
+    }
     if (this.allocation.parts[object] > 0) return this.tiny(claim);
     if (type < 0) return this.bytes(claim, size, object);
     const t = this.types[type];
@@ -169,7 +170,7 @@ export class Judge {
     const truthName = n > 1 ? `[]${t.full}` : t.full;
     const special = this.special(object, type, t, n, claim);
     if (special) return special;
-    const key = `${nameIndex} ${type} ${Math.min(n, 2)} ${claim.kind}`;
+    const key = `${nameIndex} ${type} ${Math.min(n, 2)} ${claim.kind === 'partly' ? claim.name : claim.kind}`;
     let found = this.cache.get(key);
     if (!found) {
       found = { verdict: this.plain(type, t, n, claim), truth: truthName };
@@ -179,7 +180,7 @@ export class Judge {
   }
 
   tiny(claim) {
-    if (claim.kind === 'string') return { verdict: 'right', truth: '(tiny block)' };
+    if (claim.kind === 'string' || claim.kind === 'tiny') return { verdict: 'right', truth: '(tiny block)' };
     const t = this.byName.get(spell(claim.name).replace(/^\[\]/, '')); // an array of it: its elements count
     return { verdict: t !== undefined && this.types[t].pointers ? 'wrong' : 'unverified', truth: '(tiny block)' };
   }

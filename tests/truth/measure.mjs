@@ -33,9 +33,10 @@ function open(truthFile, dumpFile, snapshotFile) {
   for (let n = 0; n < snapshot.count; n++) if (snapshot.isObject(n)) object[n] = dump.at(snapshot.address(n));
   const claims = new Map();
   const claim = (n) => {
-    const key = snapshot.node.name[n] * 32 + snapshot.node.type[n];
+    const guess = snapshot.isGuess(n), part = snapshot.partOf(n);
+    const number = (snapshot.node.name[n] * 32 + snapshot.node.type[n]) * 2 + guess, key = part ? `${number} ${part}` : number;
     let found = claims.get(key);
-    if (!found) claims.set(key, found = claimOf(snapshot.className(n), snapshot.nodeTypes[snapshot.node.type[n]]));
+    if (!found) claims.set(key, found = claimOf(snapshot.className(n), snapshot.nodeTypes[snapshot.node.type[n]], guess, part));
     return found;
   };
   return { dump, truth, snapshot, allocation, judge, object, claim };

@@ -77,6 +77,13 @@ export function readSnapshot(path) {
   const strings = JSON.parse(bytes.toString('utf8', stringsAt).replace(/\}\s*$/, ''));
   const tool = header.go2heapsnapshot;
 
+  const guess = strings.indexOf('type is a guess'), holds = strings.indexOf('holds'), weak = meta.edge_types[E.type].indexOf('weak');
+  const remark = (n, name) => {
+    for (let e = node.first[n]; e < node.first[n + 1]; e++) {
+      if (edge.name[e] === name && edge.type[e] === weak && node.id[edge.to[e]] % 2 === 0) return e;
+    }
+    return -1;
+  };
   const arenaOf = new Map((tool.id_arenas ?? []).map(([address, slot]) => [slot, Number(address)]));
   const base = Number(tool.id_base);
   return { path, header, tool, node, edge, strings, count: nodeCount,
@@ -89,6 +96,12 @@ export function readSnapshot(path) {
     },
     isObject: (n) => node.id[n] % 2 === 1,
     className: (n) => strings[node.name[n]],
+    /** What edges say beside an object's class: that it is a guess; the type of what is known of a part. */
+    isGuess: (n) => remark(n, guess) >= 0,
+    partOf(n) {
+      const e = remark(n, holds);
+      return e < 0 ? '' : strings[node.name[edge.to[e]]];
+    },
     edgeName(e) {
       const type = this.edgeTypes[edge.type[e]];
       return type === 'element' || type === 'hidden' ? `[${edge.name[e]}]` : strings[edge.name[e]];

@@ -73,14 +73,16 @@ for goroot in $goroots; do
 		check "$heap" stripped 1
 	done
 	# Two dumps of one process: what has survived has the same class.
-	at=$build/$release/httpserver/plain
-	check httpserver plain 2
-	# shellcheck disable=SC2086  # node has options
-	if $node "$here/measure.mjs" --pair --json "$at/pair.json" --min changed=0.1 --truth "$at/1.truth" --dump "$at/1.dump" --snapshot "$at/1.heapsnapshot" \
-		--truth2 "$at/2.truth" --dump2 "$at/2.dump" --snapshot2 "$at/2.heapsnapshot" >"$at/pair.txt" 2>&1; then
-		echo "ok - $release httpserver: $(head -n 1 "$at/pair.txt")"
-	else
-		echo "not ok - $release httpserver: $(head -n 1 "$at/pair.txt")"
-		sed -n 's/^/# /; 2,20p' "$at/pair.txt"
-	fi
+	for variant in plain stripped; do
+		at=$build/$release/httpserver/$variant
+		check httpserver "$variant" 2
+		# shellcheck disable=SC2086  # node has options
+		if $node "$here/measure.mjs" --pair --json "$at/pair.json" --min changed=0 --truth "$at/1.truth" --dump "$at/1.dump" --snapshot "$at/1.heapsnapshot" \
+			--truth2 "$at/2.truth" --dump2 "$at/2.dump" --snapshot2 "$at/2.heapsnapshot" >"$at/pair.txt" 2>&1; then
+			echo "ok - $release httpserver $variant: $(head -n 1 "$at/pair.txt")"
+		else
+			echo "not ok - $release httpserver $variant: $(head -n 1 "$at/pair.txt")"
+			sed -n 's/^/# /; 2,20p' "$at/pair.txt"
+		fi
+	done
 done

@@ -59,7 +59,7 @@ function edgesTo(to) {
   return incoming.get(to) ?? [];
 }
 const describe = (n) => `${snapshot.nodeTypes[node.type[n]]} ${snapshot.className(n).slice(0, 120)}`;
-const claim = (n) => claimOf(snapshot.className(n), snapshot.nodeTypes[node.type[n]]);
+const claim = (n) => claimOf(snapshot.className(n), snapshot.nodeTypes[node.type[n]], snapshot.isGuess(n), snapshot.partOf(n));
 
 // ---- objects
 
@@ -69,6 +69,7 @@ const required = (source) => source === 'any' || dwarf;
 function verdict(object, n) {
   const c = claim(n);
   if (c.kind === 'untyped') return 'untyped';
+  if (c.kind === 'tiny') return object.tiny ? 'right' : 'wrong';
   const classes = object.classes.map(spell);
   if (c.kind === 'string') {
     if (!classes.includes('(string)')) return object.tiny || !dump.pointers[dump.at(snapshot.address(n))] ? 'untyped' : 'wrong';
@@ -181,7 +182,7 @@ for (const parameter of dwarf ? [false, true] : []) {
     const goroutine = byId.get(2 ** 30 + 2 * want.goroutine);
     const stack = goroutine === undefined ? [] : [...edgesOf(goroutine)].filter((e) => typeOf(e) === 'element').map((e) => edge.to[e]);
     // Parameters lie in the caller's frame, or in the function's own.
-    const frames = stack.filter((n) => snapshot.className(n) === want.function);
+    const frames = stack.filter((n) => snapshot.className(n).replace(/ [^ ]+:\d+$/, '') === want.function);
     const places = frames.flatMap((n) => [n, ...(parameter ? [stack[stack.indexOf(n) + 1]] : [])]).filter((n) => n !== undefined);
     const edges = places.flatMap((n) => [...edgesOf(n)].filter((e) => edge.to[e] === to.n));
     if (!edges.some((e) => fits(bareName(e), want.variable, parameter))) {

@@ -210,6 +210,34 @@ static void limits_of_text(void **state)
     text_deinit(&text);
 }
 
+/* Import paths as Go's linker escapes them; nothing else looks like that. */
+static void escaped_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *shown;
+    } cases[] = {
+        {"gopkg.in/yaml%2ev2.(*Decoder).Decode", "gopkg.in/yaml.v2.(*Decoder).Decode"},
+        {"main.Box[*a.b/c%2ed.T,e%2ef.U]", "main.Box[*a.b/c.d.T,e.f.U]"},
+        {"a%20b%22%25%0a.f", "a b\"%\n.f"},
+        {"a/%c3%a9.f", "a/\xc3\xa9.f"},
+        {"a/%ff.f", "a/\xef\xbf\xbd.f"},
+        {"%", "%"},
+        {"100%", "100%"},
+        {"%2", "%2"},
+        {"%2E%41%zz%%2e", "%2E%41%zz%."},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct text text = {0};
+        text_append_symbol(&text, (const uint8_t *)cases[i].name, strlen(cases[i].name), 100);
+        assert_int_equal(text.size, strlen(cases[i].shown));
+        if (text.size > 0)
+            assert_memory_equal(text.data, cases[i].shown, text.size);
+        text_deinit(&text);
+    }
+}
+
 /* ---- classes of objects ---- */
 
 static void classes_without_types(void **state)
@@ -434,6 +462,7 @@ int main(void)
         cmocka_unit_test(long_names),
         cmocka_unit_test(cut_names_are_one_string),
         cmocka_unit_test(limits_of_text),
+        cmocka_unit_test(escaped_paths),
         cmocka_unit_test(classes_without_types),
         cmocka_unit_test(classes_of_1_3),
         cmocka_unit_test(edges_by_offset),

@@ -162,6 +162,93 @@ static void believes_what_fits(void **state)
     judged(4, OBJECT_UNTYPED, 0);
 }
 
+/* Slots of 16 bytes without pointers: values that are smaller share them. */
+static void tiny_values_share_a_block(void **state)
+{
+    (void)state;
+    begin("go1.19");
+    for (unsigned i = 0; i < 7; i++)
+        add(HEAP + 16 * i, 16, NULL, 0, NULL);
+    const uint32_t numbers = type_struct(&types, "main.numbers", 16);
+    type_field(&types, "a", word, 0);
+    type_field(&types, "b", word, 8);
+    load();
+    refer(HEAP, word, SOURCE_INTERFACE);        /* one at the start */
+    refer(HEAP + 16 + 8, word, SOURCE_POINTER); /* behind it */
+    refer(HEAP + 32, numbers, SOURCE_POINTER);  /* all of it … */
+    refer(HEAP + 32, word, SOURCE_POINTER);     /* … and its first field */
+    refer_array(HEAP + 48, word, 2);            /* all of it */
+    refer_array(HEAP + 64, word, 1);            /* not all */
+    refer(HEAP + 80, word, SOURCE_POINTER);     /* beside a string */
+    refer_text(HEAP + 80 + 8, 5);
+    judge();
+    judged(0, OBJECT_TINY, word);
+    judged(1, OBJECT_TINY, word);
+    judged(2, OBJECT_VALUE, numbers);
+    judged(3, OBJECT_ARRAY, word);
+    judged(4, OBJECT_TINY, word);
+    judged(5, OBJECT_TEXT, 0);
+    judged(6, OBJECT_UNTYPED, 0);
+}
+
+/* From Go 1.22 on the field list of a value over 32 KB goes on as if others followed. */
+static void large_values_are_repeated(void **state)
+{
+    (void)state;
+    enum { SIZE = 32768, SLOT = 40960 };
+    uint64_t *header = calloc(1, SIZE);
+    assert_non_null(header);
+    for (int old = 0; old < 2; old++) {
+        begin(old ? "go1.21.1" : "go1.22.1");
+        const uint32_t large = type_struct(&types, "main.large", SIZE + 1000),
+                       largest = type_struct(&types, "main.largest", SIZE);
+        types.list.data[large].first_field = types.list.data[largest].first_field;
+        type_field(&types, "p", pointer, 0);
+        types.list.data[large].field_count = 1;
+        add(HEAP, SLOT, NULL, 2, (uint64_t[]){0, SIZE + 1000});
+        add(HEAP + SLOT, SLOT, NULL, 2, (uint64_t[]){0, SIZE + 1008});
+        add(HEAP + 2 * SLOT, SIZE, NULL, 1, (uint64_t[]){0}); /* as large as slots with a header */
+        header[0] = 0x4a0000;
+        add(HEAP + 3 * SLOT, SIZE, header, 1, (uint64_t[]){8});
+        load();
+        refer(HEAP, large, SOURCE_POINTER);
+        refer(HEAP + SLOT, large, SOURCE_POINTER);
+        refer(HEAP + 2 * SLOT, largest, SOURCE_POINTER);
+        judge();
+        judged(0, old ? OBJECT_PART : OBJECT_VALUE, large);
+        judged(1, OBJECT_PART, large);
+        judged(2, OBJECT_VALUE, largest);
+        assert_false(heap_has_malloc_header(typing.heap, heap_shape(typing.heap, 2)));
+        assert_int_equal(heap_has_malloc_header(typing.heap, heap_shape(typing.heap, 3)), !old);
+        if (!old) {
+            end(state);
+            start(state);
+        }
+    }
+    free(header);
+}
+
+/* What is known of an object's start does not keep a guess from being its class, if that begins so;
+ * the other way round neither. */
+static void guesses_complete_what_is_known(void **state)
+{
+    (void)state;
+    begin("go1.19");
+    for (unsigned i = 0; i < 3; i++)
+        add(HEAP + 24 * i, 24, NULL, 2, (uint64_t[]){8, 16});
+    load();
+    refer(HEAP, word, SOURCE_POINTER);
+    refer(HEAP, list, SOURCE_GUESS);
+    refer(HEAP + 24, list, SOURCE_GUESS);
+    refer(HEAP + 24, word, SOURCE_POINTER);
+    refer(HEAP + 48, list, SOURCE_GUESS);
+    judge();
+    for (uint32_t i = 0; i < 3; i++) {
+        judged(i, OBJECT_VALUE, list);
+        assert_true(typing_is_guess(&typing, i));
+    }
+}
+
 static void arrays_may_end_within_an_element(void **state)
 {
     (void)state;
@@ -442,6 +529,9 @@ int main(void)
 {
     const struct CMUnitTest typing_tests[] = {
         TEST(believes_what_fits),
+        TEST(tiny_values_share_a_block),
+        TEST(large_values_are_repeated),
+        TEST(guesses_complete_what_is_known),
         TEST(arrays_may_end_within_an_element),
         TEST(parts_are_known_by_their_place),
         TEST(values_stand_behind_a_malloc_header),

@@ -61,6 +61,17 @@ func Goroutines(name string, count int) {
 	Add(Expectation{Kind: "goroutines", What: name, Count: count})
 }
 
+// Nodes: so many nodes, of objects or not, have a name that the regular expression matches as a whole.
+func Nodes(name string, count int) { Add(Expectation{Kind: "nodes", What: name, Count: count}) }
+
+// NoNodes: none has.
+func NoNodes(name string) { Add(Expectation{Kind: "nodes", What: name}) }
+
+// Edges: an edge of this name leads from so many objects of the class to a node of a name that the expression matches.
+func Edges(class, edge, name string, count int) {
+	Add(Expectation{Kind: "edges", Class: class, Edge: edge, What: name, Count: count})
+}
+
 // Release is N of go1.N.
 func Release() int {
 	found := regexp.MustCompile(`go1\.(\d+)`).FindStringSubmatch(runtime.Version())
@@ -88,9 +99,13 @@ func Size(usual int) int {
 	return usual
 }
 
-// Dump writes the heap as N.dump.
+// Dump writes the heap as N.dump. Before the first one garbage is collected, and never again: an object that is in both
+// dumps is the same.
 func Dump(n int) {
-	runtime.GC()
+	if n == 1 {
+		runtime.GC()
+		debug.SetGCPercent(-1)
+	}
 	file, err := os.Create(filepath.Join(Directory(), strconv.Itoa(n)+".dump"))
 	check(err)
 	debug.WriteHeapDump(file.Fd())

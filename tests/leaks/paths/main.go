@@ -1,0 +1,51 @@
+// Names of a package whose path the linker escapes, wherever they are shown; and the lines of frames and closures.
+package main
+
+import (
+	"runtime"
+	"strings"
+	"time"
+
+	"leaks/expect"
+	"leaks/paths/yaml.v2"
+)
+
+func init() { runtime.MemProfileRate = 1 }
+
+var decoders []*yaml.Decoder
+
+type box[T any] struct{ inside, other T }
+
+var boxed []*box[*yaml.Node]
+
+func main() {
+	started := make(chan bool)
+	for _, name := range strings.Fields("first second last") {
+		d := &yaml.Decoder{}
+		decoders = append(decoders, d)
+		go d.Decode(name, started)
+		<-started
+		<-started
+	}
+	boxed = append(boxed, &box[*yaml.Node]{inside: &yaml.Node{}})
+	time.Sleep(10 * time.Millisecond)
+	const pkg = `leaks/paths/yaml\.v2`
+	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Node`, Count: 3, DWARF: true})
+	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Decoder`, Count: 3, DWARF: true})
+	expect.Add(expect.Expectation{Kind: "objects", Class: `main\.box\[\*` + pkg + `\.Node\]`, Count: 1, DWARF: true})
+	expect.Objects(`func `+pkg+`\.\(\*Decoder\)\.Decode\.func1`, 3)
+	expect.Edges(`func `+pkg+`\.\(\*Decoder\)\.Decode\.func1`, `defined at`, `decoder\.go:21`, 3)
+	expect.Goroutines(`\] main\.main\.(func1|gowrap1)$`, 3)
+	expect.Goroutines(`\] `+pkg+`\.\(\*Decoder\)\.Decode\.(func2|gowrap1)$`, 3)
+	expect.Nodes(`go statement in `+pkg+`\.\(\*Decoder\)\.Decode decoder\.go:25`, 1)
+	expect.Nodes(pkg+`\.\(\*Decoder\)\.Decode decoder\.go:27`, 3)
+	expect.Nodes(pkg+`\.\(\*Decoder\)\.(wait|Decode\.gowrap1) decoder\.go:33`, 3)
+	expect.Nodes(pkg+`\.\(\*Decoder\)\.Decode decoder\.go:20 ← .*`, 1)
+	expect.Global("leaks/paths/yaml.v2", "Last", `map\[string\]\*`+pkg+`\.Decoder`)
+	expect.NoNodes(`.*%2e.*`)
+	expect.Dump(1)
+	expect.Done()
+	// The profile is kept only where it can be asked for.
+	runtime.MemProfile(nil, false)
+	runtime.KeepAlive(decoders)
+}
