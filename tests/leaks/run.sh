@@ -85,6 +85,6 @@ for GOROOT in $goroots; do
 	program reflected 22
 	program itabs 22
 	program large 19
-	program churn 19
+	program churn 19 stripped
 	program paths 19
 done
