@@ -198,7 +198,7 @@ static void account_graph(const struct g2h_heap *heap, const struct g2h_graph *g
     line("  of no object in the dump", account->samples_missed, "", "");
     fprintf(stderr, "reachability\n");
     line("objects that nothing holds", account->unreachable_objects, "",
-         may_have_cleanups(heap, graph) ? "garbage since the last collection, or of cleanups"
+         may_have_cleanups(heap, graph) ? "garbage since the last collection, or cleanups"
                                         : "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     fprintf(stderr, "snapshot\n");

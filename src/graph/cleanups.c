@@ -120,6 +120,14 @@ static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_
     return marker_drain(gatherer->marker);
 }
 
+/* Whether a closure is what a go or defer statement has been made into. */
+static bool is_wrapper(const struct types *types, uint32_t type)
+{
+    size_t size;
+    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    return memmem(name, size, ".gowrap", 7) || memmem(name, size, ".deferwrap", 10);
+}
+
 /* What is called, if it is a closure. There cannot be more of them than there are cleanups; and a
  * function of which others are held is used for something else, and these are garbage. */
 static struct g2h_error *hold_functions(struct gatherer *gatherer)
@@ -137,7 +145,8 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     struct g2h_error *error = NULL;
     for (size_t i = 0; i < typing->cleanup_parts.count && left > 0 && !error; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
-        if (part->kind != CLEANUP_FUNCTION || is_held(gatherer, part) || is_used[part->type + 1])
+        if (part->kind != CLEANUP_FUNCTION || is_held(gatherer, part) || is_used[part->type + 1] ||
+            is_wrapper(typing->types, part->type))
             continue;
         left--;
         error = hold(gatherer, part);

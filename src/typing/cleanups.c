@@ -350,6 +350,8 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
     if (claim != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->role == ROLE_CLOSURE)
         return is_cleanup(typing, object, &record) || typing->release.minor < SINCE_BOXES ||
                add_part(typing, object, (claim & CLAIM_TYPE) - 1, CLEANUP_FUNCTION);
+    if (gatherer->boxes.count == 0 && heap_object_size(typing->heap, object) != TINY)
+        return true; /* no need to look */
     heap_object(typing->heap, object, &record);
     if (typing->has_weak_handles && !object_has_pointers(typing->heap, object) &&
         is_handle(typing, &record)) {
