@@ -80,11 +80,11 @@ for GOROOT in $goroots; do
 	linked static
 	program stack 19
 	program blocked 19 stripped
-	program cleanups 24
-	program runtimes 19
-	program reflected 22
-	program itabs 22
-	program large 19
+	program cleanups 24 stripped
+	program runtimes 19 stripped
+	program reflected 22 stripped
+	program itabs 22 stripped
+	program large 19 stripped
 	program churn 19 stripped
-	program paths 19
+	program paths 19 stripped
 done
