@@ -36,6 +36,17 @@ bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                           node_synthetic(*ret));
 }
 
+bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
+                              enum id_kind kind, uint64_t key, uint32_t name, uint32_t *ret)
+{
+    struct g2h_graph *graph = builder->graph;
+    struct synthetic synthetic = {.name = name};
+    *ret = (uint32_t)graph->synthetics.count;
+    return ids_synthetic(&graph->ids, kind, key, &synthetic.id) &&
+           vector_push(&graph->synthetics, synthetic) &&
+           graph_add_edge(graph, node_synthetic(group), EDGE_ELEMENT, index, node_synthetic(*ret));
+}
+
 /* An edge to the object that value points to, if there is one; the edge's name is the builder's
  * text. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,

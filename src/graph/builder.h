@@ -29,6 +29,7 @@ struct builder {
     struct map goroutine_by_g; /* address of a g → goid, of those below 2^32 */
     struct map creation_sites; /* pc → node */
     struct map threads;        /* address of an m → node */
+    struct map frame_names;    /* hash of function and pc → string */
     struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
     uint64_t newest_wait;      /* of all goroutines: the dump is not older */
 };
@@ -63,6 +64,10 @@ bool builder_add_group(struct builder *builder, uint32_t parent, const char *nam
 /* A node of some kind, named by the builder's text and numbered index in its group. */
 bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index, enum id_kind kind,
                         uint64_t key, uint32_t *ret);
+
+/* The same, of a node whose name is a string already. */
+bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
+                              enum id_kind kind, uint64_t key, uint32_t name, uint32_t *ret);
 
 /* An edge to the object that value points to, if there is one; its name is the builder's text, or
  * name. */

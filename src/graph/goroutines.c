@@ -163,6 +163,23 @@ static uint64_t place_of(const struct g2h_stackframe *frame, const struct g2h_st
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
 
+/* The name of a frame that stands at pc: thousands of goroutines stand in the same places. */
+static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
+                       uint32_t *ret)
+{
+    const uint64_t key = map_hash(pc) + map_hash_bytes(function->data, (size_t)function->size);
+    *ret = map_get(&builder->frame_names, key);
+    if (*ret != MAP_NONE)
+        return true;
+    builder->text.size = 0;
+    builder_append(builder, function);
+    builder_append_line(builder, pc);
+    return !builder->text.failed &&
+           name_intern(&builder->graph->strings, (const uint8_t *)builder->text.data,
+                       builder->text.size, ret) &&
+           map_put(&builder->frame_names, key, *ret, ret);
+}
+
 /* Frame number `number`; callee is NULL for the topmost one. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_place *place,
                                    uint32_t number, const struct g2h_stackframe *frame,
@@ -171,13 +188,11 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
     uint64_t offset, value;
-    uint32_t node, first;
+    uint32_t node, first, name;
 
-    TRY(builder_text(builder, ""));
-    builder_append(builder, &frame->function);
-    builder_append_line(builder, place_of(frame, callee));
-    TRY(builder_add_member(builder, place->goroutine, place->depth, ID_FRAME,
-                           place->goid << 24 | place->height, &node));
+    TRY(frame_name(builder, &frame->function, place_of(frame, callee), &name) &&
+        builder_add_named_member(builder, place->goroutine, place->depth, ID_FRAME,
+                                 place->goid << 24 | place->height, name, &node));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
         name_word(builder, frame, callee, offset);

@@ -181,6 +181,7 @@ struct g2h_error *graph_add_roots(struct g2h_graph *graph)
     map_deinit(&builder.goroutine_by_g);
     map_deinit(&builder.creation_sites);
     map_deinit(&builder.threads);
+    map_deinit(&builder.frame_names);
     map_deinit(&builder.frame_by_sp);
     return error;
 }
