@@ -26,7 +26,9 @@ on_terminal 'go2heapsnapshot good.dump >out'
 equal "a terminal as stderr: exit 0" "$status" 0
 wrote "a terminal as stderr: the same bytes" good.heapsnapshot
 shown=$(cat shown)
-equal "a terminal as stderr: begins with progress" "${shown:0:23}" "${clear}reading   0 %, 0 MB"
+# How far reading is when it is first shown depends on the machine.
+equal "a terminal as stderr: begins with progress" "$(sed -E 's/[0-9]+ %, [0-9]+/N %, N/; s/ +/ /g' <<<"${shown:0:23}")" \
+	"${clear}reading N %, N MB"
 equal "a terminal as stderr: ends with a clean line" "${shown: -4}" "$clear"
 check "a terminal as stderr: one line, written over" [ "$(wc -l <shown)" -eq 0 ]
 on_terminal 'go2heapsnapshot -o file.heapsnapshot good.dump'
