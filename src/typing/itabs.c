@@ -82,19 +82,19 @@ static bool add_type(struct types *types, uint64_t size, uint32_t *ret)
 struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types)
 {
     const struct g2h_heap *heap = typing->heap;
+    uint32_t type_of_size[64]; /* by the exponent: sizes are powers of 2 */
     if (heap->itabs.count == 0)
         return NULL;
+    memset(type_of_size, 0xff, sizeof(type_of_size));
     for (uint32_t object = 0; object < heap->object_count; object++) {
-        struct itab_table table = {object, TYPE_NONE};
         const uint64_t size = table_size(heap, object);
-        for (size_t i = 0; i < typing->itab_tables.count && size > 0; i++)
-            if (types->list.data[typing->itab_tables.data[i].type].size ==
-                (2 + size) * types->pointer_size)
-                table.type = typing->itab_tables.data[i].type;
         if (size == 0)
             continue;
-        if ((table.type == TYPE_NONE && !add_type(types, size, &table.type)) ||
-            !vector_push(&typing->itab_tables, table))
+        uint32_t *type = &type_of_size[__builtin_ctzll(size)];
+        if (*type == TYPE_NONE && !add_type(types, size, type))
+            return &error_no_memory;
+        const struct itab_table table = {object, *type};
+        if (!vector_push(&typing->itab_tables, table))
             return &error_no_memory;
     }
     return NULL;
