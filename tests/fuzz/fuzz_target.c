@@ -42,7 +42,7 @@ int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
         error = g2h_graph_build(heap, &graph_options, &graph);
     }
     if (!error)
-        message_size(input, graph, &graph_options);
+        message_size(input, heap, graph, &graph_options);
     if (!error)
         error = g2h_write_heapsnapshot(graph, &output_options);
     if (!error)
