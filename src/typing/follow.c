@@ -219,9 +219,6 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
             if (leaf->is_string != typer->texts_only)
                 continue;
             const struct type *type = type_of(typer->typing, leaf->type);
-            /* A type that the program made, not what the interface holds. */
-            if (type->kind == TYPE_INTERFACE && words[j] == leaf->offset)
-                continue;
             /* As typer_follow() does it: nearly all leaves are of these two kinds. */
             if (type->kind == TYPE_STRING) {
                 typer_refer(typer, REFERENCE_TEXT, value,

@@ -102,7 +102,7 @@ func main() {
 	expect.Objects(`\[7\]\*main\.ofArray`, n)
 	expect.Objects(`main\.ofChan`, n)
 	expect.Objects(`chan \*main\.ofChan`, n)
-	expect.Untyped(1)
+	expect.Untyped(0.5)
 	expect.Done()
 	runtime.KeepAlive(maps)
 }

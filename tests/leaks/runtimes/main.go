@@ -47,6 +47,6 @@ func main() {
 	expect.Dump(1)
 	expect.Objects(`main\.Buffer`, 11*n)
 	expect.Add(expect.Expectation{Kind: "objects", Class: `\[\]sync\.poolLocal`, Count: 11, DWARF: true})
-	expect.Untyped(1)
+	expect.Untyped(0.5)
 	expect.Done()
 }
