@@ -91,7 +91,7 @@ try {
   await tab.expand(row => row.object === '(GC roots)');
   await tab.expand(row => row.object === '(goroutines)');
   await tab.expand(row => /\[chan send\]/.test(row.object));
-  await tab.expand(row => row.depth === 3 && row.object === 'main.(*Server).value.gowrap1');
+  await tab.expand(row => row.depth === 3 && row.object.startsWith('main.(*Server).value.gowrap1 '));
   await picture('containment');
 
   await tab.perspective('Summary');
