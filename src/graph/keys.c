@@ -142,23 +142,9 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
 
 /* ---- keys ---- */
 
-/* Memory of the process: of an object, or what the executable has of it; NULL where neither has. */
 static const uint8_t *memory_at(const struct key_reader *key, uint64_t address, uint64_t size)
 {
-    const struct g2h_heap *heap = key->names->heap;
-    uint32_t found = key->hint;
-    struct g2h_object object;
-    if (found == UINT32_MAX || address - heap_address(heap, found) >= heap_object_size(heap, found))
-        found = heap_find(heap, address);
-    if (found == UINT32_MAX)
-        return key->names->exe ? image_at(exe_image(key->names->exe),
-                                          address - exe_slide(key->names->exe), size)
-                               : NULL;
-    heap_object(heap, found, &object);
-    const uint64_t offset = address - heap_address(heap, found);
-    return offset <= object.contents.size && size <= object.contents.size - offset
-               ? object.contents.data + offset
-               : NULL;
+    return typing_memory(key->names->typing, address, size, key->hint);
 }
 
 static uint64_t read_unsigned(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)

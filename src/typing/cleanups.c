@@ -55,25 +55,6 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
     return NULL;
 }
 
-uint64_t typing_word(const struct typing *typing, uint64_t address)
-{
-    const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, slide = exe_slide(typing->exe);
-    const uint32_t number = heap_find(heap, address);
-    if (number != UINT32_MAX) {
-        struct g2h_object object;
-        const uint64_t offset = address - heap_address(heap, number);
-        heap_object(heap, number, &object);
-        return object.contents.size >= word && offset <= object.contents.size - word
-                   ? heap_word(heap, object.contents.data + offset)
-                   : 0;
-    }
-    const struct image *image = exe_image(typing->exe);
-    const uint8_t *at = image_at(image, address - slide, word);
-    const uint64_t value = at ? image_word(image, at) : 0;
-    return value == 0 ? 0 : value + slide;
-}
-
 /* What is between the brackets of "func(T)"; false where a type is no such function. */
 static bool parameter_of(const struct types *types, uint32_t type, const char **ret_text,
                          size_t *ret_size)

@@ -48,20 +48,9 @@ struct name {
 
 /* ---- memory ---- */
 
-/* So many bytes of an object or of the executable's file; NULL. */
 static const uint8_t *memory_at(const struct reader *reader, uint64_t address, uint64_t size)
 {
-    const struct g2h_heap *heap = reader->typing->heap;
-    const uint32_t number = heap_find(heap, address);
-    struct g2h_object object;
-    if (number == UINT32_MAX)
-        return image_at(exe_image(reader->typing->exe), address - exe_slide(reader->typing->exe),
-                        size);
-    heap_object(heap, number, &object);
-    const uint64_t offset = address - heap_address(heap, number);
-    return offset <= object.contents.size && size <= object.contents.size - offset
-               ? object.contents.data + offset
-               : NULL;
+    return typing_memory(reader->typing, address, size, UINT32_MAX);
 }
 
 static uint32_t u32_of(const struct g2h_heap *heap, const uint8_t *at)

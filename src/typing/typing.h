@@ -164,8 +164,14 @@ const struct debug_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset);
 
-/* A word of the process, of an object or of what the executable has in its file; 0 where neither
- * has it. */
+/* ---- memory of the process: memory.c ---- */
+
+/* So many bytes at an address, of an object or of what the executable has in its file; NULL where
+ * neither has them. hint: an object that they may be in, UINT32_MAX. */
+const uint8_t *typing_memory(const struct typing *typing, uint64_t address, uint64_t size,
+                             uint32_t hint);
+
+/* A word of it, as the process has it; 0 where there is none. */
 uint64_t typing_word(const struct typing *typing, uint64_t address);
 
 /* The code of the function that the cleanup of a closure calls; 0 where that is not known, as since
