@@ -168,7 +168,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                 fprintf(stderr, "go2heapsnapshot: -o takes a file's name, not ''\n%s", hint);
                 return false;
             }
-            ret->output = optarg;
+            ret->output = strcmp(optarg, "-") == 0 ? NULL : optarg; /* standard output */
             break;
         case 'z':
             ret->gzip = true;

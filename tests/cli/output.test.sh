@@ -51,6 +51,10 @@ check "-o app.json, but the input is no dump: the name is not the matter" [ "$(w
 run go2heapsnapshot -o own.dump own.dump
 said "-o onto the dump itself" 1 "go2heapsnapshot: own.dump: is the dump itself; give the snapshot another name"
 check "-o onto the dump itself: it is as it was" cmp good.dump own.dump
+run go2heapsnapshot -o - good.dump
+equal "-o -: exit 0" "$status" 0
+wrote "-o -: to stdout" good.heapsnapshot
+check "-o -: no file of that name" [ ! -e ./- ]
 run go2heapsnapshot -o '' good.dump
 said "-o without a name" 2 "go2heapsnapshot: -o takes a file's name, not ''
 Try 'go2heapsnapshot --help'."
