@@ -48,7 +48,7 @@ struct g2h_account {
     uint64_t objects, object_bytes; /* kept; bytes are the sum of the slots' sizes */
     uint64_t phantoms,
         phantom_bytes;    /* left out: bitmaps at the end of a span, which are no objects */
-    uint64_t misplaced;   /* left out: their addresses are none of an allocation slot (damage) */
+    uint64_t misplaced;   /* left out: where no allocation slot is, or larger than the heap (damage) */
     uint64_t overlapping; /* left out: they overlap the next object (damage) */
     uint64_t
         short_objects; /* kept, but not all of their contents is in the file (2 GiB and more) */

@@ -3,6 +3,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+uint64_t map_seed[3];
+
+/* Before anybody can have a map: all threads of a process have the same seed. */
+__attribute__((constructor)) static void choose_seed(void)
+{
+    if (getrandom(map_seed, sizeof(map_seed), GRND_NONBLOCK) != (ssize_t)sizeof(map_seed)) {
+        struct timespec now; /* a kernel without, or one that has just started */
+        clock_gettime(CLOCK_REALTIME, &now);
+        map_seed[0] ^= (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
+        map_seed[1] ^= (uint64_t)(uintptr_t)&now * 0x9e3779b97f4a7c15;
+        map_seed[2] ^= (uint64_t)(uintptr_t)malloc * 0xd1342543de82ef95;
+    }
+    for (size_t i = 1; i < 3; i++)
+        map_seed[i] |= (uint64_t)1 << 63 | 1; /* factors: neither small nor even */
+}
 
 static struct map_entry *find(struct map_entry *entries, size_t mask, uint64_t key)
 {

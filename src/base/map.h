@@ -18,39 +18,64 @@ struct map {
 
 #define MAP_NONE UINT32_MAX
 
-/* A good mixer of 64 bits into 64 (the finaliser of splitmix64). */
+/*
+ * Random, and another in every run: who writes a dump cannot choose keys that collide. So nothing
+ * that is put out may depend on a hash, nor on the order of a table; ids have hashes of their own
+ * (graph/ids.h).
+ */
+extern uint64_t map_seed[3];
+
+/* All bits of a product of 128 bits, folded into 64. */
+static inline uint64_t map_fold(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    const wide product = (wide)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+    const uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), high = (a >> 32) * (b >> 32);
+    const uint64_t one = (a >> 32) * (b & UINT32_MAX), other = (a & UINT32_MAX) * (b >> 32);
+    const uint64_t middle = (low >> 32) + (one & UINT32_MAX) + (other & UINT32_MAX);
+    return (a * b) ^ (high + (one >> 32) + (other >> 32) + (middle >> 32));
+#endif
+}
+
+/* Folded once, keys in a row would meet in some slots with one seed of a hundred. */
 static inline uint64_t map_hash(uint64_t key)
 {
-    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
-    key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
-    return key ^ (key >> 31);
+    return map_fold(map_fold(key ^ map_seed[0], map_seed[1]), map_seed[2]);
 }
 
-/* FNV-1a: a key for a text. The same in every run, so ids may be made of it. */
-static inline uint64_t map_hash_bytes(const void *data, size_t size)
+/* A key for two numbers; that two pairs have the same one does not happen. */
+static inline uint64_t map_hash_pair(uint64_t one, uint64_t other)
 {
-    const uint8_t *bytes = data;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash;
+    return map_fold(map_fold(one ^ map_seed[0], map_seed[1]) ^ other, map_seed[2]);
 }
 
-/* A faster hash of a text, for tables within one run. */
+static inline uint64_t map_word(const uint8_t *at, size_t size)
+{
+    uint64_t word = 0;
+    __builtin_memcpy(&word, at, size);
+    return word;
+}
+
+/* Of a text: 16 bytes at a time, what is left as two words that may overlap. */
 static inline uint64_t map_hash_text(const void *data, size_t size)
 {
-    const uint64_t multiplier = 0x9fb21c651e98df25u;
     const uint8_t *at = data;
-    uint64_t hash = size * multiplier, word;
-    for (; size >= 8; at += 8, size -= 8) {
-        __builtin_memcpy(&word, at, 8);
-        hash = (hash ^ word) * multiplier;
-        hash ^= hash >> 32;
+    uint64_t hash = map_seed[0] ^ size, one, other = 0;
+    for (; size > 16; at += 16, size -= 16)
+        hash = map_fold(map_word(at, 8) ^ map_seed[1], map_word(at + 8, 8) ^ hash);
+    if (size >= 8) {
+        one = map_word(at, 8);
+        other = map_word(at + size - 8, 8);
+    } else if (size >= 4) {
+        one = map_word(at, 4);
+        other = map_word(at + size - 4, 4);
+    } else {
+        one = size > 0 ? (uint64_t)at[0] << 16 | (uint64_t)at[size / 2] << 8 | at[size - 1] : 0;
     }
-    for (word = 0; size > 0; size--)
-        word = word << 8 | at[size - 1];
-    hash = (hash ^ word) * multiplier;
-    return hash ^ hash >> 29;
+    return map_fold(map_fold(one ^ map_seed[1], other ^ hash), map_seed[2]);
 }
 
 /* The value of key, MAP_NONE where it has none. */

@@ -17,7 +17,7 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
 /* The slot that holds the text, or the free one where it belongs. */
 static uint32_t *find(const struct string_pool *pool, const char *text, size_t size)
 {
-    for (size_t slot = (size_t)map_hash(map_hash_bytes(text, size)) & pool->mask;;
+    for (size_t slot = (size_t)map_hash_text(text, size) & pool->mask;;
          slot = (slot + 1) & pool->mask) {
         size_t there;
         if (pool->slots[slot] == UINT32_MAX)

@@ -76,7 +76,8 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
             warn(input, "without its data and bss records, objects that only globals hold look "
                         "unreachable");
     }
-    warn_count(input, account->misplaced, "left out: not at the address of an allocation slot");
+    warn_count(input, account->misplaced,
+               "left out: not where an allocation slot can be, or larger than the heap");
     warn_count(input, account->overlapping, "left out: overlapping the next object");
     if (account->bytes_behind > 0)
         warn(input, "there are bytes behind the EOF record; they are ignored");

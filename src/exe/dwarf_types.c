@@ -201,7 +201,7 @@ static const char *compose_name(Dwarf_Die *die, char *buffer, size_t size)
 
 static uint64_t name_key(uint32_t name, unsigned kind, uint64_t size)
 {
-    return map_hash(map_hash(name) + size * TYPE_KINDS + kind);
+    return map_hash_pair((uint64_t)name << 32 | kind, size);
 }
 
 /* Descriptors by name: before Go 1.9 DWARF does not say which one is a type's. */

@@ -203,7 +203,7 @@ static struct g2h_error *map_functions(const struct g2h_exe *exe, struct map *re
     for (uint64_t i = 0; i < exe->pclntab.count && i < AMBIGUOUS; i++) {
         struct g2h_bytes name = pclntab_name(&exe->pclntab, i);
         uint32_t number;
-        uint64_t key = map_hash_bytes(name.data, name.size);
+        uint64_t key = map_hash_text(name.data, name.size);
         if (!map_put(ret, key, (uint32_t)i, &number))
             return &error_no_memory;
         if (number != i)
@@ -235,7 +235,7 @@ static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_h
             continue;
         last_entry = frame->entry;
         uint32_t index =
-            map_get(functions, map_hash_bytes(frame->function.data, frame->function.size));
+            map_get(functions, map_hash_text(frame->function.data, frame->function.size));
         if (index == MAP_NONE)
             return mismatch(exe, "it has no function ", &frame->function);
         if (index == AMBIGUOUS)

@@ -79,7 +79,7 @@ static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_pa
     struct builder *builder = &gatherer->builder;
     uint32_t number = (uint32_t)gatherer->alike.count;
     name_alike(gatherer, part);
-    const uint64_t key = map_hash_bytes(builder->text.data, builder->text.size);
+    const uint64_t key = id_hash_text(builder->text.data, builder->text.size);
     TRY(!builder->text.failed && map_put(&gatherer->alike_by_key, key, number, &number));
     if (number == gatherer->alike.count) {
         struct alike alike = {.count = 0};

@@ -425,7 +425,7 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
     }
     folded->data[group->last].size += size;
     folded->data[group->last].count++;
-    hashes->data[group->last] += map_hash(node_id(folding->graph, node));
+    hashes->data[group->last] += id_hash(node_id(folding->graph, node));
     folding->fold->number_of[node] = group->last;
     return true;
 }

@@ -36,7 +36,7 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
     *ret = map_get(&builder->packages, name);
     if (*ret != MAP_NONE)
         return true;
-    const uint64_t key = map_hash_bytes(package->data, package->size);
+    const uint64_t key = id_hash_text(package->data, package->size);
     return ids_synthetic(&graph->ids, ID_PACKAGE, key, &id) &&
            graph_add_named(graph, name, id, ret) && map_put(&builder->packages, name, *ret, ret) &&
            graph_add_edge(graph, node_synthetic(builder->globals), EDGE_ELEMENT,

@@ -10,7 +10,7 @@
  *
  * Where two arenas in use have the same slot, two objects may have the same place. Then the lower
  * one, which is the older one since Go takes arenas upwards, has the place, and the other is
- * displaced to a free place by hashing its address.
+ * displaced to a free place by hashing its address: once, and again where that place is taken.
  *
  * Nodes that stand for several objects have free places by a hash of what is in them.
  *
@@ -86,12 +86,42 @@ static int compare_slots(const void *a, const void *b)
     return one->arena < other->arena ? -1 : one->arena > other->arena;
 }
 
+/* Whether so many arenas share the slot that its objects are in ids->crowd. */
+static bool is_crowded(const struct ids *ids, size_t slot)
+{
+    enum { FEW = 4 };
+    return ids->slot_begin[slot + 1] - ids->slot_begin[slot] > FEW;
+}
+
+/* Objects in slots that many arenas share, by their places; of several the lowest. */
+static bool list_crowd(struct ids *ids)
+{
+    const struct g2h_heap *heap = ids->heap;
+    for (size_t i = 0; i < ids->arena_count; i++) {
+        const uint64_t arena = ids->arenas[i].arena;
+        if (!is_crowded(ids, ids->arenas[i].slot))
+            continue;
+        const uint32_t end = index_first(&heap->index, 0, (arena + 1) << ARENA_SHIFT);
+        for (uint32_t object = index_first(&heap->index, 0, arena << ARENA_SHIFT); object < end;
+             object++) {
+            uint32_t lowest;
+            if (!map_put(&ids->crowd, place_of(ids, heap_address(heap, object)), object, &lowest))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Whether an object below limit starts at the given place. */
 static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;
     const uint64_t within = place * ID_GRANULE & (((uint64_t)1 << ARENA_SHIFT) - 1);
-    size_t slot = (size_t)(place * ID_GRANULE >> ARENA_SHIFT);
+    const size_t slot = (size_t)(place * ID_GRANULE >> ARENA_SHIFT);
+    if (is_crowded(ids, slot)) {
+        const uint32_t lowest = map_get(&ids->crowd, place);
+        return lowest != MAP_NONE && heap_address(heap, lowest) < limit;
+    }
     for (size_t i = ids->slot_begin[slot]; i < ids->slot_begin[slot + 1]; i++) {
         uint64_t address = ids->by_slot[i].arena << ARENA_SHIFT | within;
         uint32_t object = address < limit ? heap_find(heap, address) : UINT32_MAX;
@@ -101,15 +131,56 @@ static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
     return false;
 }
 
-/* The first place that nothing has, from where the address' hash says. */
-static bool take_free_place(struct ids *ids, uint64_t address, uint64_t *ret)
+/* ---- looking for what is free ---- */
+
+/*
+ * What a key is tried with: a hash of it, and where that is taken, others, which keys cannot be
+ * chosen for: each attempt depends on the key in another way.
+ */
+static uint64_t hash_attempt(uint64_t key, uint32_t attempt)
 {
-    uint32_t value;
-    uint64_t place = map_hash(address) % PLACES;
-    while (place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE)
-        place = (place + 1) % PLACES;
-    *ret = place;
-    return map_put(&ids->hashed, place, 0, &value);
+    const uint64_t hash = id_hash(key);
+    return attempt == 0 ? hash : id_hash(id_hash(key ^ id_hash(attempt)) + hash);
+}
+
+/* The attempt after the first one that a key is to go on with. */
+static uint32_t next_attempt(const struct ids *ids, uint64_t key)
+{
+    const uint32_t attempt = map_get(&ids->attempts, key);
+    return attempt == MAP_NONE ? 1 : attempt;
+}
+
+/* That a key has used an attempt, so that the same key need not begin again. */
+static bool keep_attempt(struct ids *ids, uint64_t key, uint32_t attempt)
+{
+    uint32_t first;
+    if (!map_put(&ids->attempts, key, attempt + 1, &first))
+        return false;
+    map_set(&ids->attempts, key, attempt + 1);
+    return true;
+}
+
+static bool place_is_free(const struct ids *ids, uint64_t place)
+{
+    return !place_is_used(ids, place, UINT64_MAX) && map_get(&ids->hashed, place) == MAP_NONE;
+}
+
+/* A place that nothing has, by a hash of key. A graph has fewer than 2^30 nodes, so most places are
+ * free. */
+static bool take_free_place(struct ids *ids, uint64_t key, uint64_t *ret)
+{
+    uint32_t value, attempt = 0;
+    *ret = hash_attempt(key, 0) % PLACES;
+    if (!place_is_free(ids, *ret)) {
+        for (attempt = next_attempt(ids, key);; attempt++) {
+            *ret = hash_attempt(key, attempt) % PLACES;
+            if (place_is_free(ids, *ret))
+                break;
+        }
+        if (!keep_attempt(ids, key, attempt))
+            return false;
+    }
+    return map_put(&ids->hashed, *ret, 0, &value);
 }
 
 static struct g2h_error *displace_objects(struct ids *ids)
@@ -156,7 +227,7 @@ struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap)
         return &error_no_memory;
     ids->base = base_of(ids);
     bool shared;
-    if (!sort_by_slot(ids, &shared))
+    if (!sort_by_slot(ids, &shared) || (shared && !list_crowd(ids)))
         return &error_no_memory;
     return shared ? displace_objects(ids) : NULL;
 }
@@ -165,9 +236,11 @@ void ids_deinit(struct ids *ids)
 {
     free(ids->arenas);
     free(ids->by_slot);
+    map_deinit(&ids->crowd);
     map_deinit(&ids->hashed);
     map_deinit(&ids->displaced);
     map_deinit(&ids->taken);
+    map_deinit(&ids->attempts);
 }
 
 uint32_t ids_object(const struct ids *ids, uint32_t object)
@@ -189,14 +262,24 @@ bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret)
     return good;
 }
 
+static uint64_t synthetic_id(uint64_t key, uint32_t attempt)
+{
+    return HASHED_IDS + 2 * (hash_attempt(key, attempt) % (HASHED_IDS / 2));
+}
+
 bool ids_synthetic(struct ids *ids, enum id_kind kind, uint64_t key, uint32_t *ret)
 {
-    uint64_t id = HASHED_IDS + 2 * (map_hash(key * 16 + kind) % (HASHED_IDS / 2));
+    const uint64_t what = key * 16 + kind;
+    uint64_t id = kind == ID_GOROUTINE && key < GOROUTINE_IDS / 2 ? GOROUTINE_IDS + 2 * key
+                                                                  : synthetic_id(what, 0);
     uint32_t value;
-    if (kind == ID_GOROUTINE && key < GOROUTINE_IDS / 2)
-        id = GOROUTINE_IDS + 2 * key;
-    while (map_get(&ids->taken, id) != MAP_NONE)
-        id = id + 2 < 2 * HASHED_IDS ? id + 2 : HASHED_IDS;
+    if (map_get(&ids->taken, id) != MAP_NONE) {
+        uint32_t attempt = next_attempt(ids, what);
+        while (id = synthetic_id(what, attempt), map_get(&ids->taken, id) != MAP_NONE)
+            attempt++;
+        if (!keep_attempt(ids, what, attempt))
+            return false;
+    }
     *ret = (uint32_t)id;
     return map_put(&ids->taken, id, 0, &value);
 }

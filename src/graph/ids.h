@@ -63,6 +63,27 @@ struct id_arena {
     uint32_t slot;
 };
 
+/*
+ * Hashes that are the same in every run, for ids are made of them. Whoever writes a dump can choose
+ * keys that collide, so they are for nothing else. id_hash() is the finaliser of splitmix64, that
+ * of a text FNV-1a.
+ */
+static inline uint64_t id_hash(uint64_t key)
+{
+    key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
+    key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
+    return key ^ (key >> 31);
+}
+
+static inline uint64_t id_hash_text(const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
 struct ids {
     const struct g2h_heap *heap;
     uint64_t base;           /* of the formula above */
@@ -70,9 +91,12 @@ struct ids {
     size_t arena_count;
     struct id_arena *by_slot; /* the same, those of slot i at [slot_begin[i], slot_begin[i + 1]) */
     size_t slot_begin[ID_SLOTS + 1];
+    struct map crowd;     /* place → the lowest object there, in slots that many arenas share */
     struct map displaced; /* object → place, of objects whose own place a lower object has */
     struct map hashed;    /* places of those, and of parts */
     struct map taken;     /* ids of synthetic nodes */
+    struct map attempts;  /* key → how often a place or an id was looked for, where once was not
+                             enough */
 };
 
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap);
@@ -90,8 +114,8 @@ bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret);
 /* An id for a node that stands for several objects, of a hash of these. False: no memory. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);
 
-/* An id for a synthetic node, of what it stands for. The same key gets the next free one. False: no
- * memory. */
+/* An id for a synthetic node, of what it stands for. The same key gets another one each time, in
+ * the same order. False: no memory. */
 bool ids_synthetic(struct ids *ids, enum id_kind kind, uint64_t key, uint32_t *ret);
 
 #endif

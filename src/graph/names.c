@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/workers.h"
+#include "graph/ids.h"
 #include "graph/keys.h"
 
 /* ---- text ---- */
@@ -155,7 +156,7 @@ size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size,
 
 void text_append_redacted(struct text *text, const uint8_t *data, uint64_t size, uint64_t hashed)
 {
-    const uint64_t hash = map_hash(map_hash_bytes(data, (size_t)(size < hashed ? size : hashed)));
+    const uint64_t hash = id_hash(id_hash_text(data, (size_t)(size < hashed ? size : hashed)));
     text_printf(text, "(%llu bytes, #%08x)", (unsigned long long)size, (unsigned)(hash >> 32));
 }
 

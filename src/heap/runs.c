@@ -87,10 +87,24 @@ static bool close_run(struct run_reader *reader)
     return vector_push(&reader->stretch.runs, *run);
 }
 
-static bool is_misplaced(const struct g2h_object *object)
+/*
+ * Whether memory that is not in the file cannot be there: what is beyond the heap, and a heap that
+ * no machine has. Objects that do not overlap then have 2^47 bytes together, whatever a dump claims
+ * in ten bytes each.
+ */
+static bool is_too_large(const struct g2h_params *params, const struct g2h_object *object)
+{
+    const uint64_t largest_heap = (uint64_t)1 << 47;
+    return object->contents.size < object->size &&
+           (params->heap_end - params->heap_start > largest_heap ||
+            object->address < params->heap_start || object->address >= params->heap_end ||
+            object->size > params->heap_end - object->address);
+}
+
+static bool is_misplaced(const struct g2h_params *params, const struct g2h_object *object)
 {
     return object->address % 8 != 0 || object->address == 0 || object->address >= ADDRESS_LIMIT ||
-           object->size == 0;
+           object->size == 0 || is_too_large(params, object);
 }
 
 /* Adds an object whose record ends at end. */
@@ -103,7 +117,7 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
     uint32_t number;
 
     stretch->records++;
-    if (is_misplaced(object)) {
+    if (is_misplaced(&reader->heap->params, object)) {
         stretch->misplaced++;
         return close_run(reader);
     }
@@ -220,7 +234,7 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
     const struct g2h_params *params = &reader->heap->params;
     struct g2h_reader *records = &reader->reader;
     const uint8_t *end = records->cursor.end, *begin;
-    if (!reader_peek_object(records, ret) || is_misplaced(ret) ||
+    if (!reader_peek_object(records, ret) || is_misplaced(params, ret) ||
         ret->address < params->heap_start || ret->address >= params->heap_end ||
         ret->size > params->heap_end - ret->address)
         return false;

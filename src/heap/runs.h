@@ -32,7 +32,7 @@ struct stretch {
     VECTOR(struct shape) shapes; /* in the order in which they came */
     uint32_t *shape_numbers;     /* those shapes' numbers in the heap; set by who takes it over */
     uint64_t records;            /* of objects, misplaced ones among them */
-    uint64_t misplaced;          /* not in the runs: their addresses are none of a slot */
+    uint64_t misplaced;          /* not in the runs: their addresses or sizes are none of a slot */
     uint64_t short_objects;      /* not all of their contents is in the file */
 };
 

@@ -129,10 +129,11 @@ static bool shape_equal(const struct shape *a, const struct shape *b)
 /* Sizes are below 2^42 and kinds below 2^7: two words, mixed into one key. */
 static uint64_t shape_key(const struct shape *shape)
 {
-    return map_hash(shape->size << 9 | (uint64_t)shape->kind << 2 |
-                    (uint64_t)shape->is_headless << 1 | shape->has_pointers) +
-           map_hash(shape->type_address) +
-           (shape->fields ? map_hash_text(shape->fields, shape->fields_size) : 0);
+    const uint64_t key = map_hash_pair(shape->size << 9 | (uint64_t)shape->kind << 2 |
+                                           (uint64_t)shape->is_headless << 1 | shape->has_pointers,
+                                       shape->type_address);
+    return shape->fields ? map_hash_pair(key, map_hash_text(shape->fields, shape->fields_size))
+                         : key;
 }
 
 /* Keys may collide: the next key is tried until the shape is the same or the key is free. */

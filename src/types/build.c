@@ -114,7 +114,7 @@ uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 
 uint32_t build_find(struct runtime_types *runtime, const char *text, size_t size)
 {
-    const uint32_t found = map_get(&runtime->by_name, map_hash_bytes(text, size));
+    const uint32_t found = map_get(&runtime->by_name, map_hash_text(text, size));
     if (found == MAP_NONE || found == NAME_AMBIGUOUS)
         return TYPE_NONE;
     size_t found_size;
@@ -150,7 +150,7 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
     uint32_t first;
     size_t size;
     const char *text = build_text(runtime, number, &size);
-    const uint64_t key = map_hash_bytes(text, size);
+    const uint64_t key = map_hash_text(text, size);
     if (!map_put(&runtime->by_name, key, number, &first)) {
         runtime->no_memory = true;
         return false;

@@ -17,7 +17,7 @@
 
 static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
 {
-    return map_hash(map_hash_bytes(code, size) + map_hash(slot));
+    return map_hash_pair(map_hash_text(code, size), slot);
 }
 
 /* Adds a type to those that have the pattern. */

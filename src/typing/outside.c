@@ -247,8 +247,9 @@ static bool leads_on(struct typer *typer, uint32_t type)
 /* The same pointers are found in many objects: a thread remembers each once. */
 static void remember(struct typer *typer, const struct outside_pointer *pointer)
 {
-    const uint64_t key = map_hash(pointer->address + map_hash(pointer->type)) +
-                         map_hash(pointer->count << 2 | pointer->form);
+    const uint64_t key =
+        map_hash_pair(map_hash_pair(pointer->address, (uint64_t)pointer->type << 2 | pointer->form),
+                      pointer->count);
     const uint32_t number = (uint32_t)typer->outside.count;
     uint32_t known;
     if (!map_put(&typer->outside_known, key, number, &known) ||
@@ -394,8 +395,7 @@ static uint32_t value_of(struct typer *typer, const struct outside_pointer *poin
 {
     struct outside *outside = &typer->typing->outside;
     const bool is_array = pointer->form == REFERENCE_ARRAY;
-    const uint64_t key =
-        map_hash(pointer->address) + map_hash((pointer->type + UINT64_C(1)) << 1 | is_array);
+    const uint64_t key = map_hash_pair(pointer->address, (uint64_t)pointer->type << 1 | is_array);
     const uint32_t added = (uint32_t)outside->values.count;
     uint32_t number;
     *ret_from = 0;

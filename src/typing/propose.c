@@ -226,7 +226,7 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t region,
 /* Of what is said of a place of an object. */
 static uint64_t region_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
 {
-    return map_hash(map_hash((uint64_t)object << 32 | type) + (offset << 1 | is_array));
+    return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
 }
 
 /* Whether nothing new is said of a part of an object: it is known, or known not to fit. */

@@ -150,7 +150,13 @@ void dump_start(struct dump *dump, enum dump_format format, uint64_t pointer_siz
 
 void dump_start_modern(struct dump *dump, const char *version)
 {
+    dump_start_large(dump, version, 64 << 20);
+}
+
+void dump_start_large(struct dump *dump, const char *version, uint64_t heap_size)
+{
     dump_begin(dump, DUMP_1_7, 8, false);
+    dump->heap_end = dump->heap_start + heap_size;
     dump->version = version;
     dump_params(dump);
 }

@@ -41,6 +41,8 @@ void dump_params(struct dump *dump);
 void dump_start(struct dump *dump, enum dump_format format, uint64_t pointer_size, bool big_endian);
 /* A little-endian 64-bit dump of Go 1.7's layout by a Go of the given version. */
 void dump_start_modern(struct dump *dump, const char *version);
+/* The same with a heap of so many bytes, for objects that the file does not hold whole. */
+void dump_start_large(struct dump *dump, const char *version, uint64_t heap_size);
 void dump_deinit(struct dump *dump);
 
 /* ---- bytes ---- */

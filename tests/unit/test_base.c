@@ -169,18 +169,77 @@ static void map_takes_all_keys(void **state)
     map_deinit(&map);
 }
 
-/* map_hash() has an inverse, so no two keys collide in all 64 bits; a sample that would show a
- * constant or a lost bit. */
-static void map_hash_spreads(void **state)
+/* Keys as they come: numbers, addresses of objects and pages, pairs, high bits only, texts. */
+static uint64_t hash_of(int pattern, uint64_t number)
+{
+    char text[64];
+    switch (pattern) {
+    case 0:
+        return map_hash(number);
+    case 1:
+        return map_hash(0xc000000000 + number * 16);
+    case 2:
+        return map_hash(0xc000000000 + number * 4096);
+    case 3:
+        return map_hash(number << 40);
+    case 4:
+        return map_hash(number << 32 | number);
+    case 5:
+        return map_hash(map_hash_pair(number, 7));
+    case 6:
+        return map_hash(map_hash_pair(7, number));
+    case 7:
+        return map_hash_text(text, (size_t)snprintf(text, sizeof(text), "%u", (unsigned)number));
+    default:
+        return map_hash_text(
+            text,
+            (size_t)snprintf(text, sizeof(text), "github.com/a/b.(*T).%u.func1", (unsigned)number));
+    }
+}
+
+/* Half of a table's slots are taken: a key needs 1.5 looks then, where hashes spread. */
+static double looks_per_key(int pattern)
+{
+    enum { SLOTS = 1 << 12 };
+    bool taken[SLOTS] = {false};
+    unsigned looks = 0;
+    for (uint64_t number = 0; number < SLOTS / 2; number++) {
+        size_t slot = hash_of(pattern, number) % SLOTS;
+        for (looks++; taken[slot]; looks++)
+            slot = (slot + 1) % SLOTS;
+        taken[slot] = true;
+    }
+    return (double)looks / (SLOTS / 2);
+}
+
+/* With fixed seeds, so that nothing is left to luck. */
+static void hashes_spread(void **state)
 {
     (void)state;
-    uint64_t low = 0;
-    for (unsigned bit = 0; bit < 64; bit++) {
-        uint64_t hash = map_hash((uint64_t)1 << bit);
-        assert_true(hash != (uint64_t)1 << bit);
-        low |= (uint64_t)1 << (hash % 64);
+    const uint64_t seeds[3] = {map_seed[0], map_seed[1], map_seed[2]};
+    uint64_t random = 11;
+    for (int round = 0; round < 50; round++) {
+        for (size_t i = 0; i < 3; i++)
+            map_seed[i] = unit_random(&random) | (uint64_t)(i > 0) << 63 | (i > 0);
+        for (int pattern = 0; pattern < 9; pattern++)
+            assert_true(looks_per_key(pattern) < 1.75);
     }
-    assert_true(__builtin_popcountll(low) > 30);
+    memcpy(map_seed, seeds, sizeof(seeds));
+}
+
+/* Another seed, other hashes: nobody can know which keys meet. */
+static void hashes_have_a_seed(void **state)
+{
+    (void)state;
+    const uint64_t seeds[3] = {map_seed[0], map_seed[1], map_seed[2]};
+    const uint64_t one = map_hash(42), pair = map_hash_pair(42, 43),
+                   text = map_hash_text("text", 4);
+    assert_true(seeds[0] != 0 && seeds[1] != seeds[2]);
+    map_seed[0] ^= 0x1234567;
+    assert_true(map_hash(42) != one && map_hash_pair(42, 43) != pair);
+    assert_true(map_hash_text("text", 4) != text);
+    memcpy(map_seed, seeds, sizeof(seeds));
+    assert_true(map_hash(42) == one);
 }
 
 /* ---- strings ---- */
@@ -295,19 +354,13 @@ static void errors_have_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(uvarint_lengths),
-        cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_streams),
-        cmocka_unit_test(uvarint_padded),
-        cmocka_unit_test(cursor_skips),
-        cmocka_unit_test(map_puts_and_gets),
-        cmocka_unit_test(map_takes_all_keys),
-        cmocka_unit_test(map_hash_spreads),
-        cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text),
-        cmocka_unit_test(vector_grows),
-        cmocka_unit_test(large_arrays),
-        cmocka_unit_test(errors_have_messages),
+        cmocka_unit_test(uvarint_lengths),     cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_streams),     cmocka_unit_test(uvarint_padded),
+        cmocka_unit_test(cursor_skips),        cmocka_unit_test(map_puts_and_gets),
+        cmocka_unit_test(map_takes_all_keys),  cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(hashes_have_a_seed),  cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text), cmocka_unit_test(vector_grows),
+        cmocka_unit_test(large_arrays),        cmocka_unit_test(errors_have_messages),
     };
     return UNIT_RUN(base);
 }

@@ -189,6 +189,61 @@ static void slots_that_are_full(void **state)
     dump_deinit(&dump);
 }
 
+/* Thousands of arenas with the same slot, of which each place has some objects: the lowest has it.
+ */
+static void slots_of_many_arenas(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct ids ids;
+    dump_start_modern(&dump, "go1.19.8");
+    for (uint64_t i = 0; i < 3000; i++)
+        dump_object(&dump, /* every 1024th arena is turned by 157 against the one before */
+                    BASE + (i * 1024 + (256 - i * 157 % 256) % 256) * ARENA + i % 1000 * 16, 16,
+                    NO_WORDS);
+    dump_eof(&dump);
+    init(&ids, &dump);
+    assert_int_equal(ids.slot_begin[BASE / ARENA % 256 + 1] - ids.slot_begin[BASE / ARENA % 256],
+                     3000);
+    assert_int_equal(ids.displaced.count, 2000);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(map_get(&ids.displaced, i), MAP_NONE);
+    ids_deinit(&ids);
+    dump_deinit(&dump);
+}
+
+/* What has the same key has ids of its own: others in the same order each time, and not those of
+ * its neighbours. */
+static void ids_of_equal_keys(void **state)
+{
+    (void)state;
+    enum { EQUAL = 1000 };
+    static uint32_t all[3 * EQUAL], again[3 * EQUAL];
+    struct dump dump;
+    struct ids ids;
+    dump_start_modern(&dump, "go1.19.8");
+    dump_object(&dump, BASE, 16, NO_WORDS);
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    for (int round = 0; round < 2; round++) {
+        uint32_t *to = round == 0 ? all : again;
+        assert_no_error(ids_init(&ids, dump.heap));
+        for (uint64_t i = 0; i < EQUAL; i++) {
+            assert_true(ids_synthetic(&ids, ID_GOROUTINE, 7, &to[3 * i]));
+            assert_true(ids_synthetic(&ids, ID_OS_THREAD, 7, &to[3 * i + 1]));
+            assert_true(ids_folded(&ids, 7, &to[3 * i + 2]));
+        }
+        assert_int_equal(to[0], (1 << 30) + 14);
+        uint32_t next;
+        assert_true(ids_synthetic(&ids, ID_GOROUTINE, 8, &next));
+        assert_int_equal(next, (1 << 30) + 16);
+        ids_deinit(&ids);
+    }
+    assert_memory_equal(all, again, sizeof(all));
+    expect_unique(all, 3 * EQUAL);
+    dump_deinit(&dump);
+}
+
 /* On 32 bits each address has its id, wherever the heap starts: no exceptions, no displaced
  * objects. */
 static void ids_of_32_bit_heaps(void **state)
@@ -260,7 +315,7 @@ static void ids_of_parts(void **state)
     for (int i = 0; i < 3; i++) {
         struct dump dump;
         struct snapshot snapshot;
-        dump_start_modern(&dump, "go1.19.8");
+        dump_start_large(&dump, "go1.19.8", 3 * span);
         uint64_t huge = i == 1 ? BASE + span : BASE;
         if (i == 1)
             dump_object(&dump, huge + PART_SIZE - span, 16, NO_WORDS);
@@ -385,6 +440,8 @@ int main(void)
         cmocka_unit_test(ids_stay_as_the_heap_grows),
         cmocka_unit_test(large_heaps),
         cmocka_unit_test(slots_that_are_full),
+        cmocka_unit_test(slots_of_many_arenas),
+        cmocka_unit_test(ids_of_equal_keys),
         cmocka_unit_test(ids_of_32_bit_heaps),
         cmocka_unit_test(ids_of_parts),
         cmocka_unit_test(ids_of_synthetic_nodes),

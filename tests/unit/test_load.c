@@ -188,6 +188,27 @@ static void misplaced_objects(void **state)
     dump_deinit(&dump);
 }
 
+/* Objects whose contents the file need not have: their sizes claim more than the heap's range, then
+ * each as much as a range that no machine has. */
+static void objects_larger_than_the_heap(void **state)
+{
+    (void)state;
+    const uint64_t huge = (uint64_t)1 << 41; /* a length of 32 bits: nothing is stored */
+    struct dump dump;
+    for (int range = 0; range < 2; range++) {
+        dump_start_large(&dump, "go1.19.8", range == 0 ? huge + huge / 2 : (uint64_t)1 << 55);
+        for (uint64_t i = 0; i < 1000; i++) {
+            dump_tag(&dump, G2H_RECORD_OBJECT);
+            dump_uvarints(&dump, WORDS(BASE + i * huge, huge, 0));
+        }
+        dump_eof(&dump);
+        dump_load(&dump, 1);
+        assert_int_equal(g2h_heap_account(dump.heap)->misplaced, range == 0 ? 999 : 1000);
+        assert_int_equal(g2h_heap_object_count(dump.heap), range == 0 ? 1 : 0);
+        dump_deinit(&dump);
+    }
+}
+
 /* Everything before the damage is there; so is the reason. */
 static void cut_dump(void **state)
 {
@@ -426,6 +447,7 @@ int main(void)
         cmocka_unit_test(duplicate_objects),
         cmocka_unit_test(overlapping_objects),
         cmocka_unit_test(misplaced_objects),
+        cmocka_unit_test(objects_larger_than_the_heap),
         cmocka_unit_test(cut_dump),
         cmocka_unit_test(bytes_behind_the_end),
         cmocka_unit_test(phantoms_of_versions),

@@ -282,7 +282,7 @@ static void fields_that_are_not_in_the_file(void **state)
     (void)state;
     struct dump dump;
     uint8_t contents[24] = {0};
-    dump_start_modern(&dump, "go1.26.1");
+    dump_start_large(&dump, "go1.26.1", (uint64_t)1 << 33);
     dump_store(&dump, contents, 0x11);
     dump_store(&dump, contents + 16, 0x33);
     dump_tag(&dump, G2H_RECORD_OBJECT);

@@ -754,7 +754,7 @@ static void object_of_2_gib(void **state)
     struct g2h_input *input;
     struct g2h_heap *heap;
     struct g2h_object object;
-    dump_start_modern(&head, "go1.26.1");
+    dump_start_large(&head, "go1.26.1", size);
     dump_tag(&head, G2H_RECORD_OBJECT);
     dump_uvarints(&head, WORDS(0xc000000000, size));
     dump_uvarints(&tail,
