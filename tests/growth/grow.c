@@ -1,0 +1,467 @@
+/*
+ * grow: dumps with COUNT records of one kind, on standard output, for run.sh: of some sort, random,
+ * or such as an adversary would have them, who knows the source. Keys are "chosen" such that they
+ * met in one slot of a hash table before its hash had a seed, and so that ids made of them meet.
+ *
+ *   grow --list            the names of all rows, with the count that run.sh begins with
+ *   grow NAME COUNT
+ */
+#include "dump_builder.h"
+
+#include "graph/ids.h"
+
+#define BASE  UINT64_C(0xc000000000)
+#define ARENA ((uint64_t)1 << ARENA_SHIFT)
+
+/* ---- keys ---- */
+
+/* id_hash() backwards. */
+static uint64_t unhash(uint64_t hash)
+{
+    const uint64_t factors[2] = {0x94d049bb133111eb, 0xbf58476d1ce4e5b9};
+    const unsigned shifts[3] = {31, 27, 30};
+    for (int i = 0; i < 3; i++) {
+        hash ^= hash >> shifts[i] ^ hash >> 2 * shifts[i];
+        uint64_t inverse = i < 2 ? factors[i] : 0;
+        for (int j = 0; i < 2 && j < 6; j++)
+            inverse *= 2 - factors[i] * inverse;
+        hash *= i < 2 ? inverse : 1;
+    }
+    return hash;
+}
+
+/* Keys that met in every table of up to 2^24 slots. */
+static uint64_t chosen(uint64_t i)
+{
+    return unhash(i << 24);
+}
+
+/* The next key whose first id of this kind is the same for all. */
+static uint64_t chosen_id(enum id_kind kind)
+{
+    static uint64_t next;
+    uint64_t what;
+    do
+        what = unhash(next++ << 30);
+    while (what % 16 != (uint64_t)kind);
+    return what / 16;
+}
+
+static uint64_t any(void)
+{
+    static uint64_t state = 4711;
+    return unit_random(&state);
+}
+
+/* ---- records ---- */
+
+static struct g2h_bytes text_of(const char *text)
+{
+    return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static struct g2h_bytes name_of(const char *prefix, uint64_t number)
+{
+    static char text[64];
+    snprintf(text, sizeof(text), "%s%llu", prefix, (unsigned long long)number);
+    return text_of(text);
+}
+
+#define PUT_RECORD(dump, of_kind, ...) \
+    dump_record(dump, &(struct g2h_record){.kind = (of_kind), __VA_ARGS__}, NULL, 0)
+
+static void objects_random(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 64, 64,
+                    WORDS(BASE + any() % count * 64, BASE + any() % count * 64));
+}
+
+/* In the order that is the opposite of that which is wanted. */
+static void objects_descending(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = count; i-- > 0;)
+        dump_object(dump, BASE + i * 4096, 64, WORDS(BASE + (count - i) * 4096));
+}
+
+/* Two spans' objects, one after the other, so that no run has more than one. */
+static void objects_interleaved(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + (i % 2 * (count / 2) + i / 2 * 7919 % (count / 2)) * 32, 32,
+                    WORDS(BASE));
+}
+
+static void objects_hub(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 32, 32, WORDS(BASE + count / 2 * 32 + 8, BASE));
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+static void objects_list(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 32, 32, WORDS(BASE + (i * 7919 + 7919) % count * 32));
+    dump_bss(dump, 0x560000, WORDS(BASE));
+}
+
+/* Dominators' worst case: a ladder, whose rungs lead up again. */
+static void objects_ladder(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 32, 32,
+                    WORDS(BASE + (i + 2) % count * 32, BASE + (i > 0 ? i - 1 : 0) * 32,
+                          BASE + (count - 1 - i) * 32));
+    dump_bss(dump, 0x560000, WORDS(BASE, BASE + 32));
+}
+
+/* A field list of its own for each. */
+static void objects_shapes(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        struct g2h_field fields[24];
+        static const uint8_t zeros[256];
+        size_t listed = 0;
+        for (uint64_t bit = 0; bit < 24; bit++)
+            if (((i + 1) >> bit & 1) != 0)
+                fields[listed++] = (struct g2h_field){G2H_FIELD_POINTER, bit * 8};
+        const struct g2h_record record = {
+            .kind = G2H_RECORD_OBJECT,
+            .object = {.address = BASE + i * 256, .size = 256, .contents = {zeros, 256}}};
+        dump_uvarint(dump, record.kind);
+        dump_uvarints(dump, WORDS(record.object.address, 256));
+        dump_bytes(dump, zeros, 256);
+        dump_fields(dump, fields, listed);
+    }
+}
+
+/* An object in each arena, all arenas with the same slot for their ids. */
+static void objects_scattered(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + (i * 1024 + (256 - i * 157 % 256) % 256) * ARENA + i % 7 * 16, 16,
+                    WORDS(BASE));
+}
+
+static void objects_overlapping(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 8, 64, WORDS(BASE + i * 16));
+}
+
+/* Of whose terabytes nothing is in the file. */
+static void objects_huge(struct dump *dump, uint64_t count)
+{
+    const uint64_t huge = (uint64_t)1 << 41;
+    for (uint64_t i = 0; i < count; i++) {
+        dump_tag(dump, G2H_RECORD_OBJECT);
+        dump_uvarints(dump, WORDS(BASE + i * huge, huge, 0));
+    }
+}
+
+/* One object of many fields. */
+static void object_fields(struct dump *dump, uint64_t count)
+{
+    uint64_t *words = calloc(count, sizeof(*words));
+    assert_non_null(words);
+    for (uint64_t i = 0; i < count; i++)
+        words[i] = BASE + i * 8;
+    dump_object(dump, BASE, count * 8, count, words);
+    free(words);
+}
+
+static void other_roots(struct dump *dump, uint64_t count)
+{
+    dump_object(dump, BASE, 64, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_OTHERROOT, .otherroot = {text_of("runtime.work"), BASE + 8});
+}
+
+static void other_roots_named(struct dump *dump, uint64_t count)
+{
+    dump_object(dump, BASE, 64, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_OTHERROOT, .otherroot = {name_of("root ", i), any()});
+}
+
+static void types_at(struct dump *dump, uint64_t count, uint64_t (*address)(uint64_t))
+{
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_TYPE, .type = {address(i), 64, name_of("main.T", i % 50)});
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_ITAB, .itab = {address(i) ^ 8, address(i), true});
+}
+
+static uint64_t random_address(uint64_t i)
+{
+    return unhash(unhash(i) + 1);
+}
+
+static void types_random(struct dump *dump, uint64_t count)
+{
+    types_at(dump, count, random_address);
+}
+
+static void types_chosen(struct dump *dump, uint64_t count)
+{
+    types_at(dump, count, chosen);
+}
+
+/* As Go 1.3 has them: with fields, and objects of them. */
+static void old_types(struct dump *dump, uint64_t count)
+{
+    const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}, {G2H_FIELD_SLICE, 8}};
+    for (uint64_t i = 0; i < count; i++)
+        dump_type(dump, chosen(i), 64, "main.T", true, fields, 2);
+    for (uint64_t i = 0; i < count; i++)
+        dump_typed_object(dump, BASE + i * 64, chosen(i), G2H_OBJECT_VALUE, 64, WORDS(BASE));
+}
+
+static void old_type_fields(struct dump *dump, uint64_t count)
+{
+    struct g2h_field *fields = calloc(count, sizeof(*fields));
+    assert_non_null(fields);
+    for (uint64_t i = 0; i < count; i++)
+        fields[i] = (struct g2h_field){G2H_FIELD_POINTER, i * 8};
+    dump_type(dump, 0x1000, count * 8, "main.T", true, fields, count);
+    dump_typed_object(dump, BASE, 0x1000, G2H_OBJECT_ARRAY, count * 8, WORDS(BASE));
+    free(fields);
+}
+
+static void put_goroutine_record(struct dump *dump, uint64_t goid, uint64_t address, uint64_t pc)
+{
+    PUT_RECORD(dump, G2H_RECORD_GOROUTINE,
+               .goroutine = {.address = address,
+                             .sp = 0xc100000000 + address,
+                             .goid = goid,
+                             .creation_pc = pc,
+                             .status = 4,
+                             .wait_reason = {(const uint8_t *)"chan send", 9}});
+}
+
+static void goroutines_random(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        put_goroutine_record(dump, i + 1, BASE + i * 512, 0x400000 + any() % 0x10000);
+        dump_frame(dump, "main.f", 0xc100000000 + i * 4096, 0, WORDS(BASE, 0, BASE + 64), 2);
+    }
+}
+
+static void goroutines_equal(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_goroutine_record(dump, 7, BASE, 0x400000);
+}
+
+static void goroutines_chosen(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        put_goroutine_record(dump, chosen_id(ID_GOROUTINE), BASE + i * 8, chosen(i));
+}
+
+static void frames_deep(struct dump *dump, uint64_t count)
+{
+    put_goroutine_record(dump, 1, BASE, 0x400000);
+    for (uint64_t i = 0; i < count; i++)
+        dump_frame(dump, "main.f", 0xc100000000 + i * 64, i, WORDS(BASE, 1, 2), 2);
+}
+
+/* They all claim the same memory, and are of goroutines that all have the same number. */
+static void frames_equal(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        put_goroutine_record(dump, 1, BASE, 0x400000);
+        dump_frame(dump, "main.f", 0xc100000000, 0, WORDS(BASE, 0xc100000000, 2), 3);
+    }
+}
+
+static void frames_named(struct dump *dump, uint64_t count)
+{
+    put_goroutine_record(dump, 1, BASE, 0x400000);
+    for (uint64_t i = 0; i < count; i++)
+        dump_frame(dump, (const char *)name_of("main.f", i).data, 0xc100000000 + i * 64, i,
+                   NO_WORDS, 0);
+}
+
+/* A frame of many words. */
+static void frame_fields(struct dump *dump, uint64_t count)
+{
+    uint64_t *words = calloc(count, sizeof(*words));
+    assert_non_null(words);
+    put_goroutine_record(dump, 1, BASE, 0x400000);
+    for (uint64_t i = 0; i < count; i++)
+        words[i] = BASE + i;
+    dump_frame(dump, "main.f", 0xc100000000, 0, count, words, count);
+    free(words);
+}
+
+static void finalizers(struct dump *dump, uint64_t count)
+{
+    dump_object(dump, BASE, 64, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        dump_finalizer(dump, i % 2 == 0 ? G2H_RECORD_FINALIZER : G2H_RECORD_QUEUEDFINALIZER, BASE,
+                       BASE + 8);
+}
+
+static void finalizers_chosen(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_finalizer(dump, G2H_RECORD_FINALIZER, chosen_id(ID_FINALIZER), BASE);
+}
+
+static void os_threads(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_OSTHREAD, .osthread = {BASE, 1, 1});
+}
+
+static void os_threads_chosen(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_OSTHREAD, .osthread = {BASE, chosen_id(ID_OS_THREAD), i});
+}
+
+static void defers(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        PUT_RECORD(dump, G2H_RECORD_DEFER, .defer = {BASE, BASE, 1, 2, BASE, 3, BASE});
+        PUT_RECORD(dump, G2H_RECORD_PANIC, .panic = {BASE, BASE, 1, BASE, BASE, BASE});
+    }
+}
+
+/* Of one place, with an object each; or of places whose keys meet. */
+static void put_profile(struct dump *dump, uint64_t count, bool is_chosen)
+{
+    static const uint8_t frame[] = {6, 'm', 'a', 'i', 'n', '.', 'f', 4, 'm', '.', 'g', 'o', 7};
+    for (uint64_t i = 0; i < count; i++)
+        dump_object(dump, BASE + i * 32, 32, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_MEMPROF,
+                   .memprof = {is_chosen ? chosen(i) : 1, 32, 2, 1, 1, {frame, sizeof(frame)}});
+    for (uint64_t i = 0; i < count; i++)
+        PUT_RECORD(dump, G2H_RECORD_ALLOCSAMPLE,
+                   .allocsample = {BASE + i * 32, is_chosen ? chosen(i) : 1});
+}
+
+static void profile(struct dump *dump, uint64_t count)
+{
+    put_profile(dump, count, false);
+}
+
+static void profile_chosen(struct dump *dump, uint64_t count)
+{
+    put_profile(dump, count, true);
+}
+
+static void segments(struct dump *dump, uint64_t count)
+{
+    dump_object(dump, BASE, 64, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        dump_bss(dump, 0x560000, WORDS(BASE, 0x560000, BASE + 16));
+}
+
+static void segment_fields(struct dump *dump, uint64_t count)
+{
+    uint64_t *words = calloc(count, sizeof(*words));
+    assert_non_null(words);
+    dump_object(dump, BASE, 64, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++)
+        words[i] = BASE + i % 64;
+    dump_bss(dump, 0x560000, count, words);
+    free(words);
+}
+
+static void memstats(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_memstats(dump, 1, 2);
+}
+
+static void params(struct dump *dump, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        dump_params(dump);
+}
+
+/* Roots of the layout of 2013. */
+static void old_roots(struct dump *dump, uint64_t count)
+{
+    dump_typed_object(dump, BASE, 0, G2H_OBJECT_VALUE, 64, NO_WORDS);
+    for (uint64_t i = 0; i < count; i++) {
+        PUT_RECORD(dump, G2H_RECORD_STACKROOT, .stackroot = {0x7000, BASE, 0x7000});
+        PUT_RECORD(dump, G2H_RECORD_DATAROOT, .dataroot = {0x560000, BASE});
+    }
+}
+
+/* ---- */
+
+static const struct row {
+    const char *name;
+    void (*put)(struct dump *dump, uint64_t count);
+    unsigned count;
+    enum dump_format format;
+} rows[] = {
+    {"objects-random", objects_random, 10000, DUMP_1_7},
+    {"objects-descending", objects_descending, 10000, DUMP_1_7},
+    {"objects-interleaved", objects_interleaved, 10000, DUMP_1_7},
+    {"objects-hub", objects_hub, 10000, DUMP_1_7},
+    {"objects-list", objects_list, 10000, DUMP_1_7},
+    {"objects-ladder", objects_ladder, 10000, DUMP_1_7},
+    {"objects-shapes", objects_shapes, 8000, DUMP_1_7},
+    {"objects-scattered", objects_scattered, 10000, DUMP_1_7},
+    {"objects-overlapping", objects_overlapping, 10000, DUMP_1_7},
+    {"objects-huge", objects_huge, 3000, DUMP_1_7},
+    {"object-fields", object_fields, 30000, DUMP_1_7},
+    {"other-roots", other_roots, 10000, DUMP_1_7},
+    {"other-roots-named", other_roots_named, 10000, DUMP_1_7},
+    {"types-random", types_random, 10000, DUMP_1_7},
+    {"types-chosen", types_chosen, 10000, DUMP_1_7},
+    {"old-types-chosen", old_types, 8000, DUMP_1_3},
+    {"old-type-fields", old_type_fields, 10000, DUMP_1_3},
+    {"goroutines-random", goroutines_random, 5000, DUMP_1_7},
+    {"goroutines-equal", goroutines_equal, 5000, DUMP_1_7},
+    {"goroutines-chosen", goroutines_chosen, 5000, DUMP_1_7},
+    {"frames-deep", frames_deep, 8000, DUMP_1_7},
+    {"frames-equal", frames_equal, 5000, DUMP_1_7},
+    {"frames-named", frames_named, 8000, DUMP_1_7},
+    {"frame-fields", frame_fields, 20000, DUMP_1_7},
+    {"finalizers-equal", finalizers, 8000, DUMP_1_7},
+    {"finalizers-chosen", finalizers_chosen, 8000, DUMP_1_7},
+    {"os-threads-equal", os_threads, 10000, DUMP_1_7},
+    {"os-threads-chosen", os_threads_chosen, 10000, DUMP_1_7},
+    {"defers-equal", defers, 5000, DUMP_1_7},
+    {"profile-one", profile, 8000, DUMP_1_7},
+    {"profile-chosen", profile_chosen, 8000, DUMP_1_7},
+    {"segments", segments, 8000, DUMP_1_7},
+    {"segment-fields", segment_fields, 20000, DUMP_1_7},
+    {"memstats", memstats, 1000, DUMP_1_7},
+    {"params", params, 10000, DUMP_1_7},
+    {"old-roots", old_roots, 10000, DUMP_2013},
+};
+
+int main(int argc, char **argv)
+{
+    const size_t count = sizeof(rows) / sizeof(rows[0]);
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (size_t i = 0; i < count; i++)
+            printf("%s %u\n", rows[i].name, rows[i].count);
+        return 0;
+    }
+    for (size_t i = 0; argc == 3 && i < count; i++) {
+        struct dump dump;
+        if (strcmp(argv[1], rows[i].name) != 0)
+            continue;
+        dump_begin(&dump, rows[i].format, 8, false);
+        dump.version = "go1.26.1";
+        dump.heap_end = BASE + ((uint64_t)1 << 46);
+        dump_params(&dump);
+        rows[i].put(&dump, strtoull(argv[2], NULL, 10));
+        dump_eof(&dump);
+        const bool good = fwrite(dump.data, 1, dump.size, stdout) == dump.size;
+        dump_deinit(&dump);
+        return good ? 0 : 1;
+    }
+    fprintf(stderr, "usage: grow --list | NAME COUNT\n");
+    return 2;
+}
