@@ -141,10 +141,8 @@ int main(int argc, char **argv)
         return status;
     give_back_memory();
     if (!options.output && isatty(STDOUT_FILENO)) {
-        fprintf(stderr,
-                "go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:\n"
-                "  go2heapsnapshot %s > app.heapsnapshot\n",
-                options.input);
+        say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
+        say("  go2heapsnapshot %s > app.heapsnapshot", options.input);
         return EXIT_USAGE;
     }
     signal(SIGBUS, on_bus_error);

@@ -23,7 +23,8 @@ enum g2h_error_code {
 struct g2h_error {
     enum g2h_error_code code;
     char *message; /* one line without a full stop; names the file, byte offset and record where
-                      known */
+                      known. May be shown on a terminal: what are no characters but controls in a
+                      name is '?' in it */
 };
 
 /* Frees an error. NULL is fine. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 struct g2h_error error_no_memory = {G2H_ERROR_MEMORY, (char[]){"not enough memory"}};
 
 static struct g2h_error *create(enum g2h_error_code code, const char *tail, const char *format,
@@ -28,6 +30,7 @@ static struct g2h_error *create(enum g2h_error_code code, const char *tail, cons
     }
     vsnprintf(message, size, format, arguments);
     strcpy(message + length, tail);
+    message[printable(message, size - 1)] = '\0'; /* it has names of files, functions … in it */
     error->code = code;
     error->message = message;
     return error;

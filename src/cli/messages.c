@@ -2,27 +2,54 @@
 #include "cli/messages.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "cli/progress.h"
+
+void say(const char *format, ...)
+{
+    char usual[1024], *text = usual;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(usual, sizeof(usual), format, arguments);
+    va_end(arguments);
+    size_t size = length < 0 ? 0 : (size_t)length;
+    if (size >= sizeof(usual)) {
+        text = malloc(size + 1);
+        va_start(arguments, format);
+        if (text)
+            vsnprintf(text, size + 1, format, arguments);
+        va_end(arguments);
+        if (!text) { /* of a line that is too long for what memory there is, the beginning */
+            text = usual;
+            size = sizeof(usual) - 1;
+        }
+    }
+    size = printable(text, size);
+    text[size] = '\n'; /* in place of the NUL */
+    progress_clear();
+    fwrite(text, 1, size + 1, stderr);
+    if (text != usual)
+        free(text);
+}
 
 void message_error(const struct g2h_error *error)
 {
-    progress_clear();
-    fprintf(stderr, "go2heapsnapshot: %s\n", error->message);
-    if (error->code == G2H_ERROR_NOT_EXE)
-        fputs("Give --exe the executable that wrote the dump, or build the same commit with the "
-              "same Go and flags.\n"
-              "--untyped-ok converts without types where it does not fit.\n",
-              stderr);
+    say("go2heapsnapshot: %s", error->message);
+    if (error->code == G2H_ERROR_NOT_EXE) {
+        say("Give --exe the executable that wrote the dump, or build the same commit with the same "
+            "Go and flags.");
+        say("--untyped-ok converts without types where it does not fit.");
+    }
 }
 
 void message_untyped(const struct g2h_error *error)
 {
-    progress_clear();
-    fprintf(stderr, "go2heapsnapshot: warning: %s; going on without types\n", error->message);
+    say("go2heapsnapshot: warning: %s; going on without types", error->message);
 }
 
 void message_missing_in_exe(const struct g2h_exe *exe)
@@ -39,14 +66,12 @@ void message_missing_in_exe(const struct g2h_exe *exe)
         missing = "it is stripped: no names and types of global and local variables";
     if (!missing)
         return;
-    progress_clear();
-    fprintf(stderr, "go2heapsnapshot: note: %s: %s; %s\n", g2h_exe_path(exe), missing, cost);
+    say("go2heapsnapshot: note: %s: %s; %s", g2h_exe_path(exe), missing, cost);
 }
 
 static void warn(const struct g2h_input *input, const char *text)
 {
-    progress_clear();
-    fprintf(stderr, "go2heapsnapshot: warning: %s: %s\n", input->name, text);
+    say("go2heapsnapshot: warning: %s: %s", input->name, text);
 }
 
 /* A count of objects that were left out, if there are any. */
@@ -64,14 +89,11 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
     const struct g2h_account *account = g2h_heap_account(heap);
     if (g2h_heap_warning(heap))
         warn(input, g2h_heap_warning(heap));
-    if (input->damage) {
-        progress_clear();
-        fprintf(stderr, "go2heapsnapshot: warning: %s\n", input->damage->message);
-    }
+    if (input->damage)
+        say("go2heapsnapshot: warning: %s", input->damage->message);
     if (g2h_heap_damage(heap)) {
-        progress_clear();
-        fprintf(stderr, "go2heapsnapshot: warning: %s; what is before it is used\n",
-                g2h_heap_damage(heap)->message);
+        say("go2heapsnapshot: warning: %s; what is before it is used",
+            g2h_heap_damage(heap)->message);
         if (account->records[G2H_RECORD_DATA] == 0 || account->records[G2H_RECORD_BSS] == 0)
             warn(input, "without its data and bss records, objects that only globals hold look "
                         "unreachable");
@@ -85,8 +107,8 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
 
 static void line(const char *label, uint64_t value, const char *unit, const char *remark)
 {
-    fprintf(stderr, "  %-34s %14" PRIu64 "%s%s%s%s\n", label, value, *unit ? " " : "", unit,
-            *remark ? "  " : "", remark);
+    say("  %-34s %14" PRIu64 "%s%s%s%s", label, value, *unit ? " " : "", unit, *remark ? "  " : "",
+        remark);
 }
 
 static const char *agreement(uint64_t found, uint64_t expected)
@@ -106,7 +128,7 @@ static void account_objects(const struct g2h_heap *heap)
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
     bool exact = memstats && !has_own_types(heap);
-    fprintf(stderr, "objects\n");
+    say("objects");
     line("in the snapshot", account->objects, "",
          exact ? agreement(account->objects, memstats->numbers[G2H_MEMSTATS_HEAP_OBJECTS]) : "");
     line("their size", account->object_bytes, "bytes",
@@ -136,7 +158,7 @@ static void account_exe(const struct g2h_exe *exe)
         [G2H_EXE_DWARF_READ] = "of descriptors and DWARF",
     };
     const size_t variables = g2h_exe_variable_count(exe);
-    fprintf(stderr, "executable\n");
+    say("executable");
     line("types", g2h_exe_type_count(exe), "", dwarf[g2h_exe_dwarf(exe)]);
     line("global variables with names", variables, "", variables == 0 ? "it is stripped" : "");
 }
@@ -144,9 +166,8 @@ static void account_exe(const struct g2h_exe *exe)
 /* A line of objects and bytes that live, and of garbage. */
 static void line_of_types(const char *label, const struct g2h_type_sum *sum)
 {
-    fprintf(stderr, "  %-34s %10" PRIu64 " %15" PRIu64 "  %10" PRIu64 " %15" PRIu64 "\n", label,
-            sum->living_objects, sum->living_bytes, sum->objects - sum->living_objects,
-            sum->bytes - sum->living_bytes);
+    say("  %-34s %10" PRIu64 " %15" PRIu64 "  %10" PRIu64 " %15" PRIu64, label, sum->living_objects,
+        sum->living_bytes, sum->objects - sum->living_objects, sum->bytes - sum->living_bytes);
 }
 
 static void account_types(const struct g2h_graph *graph)
@@ -161,8 +182,7 @@ static void account_types(const struct g2h_graph *graph)
     enum { GUESSED = G2H_TYPE_SOURCES - 1 };
     if (!account)
         return;
-    fprintf(stderr, "%-36s %10s %15s  %10s %15s\n", "types of objects", "living", "bytes",
-            "garbage", "bytes");
+    say("%-36s %10s %15s  %10s %15s", "types of objects", "living", "bytes", "garbage", "bytes");
     line_of_types("typed", &account->typed);
     for (int i = 0; i < GUESSED; i++)
         if (account->sources[i].objects > 0)
@@ -185,7 +205,7 @@ static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_grap
 static void account_graph(const struct g2h_heap *heap, const struct g2h_graph *graph)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
-    fprintf(stderr, "pointers that are not nil\n");
+    say("pointers that are not nil");
     line("in objects", account->pointers, "", "");
     line("  to objects: edges", account->pointers_hit, "", "");
     line("  to nothing in the heap", account->pointers_missed, "",
@@ -197,12 +217,12 @@ static void account_graph(const struct g2h_heap *heap, const struct g2h_graph *g
          "words of frames that no field list has");
     line("allocation samples", account->samples, "", "");
     line("  of no object in the dump", account->samples_missed, "", "");
-    fprintf(stderr, "reachability\n");
+    say("reachability");
     line("objects that nothing holds", account->unreachable_objects, "",
          may_have_cleanups(heap, graph) ? "garbage since the last collection, or cleanups"
                                         : "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
-    fprintf(stderr, "snapshot\n");
+    say("snapshot");
     if (account->left_out_objects > 0)
         line("objects left out as garbage", account->left_out_objects, "", "");
     if (account->folded_nodes > 0) {
@@ -235,21 +255,18 @@ void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
                   const struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
-    progress_clear();
     if (options->reachable)
-        fprintf(stderr,
-                "go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
-                " bytes%s\n",
-                input->name, account->left_out_objects, account->left_out_objects == 1 ? "" : "s",
-                account->left_out_bytes,
-                may_have_cleanups(heap, graph)
-                    ? "; what cleanups hold may be among them, which --exe would tell"
-                    : "");
+        say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
+            " bytes%s",
+            input->name, account->left_out_objects, account->left_out_objects == 1 ? "" : "s",
+            account->left_out_bytes,
+            may_have_cleanups(heap, graph)
+                ? "; what cleanups hold may be among them, which --exe would tell"
+                : "");
     if (account->folded_nodes > 0)
-        fprintf(stderr,
-                "go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
-                " nodes; there are %" PRIu64 " nodes now\n",
-                input->name, account->folded_objects, account->folded_nodes, account->nodes);
+        say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
+            " nodes; there are %" PRIu64 " nodes now",
+            input->name, account->folded_objects, account->folded_nodes, account->nodes);
     if (options->max_nodes == 0)
         warn_of_size(input, account->nodes);
     else if (account->nodes > options->max_nodes) {
@@ -266,12 +283,10 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_params *params = g2h_heap_params(heap);
     const char *version = g2h_heap_go_version(heap);
-    progress_clear();
-    fprintf(stderr, "%s: format go%s, %s%s%s, %u-bit %s-endian\n", input->name,
-            g2h_heap_format(heap), version, *version ? " " : "",
-            *params->arch ? params->arch : "unknown architecture",
-            (unsigned)params->pointer_size * 8, params->big_endian ? "big" : "little");
-    fprintf(stderr, "records\n");
+    say("%s: format go%s, %s%s%s, %u-bit %s-endian", input->name, g2h_heap_format(heap), version,
+        *version ? " " : "", *params->arch ? params->arch : "unknown architecture",
+        (unsigned)params->pointer_size * 8, params->big_endian ? "big" : "little");
+    say("records");
     for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
         if (account->records[kind] > 0)
             line(g2h_record_kind_name((enum g2h_record_kind)kind), account->records[kind], "", "");
@@ -304,24 +319,19 @@ void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
 {
     const uint64_t much = 950; /* per mille */
     const struct g2h_type_account *account = g2h_graph_type_account(graph);
-    progress_clear();
     if (!account) {
         if (!g2h_heap_is_complete(heap))
-            fprintf(
-                stderr,
-                "go2heapsnapshot: %s: nothing typed: it is cut before what types are found by\n",
+            say("go2heapsnapshot: %s: nothing typed: it is cut before what types are found by",
                 input->name);
         else if (!has_own_types(heap))
-            fprintf(stderr,
-                    "go2heapsnapshot: %s: nothing typed: %s has no types that can be read\n",
-                    input->name, g2h_exe_path(exe));
+            say("go2heapsnapshot: %s: nothing typed: %s has no types that can be read", input->name,
+                g2h_exe_path(exe));
         return;
     }
     const uint64_t all = account->all.living_bytes, typed = account->typed.living_bytes;
     const uint64_t share = all > 0 ? typed * 1000 / all : 0; /* rounded down: 100.0 is all */
-    fprintf(stderr, "go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of living bytes typed%s%s\n",
-            input->name, share / 10, share % 10, share < much ? "; " : "",
-            share < much ? why_untyped(exe) : "");
+    say("go2heapsnapshot: %s: %" PRIu64 ".%" PRIu64 " %% of living bytes typed%s%s", input->name,
+        share / 10, share % 10, share < much ? "; " : "", share < much ? why_untyped(exe) : "");
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -334,8 +344,7 @@ void message_name(const char *path, bool gzip)
 {
     if (ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
         return;
-    progress_clear();
-    fprintf(stderr, "go2heapsnapshot: note: %s: %s\n", path,
-            gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"
-                 : "DevTools loads only what is called *.heapsnapshot");
+    say("go2heapsnapshot: note: %s: %s", path,
+        gzip ? "is compressed: DevTools wants it unpacked, and called *.heapsnapshot"
+             : "DevTools loads only what is called *.heapsnapshot");
 }

@@ -4,6 +4,13 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+/*
+ * Prints a line on stderr, by printf's rules, without its end; the progress line gives way to it.
+ * All that the program says goes through here: what in it is more than text (base/printable.h) is
+ * '?'.
+ */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* "go2heapsnapshot: " and the error's message; of an executable that does not fit, what to do. */
 void message_error(const struct g2h_error *error);
 

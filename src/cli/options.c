@@ -13,6 +13,8 @@
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/version.h>
 
+#include "base/printable.h"
+#include "cli/messages.h"
 #include "dump/foreign.h"
 
 static const char help[] =
@@ -53,7 +55,7 @@ static const char help[] =
 /* Of options that have no letter. */
 enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK };
 
-static const char hint[] = "Try 'go2heapsnapshot --help'.\n";
+static const char hint[] = "Try 'go2heapsnapshot --help'.";
 
 /* A whole number from low to high; false after saying that it is none. */
 static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high,
@@ -62,8 +64,9 @@ static bool parse_number(const char *option, const char *text, uint64_t low, uin
     char *end;
     unsigned long long value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < low || value > high) {
-        fprintf(stderr, "go2heapsnapshot: %s takes a number from %llu to %llu, not '%s'\n%s",
-                option, (unsigned long long)low, (unsigned long long)high, text, hint);
+        say("go2heapsnapshot: %s takes a number from %llu to %llu, not '%s'", option,
+            (unsigned long long)low, (unsigned long long)high, text);
+        say("%s", hint);
         return false;
     }
     *ret = value;
@@ -80,9 +83,8 @@ static bool parse_nodes(const char *text, uint64_t *ret)
                                                          : 1;
     if (text[0] < '0' || text[0] > '9' || value == 0 || value > UINT32_MAX ||
         end[factor > 1] != '\0') {
-        fprintf(stderr,
-                "go2heapsnapshot: --max-nodes takes a number such as 500K or 2M, not '%s'\n%s",
-                text, hint);
+        say("go2heapsnapshot: --max-nodes takes a number such as 500K or 2M, not '%s'", text);
+        say("%s", hint);
         return false;
     }
     *ret = value * factor;
@@ -94,7 +96,7 @@ static int print(const char *text)
 {
     if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
         return EXIT_FINE;
-    fprintf(stderr, "go2heapsnapshot: standard output: cannot write: %s\n", strerror(errno));
+    say("go2heapsnapshot: standard output: cannot write: %s", strerror(errno));
     return EXIT_FAILED;
 }
 
@@ -116,14 +118,30 @@ static void refuse_second(const char *first, const char *second, const struct op
 {
     const bool first_is = !options->exe && is_executable(first),
                second_is = !options->exe && is_executable(second);
-    if (first_is != second_is)
-        fprintf(stderr,
-                "go2heapsnapshot: '%s' is an executable, which is given with --exe:\n"
-                "  go2heapsnapshot --exe %s %s\n",
-                first_is ? first : second, first_is ? first : second, first_is ? second : first);
-    else
-        fprintf(stderr, "go2heapsnapshot: one dump at a time, not also '%s'%s\n%s", second,
-                options->exe ? "" : "; its executable is given with --exe", hint);
+    if (first_is != second_is) {
+        say("go2heapsnapshot: '%s' is an executable, which is given with --exe:",
+            first_is ? first : second);
+        say("  go2heapsnapshot --exe %s %s", first_is ? first : second, first_is ? second : first);
+    } else {
+        say("go2heapsnapshot: one dump at a time, not also '%s'%s", second,
+            options->exe ? "" : "; its executable is given with --exe");
+        say("%s", hint);
+    }
+}
+
+static const char letters[] = "e:o:zj:rvhV";
+
+/* What getopt has to say of the command line, once more, with what is more than text taken out of
+ * it: getopt prints it as it is. */
+static void refuse_option(int argc, char **argv, const struct option *known)
+{
+    for (int i = 1; i < argc; i++)
+        argv[i][printable(argv[i], strlen(argv[i]))] = '\0';
+    opterr = 1;
+    optind = 0; /* from the start */
+    for (int option = 0; option != '?' && option != -1;)
+        option = getopt_long(argc, argv, letters, known, NULL);
+    say("%s", hint);
 }
 
 /* The exit status. */
@@ -158,14 +176,16 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         argv[0] = name; /* with which getopt's messages begin, whatever the caller calls us */
     *ret = (struct options){0};
     *ret_status = EXIT_USAGE;
-    while ((option = getopt_long(argc, argv, "e:o:zj:rvhV", known, NULL)) != -1) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, letters, known, NULL)) != -1) {
         switch (option) {
         case 'e':
             ret->exe = optarg;
             break;
         case 'o':
             if (*optarg == '\0') {
-                fprintf(stderr, "go2heapsnapshot: -o takes a file's name, not ''\n%s", hint);
+                say("go2heapsnapshot: -o takes a file's name, not ''");
+                say("%s", hint);
                 return false;
             }
             ret->output = strcmp(optarg, "-") == 0 ? NULL : optarg; /* standard output */
@@ -201,12 +221,13 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             *ret_status = print_version();
             return false;
         default:
-            fputs(hint, stderr);
+            refuse_option(argc, argv, known);
             return false;
         }
     }
     if (optind == argc) {
-        fprintf(stderr, "go2heapsnapshot: no dump given\n%s", hint);
+        say("go2heapsnapshot: no dump given");
+        say("%s", hint);
         return false;
     }
     if (optind + 1 < argc) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/strings.h"
 
 /* ---- uvarint ---- */
@@ -351,16 +352,65 @@ static void errors_have_messages(void **state)
     assert_int_equal(error_no_memory.code, G2H_ERROR_MEMORY);
 }
 
+/* ---- text for people ---- */
+
+static void what_is_printable(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } cases[] = {
+        {"", ""},
+        {"main.run ~!", "main.run ~!"},
+        {"Gr\xc3\xb6\xc3\x9f"
+         "e \xe6\x97\xa5 \xf0\x9f\x98\x80 \xc2\xa0",
+         "Gr\xc3\xb6\xc3\x9f"
+         "e \xe6\x97\xa5 \xf0\x9f\x98\x80 \xc2\xa0"},
+        {"a\nb\tc\x1b[31m\x7f", "a?b?c?[31m?"},
+        {"\xc2\x80\xc2\x9b\xc2\x9f", "???"},                   /* C1 */
+        {"\x9b\xff\xc3", "???"},                               /* bytes that begin nothing */
+        {"\xc0\x9b\xe0\x80\x9b\xf0\x80\x80\x9b", "?????????"}, /* longer than they need be */
+        {"\xed\xa0\x80", "???"},                               /* a surrogate */
+        {"\xf4\x90\x80\x80", "????"},                          /* beyond Unicode */
+        {"\xe2\x80\xae|\xe2\x81\xa6|\xd8\x9c|\xe2\x80\x8f", "?|?|?|?"}, /* directions */
+        {"\xe2\x80\xa8|\xef\xbb\xbf|\xf3\xa0\x81\x81", "?|?|?"},
+        {"\xe6\x97", "??"}, /* cut */
+        {"\xe6\x97x", "??x"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const size_t size = strlen(cases[i].text), expected = strlen(cases[i].shown);
+        char *text = malloc(size + 1); /* no byte more, so that the sanitizers see a read beyond */
+        memcpy(text, cases[i].text, size);
+        assert_int_equal(printable(text, size), expected);
+        assert_memory_equal(text, cases[i].shown, expected);
+        free(text);
+    }
+    char zero[] = "a\0b";
+    assert_int_equal(printable(zero, 3), 3);
+    assert_memory_equal(zero, "a?b", 3);
+    struct g2h_error *error = error_create(G2H_ERROR_SYSTEM, "%s: no", "a\x1b[J\nb\xc2\x9b");
+    assert_string_equal(error->message, "a?[J?b?: no");
+    g2h_error_destroy(error);
+}
+
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(uvarint_lengths),     cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_streams),     cmocka_unit_test(uvarint_padded),
-        cmocka_unit_test(cursor_skips),        cmocka_unit_test(map_puts_and_gets),
-        cmocka_unit_test(map_takes_all_keys),  cmocka_unit_test(hashes_spread),
-        cmocka_unit_test(hashes_have_a_seed),  cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text), cmocka_unit_test(vector_grows),
-        cmocka_unit_test(large_arrays),        cmocka_unit_test(errors_have_messages),
+        cmocka_unit_test(uvarint_lengths),
+        cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_streams),
+        cmocka_unit_test(uvarint_padded),
+        cmocka_unit_test(cursor_skips),
+        cmocka_unit_test(map_puts_and_gets),
+        cmocka_unit_test(map_takes_all_keys),
+        cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(hashes_have_a_seed),
+        cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text),
+        cmocka_unit_test(vector_grows),
+        cmocka_unit_test(large_arrays),
+        cmocka_unit_test(errors_have_messages),
+        cmocka_unit_test(what_is_printable),
     };
     return UNIT_RUN(base);
 }

@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# Nothing that comes from outside, in whatever message, reaches the terminal as more than text: no controls, also of
+# UTF-8's (C1), no bytes that are no UTF-8, nothing that changes the direction of what follows.
+# shellcheck source=tests/cli/lib.sh
+. "$here/lib.sh"
+
+gzip -dc "$top/samples/leakserver.1.dump.gz" >app.dump
+gzip -dc "$top/samples/leakserver.exe.gz" >app
+# An escape, a title, C1's CSI as a character and as a byte, text from right to left, a line of our own.
+bad=$'\e[J\e]0;\a\302\233J\233\342\200\256\nok\177'
+function='main.(*Server).value.gowrap1'
+odd="main.$bad"
+odd+=$(printf '%*s' $((${#function} - $(printf %s "$odd" | wc -c))) '' | tr ' ' x)
+
+# clean NAME: of the last run, that something was said, and all of it is text.
+clean() {
+	check "$1: something is said" [ -s err ]
+	check "$1: no controls" [ "$(tr -d '\n' <err | LC_ALL=C tr -cd '\0-\37\177' | wc -c)" -eq 0 ]
+	check "$1: is UTF-8" iconv -f UTF-8 -t UTF-8 err
+	check "$1: no controls of UTF-8, no other direction" [ "$(LC_ALL=C grep -c $'\302[\200-\237]\|\342\200[\250-\256]' err)" -eq 0 ]
+	check "$1: no line of another's" [ "$(grep -c '^ok' err)" -eq 0 ]
+}
+
+printf 's/%s/%s/g' "$(sed 's/[*.]/\\&/g' <<<"$function")" "$(sed 's/\[/\\[/g; $!s/$/\\/' <<<"$odd")" >function.sed
+LC_ALL=C sed -f function.sed app.dump >function.dump
+equal "a function in the dump: of the same size" "$(stat -c %s function.dump)" "$(stat -c %s app.dump)"
+run go2heapsnapshot --exe app function.dump
+check "a function in the dump: is named" grep -q 'it has no function main\.?\[J?\]0;??J???ok?' err
+clean "a function in the dump"
+run go2heapsnapshot --untyped-ok --exe app function.dump
+clean "a function in the dump, --untyped-ok"
+
+LC_ALL=C sed $'1,3s/go1\\.27\\.4/go\e[7m\302\233/; 1,3s/amd64/a\e[7m/' app.dump >version.dump
+run go2heapsnapshot -v version.dump
+check "version and architecture: are shown" grep -q 'format go1.7, go?\[7m? a?\[7m, 64-bit' err
+clean "version and architecture"
+run go2heapsnapshot --exe app version.dump
+check "another version: exit 1" [ "$status" -eq 1 ]
+clean "another version"
+
+cp app.dump "$bad.dump"
+cp app "$bad.app"
+objcopy --strip-all app "$bad.stripped"
+head -c 400000 app.dump >"$bad.cut"
+run go2heapsnapshot -v --exe "$bad.app" "$bad.dump"
+clean "names of files"
+run go2heapsnapshot --exe "$bad.stripped" -o "$bad.out" "$bad.dump"
+clean "names of files: notes"
+check "names of files: the file has the whole name" [ -s "$bad.out" ]
+run go2heapsnapshot --reachable --max-nodes 1 "$bad.cut"
+clean "names of files: warnings"
+run go2heapsnapshot "$bad.missing"
+clean "names of files: errors"
+run go2heapsnapshot -o "$bad.dir/x" app.dump
+clean "names of files: of the output"
+run go2heapsnapshot "$bad.app" "$bad.dump"
+clean "usage: two files"
+run go2heapsnapshot "$bad" "$bad"
+clean "usage: two dumps"
+for option in "--$bad" "-$bad" "--gzip=$bad" "--max-nodes=$bad" "-j$bad" "--re$bad"; do
+	run go2heapsnapshot "$option" app.dump
+	check "usage: ${option%"$bad"}: exit 2" [ "$status" -eq 2 ]
+	clean "usage: ${option%"$bad"}"
+done
+TMPDIR="/missing/$bad" run go2heapsnapshot - < <(cat app.dump)
+clean "TMPDIR"
+if SHELL=/bin/sh script -qec true /dev/null </dev/null >/dev/null 2>&1; then
+	cp "$bad.dump" name
+	name="$bad.dump" on_terminal 'go2heapsnapshot "$name" 2>err'
+	clean "a terminal as stdout"
+fi
+
+# What is text is shown as it is.
+cp app.dump 'Größe 日本.dump'
+run go2heapsnapshot --exe app 'Größe 日本.dump'
+check "names of files: any language" grep -q '^go2heapsnapshot: Größe 日本.dump: ' err
+
+finish
