@@ -7,9 +7,8 @@
  *   graph   nodes and edges
  *   output  the snapshot's text
  */
+#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -17,36 +16,86 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "base/printable.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/target.h"
 
-/* A mapped file that becomes shorter while it is read. */
-static void on_bus_error(int signal)
+/* ---- descriptors and signals ---- */
+
+/*
+ * A descriptor below 3 that the caller has closed would be that of the next file which is opened:
+ * messages would go into the snapshot. Reading and writing these still fails.
+ */
+static bool occupy_standard_descriptors(void)
 {
-    static const char message[] =
-        "go2heapsnapshot: the dump's file became shorter while it was read\n";
-    (void)signal;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            continue;
+        const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (open("/dev/null", mode) != fd && open("/", O_RDONLY | O_DIRECTORY) != fd)
+            return false;
+    }
+    return true;
+}
+
+/* Bytes of a mapped file that cannot be had. Several threads may want them. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    static bool is_told;
+    char text[8192];
+    const bool is_fault = info->si_code > 0; /* nobody has sent it */
+    const char *name = "", *why = is_fault ? g2h_input_fault(info->si_addr, &name) : NULL;
+    (void)context;
+    if (!why) { /* no input's */
+        target_remove_unfinished();
+        signal(number, SIG_DFL);
+        raise(number);
+        return;
+    }
+    while (__atomic_exchange_n(&is_told, true, __ATOMIC_SEQ_CST))
+        pause();
     target_remove_unfinished();
-    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+    const char *const parts[] = {"go2heapsnapshot: ", name, ": ", why};
+    size_t size = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+        for (const char *at = parts[i]; *at && size < sizeof(text) - 1; at++)
+            text[size++] = *at;
+    size = printable(text, size);
+    text[size++] = '\n';
+    if (write(STDERR_FILENO, text, size) < 0)
         _exit(EXIT_FAILED);
     _exit(EXIT_FAILED);
 }
 
-static void on_interrupt(int number)
+static void on_end(int number)
 {
     target_remove_unfinished();
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* What the caller wants ignored, as nohup does, stays so. */
-static void catch_interrupt(int number)
+/* The signals that would end the program. What the caller wants ignored, as nohup does, stays so,
+ * and what a sanitizer catches is the sanitizer's. */
+static void catch_signals(void)
 {
-    if (signal(number, on_interrupt) == SIG_IGN)
-        signal(number, SIG_IGN);
+    enum { SIGNALS = 31 }; /* behind them are those of real time, of which nobody sends any */
+    static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
+                                 SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
+    struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
+    for (int number = 1; number <= SIGNALS; number++) {
+        bool is_other = sigaction(number, NULL, &old) < 0 || old.sa_handler != SIG_DFL;
+        for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+            is_other = is_other || number == others[i];
+        if (!is_other)
+            signal(number, on_end);
+    }
+    sigaction(SIGBUS, &bus, NULL);
 }
+
+/* ---- the conversion ---- */
 
 /* What has been made so far. */
 struct conversion {
@@ -58,11 +107,14 @@ struct conversion {
 
 /* An executable that is none, or another one, is an error, unless the caller is content without
  * types. */
-static struct g2h_error *open_exe(const struct options *options, struct conversion *conversion)
+static struct g2h_error *open_exe(const struct options *options, const struct target *target,
+                                  struct conversion *conversion)
 {
     if (!options->exe)
         return NULL;
     struct g2h_error *error = g2h_exe_open(options->exe, &conversion->exe);
+    if (!error)
+        error = target_check(target, g2h_exe_input(conversion->exe, 1), "executable's debug file");
     if (!error)
         error = g2h_exe_match(conversion->exe, conversion->heap);
     if (!error) {
@@ -78,9 +130,19 @@ static struct g2h_error *open_exe(const struct options *options, struct conversi
     return NULL;
 }
 
+/* Whether all that was read is still what it was. */
+static struct g2h_error *check_inputs(const struct conversion *conversion)
+{
+    struct g2h_error *error = g2h_input_check(conversion->input);
+    for (unsigned i = 0; i < 2 && !error && conversion->exe; i++)
+        if (g2h_exe_input(conversion->exe, i))
+            error = g2h_input_check(g2h_exe_input(conversion->exe, i));
+    return error;
+}
+
 /* The rooms, one after the other. */
-static struct g2h_error *convert(const struct options *options, struct target *target,
-                                 struct conversion *conversion)
+static struct g2h_error *go_through(const struct options *options, struct target *target,
+                                    struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
     const struct g2h_heap_options heap_options = {options->threads, progress};
@@ -98,7 +160,7 @@ static struct g2h_error *convert(const struct options *options, struct target *t
     if (error)
         return error;
     message_warnings(conversion->input, conversion->heap);
-    error = open_exe(options, conversion);
+    error = open_exe(options, target, conversion);
     const struct g2h_graph_options graph_options = {.exe = conversion->exe,
                                                     .threads = options->threads,
                                                     .redact = options->redact,
@@ -111,7 +173,9 @@ static struct g2h_error *convert(const struct options *options, struct target *t
     if (!error)
         error = g2h_write_heapsnapshot(conversion->graph, &output_options);
     if (!error)
-        error = target_complete(target);
+        error = check_inputs(conversion);
+    if (!error)
+        error = target_complete(target, conversion->input);
     if (!error && target->is_named)
         message_name(target->name, options->gzip);
     if (!error && options->verbose)
@@ -120,6 +184,17 @@ static struct g2h_error *convert(const struct options *options, struct target *t
         message_typed(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     progress_clear();
     return error;
+}
+
+/* What is wrong with a file that was changed is that it was changed. */
+static struct g2h_error *convert(const struct options *options, struct target *target,
+                                 struct conversion *conversion)
+{
+    struct g2h_error *error = go_through(options, target, conversion);
+    struct g2h_error *changed = error && conversion->input ? check_inputs(conversion) : NULL;
+    if (changed)
+        g2h_error_destroy(error);
+    return changed ? changed : error;
 }
 
 /* Large arrays grow in place, and go back to the system when they are freed. */
@@ -137,6 +212,8 @@ int main(int argc, char **argv)
     struct conversion conversion = {0};
     int status;
 
+    if (!occupy_standard_descriptors())
+        return EXIT_FAILED;
     if (!options_parse(argc, argv, &options, &status))
         return status;
     give_back_memory();
@@ -145,14 +222,13 @@ int main(int argc, char **argv)
         say("  go2heapsnapshot %s > app.heapsnapshot", options.input);
         return EXIT_USAGE;
     }
-    signal(SIGBUS, on_bus_error);
-    catch_interrupt(SIGINT);
-    catch_interrupt(SIGTERM);
-    catch_interrupt(SIGHUP);
-    catch_interrupt(SIGQUIT);
-    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
+    const struct target_source sources[] = {{options.input, "dump"}, {options.exe, "executable"}};
+    const size_t count = sizeof(sources) / sizeof(*sources);
+    if (target_is_source(STDERR_FILENO, sources, count))
+        return EXIT_FAILED; /* to say so would be to write to it */
+    catch_signals();
 
-    struct g2h_error *error = target_open(options.output, options.input, &target);
+    struct g2h_error *error = target_open(options.output, sources, count, &target);
     if (!error)
         error = convert(&options, &target, &conversion);
     if (error)

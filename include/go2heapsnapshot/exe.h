@@ -70,6 +70,10 @@ G2H_PUBLIC const char *g2h_exe_libdw_version(void);
 /* How many types the executable has, of descriptors and DWARF; 0 before it is matched. */
 G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);
 
+/* What is read of it: the executable's file (0), and its separate debug file (1), NULL where there
+ * is none. */
+G2H_PUBLIC const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index);
+
 /* The executable's name, for messages. */
 G2H_PUBLIC const char *g2h_exe_path(const struct g2h_exe *exe);
 

@@ -1,12 +1,19 @@
-/* target; see target.h. */
+/*
+ * target; see target.h.
+ *
+ * A snapshot has the secrets of its dump. So the unfinished file can be read by its owner only, and
+ * has no name where the system can do that (O_TMPFILE): then it is gone however the program ends,
+ * and even if the machine does.
+ */
 #include "cli/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -19,78 +26,256 @@ void target_remove_unfinished(void)
         unlink(unfinished);
 }
 
-/* A new file beside path, or beside what a symbolic link at path points to. */
-static struct g2h_error *open_temporary(const char *path, mode_t mode, struct target *ret)
+/* No signal may come between a file's getting a name and the handler's knowing it. */
+static void block_signals(sigset_t *ret_before)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, ret_before);
+}
+
+/* ---- what must not be overwritten ---- */
+
+/* Pipes and terminals may be read from and written to at a time. */
+static bool is_same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
+           (S_ISREG(one->st_mode) || S_ISBLK(one->st_mode));
+}
+
+static bool is_source(const struct stat *status, const struct target_source *source)
+{
+    struct stat own;
+    if (!source->path)
+        return false;
+    return (strcmp(source->path, "-") == 0 ? fstat(STDIN_FILENO, &own)
+                                           : stat(source->path, &own)) == 0 &&
+           is_same_file(status, &own);
+}
+
+bool target_is_source(int fd, const struct target_source *sources, size_t count)
 {
     struct stat status;
-    char *real = realpath(path, NULL); /* NULL where there is no such file yet */
-    size_t size = strlen(real ? real : path) + sizeof(".XXXXXX");
-    ret->path = ret->real_path = real ? real : strdup(path);
-    char *temporary = malloc(size);
-    if (!ret->path || !temporary) {
-        free(temporary);
-        return &error_no_memory;
+    bool is = false;
+    for (size_t i = 0; i < count && fstat(fd, &status) == 0; i++)
+        is = is || is_source(&status, &sources[i]);
+    return is;
+}
+
+static struct g2h_error *refuse(const struct target *target, const char *what)
+{
+    return error_create(G2H_ERROR_SYSTEM, "%s: is the %s itself; give the snapshot another name",
+                        target->name, what);
+}
+
+struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
+                               const char *what)
+{
+    const struct stat *status = input ? g2h_input_status(input) : NULL;
+    return status && target->exists && is_same_file(&target->status, status) ? refuse(target, what)
+                                                                             : NULL;
+}
+
+/* ---- the unfinished file ---- */
+
+/* What path leads to, be it there or not. NULL and errno where that cannot be told. */
+static char *follow_links(const char *path)
+{
+    enum { MOST_LINKS = 40 };
+    char link[4096], *at = strdup(path);
+    for (int i = 0; at; i++) {
+        const ssize_t size = readlink(at, link, sizeof(link) - 1);
+        if (size < 0) /* no link, or nothing there: it may be made */
+            return at;
+        link[size] = '\0';
+        const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
+        const int head = slash ? (int)(slash - at) + 1 : 0;
+        char *next = NULL;
+        if (i == MOST_LINKS)
+            errno = ELOOP;
+        else if (asprintf(&next, "%.*s%s", head, at, link) < 0)
+            next = NULL;
+        free(at);
+        at = next;
     }
-    snprintf(temporary, size, "%s.XXXXXX", ret->path);
-    ret->fd = mkstemp(temporary);
-    if (ret->fd < 0) {
-        free(temporary);
-        return error_system(errno, "%s: cannot create", path);
-    }
-    ret->temporary_path = temporary;
-    ret->is_named = lstat(path, &status) < 0 || !S_ISLNK(status.st_mode);
-    if (size <= sizeof(unfinished))
-        memcpy(unfinished, temporary, size);
-    fchmod(ret->fd, mode); /* mkstemp() gives 0600 */
     return NULL;
 }
 
-struct g2h_error *target_open(const char *path, const char *input, struct target *ret)
+/* A file without a name in the directory of the target's path. False where the system does not
+ * have that, or could not give it a name later. */
+static bool open_nameless(struct target *target)
 {
-    struct stat status, input_status;
-    mode_t mask = umask(0);
-    umask(mask);
-    *ret = (struct target){.fd = STDOUT_FILENO, .name = "standard output", .path = path};
-    if (!path)
-        return NULL;
-    ret->name = path;
-    if (stat(path, &status) < 0)
-        return open_temporary(path, 0666 & ~mask, ret);
-    if (stat(input, &input_status) == 0 && status.st_dev == input_status.st_dev &&
-        status.st_ino == input_status.st_ino)
-        return error_create(G2H_ERROR_SYSTEM,
-                            "%s: is the dump itself; give the snapshot another name", path);
-    if (S_ISREG(status.st_mode)) /* who may read the file stays as it was */
-        return open_temporary(path, status.st_mode & 0777, ret);
-    ret->fd = open(path, O_WRONLY | O_CLOEXEC); /* a device or a pipe is written to, not replaced */
-    return ret->fd < 0 ? error_system(errno, "%s: cannot write", path) : NULL;
+#ifdef O_TMPFILE
+    char proc[64];
+    struct stat status;
+    const char *slash = strrchr(target->path, '/');
+    char *directory =
+        slash ? strndup(target->path, (size_t)(slash - target->path) + 1) : strdup(".");
+    if (!directory)
+        return false;
+    target->fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    free(directory);
+    snprintf(proc, sizeof(proc), "/proc/self/fd/%d", target->fd);
+    if (target->fd >= 0 && stat(proc, &status) < 0) {
+        close(target->fd);
+        target->fd = -1;
+    }
+#endif
+    return target->fd >= 0;
 }
 
-struct g2h_error *target_complete(struct target *target)
+static struct g2h_error *open_temporary(struct target *target)
 {
-    if (!target->temporary_path)
-        return NULL;
-    if (close(target->fd) < 0)
-        return error_system(errno, "%s: cannot write", target->path);
+    sigset_t before;
+    const size_t size = strlen(target->path) + sizeof(".XXXXXX");
     target->fd = -1;
-    if (rename(target->temporary_path, target->path) < 0)
-        return error_system(errno, "%s: cannot write", target->path);
-    unfinished[0] = '\0';
+    if (open_nameless(target))
+        return NULL;
+    target->temporary_path = malloc(size);
+    if (!target->temporary_path)
+        return &error_no_memory;
+    snprintf(target->temporary_path, size, "%s.XXXXXX", target->path);
+    block_signals(&before);
+    target->fd = mkostemp(target->temporary_path, O_CLOEXEC); /* of mode 0600 */
+    const int reason = errno;
+    if (target->fd >= 0 && size <= sizeof(unfinished))
+        memcpy(unfinished, target->temporary_path, size);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (target->fd >= 0)
+        return NULL;
     free(target->temporary_path);
     target->temporary_path = NULL;
-    return NULL;
+    return error_system(reason, "%s: cannot create", target->name);
+}
+
+/* A file is replaced; a device, a pipe and what has no name of its own is written to. */
+static struct g2h_error *open_path(struct target *target)
+{
+    struct stat status;
+    target->is_named = lstat(target->name, &status) < 0 || !S_ISLNK(status.st_mode);
+    if (!target->exists || S_ISREG(target->status.st_mode)) {
+        target->path = follow_links(target->name);
+        if (!target->path)
+            return errno == ENOMEM ? &error_no_memory
+                                   : error_system(errno, "%s: cannot create", target->name);
+        if (!target->exists ||
+            (stat(target->path, &status) == 0 && is_same_file(&target->status, &status)))
+            return open_temporary(target);
+        free(target->path); /* a descriptor of a file that was removed, below /proc */
+        target->path = NULL;
+    }
+    target->is_named = false;
+    target->fd = open(target->name, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    return target->fd < 0 ? error_system(errno, "%s: cannot write", target->name) : NULL;
+}
+
+struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
+                              struct target *ret)
+{
+    *ret = (struct target){.fd = STDOUT_FILENO, .name = path ? path : "standard output"};
+    ret->exists = (path ? stat(path, &ret->status) : fstat(STDOUT_FILENO, &ret->status)) == 0;
+    for (size_t i = 0; ret->exists && i < count; i++)
+        if (is_source(&ret->status, &sources[i]))
+            return refuse(ret, sources[i].what);
+    return path ? open_path(ret) : NULL;
+}
+
+/* ---- completing it ---- */
+
+/*
+ * A new file has what the umask gives, one that was there keeps what it had; but neither gives more
+ * than the dump does, to its group or to all. What is for another group is for none.
+ */
+static mode_t permissions(const struct target *target, const struct stat *dump)
+{
+    const struct stat *old = &target->status;
+    struct stat own;
+    mode_t mask = umask(0), mode;
+    umask(mask);
+    if (target->exists) {
+        const int failed = fchown(target->fd, (uid_t)-1, old->st_gid);
+        (void)failed; /* then it has a group that may know less of it */
+    }
+    if (fstat(target->fd, &own) < 0)
+        return 0600;
+    mode = target->exists ? old->st_mode & 0777 : 0666 & ~mask;
+    if (target->exists && own.st_gid != old->st_gid)
+        mode &= 0707 | (mode & 7) << 3;
+    if (dump && S_ISREG(dump->st_mode)) {
+        mode_t most = 0700 | (dump->st_mode & 077);
+        if (own.st_gid != dump->st_gid)
+            most &= 0707 | (most & 7) << 3;
+        mode &= most;
+    }
+    return mode;
+}
+
+/* Gives a file without a name a temporary one. */
+static bool name_temporarily(struct target *target)
+{
+    enum { TRIES = 100 };
+    const size_t size = strlen(target->path) + sizeof(".XXXXXXXX");
+    char proc[64];
+    target->temporary_path = malloc(size);
+    if (!target->temporary_path) {
+        errno = ENOMEM;
+        return false;
+    }
+    snprintf(proc, sizeof(proc), "/proc/self/fd/%d", target->fd);
+    for (unsigned i = 0; i < TRIES; i++) {
+        unsigned number = i;
+        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+            number += (unsigned)getpid() * TRIES;
+        snprintf(target->temporary_path, size, "%s.%08x", target->path, number);
+        if (linkat(AT_FDCWD, proc, AT_FDCWD, target->temporary_path, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            break;
+    }
+    free(target->temporary_path);
+    target->temporary_path = NULL;
+    return false;
+}
+
+static bool complete(struct target *target, const struct stat *dump)
+{
+    fchmod(target->fd, permissions(target, dump)); /* not all file systems know permissions */
+    if (!target->temporary_path && !name_temporarily(target))
+        return false;
+    const int fd = target->fd;
+    target->fd = -1;
+    return close(fd) == 0 && rename(target->temporary_path, target->path) == 0;
+}
+
+struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump)
+{
+    sigset_t before;
+    if (!target->path)
+        return NULL;
+    block_signals(&before);
+    struct g2h_error *error = NULL;
+    if (complete(target, g2h_input_status(dump))) {
+        unfinished[0] = '\0';
+        free(target->temporary_path);
+        target->temporary_path = NULL;
+        free(target->path);
+        target->path = NULL;
+    } else {
+        error = error_system(errno, "%s: cannot write", target->name);
+        target_deinit(target);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return error;
 }
 
 void target_deinit(struct target *target)
 {
-    free(target->real_path);
-    target->real_path = NULL;
-    if (!target->temporary_path)
-        return;
-    if (target->fd >= 0)
+    if (target->path && target->fd >= 0)
         close(target->fd);
-    unlink(target->temporary_path);
+    if (target->temporary_path)
+        unlink(target->temporary_path);
     unfinished[0] = '\0';
     free(target->temporary_path);
-    target->temporary_path = NULL;
+    free(target->path);
+    target->temporary_path = target->path = NULL;
 }

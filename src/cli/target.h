@@ -3,26 +3,46 @@
 #define CLI_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
 
-#include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/input.h>
 
 struct target {
     int fd;
-    const char *name;     /* for messages */
-    char *temporary_path; /* of a file that is renamed when it is complete; NULL otherwise */
-    const char *path;     /* that it gets then */
-    char *real_path;
-    bool is_named; /* name is the file's own: no device, no pipe, no symbolic link */
+    const char *name; /* for messages */
+    char *path;       /* that the file gets when it is complete, symbolic links followed; NULL: what
+                         is written to has its name, or none */
+    char
+        *temporary_path; /* that it has until then; NULL: none, as long as the system can do that */
+    bool is_named;       /* name is the file's own: no device, no pipe, no symbolic link */
+    bool exists;         /* there is such a file, device or pipe already */
+    struct stat status;  /* of it */
+};
+
+/* A file that is read, and what it is called in a message. */
+struct target_source {
+    const char *path; /* "-": standard input; NULL: none */
+    const char *what;
 };
 
 /*
- * path NULL: standard output. input is the path of the dump, which is not overwritten. ret must be
- * given to target_deinit() also after an error. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY.
+ * path NULL: standard output. None of the count sources is overwritten, by whatever name or
+ * descriptor. ret must be given to target_deinit() also after an error. Errors: G2H_ERROR_SYSTEM,
+ * G2H_ERROR_MEMORY.
  */
-struct g2h_error *target_open(const char *path, const char *input, struct target *ret);
+struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
+                              struct target *ret);
 
-/* Gives the file its name. */
-struct g2h_error *target_complete(struct target *target);
+/* The same of an input that has been opened, whose path the caller has not. */
+struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
+                               const char *what);
+
+/* Whether a descriptor is that of one of the sources. */
+bool target_is_source(int fd, const struct target_source *sources, size_t count);
+
+/* Gives the file its name, and permissions that are no wider than those of the dump. */
+struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
 
 /* Removes what target_complete() has not completed. */
 void target_deinit(struct target *target);

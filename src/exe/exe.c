@@ -415,6 +415,11 @@ const char *g2h_exe_path(const struct g2h_exe *exe)
     return exe->input->name;
 }
 
+const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index)
+{
+    return index == 0 ? exe->input : exe->debug_input;
+}
+
 /* ---- for the rooms above ---- */
 
 struct types *exe_types(struct g2h_exe *exe)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,12 @@
 #include "base/error.h"
 
 enum { CHUNK = 1 << 18 };
+
+struct input_file {
+    int fd;             /* what is mapped: the file, or its copy */
+    bool is_copy;       /* the file has been read, and is not needed any more */
+    struct stat status; /* of the file, not of the copy */
+};
 
 struct spool {
     const struct g2h_input *input; /* for its name */
@@ -154,14 +161,62 @@ static struct g2h_error *temporary_file(int *ret)
         return &error_no_memory;
     strcpy(path, directory);
     strcat(path, "/go2heapsnapshot.XXXXXX");
-    *ret = mkstemp(path);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* none may come before its name is gone */
+    *ret = mkostemp(path, O_CLOEXEC);
     struct g2h_error *error = NULL;
     if (*ret < 0)
         error = error_system(errno, "%s: cannot make a temporary file (set TMPDIR)", directory);
     else
         unlink(path);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(path);
     return error;
+}
+
+/* ---- what is mapped ---- */
+
+/* For g2h_input_fault(), in a signal handler: more than are open at a time. */
+static struct g2h_input *mapped[16];
+
+static void register_mapped(struct g2h_input *input)
+{
+    for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++) {
+        struct g2h_input *none = NULL;
+        if (__atomic_compare_exchange_n(&mapped[i], &none, input, false, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST))
+            return;
+    }
+}
+
+static void unmap(struct g2h_input *input)
+{
+    if (input->borrowed || input->size == 0)
+        return;
+    for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++)
+        if (__atomic_load_n(&mapped[i], __ATOMIC_SEQ_CST) == input)
+            __atomic_store_n(&mapped[i], NULL, __ATOMIC_SEQ_CST);
+    munmap((void *)(uintptr_t)input->data, (size_t)input->size);
+    input->size = 0;
+}
+
+const char *g2h_input_fault(const void *address, const char **ret_name)
+{
+    for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++) {
+        const struct g2h_input *input = __atomic_load_n(&mapped[i], __ATOMIC_SEQ_CST);
+        const uint64_t offset = input ? (uint64_t)((uintptr_t)address - (uintptr_t)input->data) : 0;
+        struct stat status;
+        if (!input || offset >= input->size)
+            continue;
+        *ret_name = input->name;
+        if (input->file->is_copy)
+            return "its temporary copy cannot be read (set TMPDIR to where there is room)";
+        if (fstat(input->file->fd, &status) == 0 && (uint64_t)status.st_size < input->size)
+            return "became shorter while it was read";
+        return "cannot be read any more";
+    }
+    return NULL;
 }
 
 static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
@@ -178,10 +233,11 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
         return error_system(errno, "%s: cannot map", input->name);
     input->data = data;
     input->size = size;
+    register_mapped(input);
     return NULL;
 }
 
-/* What is read of fd goes into a temporary file, which is mapped. */
+/* What is read of the file goes into a temporary one, which is mapped. */
 static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t total,
                                        const struct g2h_progress *progress)
 {
@@ -205,9 +261,12 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t
     if (!error)
         error = input->unpacked ? spool_gzip(spool) : spool_plain(spool);
     if (!error)
+        error = g2h_input_check(input); /* once more at the end would be of no use */
+    input->file->fd = spool->target;
+    input->file->is_copy = true;
+    if (!error)
         error = map(input, spool->target, spool->size);
     input->damage = spool->damage;
-    close(spool->target);
     free(spool);
     return error;
 }
@@ -215,42 +274,71 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t
 static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
                                       const struct g2h_progress *progress)
 {
-    bool standard = strcmp(path, "-") == 0;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    const bool standard = strcmp(path, "-") == 0;
+    const int fd =
+        standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return error_system(errno, "%s: cannot open", input->name);
+        return error_system(errno, standard ? "%s: cannot read" : "%s: cannot open", input->name);
     struct g2h_error *error = NULL;
-    struct stat status;
-    if (fstat(fd, &status) < 0)
-        error = error_system(errno, "%s: cannot read", input->name);
-    else if (S_ISDIR(status.st_mode))
-        error = error_create(G2H_ERROR_SYSTEM, "%s: is a directory", input->name);
-    else if (S_ISREG(status.st_mode) && (!standard || lseek(fd, 0, SEEK_CUR) == 0)) {
-        uint64_t size = (uint64_t)status.st_size;
+    struct stat *status = &input->file->status;
+    input->file->fd = fd;
+    if (fstat(fd, status) < 0)
+        return error_system(errno, "%s: cannot read", input->name);
+    if (S_ISDIR(status->st_mode))
+        return error_create(G2H_ERROR_SYSTEM, "%s: is a directory", input->name);
+    if (S_ISREG(status->st_mode) && (!standard || lseek(fd, 0, SEEK_CUR) == 0)) {
+        const uint64_t size = (uint64_t)status->st_size;
         error = map(input, fd, size);
-        if (!error && is_gzip(input->data, input->size)) {
-            munmap((void *)(uintptr_t)input->data, (size_t)input->size);
-            input->size = 0;
-            error = spool_and_map(input, fd, size, progress);
-        }
+        if (error || !is_gzip(input->data, input->size))
+            return error;
+        unmap(input);
+        error = spool_and_map(input, fd, size, progress);
     } else {
         error = spool_and_map(input, fd, 0, progress);
     }
-    if (!standard)
+    if (fd != input->file->fd)
         close(fd);
     return error;
+}
+
+struct g2h_error *g2h_input_check(const struct g2h_input *input)
+{
+    struct stat now;
+    if (!input->file || input->file->is_copy || !S_ISREG(input->file->status.st_mode))
+        return NULL;
+    const struct stat *then = &input->file->status;
+    if (fstat(input->file->fd, &now) < 0)
+        return error_system(errno, "%s: cannot read", input->name);
+    return now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+                   now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
+                   now.st_ctim.tv_sec == then->st_ctim.tv_sec &&
+                   now.st_ctim.tv_nsec == then->st_ctim.tv_nsec
+               ? NULL
+               : error_create(G2H_ERROR_SYSTEM,
+                              "%s: was changed while it was read; convert it again once nothing "
+                              "writes to it",
+                              input->name);
+}
+
+const struct stat *g2h_input_status(const struct g2h_input *input)
+{
+    return input->file ? &input->file->status : NULL;
 }
 
 struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                  struct g2h_input **ret)
 {
     struct g2h_input *input = calloc(1, sizeof(*input));
+    struct input_file *file = calloc(1, sizeof(*file));
     char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
-    if (!input || !name) {
+    if (!input || !file || !name) {
         free(input);
+        free(file);
         free(name);
         return &error_no_memory;
     }
+    file->fd = -1;
+    input->file = file;
     input->name = name;
     struct g2h_error *error = open_and_map(input, path, progress);
     if (error) {
@@ -283,8 +371,10 @@ void g2h_input_close(struct g2h_input *input)
 {
     if (!input)
         return;
-    if (!input->borrowed && input->size > 0)
-        munmap((void *)(uintptr_t)input->data, (size_t)input->size);
+    unmap(input);
+    if (input->file && input->file->fd >= 0)
+        close(input->file->fd);
+    free(input->file);
     g2h_error_destroy(input->damage);
     free((char *)(uintptr_t)input->name);
     free(input);

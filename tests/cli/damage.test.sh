@@ -106,19 +106,49 @@ said "bytes behind the EOF record" 0 \
 	"go2heapsnapshot: warning: longer.dump: there are bytes behind the EOF record; they are ignored"
 wrote "bytes behind the EOF record change nothing" good.heapsnapshot
 
-# Written to a pipe that is not read, so that the dump can become shorter meanwhile.
-cp new.dump shrinking.dump
+# What is read changes meanwhile: once the snapshot has begun to arrive in a pipe, which is not read until it has.
+# meanwhile CHANGE ARGUMENT...
+meanwhile() {
+	local change=$1 pid
+	shift
+	go2heapsnapshot -o pipe "$@" <&0 >/dev/null 2>err &
+	pid=$!
+	exec 3<pipe
+	dd bs=1 count=1 <&3 >out 2>/dev/null
+	eval "$change"
+	cat <&3 >>out
+	status=0
+	wait "$pid" || status=$?
+	exec 3<&-
+}
 mkfifo pipe
-go2heapsnapshot -o pipe shrinking.dump >/dev/null 2>err &
-pid=$!
-exec 3<pipe
-dd bs=1 count=1 <&3 >out 2>/dev/null
-: >shrinking.dump
-cat <&3 >>out
-wait "$pid"
-status=$?
-exec 3<&-
+cp new.dump shrinking.dump
+meanwhile ': >shrinking.dump' shrinking.dump
 said "a dump that becomes shorter while it is read" 1 \
-	"go2heapsnapshot: the dump's file became shorter while it was read"
+	"go2heapsnapshot: shrinking.dump: became shorter while it was read"
+changed='was changed while it was read; convert it again once nothing writes to it'
+cp new.dump same.dump
+cp -p same.dump old.dump
+sleep 0.02 # times of files are of some milliseconds
+meanwhile 'echo more >>same.dump' same.dump
+said "a dump that becomes longer while it is read" 1 "go2heapsnapshot: same.dump: $changed"
+cp new.dump same.dump
+sleep 0.02
+meanwhile 'printf go1.7 | dd conv=notrunc of=same.dump 2>/dev/null' same.dump
+said "a dump that is written to while it is read" 1 "go2heapsnapshot: same.dump: $changed"
+sleep 0.02
+meanwhile 'printf go1.7 | dd conv=notrunc of=same.dump 2>/dev/null; touch -r old.dump same.dump' - <same.dump
+said "a dump on stdin that is written to, and gets back its time" 1 "go2heapsnapshot: standard input: $changed"
+meanwhile 'cat same.dump >/dev/null' same.dump
+said "a dump that others read meanwhile" 0
+wrote "a dump that others read meanwhile: the same bytes" new.heapsnapshot
+gzip -c new.dump >same.dump.gz
+meanwhile 'echo more >>same.dump.gz' same.dump.gz
+said "a compressed dump that is written to once it has been read" 0
+wrote "a compressed dump that is written to once it has been read: the same bytes" new.heapsnapshot
+gzip -dc "$top/samples/leakserver.1.dump.gz" >app.dump
+gzip -dc "$top/samples/leakserver.exe.gz" >app
+meanwhile 'printf go1.7 >>app' --exe app app.dump
+said "an executable that is written to while it is read" 1 "go2heapsnapshot: app: $changed"
 
 finish

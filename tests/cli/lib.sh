@@ -105,6 +105,24 @@ await_file() {
 	return 1
 }
 
+# nameless PID DIRECTORY: the descriptors, below /proc, of files that a process has open there and that have no name.
+nameless() {
+	local fd
+	for fd in "/proc/$1"/fd/*; do
+		case $(readlink "$fd") in "$2"/*' (deleted)') echo "$fd" ;; esac
+	done 2>/dev/null
+}
+
+# await_nameless PID DIRECTORY: until a process has a file open there that has no name, 10 s at most.
+await_nameless() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		readlink "/proc/$1"/fd/* 2>/dev/null | grep -qxF "$2/$(readlink "/proc/$1"/fd/* | sed -n "s|^$2/\(#[0-9]* (deleted)\)$|\1|p" | head -n 1)" && return
+		sleep 0.05
+	done
+	return 1
+}
+
 # end PID SIGNAL: sends a signal to a background job; its exit status. It is killed if it still runs after 10 s.
 end() {
 	local i

@@ -75,10 +75,28 @@ ln -s target link
 run go2heapsnapshot -o link good.dump
 check "-o that is a symbolic link: stays one" [ -L link ]
 check "-o that is a symbolic link: what it leads to is written" cmp target good.heapsnapshot
+rm -r target link
+mkdir -p there/deep
+ln -s there/link link
+ln -s deep/../../target there/link
+run go2heapsnapshot -o link good.dump
+check "-o that is a symbolic link to nothing: stays one" [ -L link ]
+check "-o that is a symbolic link to nothing: so does the link that it leads to" [ -L there/link ]
+check "-o that is a symbolic link to nothing: what it leads to is made" cmp target good.heapsnapshot
+ln -s round2 round1
+ln -s round1 round2
+run go2heapsnapshot -o round1 good.dump
+said "-o that is a symbolic link to itself" 1 "go2heapsnapshot: round1: cannot create: Too many levels of symbolic links"
 # As /dev/stdout is a link, too. Not by that name: root might replace it, whereas nothing can be made in /proc.
 run go2heapsnapshot -o /proc/self/fd/1 good.dump
 said "-o /proc/self/fd/1" 0
 wrote "-o /proc/self/fd/1" good.heapsnapshot
+exec 5<>removed
+rm removed
+run go2heapsnapshot -o /proc/self/fd/5 good.dump
+check "-o that is a descriptor of a file that was removed" cmp /proc/self/fd/5 good.heapsnapshot
+equal "-o that is a descriptor of a file that was removed: no other file" "$(files 'removed*')" ""
+exec 5>&-
 mkfifo pipe
 cat pipe >piped &
 go2heapsnapshot -o pipe good.dump
@@ -108,23 +126,66 @@ said "-o beyond the limit of files' sizes" 1 \
 	"go2heapsnapshot: limited.heapsnapshot: cannot write: File too large"
 equal "-o beyond the limit of files' sizes: no file" "$(files 'limited*')" ""
 
-# Signals while it waits for more of its input.
+# Signals while it waits for more of its input: of the unfinished file nothing is left. Nor if it is killed, since it has
+# no name; on a file system that has no such files, which a library that is loaded before plays here, it has one.
+ulimit -c 0
 mkfifo input
 exec 4<>input
-for signal in TERM INT HUP; do
-	# bash starts background jobs with SIGINT ignored: env gives them the default again.
-	env --default-signal=INT go2heapsnapshot -o "$signal.heapsnapshot" - <input >out 2>err 4>&- &
+cat >named.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int open(const char *path, int flags, ...)
+{
+	va_list more;
+	va_start(more, flags);
+	int mode = va_arg(more, int);
+	va_end(more);
+	if ((flags & O_TMPFILE) != O_TMPFILE)
+		return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	errno = EOPNOTSUPP;
+	return -1;
+}
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+END
+${CC:-cc} -shared -fPIC -o named.so named.c || exit 2
+
+# start NAME [PRELOAD]: in the background, with all signals as they are by default: bash starts jobs with SIGINT ignored.
+start() {
+	# shellcheck disable=SC2086
+	env --default-signal ${2:+"$2"} go2heapsnapshot -o "$1.heapsnapshot" - <input >out 2>err 4>&- &
 	pid=$!
-	await_file "$signal.heapsnapshot.*"
-	equal "SIG$signal: there is a temporary file before" "$(files "$signal.*" | wc -w)" 1
+}
+
+# ended NAME SIGNAL
+ended() {
 	status=0
-	end "$pid" "$signal" || status=$?
-	equal "SIG$signal: the shell sees the signal" "$status" $((128 + $(kill -l "$signal")))
-	equal "SIG$signal: no file is left" "$(files "$signal.*")" ""
+	end "$pid" "$2" || status=$?
+	equal "$1: the shell sees the signal" "$status" $((128 + $(kill -l "$2")))
+	equal "$1: no file is left" "$(files "$2.*")" ""
+}
+
+for signal in TERM KILL; do
+	start "$signal"
+	await_nameless "$pid" "$PWD"
+	equal "SIG$signal: there is a file before" "$(nameless "$pid" "$PWD" | wc -l)" 1
+	equal "SIG$signal: that only its owner may read" "$(stat -L -c %a "$(nameless "$pid" "$PWD")")" 600
+	equal "SIG$signal: that has no name" "$(files "$signal.*")" ""
+	ended "SIG$signal" "$signal"
+done
+for signal in HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM STKFLT XCPU VTALRM PROF IO PWR SYS; do
+	start "$signal" LD_PRELOAD="$PWD/named.so"
+	await_file "$signal.heapsnapshot.*"
+	equal "SIG$signal, a temporary name: there is a file before" "$(files "$signal.*" | wc -w)" 1
+	equal "SIG$signal, a temporary name: that only its owner may read" "$(stat -c %a "$signal.heapsnapshot."*)" 600
+	ended "SIG$signal, a temporary name" "$signal"
 done
 env --ignore-signal=HUP go2heapsnapshot -o nohup.heapsnapshot - <input >out 2>err 4>&- &
 pid=$!
-await_file 'nohup.heapsnapshot.*'
+await_nameless "$pid" "$PWD"
 kill -s HUP "$pid"
 timeout 10 cat good.dump >input
 exec 4>&-
@@ -132,6 +193,12 @@ status=0
 { wait "$pid" || status=$?; } 2>/dev/null
 equal "SIGHUP that is ignored, as with nohup, stays so" "$status" 0
 check "SIGHUP that is ignored: the file is there" cmp nohup.heapsnapshot good.heapsnapshot
+LD_PRELOAD=$PWD/named.so run go2heapsnapshot -o preloaded.heapsnapshot good.dump
+check "a temporary name: the file is there" cmp preloaded.heapsnapshot good.heapsnapshot
+equal "a temporary name: and no other" "$(files 'preloaded*')" "./preloaded.heapsnapshot "
+equal "a temporary name: permissions follow the umask" "$(stat -c %a preloaded.heapsnapshot)" 644
+run env LD_PRELOAD="$PWD/named.so" bash -c 'trap "" XFSZ; ulimit -f 64; go2heapsnapshot -o limited.heapsnapshot good.dump'
+equal "a temporary name, beyond the limit of files' sizes: no file" "$status $(files 'limited*')" "1 "
 
 run go2heapsnapshot -z good.dump
 said "-z" 0
