@@ -22,14 +22,15 @@ struct g2h_input {
     /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is
      * there. */
     struct g2h_error *damage;
-    bool unpacked; /* it was gzipped */
-    bool borrowed; /* data is the caller's: g2h_input_close() leaves it alone */
+    bool unpacked;           /* it was gzipped */
+    bool borrowed;           /* data is the caller's: g2h_input_close() leaves it alone */
     struct input_file *file; /* where it comes from; NULL: from memory */
 };
 
 /*
  * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is told by
- * its magic 1f 8b. progress may be NULL.
+ * its magic 1f 8b. Of what has to be spooled, and is no dump or is damaged, not much more is
+ * spooled than can be read. progress may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM (open, read, no space in $TMPDIR), G2H_ERROR_MEMORY. A damaged gzip
  * stream is none: see damage above.

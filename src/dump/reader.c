@@ -19,6 +19,14 @@
 /* No Go heap can be larger; a length beyond it is damage. Keeps sums far from overflow. */
 static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
 
+/* See reader_stored_size(). */
+static const uint64_t LONGEST_WRITE = 0x7ffff000;
+
+/* No names, no stacks of a profile, and no field lists are longer: what is cut before their end is
+ * damaged. */
+enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
+static const uint64_t LONGEST_LIST = (uint64_t)1 << 34;
+
 const char *g2h_record_kind_name(enum g2h_record_kind kind)
 {
     static const char *const names[G2H_RECORD_KINDS] = {"EOF",
@@ -52,12 +60,19 @@ static bool wrong(struct g2h_reader *reader, const char *what)
     return false;
 }
 
+/* As wrong(), where there may be more of the input once more has been read of the file. */
+static bool cut(struct g2h_reader *reader, const char *what)
+{
+    reader->is_cut = true;
+    return wrong(reader, what);
+}
+
 static inline bool read_uvarint(struct g2h_reader *reader, uint64_t *ret)
 {
     if (cursor_uvarint(&reader->cursor, ret))
         return true;
-    return wrong(reader, cursor_left(&reader->cursor) < 10 ? "the input is cut"
-                                                           : "a number is longer than 64 bits");
+    return cursor_left(&reader->cursor) < 10 ? cut(reader, "the input is cut")
+                                             : wrong(reader, "a number is longer than 64 bits");
 }
 
 static bool read_uvarints(struct g2h_reader *reader, uint64_t *const *targets, size_t count)
@@ -86,17 +101,18 @@ static bool read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
     if (!read_uvarint(reader, &ret->size))
         return false;
     ret->data = reader->cursor.at;
-    return cursor_skip(&reader->cursor, ret->size) ||
-           wrong(reader, "a length is beyond the end of the input");
+    if (cursor_skip(&reader->cursor, ret->size))
+        return true;
+    reader->is_cut = ret->size <= LONGEST_TEXT;
+    return wrong(reader, "a length is beyond the end of the input");
 }
 
 /* Go's dumper ignores short writes: Linux writes 0x7ffff000 bytes at once at most, and the length's
  * type has 32 bits. */
 uint64_t reader_stored_size(uint64_t size)
 {
-    const uint64_t longest_write = 0x7ffff000;
     uint64_t length = size & 0xffffffff;
-    return length < longest_write ? length : longest_write;
+    return length < LONGEST_WRITE ? length : LONGEST_WRITE;
 }
 
 /* A memory range: *declared is its length in memory, ret what of it is in the file. */
@@ -110,7 +126,7 @@ static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
     ret->size = reader_stored_size(*declared);
     ret->data = reader->cursor.at;
     return cursor_skip(&reader->cursor, ret->size) ||
-           wrong(reader, "a length is beyond the end of the input");
+           cut(reader, "a length is beyond the end of the input");
 }
 
 static unsigned field_words(enum g2h_field_kind kind)
@@ -121,6 +137,15 @@ static unsigned field_words(enum g2h_field_kind kind)
                                           [G2H_FIELD_IFACE] = 2,
                                           [G2H_FIELD_EFACE] = 2};
     return words[kind];
+}
+
+/* A field list that does not end where the input does, or, since records may be larger than is
+ * there yet, not where Go would have ended it. */
+static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, uint64_t size)
+{
+    const uint64_t so_far = (uint64_t)(cursor->at - reader->cursor.at);
+    reader->is_cut = so_far <= reader_longest_list(size) && so_far <= LONGEST_LIST;
+    return wrong(reader, "the input is cut");
 }
 
 /* A field list that ends with 0. Every field must lie within size bytes. */
@@ -134,7 +159,7 @@ static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct 
     ret->kinds = kinds;
     for (;;) {
         if (cursor.at >= cursor.end)
-            return wrong(reader, "the input is cut");
+            return list_is_cut(reader, &cursor, size);
         uint8_t number = *cursor.at++;
         if (number == 0)
             break;
@@ -142,7 +167,7 @@ static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct 
             return wrong(reader, "unknown field kind");
         uint64_t offset;
         if (!cursor_uvarint(&cursor, &offset))
-            return wrong(reader, "the input is cut");
+            return list_is_cut(reader, &cursor, size);
         uint64_t bytes =
             kinds[number] == G2H_FIELD_POINTER ? word : field_words(kinds[number]) * word;
         if (bytes > size || offset > size - bytes || (offset & (word - 1)) != 0)
@@ -153,15 +178,17 @@ static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct 
     return true;
 }
 
-static bool read_counted_fields(struct g2h_reader *reader, struct g2h_fields *ret)
+static bool read_counted_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     uint64_t kind, offset;
     ret->kinds = reader->layout->field_kinds;
     if (!read_uvarint(reader, &ret->left))
         return false;
     ret->at = reader->cursor.at;
-    if (ret->left > cursor_left(&reader->cursor) / 2)
+    if (ret->left > cursor_left(&reader->cursor) / 2) {
+        reader->is_cut = ret->left <= reader_longest_list(size) && ret->left <= LONGEST_TEXT;
         return wrong(reader, "a field count is beyond the end of the input");
+    }
     for (uint64_t i = 0; i < ret->left; i++) {
         if (!read_uvarint(reader, &kind) || !read_uvarint(reader, &offset))
             return false;
@@ -321,6 +348,7 @@ static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool 
         }
         at++;
     }
+    reader->is_cut = cursor_left(&reader->cursor) < LONGEST_WRITE;
     return wrong(
         reader,
         "a name's length is corrupt, as Go 1.5 writes it, and the record's end was not found");
@@ -349,7 +377,7 @@ static bool read_type(struct g2h_reader *reader, struct g2h_type *ret)
     case FIELDS_ENDED:
         return read_fields(reader, ret->size, &ret->fields);
     case FIELDS_COUNTED:
-        return read_counted_fields(reader, &ret->fields);
+        return read_counted_fields(reader, ret->size, &ret->fields);
     default:
         return true;
     }
@@ -518,8 +546,10 @@ static bool read_memprof(struct g2h_reader *reader, struct g2h_memprof *ret)
     uint64_t line;
     if (!READ_UVARINTS(reader, &ret->id, &ret->size, &ret->frame_count))
         return false;
-    if (ret->frame_count > cursor_left(&reader->cursor) / 3)
+    if (ret->frame_count > cursor_left(&reader->cursor) / 3) {
+        reader->is_cut = ret->frame_count <= LONGEST_STACK;
         return wrong(reader, "a frame count is beyond the end of the input");
+    }
     ret->frames.data = reader->cursor.at;
     for (uint64_t i = 0; i < ret->frame_count; i++)
         if (!read_bytes(reader, &string) || !read_bytes(reader, &string) ||
@@ -586,7 +616,7 @@ static bool read_tag(struct g2h_reader *reader)
     uint64_t tag;
     reader->kind = G2H_RECORD_KINDS;
     if (cursor_left(&reader->cursor) == 0)
-        return wrong(reader, "the input ends without an EOF record");
+        return cut(reader, "the input ends without an EOF record");
     if (!read_uvarint(reader, &tag))
         return false;
     if (tag > TAG_COUNT || reader->layout->tags[tag] == NO_KIND)
@@ -601,6 +631,7 @@ static bool read_tag(struct g2h_reader *reader)
 struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret)
 {
     reader->begin = reader->cursor.at;
+    reader->is_cut = false;
     if (!reader->at_end)
         reader->number++;
     ret->offset = (uint64_t)(reader->begin - reader->input->data);
@@ -634,6 +665,13 @@ struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *
 void reader_seek(struct g2h_reader *reader, uint64_t offset)
 {
     reader->cursor.at = reader->input->data + offset;
+    reader->at_end = false;
+}
+
+void reader_seek_again(struct g2h_reader *reader, uint64_t offset)
+{
+    const struct g2h_input *input = reader->input;
+    reader->cursor = (struct cursor){input->data + offset, input->data + input->size};
     reader->at_end = false;
 }
 

@@ -30,6 +30,7 @@ struct g2h_reader {
     struct cursor cursor; /* behind the last record */
     const uint8_t *begin; /* of the record that is being read */
     const char *what;     /* is wrong with it */
+    bool is_cut;          /* nothing but that the input ends, and not far behind it */
     uint64_t number;      /* records begun */
     enum g2h_record_kind kind;
     bool at_end, has_params, stackframe_seen;
@@ -47,6 +48,16 @@ uint64_t reader_repairs(const struct g2h_reader *reader);
 
 /* Sets a reader to where a record may begin. */
 void reader_seek(struct g2h_reader *reader, uint64_t offset);
+
+/* The same where the input may have been mapped elsewhere, or has become longer. */
+void reader_seek_again(struct g2h_reader *reader, uint64_t offset);
+
+/* The most bytes that the field list of memory of size bytes may have: each word is in it once, and
+ * a field has 11 bytes at most; there is room for what surprises. */
+static inline uint64_t reader_longest_list(uint64_t size)
+{
+    return size / 4 * 11 + 64;
+}
 
 /* What the field lists of all objects have in common: the end of the input, the kinds of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader);

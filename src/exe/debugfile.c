@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "exe/source.h"
+
 /* ---- does it belong to the executable? ---- */
 
 enum { NT_GO_BUILD_ID = 4, LONGEST_ID = 1024 };
@@ -82,7 +84,7 @@ static struct g2h_error *try_file(const struct search *search, char *path)
         return &error_no_memory;
     /* No pipe, which would not end. */
     if (!*search->ret_input && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-        error = g2h_input_open(path, NULL, search->ret_input);
+        error = source_open(path, search->ret_input);
         if (!error)
             error = image_init(
                 search->ret, (*search->ret_input)->name,

@@ -18,6 +18,7 @@
 #include "exe/moduledata.h"
 #include "exe/pclntab.h"
 #include "exe/rtype.h"
+#include "exe/source.h"
 #include "heap/heap.h"
 
 struct variable {
@@ -139,7 +140,7 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
     struct g2h_exe *exe = calloc(1, sizeof(*exe));
     if (!exe)
         return &error_no_memory;
-    struct g2h_error *error = g2h_input_open(path, NULL, &exe->input);
+    struct g2h_error *error = source_open(path, &exe->input);
     if (!error)
         error = image_init(&exe->image, exe->input->name,
                            (struct g2h_bytes){exe->input->data, exe->input->size});

@@ -142,6 +142,9 @@ said "a dump on stdin that is written to, and gets back its time" 1 "go2heapsnap
 meanwhile 'cat same.dump >/dev/null' same.dump
 said "a dump that others read meanwhile" 0
 wrote "a dump that others read meanwhile: the same bytes" new.heapsnapshot
+meanwhile 'rm same.dump' same.dump
+said "a dump that is removed meanwhile" 0
+wrote "a dump that is removed meanwhile: the same bytes" new.heapsnapshot
 gzip -c new.dump >same.dump.gz
 meanwhile 'echo more >>same.dump.gz' same.dump.gz
 said "a compressed dump that is written to once it has been read" 0

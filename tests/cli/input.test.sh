@@ -177,4 +177,62 @@ mkdir temporary
 TMPDIR=$PWD/temporary run go2heapsnapshot good.dump.gz
 equal "nothing is left in TMPDIR" "$(ls -A temporary)" ""
 
+# What has no end, or unpacks to a thousand times its size, is not copied as a whole: within a limit of files' sizes that
+# the copy would reach, after what stands first.
+# endless LIMIT_KB SOURCE ARGUMENT...: the standard output of the shell command SOURCE is the dump.
+endless() {
+	local limit=$1 source=$2
+	shift 2
+	status=0
+	eval "$source" 2>/dev/null | (ulimit -f "$limit" && timeout 60 go2heapsnapshot "$@" >out 2>err)
+	status=${PIPESTATUS[1]}
+}
+small=24000 large=72000 # a copy of what is no dump is 16 MB at most; of what begins as one, 64 MB and what is read of it
+endless $small : /dev/zero
+said "/dev/zero" 1 "go2heapsnapshot: /dev/zero: $not_a_dump"
+endless $small 'cat /dev/zero' -
+said "zeros without end on stdin" 1 "go2heapsnapshot: standard input: $not_a_dump"
+endless $small 'yes 404 page not found' -
+said "text without end" 1 'go2heapsnapshot: standard input: not a Go heap dump but text that begins "404 page not found"; if a server was asked for the dump, that is its answer: curl -f would have failed'
+head -c 100000000 /dev/zero | gzip -1 >zeros.gz
+endless $small : zeros.gz
+said "gzipped zeros" 1 "go2heapsnapshot: zeros.gz: $not_a_dump"
+endless $small 'cat zeros.gz' -
+said "gzipped zeros on stdin" 1 "go2heapsnapshot: standard input: $not_a_dump"
+
+# Behind the header of a dump and its params: zeros, the first of which is an EOF record; the beginning of a record that
+# takes what there is.
+header='go1.7 heap dump\n\6\0\10\200\200\200\1\200\200\200\2\5amd64\0\2'
+huge='\200\200\200\200\200\200\200\200\1' # 2^56
+# takes_all NAME RECORD FILLER
+takes_all() {
+	endless $large "printf '$header$2'; $3" -
+	check "$1: exit $4, not a full disk" [ "$status" -eq "$4" ]
+	check "$1: what is wrong is that" grep -q "$5" err
+}
+takes_all "zeros behind a header" '' 'cat /dev/zero' 0 'bytes behind the EOF record'
+takes_all "a description of 2^56 bytes" "\\2$huge" 'cat /dev/zero' 3 '(otherroot, .*beyond the end'
+takes_all "a profile of 2^56 frames" "\\20\\1\\1$huge" 'cat /dev/zero' 3 '(alloc/free profile, .*beyond the end'
+takes_all "fields without end" '\1\200\200\200\1\10go1.go1.' "yes | tr 'y\\n' '\\1\\0'" 3 '(object, .*is cut'
+takes_all "a record of no kind" '\177' 'cat /dev/zero' 3 'unknown tag'
+# shellcheck disable=SC2059
+{ printf "$header" && head -c 100000000 /dev/zero; } | gzip -1 >bomb.gz
+endless $large : bomb.gz
+check "gzipped zeros behind a header: exit 0, not a full disk" [ "$status" -eq 0 ]
+{ cat good.dump && head -c 100000000 /dev/zero; } | gzip -1 >behind.gz
+endless $large : behind.gz
+said "gzipped zeros behind the EOF record" 0 \
+	"go2heapsnapshot: warning: behind.gz: there are bytes behind the EOF record; they are ignored"
+wrote "gzipped zeros behind the EOF record: the same bytes" good.heapsnapshot
+
+no_exe='is no executable (ELF, Mach-O or PE)'
+endless $small : --exe /dev/zero good.dump
+equal "--exe /dev/zero" "$status $(head -n 1 err)" "1 go2heapsnapshot: /dev/zero: $no_exe"
+endless $small : --exe zeros.gz good.dump
+equal "--exe, gzipped zeros" "$status $(head -n 1 err)" "1 go2heapsnapshot: zeros.gz: $no_exe"
+{ head -c 64 /bin/sh && head -c 100000000 /dev/zero; } | gzip -1 >exe.gz
+endless $large : --exe exe.gz good.dump
+equal "--exe, gzipped zeros behind a header" "$status $(head -n 1 err)" \
+	"1 go2heapsnapshot: exe.gz: unpacks to more than an executable does"
+
 finish

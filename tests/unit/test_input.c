@@ -1,9 +1,12 @@
-/* Covers input/: regular files, gzip (members, cut, damaged, padded), pipes, standard input, empty
- * and missing files. */
-#include "unit.h"
+/* Covers input/ and dump/open.c: regular files, gzip (members, cut, damaged, padded), pipes,
+ * standard input, empty and missing files; how much is copied; what becomes of files meanwhile. */
+#include "dump_builder.h"
+
+#include "input/input.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -35,6 +38,7 @@ static int set_up(void **state)
     for (size_t i = 0; i < SIZE; i++) /* half of it compresses */
         plain[i] = (uint8_t)(i % 2 == 0 ? unit_random(&random) : i >> 8);
     packed_size = gzip(packed, sizeof(packed), plain, SIZE);
+    signal(SIGPIPE, SIG_IGN);
     strcpy(directory, "/tmp/go2heapsnapshot-unit.XXXXXX");
     return mkdtemp(directory) ? 0 : -1;
 }
@@ -118,8 +122,8 @@ static struct g2h_input *open_pipe(const void *data, size_t size, bool standard)
         dup2(saved, STDIN_FILENO);
         close(saved);
     }
+    close(ends[0]); /* what is not wanted, nobody reads */
     pthread_join(thread, NULL);
-    close(ends[0]);
     assert_no_error(error);
     assert_string_equal(input->name, standard ? "standard input" : path);
     return input;
@@ -295,6 +299,138 @@ static void memory(void **state)
     g2h_input_close(NULL);
 }
 
+/* ---- how much is copied ---- */
+
+enum { HEAP = 0x800000, LARGE = 1 << 26, LARGER = 100000000 };
+
+/* Objects of some size, so many that the dump is larger than what is copied unseen. */
+static void build(struct dump *dump, uint64_t size)
+{
+    dump_start_modern(dump, "go1.21.0");
+    for (uint64_t at = HEAP; dump->size < LARGER; at += size)
+        dump_object(dump, at, size, WORDS(at, HEAP));
+}
+
+/* All of what the reader can read is copied, however it is divided. */
+static void large_dumps(void **state)
+{
+    (void)state;
+    const uint64_t sizes[] = {4096, 1 << 22, LARGER};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        struct dump dump;
+        build(&dump, sizes[i]);
+        dump_eof(&dump);
+        expect(open_pipe(dump.data, dump.size, i % 2), dump.data, dump.size);
+        dump_deinit(&dump);
+    }
+}
+
+/* Nothing behind what it cannot. */
+static void large_damaged_dumps(void **state)
+{
+    (void)state;
+    static uint8_t behind[2 * LARGER];
+    for (int i = 0; i < 2; i++) {
+        struct dump dump;
+        dump_start_modern(&dump, "go1.21.0");
+        dump_object(&dump, HEAP, 64, WORDS(HEAP));
+        const size_t head = dump.size;
+        memset(behind, i ? 0x7f : 0, sizeof(behind)); /* no kind of record; EOF */
+        memcpy(behind, dump.data, head);
+        struct g2h_input *input = open_pipe(behind, sizeof(behind), true);
+        assert_true(input->size >= head);
+        assert_true(input->size <= 2 * LARGE);
+        g2h_input_close(input);
+        dump_deinit(&dump);
+    }
+}
+
+/* ---- bytes that cannot be had ---- */
+
+static sigjmp_buf jump;
+static const char *reason, *fault_name;
+
+static void on_bus_error(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    reason = g2h_input_fault(info->si_addr, &fault_name);
+    siglongjmp(jump, 1);
+}
+
+/* Why the last byte of an input cannot be read. */
+static const char *fault_of(const struct g2h_input *input)
+{
+    const struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    sigaction(SIGBUS, &action, &before);
+    reason = NULL;
+    if (sigsetjmp(jump, 1) == 0)
+        (void)*(volatile const uint8_t *)&input->data[input->size - 1];
+    sigaction(SIGBUS, &before, NULL);
+    return reason;
+}
+
+static void faults_have_names(void **state)
+{
+    (void)state;
+    struct g2h_input *one = open_file(plain, SIZE), *copy = open_pipe(plain, SIZE, true),
+                     *other = open_file(plain, SIZE);
+    const char *name = NULL;
+    assert_null(fault_of(one));
+    assert_null(g2h_input_fault(plain, &name));
+    assert_null(g2h_input_fault(one->data + SIZE, &name));
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", other->file->fd);
+    assert_int_equal(truncate(path, 4096), 0);
+    assert_string_equal(fault_of(other), "became shorter while it was read");
+    assert_ptr_equal(fault_name, other->name);
+    assert_null(fault_of(copy));
+    assert_int_equal(ftruncate(copy->file->fd, 0), 0);
+    assert_non_null(strstr(fault_of(copy), "temporary copy cannot be read"));
+    assert_ptr_equal(fault_name, copy->name);
+    assert_null(fault_of(one));
+    const uint8_t *data = one->data;
+    g2h_input_close(one);
+    assert_null(g2h_input_fault(data, &name));
+    g2h_input_close(copy);
+    g2h_input_close(other);
+}
+
+/* ---- files that change ---- */
+
+static void changes_are_noticed(void **state)
+{
+    (void)state;
+    struct g2h_input *input = open_file(plain, SIZE);
+    assert_no_error(g2h_input_check(input));
+    assert_true(S_ISREG(g2h_input_status(input)->st_mode));
+    g2h_input_close(input);
+
+    const char *path = path_of("dump");
+    const int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    write_all(fd, plain, SIZE);
+    close(fd);
+    assert_no_error(g2h_input_open(path, NULL, &input));
+    assert_no_error(g2h_input_check(input));
+    usleep(20000);                          /* times of files are of some milliseconds */
+    assert_int_equal(chmod(path, 0640), 0); /* its ctime */
+    struct g2h_error *error = g2h_input_check(input);
+    assert_non_null(error);
+    assert_int_equal(error->code, G2H_ERROR_SYSTEM);
+    assert_non_null(strstr(error->message, "was changed while it was read"));
+    g2h_error_destroy(error);
+    g2h_input_close(input);
+    unlink(path);
+    input = open_pipe(plain, SIZE, true);
+    assert_no_error(g2h_input_check(input));
+    g2h_input_close(input);
+    assert_no_error(g2h_input_from_memory("bytes", plain, SIZE, &input));
+    assert_no_error(g2h_input_check(input));
+    assert_null(g2h_input_status(input));
+    g2h_input_close(input);
+}
+
 int main(void)
 {
     const struct CMUnitTest input[] = {
@@ -311,6 +447,10 @@ int main(void)
         cmocka_unit_test(no_room_for_a_copy),
         cmocka_unit_test(copy_has_no_name),
         cmocka_unit_test(memory),
+        cmocka_unit_test(large_dumps),
+        cmocka_unit_test(large_damaged_dumps),
+        cmocka_unit_test(faults_have_names),
+        cmocka_unit_test(changes_are_noticed),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(input, set_up, tear_down);

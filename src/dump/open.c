@@ -1,0 +1,88 @@
+/*
+ * open: the bytes of a dump, and no more of them than a reader can use.
+ *
+ * What is no regular file, or compressed, is copied first. Neither says how much it will be:
+ * /dev/zero has no end, and gzip makes a thousand bytes of one. So a reader looks at what has been
+ * copied: at the first bytes, and then goes on as far as a part of what there is. What it cannot
+ * read it never will, and copying ends.
+ */
+#include "input/input.h"
+
+#include "base/error.h"
+#include "dump/reader.h"
+
+enum {
+    /* So much of what is no dump is copied, for foreign.c to tell what it is. */
+    FOREIGN_SIZE = 1 << 24,
+    /* So much is copied if its first records can be read, and then as many bytes for each that was
+     * read: reading all of it twice would take a while. */
+    TRUSTED_SIZE = 1 << 26,
+    TRUSTED_RATIO = 16,
+};
+
+struct watch {
+    struct g2h_reader *reader;
+    uint64_t offset; /* of what it has read */
+};
+
+/* Reads on up to some offset. False at the end of the dump, and where it is damaged. */
+static bool read_to(struct watch *watch, uint64_t offset, bool *ret_is_cut)
+{
+    struct g2h_reader *reader = watch->reader;
+    struct g2h_record record;
+    *ret_is_cut = false;
+    while (watch->offset < offset) {
+        if (reader->has_params && reader_next_object(reader, &record.object)) {
+            watch->offset = reader_offset(reader);
+            continue;
+        }
+        struct g2h_error *error = g2h_reader_next(reader, &record);
+        if (error) {
+            *ret_is_cut = error->code == G2H_ERROR_DAMAGED && reader->is_cut;
+            g2h_error_destroy(error);
+            return *ret_is_cut;
+        }
+        watch->offset = reader_offset(reader);
+        if (reader->at_end)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t taken)
+{
+    struct watch *watch = context;
+    const uint64_t size = so_far->size, enough = 0;
+    bool is_cut;
+    (void)taken;
+    if (watch->reader) {
+        reader_seek_again(watch->reader, watch->offset);
+    } else {
+        struct g2h_error *error = g2h_reader_create(so_far, &watch->reader);
+        if (error) {
+            g2h_error_destroy(error);
+            return FOREIGN_SIZE;
+        }
+        watch->offset = reader_offset(watch->reader);
+    }
+    const uint64_t begin = watch->offset;
+    if (!read_to(watch, size / (TRUSTED_RATIO / 2), &is_cut)) {
+        /* What a dump of 2013 is only its end may tell. */
+        const bool is_unknown = watch->offset == begin && watch->reader->layout == &layout_1_3;
+        return is_unknown && size < TRUSTED_SIZE ? TRUSTED_SIZE : enough;
+    }
+    uint64_t limit = watch->offset * TRUSTED_RATIO;
+    if (is_cut && limit <= 2 * size)
+        limit = 2 * size; /* a record is as long as the reader lets it be */
+    return limit < TRUSTED_SIZE ? TRUSTED_SIZE : limit;
+}
+
+struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
+                                 struct g2h_input **ret)
+{
+    struct watch watch = {0};
+    const struct input_watcher watcher = {look, &watch};
+    struct g2h_error *error = input_open(path, progress, &watcher, ret);
+    g2h_reader_destroy(watch.reader);
+    return error;
+}

@@ -1,0 +1,11 @@
+/* source: the bytes of an executable, or of its debug file. */
+#ifndef EXE_SOURCE_H
+#define EXE_SOURCE_H
+
+#include <go2heapsnapshot/input.h>
+
+/* As g2h_input_open(), of what is an executable. Of what is none no more is read than shows that.
+ * Error also: G2H_ERROR_NOT_EXE where it is larger than executables are. */
+struct g2h_error *source_open(const char *path, struct g2h_input **ret);
+
+#endif

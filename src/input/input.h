@@ -1,0 +1,34 @@
+/*
+ * What the rooms above may ask of input/ beyond include/go2heapsnapshot/input.h: to open a file of
+ * which they look at the first bytes before much of it is copied.
+ */
+#ifndef INPUT_INPUT_H
+#define INPUT_INPUT_H
+
+#include <sys/stat.h>
+
+#include <go2heapsnapshot/input.h>
+
+/* The file behind an input. */
+struct input_file {
+    int fd;             /* what is mapped: the file, or its copy */
+    bool is_copy;       /* the file has been read, and is not needed any more */
+    struct stat status; /* of the file, not of the copy */
+};
+
+/*
+ * Who looks at what is copied, so that /dev/zero, or what gzip made of as many zeros, does not fill
+ * a disk: how many bytes it is worth to copy before he is asked again, by those that there are; no
+ * more than these to end the copying. taken is how many bytes of the file have been read.
+ */
+struct input_watcher {
+    uint64_t (*look)(void *context, const struct g2h_input *so_far, uint64_t taken);
+    void *context;
+};
+enum { INPUT_FIRST_LOOK = 1 << 16 }; /* he is asked first at so many bytes or more */
+
+/* As g2h_input_open(). What is not copied is not watched. */
+struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
+                             const struct input_watcher *watcher, struct g2h_input **ret);
+
+#endif
