@@ -47,8 +47,9 @@ struct g2h_account {
     uint64_t records[G2H_RECORD_KINDS];
     uint64_t objects, object_bytes; /* kept; bytes are the sum of the slots' sizes */
     uint64_t phantoms,
-        phantom_bytes;    /* left out: bitmaps at the end of a span, which are no objects */
-    uint64_t misplaced;   /* left out: where no allocation slot is, or larger than the heap (damage) */
+        phantom_bytes; /* left out: bitmaps at the end of a span, which are no objects */
+    uint64_t
+        misplaced; /* left out: where no allocation slot is, or larger than the heap (damage) */
     uint64_t overlapping; /* left out: they overlap the next object (damage) */
     uint64_t
         short_objects; /* kept, but not all of their contents is in the file (2 GiB and more) */

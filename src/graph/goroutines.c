@@ -167,8 +167,7 @@ static uint64_t place_of(const struct g2h_stackframe *frame, const struct g2h_st
 static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
                        uint32_t *ret)
 {
-    const uint64_t key =
-        map_hash_pair(map_hash_text(function->data, (size_t)function->size), pc);
+    const uint64_t key = map_hash_pair(map_hash_text(function->data, (size_t)function->size), pc);
     *ret = map_get(&builder->frame_names, key);
     if (*ret != MAP_NONE)
         return true;

@@ -396,20 +396,13 @@ static void what_is_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(uvarint_lengths),
-        cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_streams),
-        cmocka_unit_test(uvarint_padded),
-        cmocka_unit_test(cursor_skips),
-        cmocka_unit_test(map_puts_and_gets),
-        cmocka_unit_test(map_takes_all_keys),
-        cmocka_unit_test(hashes_spread),
-        cmocka_unit_test(hashes_have_a_seed),
-        cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text),
-        cmocka_unit_test(vector_grows),
-        cmocka_unit_test(large_arrays),
-        cmocka_unit_test(errors_have_messages),
+        cmocka_unit_test(uvarint_lengths),     cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_streams),     cmocka_unit_test(uvarint_padded),
+        cmocka_unit_test(cursor_skips),        cmocka_unit_test(map_puts_and_gets),
+        cmocka_unit_test(map_takes_all_keys),  cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(hashes_have_a_seed),  cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text), cmocka_unit_test(vector_grows),
+        cmocka_unit_test(large_arrays),        cmocka_unit_test(errors_have_messages),
         cmocka_unit_test(what_is_printable),
     };
     return UNIT_RUN(base);
