@@ -20,6 +20,7 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/redact_key.h"
 #include "cli/target.h"
 
 /* ---- descriptors and signals ---- */
@@ -103,6 +104,7 @@ struct conversion {
     struct g2h_heap *heap;
     struct g2h_exe *exe; /* NULL: none, or it does not fit */
     struct g2h_graph *graph;
+    uint8_t redact_key[G2H_REDACT_KEY];
 };
 
 /* An executable that is none, or another one, is an error, unless the caller is content without
@@ -149,7 +151,11 @@ static struct g2h_error *go_through(const struct options *options, struct target
     const struct g2h_output_options output_options = {target->fd, target->name, options->gzip,
                                                       options->threads, progress};
 
-    struct g2h_error *error = g2h_input_open(options->input, progress, &conversion->input);
+    struct g2h_error *error = NULL;
+    if (options->redact_key)
+        error = redact_key_read(options->redact_key, conversion->redact_key);
+    if (!error)
+        error = g2h_input_open(options->input, progress, &conversion->input);
     if (!error)
         error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
     if (error && conversion->input && conversion->input->damage) { /* it explains the other */
@@ -161,11 +167,13 @@ static struct g2h_error *go_through(const struct options *options, struct target
         return error;
     message_warnings(conversion->input, conversion->heap);
     error = open_exe(options, target, conversion);
-    const struct g2h_graph_options graph_options = {.exe = conversion->exe,
-                                                    .threads = options->threads,
-                                                    .redact = options->redact,
-                                                    .reachable = options->reachable,
-                                                    .max_nodes = options->max_nodes};
+    const struct g2h_graph_options graph_options = {
+        .exe = conversion->exe,
+        .threads = options->threads,
+        .redact = options->redact,
+        .redact_key = options->redact_key ? conversion->redact_key : NULL,
+        .reachable = options->reachable,
+        .max_nodes = options->max_nodes};
     if (!error)
         error = g2h_graph_build(conversion->heap, &graph_options, &conversion->graph);
     if (!error)
@@ -222,7 +230,8 @@ int main(int argc, char **argv)
         say("  go2heapsnapshot %s > app.heapsnapshot", options.input);
         return EXIT_USAGE;
     }
-    const struct target_source sources[] = {{options.input, "dump"}, {options.exe, "executable"}};
+    const struct target_source sources[] = {
+        {options.input, "dump"}, {options.exe, "executable"}, {options.redact_key, "key"}};
     const size_t count = sizeof(sources) / sizeof(*sources);
     if (target_is_source(STDERR_FILENO, sources, count))
         return EXIT_FAILED; /* to say so would be to write to it */

@@ -34,7 +34,9 @@ static const char help[] =
     "                      stripped, it gives types of most objects all the same\n"
     "      --untyped-ok    convert without types if that executable does not fit,\n"
     "                      instead of failing\n"
-    "  -r, --redact        show strings and keys of maps by length and hash only\n"
+    "  -r, --redact        show strings and keys of maps by a keyed hash, no numbers\n"
+    "      --redact-key=FILE\n"
+    "                      the same with a key of your own, for two to be compared\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
@@ -53,7 +55,7 @@ static const char help[] =
     "what could be read of it was written.\n";
 
 /* Of options that have no letter. */
-enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK };
+enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK, OPTION_KEY };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.";
 
@@ -163,6 +165,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"threads", required_argument, NULL, 'j'},
                                           {"untyped-ok", no_argument, NULL, OPTION_UNTYPED_OK},
                                           {"redact", no_argument, NULL, 'r'},
+                                          {"redact-key", required_argument, NULL, OPTION_KEY},
                                           {"verbose", no_argument, NULL, 'v'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
@@ -195,6 +198,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case 'r':
             ret->redact = true;
+            break;
+        case OPTION_KEY:
+            ret->redact_key = optarg;
             break;
         case OPTION_UNTYPED_OK:
             ret->untyped_ok = true;

@@ -18,7 +18,8 @@ struct options {
     const char *output; /* NULL: standard output */
     bool untyped_ok;    /* goes on without types where exe does not fit */
     bool redact, reachable;
-    uint64_t max_nodes; /* 0: any number */
+    const char *redact_key; /* a file; NULL: none */
+    uint64_t max_nodes;     /* 0: any number */
     bool gzip, verbose;
     unsigned threads; /* 0: one per processor */
 };

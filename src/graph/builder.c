@@ -82,7 +82,7 @@ void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes
     const uint64_t word = builder->heap->params.pointer_size;
     if (offset >= word && offset <= contents->size)
         text_append_interface(
-            &builder->text, builder->heap, builder->graph->exe,
+            &builder->text, &builder->graph->names,
             interface_type_of(builder->heap,
                               heap_word(builder->heap, contents->data + offset - word)));
 }

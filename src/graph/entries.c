@@ -278,8 +278,7 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
     if (graph->entry_names && naming.readings) {
         for (unsigned i = 0; i < graph->threads; i++) {
             struct reading *reading = &naming.readings[i];
-            reading->key =
-                (struct key_reader){&graph->names, graph->redact, reading->memo, UINT32_MAX};
+            reading->key = (struct key_reader){&graph->names, reading->memo, UINT32_MAX};
         }
         error =
             workers_run_ordered(graph->threads, tasks, read_objects, NULL, number_entries, &naming);

@@ -94,8 +94,8 @@ static bool is_to_type(const struct g2h_graph *graph)
 
 static struct g2h_error *type_objects(struct g2h_graph *graph)
 {
-    struct g2h_error *error =
-        typing_create(graph->heap, &graph->targets, graph->exe, graph->threads, &graph->typing);
+    struct g2h_error *error = typing_create(graph->heap, &graph->targets, graph->exe,
+                                            graph->redaction, graph->threads, &graph->typing);
     if (!error)
         error = names_add_types(&graph->names, graph->typing, &graph->strings);
     return error ? error : graph_name_pointers(graph);
@@ -106,8 +106,7 @@ static struct g2h_error *number_texts(struct g2h_graph *graph)
 {
     if (!graph->typing)
         return NULL;
-    struct g2h_error *error =
-        texts_init(&graph->texts, &graph->names, &graph->strings, graph->redact);
+    struct g2h_error *error = texts_init(&graph->texts, &graph->names, &graph->strings);
     if (graph->fold)
         graph->texts.hidden = graph->fold->hidden;
     if (!error)
@@ -121,11 +120,18 @@ static struct g2h_error *number_texts(struct g2h_graph *graph)
 static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
     uint32_t dummy;
-    struct g2h_error *error = ids_init(&graph->ids, graph->heap);
+    struct g2h_error *error = NULL;
+    if (options && (options->redact || options->redact_key)) {
+        error = redaction_init(&graph->own_redaction, options->redact_key);
+        graph->redaction = &graph->own_redaction;
+    }
+    if (!error)
+        error = ids_init(&graph->ids, graph->heap);
     if (!error && !graph_intern(graph, "<dummy>", &dummy)) /* V8's string 0 */
         error = &error_no_memory;
     if (!error)
-        error = names_init(&graph->names, graph->heap, graph->exe, &graph->strings);
+        error =
+            names_init(&graph->names, graph->heap, graph->exe, graph->redaction, &graph->strings);
     if (!error)
         error = graph_resolve(graph, is_to_type(graph));
     if (!error && is_to_type(graph))
@@ -159,7 +165,6 @@ struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
         return &error_no_memory;
     graph->heap = heap;
     graph->exe = options ? options->exe : NULL;
-    graph->redact = options && options->redact;
     graph->threads = options && options->threads ? options->threads : workers_available();
     struct g2h_error *error = build(graph, options);
     if (error) {

@@ -62,8 +62,9 @@ struct part {
 
 struct g2h_graph {
     const struct g2h_heap *heap;
-    struct g2h_exe *exe; /* may be NULL */
-    bool redact;
+    struct g2h_exe *exe;               /* may be NULL */
+    const struct redaction *redaction; /* NULL, or own_redaction */
+    struct redaction own_redaction;
     unsigned threads;
     struct g2h_graph_account account;
     struct g2h_type_account type_account; /* only with typing */

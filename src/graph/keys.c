@@ -155,14 +155,19 @@ static uint64_t read_unsigned(const struct g2h_heap *heap, const uint8_t *at, ui
     return value;
 }
 
-/* Equal keys have equal hashes, and so have a key and a text of the same bytes (texts.c) unless
- * they are long: one long text may be the key of many maps. */
-static void append_redacted(struct text *text, const uint8_t *data, uint64_t size)
+/* Equal keys have equal hashes, and so have a key and a text of the same bytes (texts.c). A long
+ * key has none: the same long text may be the key of many maps, and all of it would be hashed again
+ * for each. */
+static bool append_redacted(const struct key_reader *key, struct text *text, const uint8_t *data,
+                            uint64_t size)
 {
-    enum { HASHED = 4096 };
+    enum { HASHED = 1024 };
+    if (size > HASHED)
+        return false;
     text_append(text, "[", 1);
-    text_append_redacted(text, data, size, HASHED);
+    text_append_redacted(text, key->names->redaction, data, size);
     text_append(text, "]", 1);
+    return true;
 }
 
 static bool append_string(const struct key_reader *key, const uint8_t *at, unsigned slot,
@@ -182,10 +187,8 @@ static bool append_string(const struct key_reader *key, const uint8_t *at, unsig
         *memo = (struct key_memo){at, data};
     if (!data)
         return false;
-    if (key->redact) {
-        append_redacted(text, data, size);
-        return true;
-    }
+    if (key->names->redaction)
+        return append_redacted(key, text, data, size);
     text_append(text, "[\"", 2);
     if (text_append_utf8(text, data, size, KEY_LIMIT + 1) > KEY_LIMIT) {
         while (text->size > 0 && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
@@ -200,18 +203,12 @@ static bool append_string(const struct key_reader *key, const uint8_t *at, unsig
 static enum key_form append_integer(const struct key_reader *key, const struct type *type,
                                     const uint8_t *at, struct text *text, uint32_t *ret_integer)
 {
+    if (key->names->redaction) /* there are so few that a hash of them tells them */
+        return KEY_NONE;
     uint64_t value = read_unsigned(key->names->heap, at, type->size);
     const bool is_signed = type->kind >= TYPE_INT && type->kind <= TYPE_INT64;
     if (is_signed && type->size < 8 && (value >> (8 * type->size - 1) & 1) != 0)
         value |= UINT64_MAX << 8 * type->size;
-    if (key->redact) {
-        const uint8_t bytes[8] = {(uint8_t)value,         (uint8_t)(value >> 8),
-                                  (uint8_t)(value >> 16), (uint8_t)(value >> 24),
-                                  (uint8_t)(value >> 32), (uint8_t)(value >> 40),
-                                  (uint8_t)(value >> 48), (uint8_t)(value >> 56)};
-        append_redacted(text, bytes, type->size);
-        return KEY_TEXT;
-    }
     if (type->kind == TYPE_BOOL) {
         text_printf(text, value != 0 ? "[true]" : "[false]");
         return KEY_TEXT;

@@ -3,7 +3,8 @@
  *
  * A bucket (before Go 1.24) or a group has eight slots for entries. What an entry leads to is
  * called by its key, ["alice"], [42], [true], and by the slot where the key has no text, [#3]. Like
- * the contents of strings (texts.h), such names are not kept but made again from the dump.
+ * the contents of strings (texts.h), such names are not kept but made again from the dump. Where
+ * names redact, keys that are no strings have no text, and of strings it is redacted.
  */
 #ifndef GRAPH_KEYS_H
 #define GRAPH_KEYS_H
@@ -49,7 +50,6 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
 /* What keys are read with. */
 struct key_reader {
     const struct names *names;
-    bool redact;
     struct key_memo *memo; /* by slot; NULL: none */
     uint32_t hint;         /* an object that a string may be in; UINT32_MAX: none */
 };

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "graph/ids.h"
 #include "graph/keys.h"
 
 /* ---- text ---- */
@@ -154,10 +153,11 @@ size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size,
     return characters;
 }
 
-void text_append_redacted(struct text *text, const uint8_t *data, uint64_t size, uint64_t hashed)
+void text_append_redacted(struct text *text, const struct redaction *redaction, const uint8_t *data,
+                          uint64_t size)
 {
-    const uint64_t hash = id_hash(id_hash_text(data, (size_t)(size < hashed ? size : hashed)));
-    text_printf(text, "(%llu bytes, #%08x)", (unsigned long long)size, (unsigned)(hash >> 32));
+    char redacted[REDACTED_MOST];
+    text_append(text, redacted, redaction_write(redaction, data, (size_t)size, redacted));
 }
 
 /* ---- what DevTools would misread ---- */
@@ -234,16 +234,28 @@ bool name_intern(struct string_pool *strings, const uint8_t *name, uint64_t size
 
 /* ---- objects ---- */
 
-static bool shape_name(const struct g2h_heap *heap, const struct shape *shape,
+/* Whether the name of a type record has words that the program made up while it ran: fields and
+ * tags of a struct of package reflect's, whose descriptor is in the heap. */
+static bool is_secret(const struct names *names, const struct heap_type *record)
+{
+    return names->redaction && heap_find(names->heap, record->address) != UINT32_MAX &&
+           memmem(record->name.data, (size_t)record->name.size, "struct {", 8) != NULL;
+}
+
+static bool shape_name(const struct names *names, const struct shape *shape,
                        struct string_pool *strings, uint32_t *ret)
 {
     struct text text = {0};
     if (shape->type != SHAPE_NO_TYPE && shape->kind != G2H_OBJECT_CONSERVATIVE) {
-        const struct g2h_bytes *name = &heap->types.data[shape->type].name;
+        const struct heap_type *record = &names->heap->types.data[shape->type];
+        const struct g2h_bytes *name = &record->name;
         if (shape->kind != G2H_OBJECT_VALUE)
             text_printf(&text, shape->kind == G2H_OBJECT_ARRAY ? "[]" : "chan ");
-        text_append(&text, (const char *)name->data,
-                    name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
+        if (is_secret(names, record))
+            text_append_redacted(&text, names->redaction, name->data, name->size);
+        else
+            text_append(&text, (const char *)name->data,
+                        name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
     } else {
         text_printf(&text, "%s%llu", shape->has_pointers ? "ptr" : "noptr",
                     (unsigned long long)shape->size);
@@ -253,19 +265,22 @@ static bool shape_name(const struct g2h_heap *heap, const struct shape *shape,
     return good;
 }
 
-void text_append_interface(struct text *text, const struct g2h_heap *heap,
-                           const struct g2h_exe *exe, uint32_t type)
+void text_append_interface(struct text *text, const struct names *names, uint32_t type)
 {
     struct g2h_bytes known;
     if (type == UINT32_MAX)
         return;
-    const struct g2h_bytes *name = &heap->types.data[type].name;
+    const struct heap_type *record = &names->heap->types.data[type];
+    const struct g2h_bytes *name = &record->name;
     /* From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
      * only: such a type nearly always is a pointer to a type of that package. */
     const bool nameless = name->data[name->size - 1] == '.';
-    if (exe && g2h_exe_type_name(exe, heap->types.data[type].address, &known)) {
+    if (names->exe && g2h_exe_type_name(names->exe, record->address, &known)) {
         text_printf(text, " (");
         text_append_symbol(text, known.data, known.size, NAME_LIMIT / 2);
+    } else if (is_secret(names, record)) {
+        text_printf(text, " (");
+        text_append_redacted(text, names->redaction, name->data, name->size);
     } else {
         text_printf(text, nameless ? " (*" : " (");
         text_append_symbol(text, name->data, name->size, NAME_LIMIT / 2);
@@ -527,18 +542,20 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
 }
 
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, struct string_pool *strings)
+                             const struct g2h_exe *exe, const struct redaction *redaction,
+                             struct string_pool *strings)
 {
     names->of_shape = calloc(heap->shapes.list.count + 1, sizeof(*names->of_shape));
     names->heap = heap;
     names->exe = exe;
+    names->redaction = redaction;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
     names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     if (!names->of_shape || !names->of_offset)
         return &error_no_memory;
     memset(names->of_offset, 0xff, ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     for (size_t i = 0; i < heap->shapes.list.count; i++)
-        if (!shape_name(heap, &heap->shapes.list.data[i], strings, &names->of_shape[i]))
+        if (!shape_name(names, &heap->shapes.list.data[i], strings, &names->of_shape[i]))
             return &error_no_memory;
     return NULL;
 }
@@ -808,7 +825,7 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
         text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> 20));
     text_printf(text, "f%llu", (unsigned long long)(key & (ELEMENT_OFFSET - 1)));
     if (form == KEY_INTERFACE)
-        text_append_interface(text, names->heap, names->exe, (uint32_t)((key & ~KEY_FORM) >> 20));
+        text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
 struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,

@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/redaction.h"
 #include "base/strings.h"
 #include "heap/heap.h"
 #include "typing/typing.h"
@@ -47,9 +48,9 @@ size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size,
 /* How many of the next bytes are ASCII: most are. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
 
-/* What stands for bytes that are not to be shown: how many, and 32 bits of a hash of the first of
- * them. */
-void text_append_redacted(struct text *text, const uint8_t *data, uint64_t size, uint64_t hashed);
+/* Appends what stands for bytes that are not to be shown. */
+void text_append_redacted(struct text *text, const struct redaction *redaction, const uint8_t *data,
+                          uint64_t size);
 
 /*
  * Interns a node's name so that DevTools does not take it for something else (docs/snapshot.md,
@@ -77,13 +78,14 @@ struct type_names {
 
 struct names {
     const struct g2h_heap *heap;
-    const struct g2h_exe *exe;   /* may be NULL */
-    const struct typing *typing; /* may be NULL */
-    unsigned word_shift;         /* of the pointer size */
-    struct type_names *of_type;  /* with typing: by type */
-    uint64_t path_bytes;         /* with typing: that names of words may still take */
-    uint32_t *of_shape;          /* string, by shape */
-    uint32_t tiny;               /* string: with typing, of blocks that small values share */
+    const struct g2h_exe *exe;         /* may be NULL */
+    const struct redaction *redaction; /* NULL: texts of the heap are shown */
+    const struct typing *typing;       /* may be NULL */
+    unsigned word_shift;               /* of the pointer size */
+    struct type_names *of_type;        /* with typing: by type */
+    uint64_t path_bytes;               /* with typing: that names of words may still take */
+    uint32_t *of_shape;                /* string, by shape */
+    uint32_t tiny;                     /* string: with typing, of blocks that small values share */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
     struct map of_key;   /* key → string */
@@ -93,9 +95,10 @@ struct names {
  */
 enum { ELEMENT_OFFSET = 1 << 20 };
 
-/* The names of all shapes. exe may be NULL. */
+/* The names of all shapes. exe may be NULL; redaction, too: then texts of the heap are shown. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, struct string_pool *strings);
+                             const struct g2h_exe *exe, const struct redaction *redaction,
+                             struct string_pool *strings);
 
 /* And of all types that objects have as a whole, and for sure. */
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing,
@@ -185,8 +188,7 @@ static inline void namer_name(struct namer *namer, uint64_t offset, struct edge_
 bool namer_finds_entry(struct namer *namer, uint64_t offset, unsigned *ret_slot);
 
 /* Appends the type of an interface's value, in parentheses; nothing where type is UINT32_MAX. */
-void text_append_interface(struct text *text, const struct g2h_heap *heap,
-                           const struct g2h_exe *exe, uint32_t type);
+void text_append_interface(struct text *text, const struct names *names, uint32_t type);
 
 /* Interns the names of keys, which are ascending and unique. */
 struct g2h_error *names_intern_keys(struct names *names, struct string_pool *strings,

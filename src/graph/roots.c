@@ -109,7 +109,7 @@ static struct g2h_error *add_defers_and_panics(struct builder *builder)
         g2h_heap_record(heap, G2H_RECORD_PANIC, i - defers, &record);
         TRY(builder_text(builder, "panic"));
         append_goroutine(builder, record.panic.g);
-        text_append_interface(&builder->text, heap, builder->graph->exe,
+        text_append_interface(&builder->text, &builder->graph->names,
                               interface_type_of(heap, record.panic.type));
         TRY(builder_add_member(builder, group, (uint32_t)i + 1, ID_PANIC, record.panic.address,
                                &node));

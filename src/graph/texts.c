@@ -30,8 +30,8 @@ static uint64_t read_bytes(const struct texts *texts, const struct text_entry *e
 static void append_part(const struct texts *texts, const uint8_t *data, uint64_t size,
                         struct text *text)
 {
-    if (texts->redact)
-        text_append_redacted(text, data, size, size);
+    if (texts->names->redaction)
+        text_append_redacted(text, texts->names->redaction, data, size);
     else if (text->size < NAME_LIMIT)
         text_append_utf8(text, data, size, NAME_LIMIT - text->size);
 }
@@ -40,7 +40,7 @@ void texts_append(const struct texts *texts, const struct text_entry *entry, str
 {
     const uint8_t *data;
     if (is_key(entry)) {
-        const struct key_reader key = {texts->names, texts->redact, NULL, UINT32_MAX};
+        const struct key_reader key = {texts->names, NULL, UINT32_MAX};
         key_append_again(&key, entry->object, (uint64_t)(entry->extent & ~(uint32_t)TEXT_KEY) * 4,
                          text);
         return;
@@ -130,7 +130,7 @@ static bool grow(struct texts *texts, size_t more)
 static bool plain_bytes(const struct texts *texts, const struct text_entry *entry,
                         const uint8_t **ret, uint64_t *ret_size)
 {
-    if (texts->redact || is_key(entry) || (entry->extent & TEXT_TINY) != 0 ||
+    if (texts->names->redaction || is_key(entry) || (entry->extent & TEXT_TINY) != 0 ||
         entry->extent > NAME_LIMIT)
         return false;
     *ret_size = read_bytes(texts, entry, ret);
@@ -233,10 +233,9 @@ void texts_prefetch_number(const struct texts *texts, uint32_t hash)
 }
 
 struct g2h_error *texts_init(struct texts *texts, const struct names *names,
-                             const struct string_pool *strings, bool redact)
+                             const struct string_pool *strings)
 {
-    *texts = (struct texts){
-        .names = names, .redact = redact, .first = strings->count, .strings = strings};
+    *texts = (struct texts){.names = names, .first = strings->count, .strings = strings};
     for (uint32_t i = 0; i < strings->count; i++) {
         size_t size;
         const char *text = string_pool_text(strings, i, &size);

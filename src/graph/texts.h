@@ -22,7 +22,6 @@ enum { TEXT_KEY = 1 << 30 };
 
 struct texts {
     const struct names *names;
-    bool redact;
     const uint64_t *hidden; /* a bit per object that is not written; NULL: all are */
     VECTOR(struct text_entry) entries;
     uint32_t first; /* number of the first one's string */
@@ -40,10 +39,10 @@ struct texts {
 };
 
 /*
- * Begins, once strings has all others. redact: names tell a text's length and a hash of it only.
+ * Begins, once strings has all others. Where names redact, texts do.
  */
 struct g2h_error *texts_init(struct texts *texts, const struct names *names,
-                             const struct string_pool *strings, bool redact);
+                             const struct string_pool *strings);
 void texts_deinit(struct texts *texts);
 
 /*

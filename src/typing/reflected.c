@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cursor.h"
+#include "base/redaction.h"
 #include "exe/descriptors.h"
 #include "typing/typer.h"
 
@@ -216,6 +217,11 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
         good = field.type != TYPE_NONE && read_name(reader, heap_word(heap, at), &text, &flags);
         if (!good)
             break;
+        char redacted[REDACTED_MOST];
+        if (reader->typing->redaction)
+            text = (struct g2h_bytes){
+                (const uint8_t *)redacted,
+                redaction_write(reader->typing->redaction, text.data, (size_t)text.size, redacted)};
         field.embedded = is_shifted ? (field.offset & 1) != 0 : (flags & NAME_EMBEDDED) != 0;
         field.offset >>= is_shifted ? 1 : 0;
         const uint64_t size = reader->types->list.data[field.type].size;

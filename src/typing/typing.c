@@ -517,7 +517,8 @@ static struct g2h_error *run_all(struct typing *typing)
 }
 
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
-                                struct g2h_exe *exe, unsigned threads, struct typing **ret)
+                                struct g2h_exe *exe, const struct redaction *redaction,
+                                unsigned threads, struct typing **ret)
 {
     struct typing *typing = calloc(1, sizeof(*typing));
     if (!typing)
@@ -525,6 +526,7 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->heap = heap;
     typing->targets = targets;
     typing->exe = exe;
+    typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
     for (size_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&typing->shards[i].mutex, NULL);

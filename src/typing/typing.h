@@ -109,6 +109,7 @@ struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
     struct g2h_exe *exe;
+    const struct redaction *redaction; /* NULL: none */
     const struct types *types;
     struct debug *debug;
     struct go_release release; /* that the dump names, or the executable */
@@ -134,9 +135,11 @@ struct typing {
 };
 
 /* Types all objects. exe has been matched with the heap; targets are those of its objects'
- * pointers. Error: G2H_ERROR_MEMORY. */
+ * pointers; redaction, if there is one, is that of names of fields which the program made up while
+ * it ran. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
-                                struct g2h_exe *exe, unsigned threads, struct typing **ret);
+                                struct g2h_exe *exe, const struct redaction *redaction,
+                                unsigned threads, struct typing **ret);
 void typing_destroy(struct typing *typing);
 
 /* The global variable, by DWARF, that holds an address of the process, and the offset in it; NULL

@@ -29,8 +29,7 @@ variant() {
 		return
 	fi
 	if ! "$at/app" "$at" >"$at/log" 2>&1 ||
-		! "$converter" --exe "$at/app" -o "$at/keys.heapsnapshot" "$at/keys.dump" 2>>"$at/log" ||
-		! "$converter" --exe "$at/app" --redact -o "$at/redacted.heapsnapshot" "$at/keys.dump" 2>>"$at/log"; then
+		! "$converter" --exe "$at/app" -o "$at/keys.heapsnapshot" "$at/keys.dump" 2>>"$at/log"; then
 		echo "not ok - $name: dumps itself and converts"
 		tail -n 20 "$at/log" | sed 's/^/# /'
 		return
@@ -39,6 +38,7 @@ variant() {
 		"$converter" --exe "$at/app" -j 7 "$at/keys.dump" 2>>"$at/log" | cmp -s - "$at/keys.heapsnapshot" &&
 		echo "ok - $name: threads change nothing" || echo "not ok - $name: threads change nothing"
 	"${NODE:-node}" "$here/check.mjs" "$name" "$at" || echo "not ok - $name: the check itself failed"
+	"${NODE:-node}" "$here/redact.mjs" "$name" "$at" "$converter" || echo "not ok - $name: the check of --redact itself failed"
 }
 
 for GOROOT in $goroots; do

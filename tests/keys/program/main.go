@@ -36,6 +36,9 @@ type known struct {
 	Weak     []Expected `json:"weak"`
 	Texts    []string   `json:"texts"` // of string nodes
 	Secrets  []string   `json:"secrets"`
+	Fields   []string   `json:"fields"` // secret names that package reflect was given
+	Pins     []string   `json:"pins"`   // secret texts of four digits
+	Ints     []string   `json:"ints"`   // secret numbers, some of them negated
 }
 
 var know known
@@ -257,12 +260,47 @@ type text struct{ s string }
 // The contents of these must not be in a redacted snapshot.
 func buildSecrets() {
 	secret := fresh("hunter2-is-the-password")
-	ints := map[int]*leaf{918273645: newLeaf()}
-	anys := map[interface{}]*leaf{817263544: newLeaf(), fresh("sw0rdfish-secret"): newLeaf()}
+	ints := map[int]*leaf{918273645: newLeaf(), 716253443: newLeaf(), -918273645: newLeaf()}
+	boxed := 817263542 + len(os.Args) // no constant: on the heap
+	anys := map[interface{}]*leaf{boxed: newLeaf(), fresh("sw0rdfish-secret"): newLeaf()}
+	more := map[int64]pair{615243342: {newLeaf(), nil}}
 	m := map[string]*text{secret: {secret}, fresh("sh0rt-scr"): {fresh("t0psecret")}, "l1teral-secret": {secret}}
-	know.Secrets = []string{"hunter2-is", "sw0rdfish-secret", "sh0rt-scr", "t0psecret", "l1teral-secret", "918273645", "817263544"}
-	keep = append(keep, ints, anys, m)
+	know.Secrets = []string{"hunter2-is", "sw0rdfish-secret", "sh0rt-scr", "t0psecret", "l1teral-secret", "918273645", "716253443",
+		"817263544", "615243342"}
+	know.Ints = []string{"918273645", "716253443", "817263544", "615243342"}
+	keep = append(keep, ints, anys, more, m)
+
+	pins := map[string]*text{}
+	for _, pin := range []string{"4711", "0815", "1234"} {
+		pins[fresh(pin)] = &text{fresh(pin)}
+		know.Pins = append(know.Pins, pin)
+	}
+	keep = append(keep, pins)
+
+	// Names that are data: of the columns of somebody's table, say.
+	columns := reflect.StructOf([]reflect.StructField{
+		{Name: "C0lumnOne", Type: reflect.TypeOf("")},
+		{Name: "C0lumnTwo", Type: reflect.TypeOf((*leaf)(nil)), Tag: `json:"s3cret-tag"`}})
+	rows := reflect.MakeSlice(reflect.SliceOf(columns), 3, 3)
+	for i := 0; i < 3; i++ {
+		rows.Index(i).Field(0).SetString(fresh("the text of a row"))
+		rows.Index(i).Field(1).Set(reflect.ValueOf(newLeaf()))
+	}
+	row := reflect.New(columns)
+	row.Elem().Set(rows.Index(1))
+	know.Fields = []string{"C0lumnOne", "C0lumnTwo"}
+	keep = append(keep, rows.Interface(), row.Interface())
+
+	// Since it has a method, the dump has a record of the type, with its tag.
+	named := reflect.New(reflect.StructOf([]reflect.StructField{
+		{Name: "Stringer", Type: reflect.TypeOf(&stringer{}), Anonymous: true, Tag: `json:"t4g-of-a-struct"`}})).Elem()
+	named.Field(0).Set(reflect.ValueOf(&stringer{newLeaf()}))
+	keep = append(keep, []fmt.Stringer{named.Interface().(fmt.Stringer)})
 }
+
+type stringer struct{ leaf *leaf }
+
+func (*stringer) String() string { return "a stringer" }
 
 func goid() string {
 	buffer := make([]byte, 64)

@@ -1,0 +1,42 @@
+/* redaction; see redaction.h. */
+#include "base/redaction.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+/* Bytes of the hash that are shown, and what a size is rounded up to. */
+enum { SHOWN = 10, STEP = 16 };
+
+struct g2h_error *redaction_init(struct redaction *redaction, const uint8_t *key)
+{
+    if (key) {
+        memcpy(redaction->key, key, SIPHASH_KEY);
+        return NULL;
+    }
+    for (size_t size = 0; size < SIPHASH_KEY;) {
+        const ssize_t count = getrandom(redaction->key + size, SIPHASH_KEY - size, 0);
+        if (count < 0 && errno != EINTR)
+            return error_system(errno, "cannot redact: no random numbers");
+        size += count > 0 ? (size_t)count : 0;
+    }
+    return NULL;
+}
+
+size_t redaction_write(const struct redaction *redaction, const void *data, size_t size,
+                       char ret[REDACTED_MOST])
+{
+    static const char digits[] = "0123456789abcdef";
+    const size_t steps = size > 0 ? (size - 1) / STEP + 1 : 1; /* "" is not told from "a" */
+    uint8_t hash[SIPHASH_SIZE];
+    siphash(redaction->key, data, size, hash);
+    char *at =
+        ret + snprintf(ret, REDACTED_MOST, "(<=%llu bytes, #", (unsigned long long)steps * STEP);
+    for (size_t i = 0; i < SHOWN; i++) {
+        *at++ = digits[hash[i] >> 4];
+        *at++ = digits[hash[i] & 15];
+    }
+    *at++ = ')';
+    return (size_t)(at - ret);
+}

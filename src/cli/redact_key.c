@@ -1,0 +1,99 @@
+/* redact_key; see redact_key.h. */
+#include "cli/redact_key.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/siphash.h"
+
+/* What a file of random bytes has: no fewer than a key, no more than somebody makes on purpose, and
+ * hardly ever as few different ones as these, not even where they are written as digits. */
+enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
+
+#define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
+
+static struct g2h_error *read_all(const char *path, int file, uint8_t *data, size_t *ret)
+{
+    size_t size = 0;
+    for (;;) {
+        const ssize_t count = read(file, data + size, KEY_MOST + 1 - size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_system(errno, "%s: cannot read", path);
+        size += (size_t)count;
+        if (count == 0 || size > KEY_MOST)
+            break;
+    }
+    *ret = size;
+    return NULL;
+}
+
+static int count_different(const uint8_t *data, size_t size)
+{
+    uint8_t seen[256] = {0};
+    int count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += seen[data[i]] == 0;
+        seen[data[i]] = 1;
+    }
+    return count;
+}
+
+/* Who has the key can try out texts. */
+static struct g2h_error *check_status(const char *path, int file)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return error_system(errno, "%s: cannot read", path);
+    if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
+        return error_create(G2H_ERROR_SYSTEM, "%s: is no file with a key; " HOW_TO, path);
+    if ((status.st_mode & (S_IROTH | S_IWOTH)) != 0)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: is a key that everybody can read or write; chmod 600 it if "
+                            "nobody has, else make a new one",
+                            path);
+    return NULL;
+}
+
+static struct g2h_error *check_bytes(const char *path, const uint8_t *data, size_t size)
+{
+    if (size < KEY_LEAST)
+        return error_create(
+            G2H_ERROR_SYSTEM,
+            "%s: is too short for a key: %zu bytes, at least %d are needed; " HOW_TO, path, size,
+            KEY_LEAST);
+    if (size > KEY_MOST)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: is too large for a key, which has at most %d bytes; " HOW_TO, path,
+                            KEY_MOST);
+    if (count_different(data, size) < DIFFERENT_LEAST)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: is no random key: has only %d different bytes; " HOW_TO, path,
+                            count_different(data, size));
+    return NULL;
+}
+
+struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDACT_KEY])
+{
+    static const uint8_t no_key[SIPHASH_KEY];
+    uint8_t data[KEY_MOST + 1];
+    size_t size = 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return error_system(errno, "%s: cannot open", path);
+    struct g2h_error *error = check_status(path, file);
+    if (!error)
+        error = read_all(path, file, data, &size);
+    if (!error)
+        error = check_bytes(path, data, size);
+    if (!error) /* each byte counts, so a key may as well be written as digits */
+        siphash(no_key, data, size, ret);
+    explicit_bzero(data, sizeof(data));
+    close(file);
+    return error;
+}
