@@ -199,12 +199,28 @@ struct image *exe_debug_image(struct g2h_exe *exe)
 /* By name; AMBIGUOUS where several functions have it, as instances of a generic function do. */
 #define AMBIGUOUS (UINT32_MAX - 1)
 
+/* A name of the dump, as far as pclntab_name() has one. */
+static uint64_t name_key(const struct g2h_bytes *name)
+{
+    return map_hash_text(name->data,
+                         name->size < PCLNTAB_LONGEST_TEXT ? name->size : PCLNTAB_LONGEST_TEXT);
+}
+
+/* Who goes through the names of all functions is done in time, from here on: each has its own,
+ * or shares a short one with other instances of a generic function. */
 static struct g2h_error *map_functions(const struct g2h_exe *exe, struct map *ret)
 {
+    uint64_t left = 4 * exe->pclntab.table.size;
     for (uint64_t i = 0; i < exe->pclntab.count && i < AMBIGUOUS; i++) {
         struct g2h_bytes name = pclntab_name(&exe->pclntab, i);
         uint32_t number;
-        uint64_t key = map_hash_text(name.data, name.size);
+        if (name.size > left)
+            return error_create(G2H_ERROR_NOT_EXE,
+                                "%s: its table of functions (pclntab) is damaged: their names are "
+                                "longer than the table",
+                                exe->image.path);
+        left -= name.size;
+        uint64_t key = name_key(&name);
         if (!map_put(ret, key, (uint32_t)i, &number))
             return &error_no_memory;
         if (number != i)
@@ -235,8 +251,7 @@ static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_h
              memcmp(frame->function.data, unknown, sizeof(unknown) - 1) == 0))
             continue;
         last_entry = frame->entry;
-        uint32_t index =
-            map_get(functions, map_hash_text(frame->function.data, frame->function.size));
+        uint32_t index = map_get(functions, name_key(&frame->function));
         if (index == MAP_NONE)
             return mismatch(exe, "it has no function ", &frame->function);
         if (index == AMBIGUOUS)
@@ -346,16 +361,23 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
 
 /* ---- asking ---- */
 
-bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct g2h_line *ret)
+bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret)
 {
     uint64_t index;
     if (!exe->has_text || !pclntab_find(&exe->pclntab, address - exe->text, &index))
         return false;
     *ret = (struct g2h_line){.function = pclntab_name(&exe->pclntab, index),
                              .entry = exe->text + pclntab_entry(&exe->pclntab, index)};
-    if (!pclntab_line(&exe->pclntab, index, address - exe->text, &ret->file, &ret->line))
+    if (*left > 0 &&
+        !pclntab_line(&exe->pclntab, index, address - exe->text, left, &ret->file, &ret->line))
         ret->line = 0;
     return ret->function.size > 0;
+}
+
+bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct g2h_line *ret)
+{
+    uint64_t left = UINT64_MAX;
+    return exe_line(exe, address, &left, ret);
 }
 
 bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
@@ -422,6 +444,23 @@ const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsigned index)
 }
 
 /* ---- for the rooms above ---- */
+
+uint64_t exe_lines_most(const struct g2h_exe *exe)
+{
+    return exe ? 64 * exe->pclntab.table.size : 0;
+}
+
+bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
+                     uint64_t *ret_entry)
+{
+    struct g2h_line line;
+    uint64_t left = 0;
+    if (!exe_line(exe, address, &left, &line))
+        return false;
+    *ret_name = line.function;
+    *ret_entry = line.entry;
+    return true;
+}
 
 struct types *exe_types(struct g2h_exe *exe)
 {

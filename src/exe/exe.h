@@ -36,4 +36,17 @@ struct image *exe_debug_image(struct g2h_exe *exe);
 uint64_t exe_function_count(const struct g2h_exe *exe);
 uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name);
 
+/* The function that an address of the process is in, by name and address; false where there is
+ * none. */
+bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
+                     uint64_t *ret_entry);
+
+/*
+ * g2h_exe_line() for who asks for as many lines as a dump has places. A line costs what its
+ * function has of them, and all places may be in one function: *left, which is exe_lines_most() at
+ * first, is lowered by what was passed over; once it is 0 there are functions, but no lines.
+ */
+bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret);
+uint64_t exe_lines_most(const struct g2h_exe *exe);
+
 #endif

@@ -23,7 +23,8 @@ struct g2h_error *format_refuse(const struct image *image, const char *why);
 /* size bytes at offset; empty where the file has not as many. */
 struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64_t size);
 
-/* The text that starts at offset of a string table; empty where it does not end in it. */
+/* The text that starts at offset of a string table, cut where it is long; empty where it does not
+ * end in it. */
 struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset);
 
 /* Makes room for sections. */

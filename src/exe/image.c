@@ -47,17 +47,20 @@ struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64
     return (struct g2h_bytes){image->file.data + offset, size};
 }
 
-/* Many symbols may share one long text, which would then be searched for its end that often. */
-enum { LONGEST_NAME = 1 << 16 };
+/* Many symbols may share one long text, which would then be searched for its end that often. No
+ * class is as long as this. */
+enum { LONGEST_NAME = 4096 };
 
 struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset)
 {
     if (offset >= table.size)
         return none;
     const uint64_t left = table.size - offset;
-    const uint8_t *start = table.data + offset,
-                  *end = memchr(start, 0, left < LONGEST_NAME ? (size_t)left : LONGEST_NAME);
-    return end ? (struct g2h_bytes){start, (uint64_t)(end - start)} : none;
+    const size_t most = left < LONGEST_NAME ? (size_t)left : LONGEST_NAME;
+    const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
+    return end           ? (struct g2h_bytes){start, (uint64_t)(end - start)}
+           : left > most ? (struct g2h_bytes){start, most}
+                         : none;
 }
 
 struct g2h_error *format_refuse(const struct image *image, const char *why)

@@ -232,8 +232,9 @@ enum {
 
 struct chains {
     struct image *image;
-    uint64_t base; /* address of the header */
-    uint64_t left; /* pointers that there can be: chains that meet would take for ever */
+    uint64_t base;  /* address of the header */
+    uint64_t left;  /* pointers that there can be: chains that meet would take for ever */
+    uint64_t pages; /* the same of pages: segments may share what is said of theirs */
 };
 
 /* One chain: each pointer says how far it is to the next one. */
@@ -273,6 +274,9 @@ static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes sta
     if ((format != DYLD_CHAINED_PTR_64 && format != DYLD_CHAINED_PTR_64_OFFSET) ||
         (starts.size - 22) / 2 < page_count)
         return NULL;
+    if (chains->pages < page_count)
+        return NULL;
+    chains->pages -= page_count;
     for (uint32_t i = 0; i < page_count; i++) {
         const uint16_t start = image_u16(image, starts.data + 22 + 2 * (size_t)i);
         if (start == DYLD_CHAINED_PTR_START_NONE)
@@ -292,7 +296,8 @@ static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes sta
 struct g2h_error *macho_relocate(struct image *image)
 {
     struct command command = {0};
-    struct chains chains = {.image = image, .left = image->file.size / 4};
+    struct chains chains = {
+        .image = image, .left = image->file.size / 4, .pages = image->file.size / 2};
     struct g2h_bytes fixups = {(const uint8_t *)"", 0};
     uint32_t head, size;
     if (!image->is_64)

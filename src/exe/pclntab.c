@@ -26,12 +26,18 @@ static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned 
     return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
 }
 
+/* The text at an offset, cut where it is long: many may ask for the same one. */
 static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
 {
-    struct g2h_bytes none = {(const uint8_t *)"", 0};
-    const uint8_t *start = at(pclntab, offset, 1);
-    const uint8_t *end = start ? memchr(start, 0, (size_t)(pclntab->table.size - offset)) : NULL;
-    return end ? (struct g2h_bytes){start, (uint64_t)(end - start)} : none;
+    struct g2h_bytes text = {(const uint8_t *)"", 0};
+    if (offset >= pclntab->table.size)
+        return text;
+    const uint64_t left = pclntab->table.size - offset;
+    const size_t most = left < PCLNTAB_LONGEST_TEXT ? (size_t)left : PCLNTAB_LONGEST_TEXT;
+    const uint8_t *start = pclntab->table.data + offset, *end = memchr(start, 0, most);
+    if (end || left > most)
+        text = (struct g2h_bytes){start, end ? (uint64_t)(end - start) : most};
+    return text;
 }
 
 /* The words of the header behind the first eight bytes. */
@@ -221,41 +227,44 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
 
 /*
  * The value that a table of (value, pc) steps has at target: zigzag differences of values and, in
- * quanta, of program counters, ended by a difference of 0 that is not the first.
+ * quanta, of program counters, ended by a difference of 0 that is not the first. *left is how many
+ * bytes of the table may be read, and then how many are left of these.
  */
 static bool pc_value(const struct pclntab *pclntab, uint64_t table, uint64_t entry, uint64_t target,
-                     int64_t *ret)
+                     uint64_t *left, int64_t *ret)
 {
     const uint8_t *start = at(pclntab, table, 1);
     if (!start)
         return false;
-    struct cursor cursor = {start, pclntab->table.data + pclntab->table.size};
+    const uint64_t size = pclntab->table.size - table;
+    struct cursor cursor = {start, start + (size < *left ? size : *left)};
     int64_t value = -1;
     uint64_t pc = entry;
-    for (bool first = true;; first = false) {
+    bool found = false;
+    for (bool first = true; !found; first = false) {
         uint64_t step, advance;
         if (!cursor_uvarint(&cursor, &step) || (step == 0 && !first) ||
             !cursor_uvarint(&cursor, &advance))
-            return false;
+            break;
         step &= 0xffffffff;
         value += (step & 1) != 0 ? -(int64_t)(step >> 1) - 1 : (int64_t)(step >> 1);
         pc += advance * pclntab->quantum;
-        if (target < pc) {
-            *ret = value;
-            return true;
-        }
+        found = target < pc;
     }
+    *left -= (uint64_t)(cursor.at - start);
+    *ret = value;
+    return found;
 }
 
-bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset,
+bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line)
 {
     const uint64_t entry = pclntab_entry(pclntab, index);
     int64_t file, line;
     if (!pc_value(pclntab, pclntab->pcs + record_field(pclntab, index, FIELD_PCFILE), entry, offset,
-                  &file) ||
+                  left, &file) ||
         !pc_value(pclntab, pclntab->pcs + record_field(pclntab, index, FIELD_PCLN), entry, offset,
-                  &line) ||
+                  left, &line) ||
         file < 0 || line <= 0 || line > UINT32_MAX)
         return false;
     if (pclntab->version == PCLNTAB_GO12) {

@@ -15,6 +15,9 @@
 
 #include "exe/image.h"
 
+/* Longer names are cut, of functions and of files: no class is as long. */
+enum { PCLNTAB_LONGEST_TEXT = 4096 };
+
 struct pclntab {
     const struct image *image;
     struct g2h_bytes table;
@@ -40,8 +43,12 @@ struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index);
 /* The function that holds an offset from the first function's entry; false where none does. */
 bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret);
 
-/* File and line of an offset in function index. False where the table does not say. */
-bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset,
+/*
+ * File and line of an offset in function index. False where the table does not say. It is gone
+ * through from the function's start, and others may ask for what lies behind as much: *left is how
+ * many bytes may be passed over, and is lowered by those that were.
+ */
+bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line);
 
 #endif

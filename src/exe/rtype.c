@@ -97,6 +97,13 @@ static bool add_types(const struct descriptors *all, uint64_t slide, struct type
 
 enum { WITNESSES = 256 }; /* so many of the dump's type records are looked at */
 
+/* The first type records whose descriptor the executable has: that of a type that package reflect
+ * made is in the heap. */
+struct witnesses {
+    const struct heap_type *records[WITNESSES];
+    size_t count;
+};
+
 /*
  * Whether a type's name is that of a record, by what is behind the record's last slash: the name of
  * a type with or without a path. A record "net/http." is of a type without a name, mostly a
@@ -116,35 +123,25 @@ static bool fits(const struct g2h_bytes *name, const struct g2h_bytes *record)
     return name->size >= size && memcmp(name->data + name->size - size, tail, size) == 0;
 }
 
-/* The next of the first type records, from *number on, whose descriptor the executable has: that of
- * a type that package reflect made is in the heap. NULL: there is none. */
-static const struct heap_type *next_witness(const struct g2h_heap *heap, size_t *number,
-                                            size_t *count)
+static void find_witnesses(const struct g2h_heap *heap, struct witnesses *ret)
 {
-    while (*number < heap->types.count && *count < WITNESSES) {
-        const struct heap_type *record = &heap->types.data[(*number)++];
-        if (heap_find(heap, record->address) != UINT32_MAX)
-            continue;
-        (*count)++;
-        return record;
-    }
-    return NULL;
+    ret->count = 0;
+    for (size_t i = 0; i < heap->types.count && ret->count < WITNESSES; i++)
+        if (heap_find(heap, heap->types.data[i].address) == UINT32_MAX)
+            ret->records[ret->count++] = &heap->types.data[i];
 }
 
 /* A wrong start may fit a name or two by chance. */
-static bool is_enough(size_t fitting, const struct g2h_heap *heap)
+static bool is_enough(size_t fitting, const struct witnesses *witnesses)
 {
-    size_t number = 0, witnesses = 0;
-    while (next_witness(heap, &number, &witnesses))
-        ;
-    return fitting >= witnesses - witnesses / 20;
+    return fitting >= witnesses->count - witnesses->count / 20;
 }
 
-static bool fits_records(const struct types *types, const struct g2h_heap *heap)
+static bool fits_records(const struct types *types, const struct witnesses *witnesses)
 {
-    size_t fitting = 0, number = 0, count = 0;
-    const struct heap_type *record;
-    while ((record = next_witness(heap, &number, &count))) {
+    size_t fitting = 0;
+    for (size_t i = 0; i < witnesses->count; i++) {
+        const struct heap_type *record = witnesses->records[i];
         const uint32_t type = types_at(types, record->address);
         size_t size;
         if (type == TYPE_NONE)
@@ -153,7 +150,7 @@ static bool fits_records(const struct types *types, const struct g2h_heap *heap)
         struct g2h_bytes name = {(const uint8_t *)text, size};
         fitting += fits(&name, &record->name);
     }
-    return is_enough(fitting, heap);
+    return is_enough(fitting, witnesses);
 }
 
 /* ---- finding runtime.types ---- */
@@ -165,14 +162,14 @@ struct range {
 /* Leaves types empty where the range is not that of the types. */
 static struct g2h_error *read_range(struct types *types, const struct image *image,
                                     const struct range *range, uint64_t slide,
-                                    const struct g2h_heap *heap)
+                                    const struct witnesses *witnesses)
 {
     struct descriptors all;
     struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
     if (!error && !add_types(&all, slide, types))
         error = &error_no_memory;
     descriptors_deinit(&all);
-    if (error || !fits_records(types, heap)) {
+    if (error || !fits_records(types, witnesses)) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
         types_init(types, pointer_size);
@@ -184,7 +181,8 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
  * Without moduledata: the types begin a section, or stand behind a few words of one. With the right
  * start, the names of the types that the dump has records of are those records' names.
  */
-static struct range try_out(const struct image *image, uint64_t slide, const struct g2h_heap *heap)
+static struct range try_out(const struct image *image, uint64_t slide,
+                            const struct witnesses *witnesses)
 {
     const size_t most_sections = 256; /* a Go executable has a few dozen; each is tried */
     struct range best = {0};
@@ -197,9 +195,8 @@ static struct range try_out(const struct image *image, uint64_t slide, const str
                     continue;
                 const struct range range = {section->address + offset, section->data.size - offset};
                 size_t fitting = 0;
-                const struct heap_type *record;
-                size_t number = 0, count = 0;
-                while ((record = next_witness(heap, &number, &count))) {
+                for (size_t j = 0; j < witnesses->count; j++) {
+                    const struct heap_type *record = witnesses->records[j];
                     struct g2h_bytes name =
                         descriptors_peek(image, range.start, section->data.data + offset,
                                          range.size, varint_names != 0, record->address - slide);
@@ -211,7 +208,7 @@ static struct range try_out(const struct image *image, uint64_t slide, const str
                 }
             }
     }
-    return is_enough(most, heap) ? best : (struct range){0};
+    return is_enough(most, witnesses) ? best : (struct range){0};
 }
 
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
@@ -220,13 +217,15 @@ struct g2h_error *rtypes_init(struct types *types, const struct image *image,
 {
     struct range range = {moduledata->types, moduledata->etypes - moduledata->types};
     struct g2h_error *error = NULL;
+    struct witnesses witnesses;
+    find_witnesses(heap, &witnesses);
     *ret_start = 0;
     if (range.start != 0)
-        error = read_range(types, image, &range, slide, heap);
+        error = read_range(types, image, &range, slide, &witnesses);
     if (!error && types->list.count == 0) {
-        range = try_out(image, slide, heap);
+        range = try_out(image, slide, &witnesses);
         if (range.start != 0)
-            error = read_range(types, image, &range, slide, heap);
+            error = read_range(types, image, &range, slide, &witnesses);
     }
     if (types->list.count > 0)
         *ret_start = range.start + slide;

@@ -32,6 +32,7 @@ struct builder {
     struct map frame_names;    /* hash of function and pc → string */
     struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
     uint64_t newest_wait;      /* of all goroutines: the dump is not older */
+    uint64_t lines_left;       /* what asking for lines may still cost; see exe_line() */
 };
 
 /* The end of a function that may run out of memory. */

@@ -45,14 +45,16 @@ static void name_alike(struct gatherer *gatherer, const struct cleanup_part *par
     struct builder *builder = &gatherer->builder;
     const uint64_t code =
         part->kind == CLEANUP_CLOSURE ? typing_cleanup_code(gatherer->typing, part->object) : 0;
-    struct g2h_line line;
+    struct g2h_bytes function;
+    uint64_t entry;
     builder->text.size = 0;
     switch (part->kind) {
     case CLEANUP_CLOSURE:
         text_printf(&builder->text, "cleanup");
-        if (code != 0 && g2h_exe_line(builder->graph->exe, code, &line) && line.entry == code) {
+        if (code != 0 && exe_function_at(builder->graph->exe, code, &function, &entry) &&
+            entry == code) {
             text_printf(&builder->text, " ");
-            builder_append(builder, &line.function);
+            builder_append(builder, &function);
         } else if (part->type != TYPE_NONE) {
             text_printf(&builder->text, " with argument ");
             append_type(gatherer, part->type);

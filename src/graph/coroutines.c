@@ -14,7 +14,7 @@ static bool captured_sequence(const struct builder *builder, uint64_t closure,
     const struct typing *typing = builder->graph->typing;
     const uint32_t object = heap_find(builder->heap, closure);
     struct typed_place place;
-    struct g2h_line line;
+    uint64_t entry;
     if (object == UINT32_MAX ||
         !typing_place(typing, object, closure - heap_address(builder->heap, object), &place) ||
         typing->types->list.data[place.type].role != ROLE_CLOSURE)
@@ -23,10 +23,7 @@ static bool captured_sequence(const struct builder *builder, uint64_t closure,
     if (!sequence || sequence->type >= typing->types->list.count)
         return false;
     const uint64_t code = typing_word(typing, builder_read_field(builder, closure, sequence));
-    if (!g2h_exe_line(builder->graph->exe, code, &line) || line.entry != code)
-        return false;
-    *ret = line.function;
-    return true;
+    return exe_function_at(builder->graph->exe, code, ret, &entry) && entry == code;
 }
 
 /* A field of the value at an address, if it is known what it is. */

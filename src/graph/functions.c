@@ -51,7 +51,7 @@ static void append_place(struct builder *builder, const struct g2h_line *line)
 void builder_append_line(struct builder *builder, uint64_t pc)
 {
     struct g2h_line line;
-    if (builder->graph->exe && g2h_exe_line(builder->graph->exe, pc, &line))
+    if (builder->graph->exe && exe_line(builder->graph->exe, pc, &builder->lines_left, &line))
         append_place(builder, &line);
 }
 
@@ -59,7 +59,7 @@ void builder_append_line(struct builder *builder, uint64_t pc)
 static bool append_line(struct builder *builder, uint64_t pc)
 {
     struct g2h_line line;
-    if (!builder->graph->exe || !g2h_exe_line(builder->graph->exe, pc, &line))
+    if (!builder->graph->exe || !exe_line(builder->graph->exe, pc, &builder->lines_left, &line))
         return false;
     builder_append(builder, &line.function);
     append_place(builder, &line);

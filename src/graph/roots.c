@@ -172,7 +172,10 @@ static struct g2h_error *add_all(struct builder *builder)
 
 struct g2h_error *graph_add_roots(struct g2h_graph *graph)
 {
-    struct builder builder = {.graph = graph, .heap = graph->heap, .globals = UINT32_MAX};
+    struct builder builder = {.graph = graph,
+                              .heap = graph->heap,
+                              .globals = UINT32_MAX,
+                              .lines_left = exe_lines_most(graph->exe)};
     struct g2h_error *error = add_all(&builder);
     text_deinit(&builder.text);
     free(builder.functions.data);

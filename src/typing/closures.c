@@ -290,8 +290,9 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
 {
     struct types *types = maker->types;
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
-    struct g2h_line line;
-    if (type == MAP_NONE || !g2h_exe_line(maker->typing->exe, entry, &line))
+    struct g2h_bytes function;
+    uint64_t start;
+    if (type == MAP_NONE || !exe_function_at(maker->typing->exe, entry, &function, &start))
         return true;
     uint32_t chain = TYPE_NONE;
     for (size_t i = 0; i < 2 * count; i++) {
@@ -307,7 +308,7 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
         while (number != MAP_NONE && maker->layouts_left > 0) {
             const struct closure_layout layout = maker->layouts.data[number];
             maker->layouts_left--;
-            if (!add_by_layout(maker, &line.function, layout.type, variables, count, &chain))
+            if (!add_by_layout(maker, &function, layout.type, variables, count, &chain))
                 return false;
             number = layout.next;
         }
@@ -347,15 +348,16 @@ static bool add_all(struct maker *maker)
     for (size_t i = 0; i < debug->captured.count;) {
         const struct debug_captured *captured = &debug->captured.data[i];
         size_t count = 1;
-        struct g2h_line line;
+        struct g2h_bytes function;
+        uint64_t start;
         while (i + count < debug->captured.count && captured[count].entry == captured->entry)
             count++;
         i += count;
-        if (!g2h_exe_line(exe, captured->entry + slide, &line))
+        if (!exe_function_at(exe, captured->entry + slide, &function, &start))
             continue;
-        if (!add_closure(maker, captured->entry + slide, &line.function, captured, count, false) ||
+        if (!add_closure(maker, captured->entry + slide, &function, captured, count, false) ||
             (value_of(maker->types, &captured[count - 1]) != TYPE_NONE &&
-             !add_closure(maker, captured->entry + slide, &line.function, captured, count, true)))
+             !add_closure(maker, captured->entry + slide, &function, captured, count, true)))
             return false;
     }
     const uint64_t functions = exe_function_count(exe);
