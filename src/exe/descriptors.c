@@ -400,8 +400,9 @@ static void tell_forms(struct descriptors *all, const struct search *search)
 static bool agrees(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset, size = descriptor_size(all, index);
-    const uint32_t *parts = all->references.data + all->list.data[index].first_reference;
     const size_t count = descriptor_reference_count(all, index);
+    const uint32_t *parts =
+        count > 0 ? all->references.data + all->list.data[index].first_reference : NULL;
     const uint8_t kind = kind_at(all, offset);
     uint64_t product;
     if ((flags_at(all, offset) & TFLAG_UNCOMMON) != 0) {

@@ -629,7 +629,7 @@ const struct debug_local *typing_locals(const struct typing *typing,
     if (number == MAP_NONE)
         return NULL;
     *ret_count = typing->scopes.data[number].count;
-    return typing->locals.data + typing->scopes.data[number].first;
+    return *ret_count == 0 ? NULL : typing->locals.data + typing->scopes.data[number].first;
 }
 
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
