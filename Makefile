@@ -103,6 +103,7 @@ check-all:
 	$(MAKE) all
 	CHECK_ALL=1 SHARE=1 FUZZ_MINUTES=10 tests/run
 
+# MINUTES together, shared by TARGETS: tests/fuzz/run.sh.
 fuzz:
 	tools/setup check
 	tests/fuzz/run.sh $(BUILD)/fuzz samples/dumps --long $${MINUTES:-10}

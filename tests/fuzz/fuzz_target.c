@@ -1,6 +1,5 @@
 /*
- * fuzz_target; see fuzz_target.h. Also the entry point for libFuzzer, where a driver other than
- * mutate.c has main().
+ * fuzz_target; see fuzz_target.h.
  *
  * It does what convert() and main() of src/main.c do, with the program's own messages
  * (src/cli/messages.c).
@@ -8,7 +7,9 @@
 #include "fuzz_target.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
@@ -16,59 +17,88 @@
 #include "cli/messages.h"
 #include "cli/options.h"
 
-/* Of all inputs a third is folded, and half is converted without garbage. */
-static struct g2h_graph_options choose_options(const struct g2h_input *input, unsigned threads)
+uint64_t fuzz_choice(const uint8_t *data, size_t size)
 {
     uint64_t sum = 0;
-    for (uint64_t i = 0; i < input->size; i++)
-        sum += input->data[i];
-    return (struct g2h_graph_options){.threads = threads,
-                                      .reachable = sum % 2 == 0,
-                                      .max_nodes = sum % 3 == 0 ? 100 + sum / 6 % 8192 : 0};
+    for (size_t i = 0; i < size; i++)
+        sum += data[i];
+    return sum;
 }
 
-int fuzz_convert(const struct g2h_input *input, unsigned threads, int fd)
+/* Of all inputs a third is folded, half is converted without garbage, and a fifth is redacted. */
+static struct g2h_graph_options choose_options(struct g2h_exe *exe, unsigned threads,
+                                               uint64_t choice)
+{
+    return (struct g2h_graph_options){.exe = exe,
+                                      .threads = threads,
+                                      .redact = choice % 5 == 0,
+                                      .reachable = choice % 2 == 0,
+                                      .max_nodes = choice % 3 == 0 ? 100 + choice / 6 % 8192 : 0};
+}
+
+static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,
+                                  struct g2h_exe **ret)
+{
+    if (!path)
+        return NULL;
+    struct g2h_error *error = g2h_exe_open(path, ret);
+    if (!error)
+        error = g2h_exe_match(*ret, heap);
+    if (!error)
+        message_missing_in_exe(*ret);
+    return error;
+}
+
+int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned threads,
+                 uint64_t choice, int fd)
 {
     const struct g2h_heap_options heap_options = {.threads = threads};
-    const struct g2h_graph_options graph_options = choose_options(input, threads);
     const struct g2h_output_options output_options = {
         .fd = fd, .name = "the snapshot", .threads = threads};
     struct g2h_heap *heap = NULL;
+    struct g2h_exe *exe = NULL;
     struct g2h_graph *graph = NULL;
 
     struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
     if (!error) {
         message_warnings(input, heap);
-        error = g2h_graph_build(heap, &graph_options, &graph);
+        error = open_exe(exe_path, heap, &exe);
     }
+    const struct g2h_graph_options graph_options = choose_options(exe, threads, choice);
+    if (!error)
+        error = g2h_graph_build(heap, &graph_options, &graph);
     if (!error)
         message_size(input, heap, graph, &graph_options);
     if (!error)
         error = g2h_write_heapsnapshot(graph, &output_options);
     if (!error)
-        message_account(input, heap, NULL, graph);
+        message_account(input, heap, exe, graph);
     else
         message_error(error);
+    if (!error && exe)
+        message_typed(input, heap, exe, graph);
     int status = error ? EXIT_FAILED : g2h_heap_is_complete(heap) ? EXIT_FINE : EXIT_DAMAGED;
 
     g2h_error_destroy(error);
     g2h_graph_destroy(graph);
+    g2h_exe_close(exe);
     g2h_heap_destroy(heap);
     return status;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+int fuzz_nowhere(void)
 {
     static int nowhere = -1;
-    struct g2h_input *input;
     if (nowhere < 0)
         nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    struct g2h_error *error = g2h_input_from_memory("fuzz", data, size, &input);
-    if (error)
+    return nowhere;
+}
+
+int fuzz_file(const void *data, size_t size, char ret_path[FUZZ_PATH])
+{
+    const int file = memfd_create("fuzz", MFD_CLOEXEC);
+    if (file < 0 || write(file, data, size) != (ssize_t)size)
         abort();
-    fuzz_convert(input, 1, nowhere);
-    g2h_input_close(input);
-    return 0;
+    snprintf(ret_path, FUZZ_PATH, "/proc/self/fd/%d", file);
+    return file;
 }

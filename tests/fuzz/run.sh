@@ -1,17 +1,22 @@
 #!/bin/sh
 # Damages dumps in thousands of ways and converts each under AddressSanitizer and
-# UndefinedBehaviorSanitizer; then DevTools' own loader reads the snapshots. TAP
-# goes to stdout, compilers' messages to stderr. The exit code is 1 if a test
-# failed.
+# UndefinedBehaviorSanitizer; then DevTools' own loader reads the snapshots. And
+# gives libFuzzer's targets (target_*.c) their corpus and all that was ever found,
+# built by clang with the same sanitizers. TAP goes to stdout, compilers' messages
+# to stderr. The exit code is 1 if a test failed.
 #
-#   run.sh BUILD_DIR DUMP_DIR                  200 cuts, 2000 flips and more over five dumps: about a minute
-#   run.sh BUILD_DIR DUMP_DIR --long MINUTES   other choices each time: half the time libFuzzer (if there is
-#                                              clang with it), half the time mutate with all dumps
+#   run.sh BUILD_DIR DUMP_DIR                  200 cuts, 2000 flips and more over five dumps, and all inputs of the
+#                                              targets once: about a minute
+#   run.sh BUILD_DIR DUMP_DIR --long MINUTES   the inputs of the targets, and then other choices each time: libFuzzer
+#                                              (if there is clang with it) and mutate with all dumps share the minutes
 #
-#   NODE   Node.js 18 or newer (default: node)
-#   JOBS   conversions at a time (default: one per processor)
+#   TARGETS  what shares them (default: dump exe gzip options mutate)
+#   NODE     Node.js 18 or newer (default: node)
+#   JOBS     conversions at a time (default: one per processor)
 #
-# What fails is kept: dumps in BUILD_DIR/kept/failed and BUILD_DIR/libfuzzer, snapshots in BUILD_DIR/kept.
+# What fails is kept: dumps in BUILD_DIR/kept/failed, snapshots in BUILD_DIR/kept, libFuzzer's finds in
+# BUILD_DIR/libfuzzer/TARGET/found. What libFuzzer learns is kept too, in BUILD_DIR/libfuzzer/TARGET/corpus: the next
+# long run goes on from there. corpus/README.md says what to do with a find.
 
 set -u
 if [ $# -ne 2 ] && { [ $# -ne 4 ] || [ "$3" != --long ]; }; then
@@ -27,6 +32,8 @@ minutes=${4:-0}
 node=${NODE:-node}
 jobs=${JOBS:-$(nproc)}
 kept=$build/kept
+targets='dump exe gzip options'
+chosen_targets=${TARGETS:-$targets mutate}
 sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 
 # One of each family: types and fields in the file; 32-bit words; big endian; field lists of Go 1.5, whose type records
@@ -43,7 +50,7 @@ objects() {
 
 library=libgo2heapsnapshot.a
 libraries=$(make -s -C "$top" libs)
-program='src/cli/messages.o src/cli/progress.o'
+program=$(cd "$top" && echo src/cli/*.c | sed 's/\.c/.o/g')
 
 # link COMPILER DIR FLAGS OUTPUT OBJECT...
 link() {
@@ -58,26 +65,80 @@ link() {
 
 build_mutate() {
 	own='tests/fuzz/mutate.o tests/fuzz/fuzz_target.o'
-	targets=
+	list=
 	for object in $own $program $library; do
-		targets="$targets $build/$object"
+		list="$list $build/$object"
 	done
 	# shellcheck disable=SC2086
-	objects "$build" "$sanitize" $targets && link "${CC:-cc}" "$build" "$sanitize" mutate $own
+	objects "$build" "$sanitize" $list && link "${CC:-cc}" "$build" "$sanitize" mutate $own
 }
 
-build_libfuzzer() {
+# build_targets: BUILD_DIR/clang/fuzz_TARGET of each. Fails where there is no clang that has libFuzzer.
+build_targets() {
 	directory=$build/clang
-	targets=
+	list=
 	mkdir -p "$directory"
 	echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' >"$directory/probe.c"
 	clang -fsanitize=fuzzer "$directory/probe.c" -o "$directory/probe" 2>/dev/null || return
 	for object in tests/fuzz/fuzz_target.o $program $library; do
-		targets="$targets $directory/$object"
+		list="$list $directory/$object"
+	done
+	for target in $targets; do
+		list="$list $directory/tests/fuzz/target_$target.o"
 	done
 	# shellcheck disable=SC2086
-	objects "$directory" "$sanitize -fsanitize=fuzzer-no-link" CC=clang $targets &&
-		link clang "$directory" "$sanitize -fsanitize=fuzzer" libfuzzer tests/fuzz/fuzz_target.o
+	objects "$directory" "$sanitize -fsanitize=fuzzer-no-link -DFUZZ_CORPUS='\"$here/corpus\"'" CC=clang $list || return
+	for target in $targets; do
+		link clang "$directory" "$sanitize -fsanitize=fuzzer" "fuzz_$target" tests/fuzz/fuzz_target.o "tests/fuzz/target_$target.o" || return
+	done
+}
+
+# An allocation that is too large fails, as it does for the program, and is not a find; so much memory as rss_limit_mb is.
+run_target() {
+	target=$1
+	shift
+	ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=8:detect_stack_use_after_return=0 \
+		"$build/clang/fuzz_$target" -timeout=20 -rss_limit_mb=1024 "$@"
+}
+
+# replay: each input of the corpora, and all former finds, once.
+replay() {
+	if ! build_targets; then
+		for target in $targets; do
+			if clang -fsanitize=fuzzer "$build/clang/probe.c" -o "$build/clang/probe" 2>/dev/null; then
+				echo "not ok 0 - fuzz: $target: the targets build"
+			else
+				echo "ok 0 - fuzz: $target: the corpus and former finds # SKIP no clang that has libFuzzer"
+			fi
+		done
+		return 1
+	fi
+	for target in $targets; do
+		set --
+		for file in "$here/corpus/$target"/* "$here/findings/$target"/*; do
+			[ ! -f "$file" ] || set -- "$@" "$file"
+		done
+		if [ $# -gt 0 ] && run_target "$target" -close_fd_mask=3 "$@" >"$build/replay.log" 2>&1; then
+			echo "ok 0 - fuzz: $target: the corpus and former finds, $# inputs"
+		else
+			echo "not ok 0 - fuzz: $target: the corpus and former finds"
+			grep -a '^Running: ' "$build/replay.log" | tail -n 1 | sed 's/^/# /'
+			show_find "$build/replay.log"
+		fi
+	done
+	# Else nothing behind the match would ever be tried.
+	set -- "$here/corpus/exe"/*
+	run_target exe "$@" >"$build/replay.log" 2>&1
+	if [ "$(grep -a -c '% of living bytes typed' "$build/replay.log")" -eq $# ]; then
+		echo "ok 0 - fuzz: exe: all $# executables of the corpus have written their dumps"
+	else
+		echo "not ok 0 - fuzz: exe: all $# executables of the corpus have written their dumps"
+		grep -a -e '^Running: ' -e '^go2heapsnapshot: ' "$build/replay.log" | head -n 40 | sed 's/^/# /'
+	fi
+}
+
+show_find() {
+	grep -a -e 'runtime error' -e 'is not so' -e 'ERROR: ' -e 'Test unit' -e '^ *#[0-9]* .* in ' "$1" | head -n 20 | sed 's/^/# /'
 }
 
 # check_snapshots: one process of Node per directory that mutate made.
@@ -109,25 +170,39 @@ short() {
 	mutate --cuts 40 --flips 400 --records 200 --gzips 40 "$@"
 }
 
-long() {
-	seconds=$((minutes * 60))
-	set -- "$dumps"/*.1.dump.gz
-	if build_libfuzzer; then
-		seconds=$((seconds / 2))
-		work=$build/libfuzzer
-		mkdir -p "$work/corpus"
-		"$build/mutate" --small "$work/seeds" "$@"
-		if (cd "$work" && "$build/clang/libfuzzer" -fork="$jobs" -max_total_time="$seconds" -max_len=400000 \
-			-timeout=20 -rss_limit_mb=1024 -close_fd_mask=3 corpus seeds) >"$work/log" 2>&1; then
-			echo "ok 0 - fuzz: libFuzzer: $seconds s, no crash, no hang"
-		else
-			echo "not ok 0 - fuzz: libFuzzer: its finds are in $work"
-			grep -a -e 'runtime error' -e 'ERROR: ' -e 'Test unit' -e '^ *#[0-9]* ' "$work/log" | head -20 | sed 's/^/# /'
-		fi
+# fuzz TARGET SECONDS
+fuzz() {
+	work=$build/libfuzzer/$1
+	mkdir -p "$work/corpus" "$work/seeds" "$work/found"
+	longest=65536
+	case $1 in
+	dump)
+		longest=400000
+		"$build/mutate" --small "$work/seeds" "$dumps"/*.1.dump.gz
+		;;
+	options) longest=2048 ;;
+	esac
+	set -- "$1" "$2" corpus seeds
+	for directory in corpus findings; do
+		[ ! -d "$here/$directory/$1" ] || set -- "$@" "$here/$directory/$1"
+	done
+	target=$1
+	seconds=$2
+	shift 2
+	if (cd "$work" && run_target "$target" -fork="$jobs" -max_total_time="$seconds" -max_len=$longest -entropic=0 -close_fd_mask=3 \
+		-artifact_prefix=found/ "$@") >"$work/log" 2>&1; then
+		echo "ok 0 - fuzz: $target: libFuzzer: $seconds s, no crash, no hang"
 	else
-		echo "ok 0 - fuzz: libFuzzer # SKIP no clang that has it"
+		echo "not ok 0 - fuzz: $target: libFuzzer: its finds are in $work/found"
+		show_find "$work/log"
 	fi
-	end=$(($(date +%s) + seconds))
+	grep -a '^#[0-9]*: cov: ' "$work/log" | tail -n 1 | sed 's/^/# /'
+}
+
+# mutate_all SECONDS: with all dumps, one after the other, until the time is over.
+mutate_all() {
+	end=$(($(date +%s) + $1))
+	set -- "$dumps"/*.1.dump.gz
 	while [ "$(date +%s)" -lt "$end" ]; do
 		seed=$(date +%s)
 		echo "# seed $seed"
@@ -137,12 +212,28 @@ long() {
 	done
 }
 
+long() {
+	replay && has_clang=yes || has_clang=
+	count=0
+	for target in $chosen_targets; do
+		[ "$target" != mutate ] && [ -z "$has_clang" ] || count=$((count + 1))
+	done
+	for target in $chosen_targets; do
+		if [ "$target" = mutate ]; then
+			mutate_all $((minutes * 60 / count))
+		elif [ -n "$has_clang" ]; then
+			fuzz "$target" $((minutes * 60 / count))
+		fi
+	done
+}
+
 all() {
 	if ! build_mutate; then
 		echo "not ok 0 - fuzz: builds"
 	elif [ "$minutes" -gt 0 ]; then
 		long
 	else
+		replay
 		short
 	fi
 }

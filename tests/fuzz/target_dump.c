@@ -1,0 +1,15 @@
+/* target_dump: an input is a dump, converted without types. */
+#include <stdlib.h>
+
+#include "fuzz_target.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct g2h_input *input;
+    struct g2h_error *error = g2h_input_from_memory("fuzz", data, size, &input);
+    if (error)
+        abort();
+    fuzz_convert(input, NULL, 1, fuzz_choice(data, size), fuzz_nowhere());
+    g2h_input_close(input);
+    return 0;
+}

@@ -1,0 +1,230 @@
+/*
+ * target_gzip: an input is a file as it is given to the program, gzipped as a rule.
+ *
+ * It is opened as a file and as a pipe, which must come to the same bytes, and to those that zlib's
+ * own reader of files comes to; then it is converted. Deflated bytes that are changed at random are
+ * hardly ever the stream of anything, so three of four changes are made to what is in the stream,
+ * which is then packed anew: in one member or several, with all the fields that a header may have.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <go2heapsnapshot/error.h>
+
+#include "fuzz_target.h"
+
+enum { PLAIN_MOST = 1 << 18, PIPE_SIZE = 1 << 20, CONVERTED_MOST = 1 << 20, MEMBERS_MOST = 4 };
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) { \
+            fprintf(stderr, "is not so: %s\n", #condition); \
+            abort(); \
+        } \
+    } while (0)
+
+/* ---- reading ---- */
+
+static struct g2h_input *open_file(const uint8_t *data, size_t size)
+{
+    char path[FUZZ_PATH];
+    struct g2h_input *input = NULL;
+    const int file = fuzz_file(data, size, path);
+    g2h_error_destroy(g2h_input_open(path, NULL, &input));
+    close(file);
+    return input;
+}
+
+/* NULL as well where a pipe does not hold as much at once. */
+static struct g2h_input *open_pipe(const uint8_t *data, size_t size)
+{
+    char path[FUZZ_PATH];
+    struct g2h_input *input = NULL;
+    int ends[2];
+    CHECK(pipe2(ends, O_CLOEXEC) == 0);
+    fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE);
+    const bool fits = fcntl(ends[1], F_GETPIPE_SZ) >= (int)size;
+    if (fits)
+        CHECK(write(ends[1], data, size) == (ssize_t)size);
+    close(ends[1]);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+    if (fits)
+        g2h_error_destroy(g2h_input_open(path, NULL, &input));
+    close(ends[0]);
+    return input;
+}
+
+/* What zlib reads of a gzipped file: all of it where the file is whole. Of one that is cut it may
+ * forget the end, and that it is cut (gzread() of 1.2.13). */
+static void check_against_zlib(const uint8_t *data, size_t size, const struct g2h_input *input)
+{
+    static uint8_t buffer[1 << 16];
+    char path[FUZZ_PATH];
+    const int file = fuzz_file(data, size, path);
+    gzFile reader = gzopen(path, "rb");
+    uint64_t read = 0;
+    int count, code;
+    CHECK(reader);
+    while ((count = gzread(reader, buffer, sizeof(buffer))) > 0) {
+        CHECK((uint64_t)count <= input->size - read);
+        CHECK(memcmp(input->data + read, buffer, (size_t)count) == 0);
+        read += (uint64_t)count;
+    }
+    gzerror(reader, &code);
+    if (input->damage)
+        CHECK(code != Z_OK || read < input->size);
+    else
+        CHECK(code == Z_OK && read == input->size);
+    gzclose(reader);
+    close(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    setenv("TMPDIR", "/dev/shm", 0); /* memory is faster than a disk */
+    struct g2h_input *file = open_file(data, size), *pipe = open_pipe(data, size);
+    if (file && pipe) {
+        CHECK(file->size == pipe->size && file->unpacked == pipe->unpacked);
+        CHECK(memcmp(file->data, pipe->data, (size_t)file->size) == 0);
+        CHECK(!file->damage == !pipe->damage);
+    }
+    if (file && file->unpacked)
+        check_against_zlib(data, size, file);
+    if (file && file->size < CONVERTED_MOST)
+        fuzz_convert(file, NULL, 1, fuzz_choice(data, size), fuzz_nowhere());
+    g2h_input_close(file);
+    g2h_input_close(pipe);
+    return 0;
+}
+
+/* ---- changing ---- */
+
+static uint64_t state;
+
+static size_t below(size_t limit)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (size_t)((z ^ z >> 31) % limit);
+}
+
+/* What all members hold; what is no stream holds itself. */
+static size_t unpack(const uint8_t *data, size_t size, uint8_t ret[PLAIN_MOST])
+{
+    z_stream stream = {0};
+    int status;
+    if (inflateInit2(&stream, 15 + 16) != Z_OK)
+        abort();
+    stream.next_in = (z_const Bytef *)(uintptr_t)data;
+    stream.avail_in = (uInt)size;
+    stream.next_out = ret;
+    stream.avail_out = PLAIN_MOST;
+    while ((status = inflate(&stream, Z_NO_FLUSH)) == Z_STREAM_END)
+        inflateReset(&stream);
+    size_t plain = PLAIN_MOST - stream.avail_out;
+    inflateEnd(&stream);
+    if (plain == 0) {
+        plain = size < PLAIN_MOST ? size : PLAIN_MOST;
+        memcpy(ret, data, plain);
+    }
+    return plain;
+}
+
+/* One member in at most max_size bytes, cut where it does not fit; its size. */
+static size_t pack_member(const uint8_t *plain, size_t size, uint8_t *ret, size_t max_size)
+{
+    static Bytef extra[] = "AP\4\0fuzz", name[] = "app.dump", comment[] = "a comment";
+    gz_header header = {.text = (int)below(2), .os = (int)below(256), .hcrc = (int)below(2)};
+    z_stream stream = {0};
+    if (deflateInit2(&stream, (int)below(10), Z_DEFLATED, 16 + 9 + (int)below(7), 1 + (int)below(9),
+                     (int)below(5)) != Z_OK)
+        abort();
+    header.extra = below(4) ? NULL : extra;
+    header.extra_len = (uInt)below(sizeof(extra));
+    header.name = below(2) ? NULL : name;
+    header.comment = below(4) ? NULL : comment;
+    if (below(2))
+        deflateSetHeader(&stream, &header);
+    stream.next_in = (z_const Bytef *)(uintptr_t)plain;
+    stream.next_out = ret;
+    stream.avail_out = (uInt)max_size;
+    const size_t flushed = below(4) ? 0 : below(size + 1);
+    static const int flushes[] = {Z_PARTIAL_FLUSH, Z_SYNC_FLUSH, Z_FULL_FLUSH, Z_BLOCK};
+    stream.avail_in = (uInt)flushed;
+    if (flushed > 0)
+        deflate(&stream, flushes[below(4)]);
+    stream.avail_in += (uInt)(size - flushed);
+    deflate(&stream, Z_FINISH);
+    deflateEnd(&stream);
+    return max_size - stream.avail_out;
+}
+
+static size_t pack(const uint8_t *plain, size_t size, uint8_t *ret, size_t max_size)
+{
+    size_t packed = 0;
+    for (size_t left = below(3) ? 1 : 1 + below(MEMBERS_MOST); left > 0; left--) {
+        const size_t part = left == 1 ? size : below(size + 1);
+        packed += pack_member(plain, part, ret + packed, max_size - packed);
+        plain += part;
+        size -= part;
+    }
+    if (below(8) == 0) /* something behind it */
+        for (size_t count = below(20); count > 0 && packed < max_size; count--)
+            ret[packed++] = below(2) ? 0 : below(2) ? 0x1f : (uint8_t)below(256);
+    if (below(8) == 0)
+        packed -= below(packed + 1);
+    return packed;
+}
+
+/* Makes each member's CRC and size true, as far as it can be inflated. */
+static void correct(uint8_t *data, size_t size)
+{
+    static uint8_t plain[PLAIN_MOST];
+    z_stream stream = {0};
+    if (inflateInit2(&stream, 15 + 16) != Z_OK)
+        abort();
+    for (size_t start = 0, tries = 0; tries < 3 * MEMBERS_MOST && start < size; tries++) {
+        inflateReset(&stream);
+        stream.next_in = data + start;
+        stream.avail_in = (uInt)(size - start);
+        stream.next_out = plain;
+        stream.avail_out = PLAIN_MOST;
+        const int status = inflate(&stream, Z_NO_FLUSH);
+        const size_t at = size - stream.avail_in; /* four bytes behind what is wrong */
+        uint32_t number = (uint32_t)stream.total_out;
+        if (status == Z_STREAM_END) {
+            start = at;
+            continue;
+        }
+        if (status != Z_DATA_ERROR || !stream.msg || at < 4)
+            break;
+        if (strcmp(stream.msg, "incorrect data check") == 0)
+            number = (uint32_t)crc32(crc32(0, NULL, 0), plain, (uInt)stream.total_out);
+        else if (strcmp(stream.msg, "incorrect length check") != 0)
+            break;
+        for (size_t i = 0; i < 4; i++)
+            data[at - 4 + i] = (uint8_t)(number >> 8 * i);
+    }
+    inflateEnd(&stream);
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+    static uint8_t plain[PLAIN_MOST];
+    state = seed;
+    if (below(4) == 0) {
+        size = LLVMFuzzerMutate(data, size, max_size);
+        if (below(2))
+            correct(data, size);
+        return size;
+    }
+    size_t unpacked = unpack(data, size, plain);
+    if (below(4))
+        unpacked = LLVMFuzzerMutate(plain, unpacked, PLAIN_MOST);
+    return pack(plain, unpacked, data, max_size);
+}
