@@ -34,11 +34,15 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     return true;
 }
 
-/* What arrays may consist of: one entry for each size and field list. */
+/* What arrays may consist of: one entry for each size and field list. The key is made of word after
+ * word, so that array_of() has those of all beginnings of a list at once. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
                         const struct plan *plan)
 {
-    const uint64_t key = pattern_key(plan->code, plan->code_size, plan->size);
+    uint64_t key = 0;
+    for (size_t i = 0; i < plan->word_count; i++)
+        key = map_hash_pair(key, plan->words[i]);
+    key = map_hash_pair(key, plan->size);
     const uint32_t number = (uint32_t)guesses->elements.count;
     uint32_t known;
     if (!map_put(&guesses->elements_by_key, key, number, &known))
@@ -89,15 +93,20 @@ static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, s
                          bool is_cut, uint64_t slot)
 {
     uint32_t result = TYPE_NONE;
-    for (size_t i = 0; i < guesses->elements.count; i++) {
-        const struct plan *plan = guesses->elements.data[i].plan;
-        const size_t each = plan->word_count;
-        if (plan->size > slot / 2 || count < 2 * each || words[0] != plan->words[0] ||
-            words[each] != plan->size + plan->words[0] ||
-            (!is_cut && (count % each != 0 || !fits_class(count / each * plan->size, slot))))
+    uint64_t key = 0;
+    for (size_t each = 1; 2 * each <= count; each++) {
+        const uint64_t size = words[each] - words[0];
+        key = map_hash_pair(key, words[each - 1]);
+        const uint32_t number = map_get(&guesses->elements_by_key, map_hash_pair(key, size));
+        if (number == MAP_NONE)
+            continue;
+        const struct guess_element *element = &guesses->elements.data[number];
+        const struct plan *plan = element->plan;
+        if (plan->word_count != each || plan->size != size || size > slot / 2 ||
+            (!is_cut && (count % each != 0 || !fits_class(count / each * size, slot))))
             continue;
         size_t word = 0;
-        while (word < count && words[word] == word / each * plan->size + plan->words[word % each])
+        while (word < count && words[word] == word / each * size + plan->words[word % each])
             word++;
         if (word < count)
             continue;
@@ -105,7 +114,7 @@ static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, s
             each >= 8 || (each >= 2 && count / each >= 4); /* not just pointers in a row */
         if (result != TYPE_NONE || !is_telling)
             return AMBIGUOUS;
-        result = guesses->elements.data[i].type;
+        result = element->type;
     }
     return result;
 }
