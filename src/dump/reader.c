@@ -271,6 +271,8 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
     }
     if (!read_fields(reader, size, ret))
         return false;
+    if ((uint64_t)(ret->end - ret->at) > reader_longest_list(size))
+        return wrong(reader, "a field list is longer than its contents can have");
     if (ret->end - ret->at <= LONGEST) {
         *list = (struct known_list){at, size, (uint32_t)(ret->end - ret->at), 0};
         reader->list = list;

@@ -59,10 +59,9 @@ static bool append_frame_way(struct builder *builder, const struct g2h_stackfram
     const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
     if (!way)
         return false;
-    const struct heap_frame *other = &builder->heap->frames.data[way->frame];
-    if (other->sp != frame->sp) {
+    if (builder->heap->frames.data[way->frame].sp != frame->sp) {
         struct g2h_record record;
-        heap_read(builder->heap, other->offset, &record);
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, way->frame, &record);
         text_printf(&builder->text, " (of ");
         builder_append(builder, &record.stackframe.function);
         text_printf(&builder->text, ")");

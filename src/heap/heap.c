@@ -73,13 +73,6 @@ uint32_t g2h_heap_object_count(const struct g2h_heap *heap)
     return heap->object_count;
 }
 
-void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *ret)
-{
-    struct g2h_reader copy = *heap->reader;
-    reader_seek(&copy, offset);
-    g2h_error_destroy(g2h_reader_next(&copy, ret)); /* it was read without an error before */
-}
-
 struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32_t index)
 {
     struct g2h_object object;
@@ -105,11 +98,69 @@ size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind k
     }
 }
 
+static uint64_t offset_of(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index)
+{
+    return kind == G2H_RECORD_GOROUTINE    ? heap->goroutines.data[index].offset
+           : kind == G2H_RECORD_STACKFRAME ? heap->frames.data[index].offset
+                                           : heap->records[kind].data[index];
+}
+
+/* A record of zeros, its texts and contents empty. */
+static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
+{
+    static const uint8_t none[1];
+    const struct g2h_bytes empty = {none, 0};
+    const struct g2h_fields no_fields = {none, none, 0, none};
+    *ret = (struct g2h_record){.kind = kind, .offset = ret->offset, .number = ret->number};
+    switch (kind) {
+    case G2H_RECORD_OTHERROOT:
+        ret->otherroot.description = empty;
+        break;
+    case G2H_RECORD_GOROUTINE:
+        ret->goroutine.wait_reason = empty;
+        break;
+    case G2H_RECORD_STACKFRAME:
+        ret->stackframe.contents = ret->stackframe.function = empty;
+        ret->stackframe.fields = no_fields;
+        break;
+    case G2H_RECORD_DATA:
+    case G2H_RECORD_BSS:
+        ret->segment.contents = empty;
+        ret->segment.fields = no_fields;
+        break;
+    case G2H_RECORD_MEMPROF:
+        ret->memprof.frames = empty;
+        break;
+    default:
+        break;
+    }
+}
+
+/* What is known of frames by their addresses must be what they are. */
+static bool is_as_before(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
+                         const struct g2h_record *record)
+{
+    const struct heap_frame *frame =
+        kind == G2H_RECORD_STACKFRAME ? &heap->frames.data[index] : NULL;
+    return !frame ||
+           (record->stackframe.sp == frame->sp && record->stackframe.contents.size == frame->size);
+}
+
+/* It was read without an error before. If it is not now, the dump has been written to: then it is
+ * empty, and who looks at the file will say so. It ends before the next one of its kind. */
 void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
                      struct g2h_record *ret)
 {
-    uint64_t offset = kind == G2H_RECORD_GOROUTINE    ? heap->goroutines.data[index].offset
-                      : kind == G2H_RECORD_STACKFRAME ? heap->frames.data[index].offset
-                                                      : heap->records[kind].data[index];
-    heap_read(heap, offset, ret);
+    const size_t count = g2h_heap_record_count(heap, kind);
+    const uint64_t offset = offset_of(heap, kind, index),
+                   end = index + 1 < count ? offset_of(heap, kind, index + 1)
+                                           : heap->account.bytes_read;
+    struct g2h_reader copy = *heap->reader;
+    reader_seek(&copy, offset);
+    if (end > offset && end <= heap->input->size)
+        copy.cursor.end = heap->input->data + end;
+    struct g2h_error *error = g2h_reader_next(&copy, ret);
+    if (error || ret->kind != kind || !is_as_before(heap, kind, index, ret))
+        make_empty(kind, ret);
+    g2h_error_destroy(error);
 }

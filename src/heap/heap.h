@@ -29,8 +29,8 @@ struct shape {
     bool is_headless;  /* it has no malloc header though its size says so: see LARGEST_SMALL */
     uint8_t head;      /* bytes of its record before the contents, as Go writes them, but for those
                           of its address */
-    /* The field list of all its objects, with the 0 that ends it, as one of them has it in the
-     * input; NULL where they may have different ones. */
+    /* The field list of all its objects, with the 0 that ends it: while the dump is loaded as one
+     * of them has it in the input, then a copy; NULL where they may have different ones. */
     const uint8_t *fields;
     uint32_t fields_size;
     /* A bit for each word that is listed, the first word's the lowest; 0 where words are not listed
@@ -59,6 +59,7 @@ struct shapes {
     struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
     uint32_t listed_count;   /* shapes with a field list */
+    bool own_fields;         /* field lists are copies */
 };
 
 /* A type record, its fields decoded where the layout has them (before 1.4). */
@@ -186,9 +187,19 @@ static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t ob
     return heap_shape(heap, object)->size;
 }
 
+/* The field list of a shape that has one. */
+static inline struct g2h_fields shape_fields(const struct g2h_heap *heap, const struct shape *shape)
+{
+    struct g2h_fields fields = heap->fields;
+    fields.at = shape->fields;
+    fields.end = shape->fields + shape->fields_size;
+    return fields;
+}
+
 /*
  * The object as its record has it. Nothing is read: contents and field list are where they were
- * found to be when the heap was loaded. fields.end is that of the input.
+ * found to be when the heap was loaded. fields.end is where the list ends or behind it, but not so
+ * far behind that a list whose bytes have changed meanwhile would be gone through forever.
  */
 static inline void heap_object(const struct g2h_heap *heap, uint32_t object, struct g2h_object *ret)
 {
@@ -200,7 +211,15 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
                                .fields = heap->fields,
                                .type = shape->type_address,
                                .kind = shape->kind};
-    ret->fields.at = shape->fields ? shape->fields : contents + shape->stored;
+    if (shape->fields) {
+        ret->fields.at = shape->fields;
+        ret->fields.end = shape->fields + shape->fields_size;
+    } else {
+        const uint64_t longest = reader_longest_list(shape->size);
+        ret->fields.at = contents + shape->stored;
+        if (longest < (uint64_t)(heap->fields.end - ret->fields.at))
+            ret->fields.end = ret->fields.at + longest;
+    }
 }
 
 /*
@@ -239,9 +258,6 @@ static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
     __builtin_prefetch(contents + 64);
 }
 enum { OBJECTS_AHEAD = 8 }; /* so many objects before it is walked over */
-
-/* Reads the record at offset, which was read before. */
-void heap_read(const struct g2h_heap *heap, uint64_t offset, struct g2h_record *ret);
 
 /* ---- shapes.c ---- */
 

@@ -22,6 +22,8 @@ void shapes_init(struct shapes *shapes, const struct g2h_heap *heap)
 
 void shapes_deinit(struct shapes *shapes)
 {
+    for (size_t i = 0; i < shapes->list.count && shapes->own_fields; i++)
+        free((uint8_t *)(uintptr_t)shapes->list.data[i].fields);
     free(shapes->list.data);
     map_deinit(&shapes->by_key);
 }
@@ -94,9 +96,8 @@ static void resolve_type(const struct g2h_heap *heap, struct shape *shape)
 
 static uint64_t words_of(const struct g2h_heap *heap, const struct shape *shape)
 {
-    struct g2h_fields fields = heap->fields;
+    struct g2h_fields fields = shape_fields(heap, shape);
     uint64_t words = 0, offset, next = 0;
-    fields.at = shape->fields;
     while (fields_next_pointer(&fields, &offset)) {
         const uint64_t word = offset / heap->params.pointer_size;
         if (offset < next || word >= 64)
@@ -168,18 +169,43 @@ bool shapes_intern(struct shapes *shapes, const struct g2h_object *object, uint3
     return intern(shapes, &shape, ret);
 }
 
+/* Whether a copy of a field list is one: it was when it was read, but the dump may have been
+ * written to. */
+static bool is_list(const struct shapes *shapes, const struct shape *shape)
+{
+    const uint64_t word = shapes->heap->params.pointer_size;
+    struct g2h_fields fields = shape_fields(shapes->heap, shape);
+    uint64_t offset;
+    while (fields_next_pointer(&fields, &offset))
+        if (offset > shape->size - word)
+            return false;
+    return fields.at + 1 == fields.end && *fields.at == 0;
+}
+
 bool shapes_adopt(struct shapes *shapes, const struct shape *shape, uint32_t *ret)
 {
     struct shape copy = *shape;
     uint64_t key;
-    if (copy.fields && lookup(shapes, &copy, &key) == MAP_NONE) {
-        if (shapes->listed_count < LISTED_LIMIT) {
-            shapes->listed_count++;
-        } else {
-            copy.fields = NULL;
-            copy.fields_size = 0;
-            copy.tail = SHAPE_ANY_TAIL;
-        }
+    shapes->own_fields = true;
+    if (!copy.fields)
+        return intern(shapes, &copy, ret);
+    uint8_t *fields = malloc(copy.fields_size);
+    if (!fields)
+        return false;
+    memcpy(fields, copy.fields, copy.fields_size);
+    copy.fields = fields;
+    const bool is_known = lookup(shapes, &copy, &key) != MAP_NONE,
+               is_taken =
+                   !is_known && shapes->listed_count < LISTED_LIMIT && is_list(shapes, &copy);
+    shapes->listed_count += is_taken;
+    if (!is_known && !is_taken) {
+        copy.fields = NULL;
+        copy.fields_size = 0;
+        copy.tail = SHAPE_ANY_TAIL;
     }
-    return intern(shapes, &copy, ret);
+    const size_t count = shapes->list.count;
+    const bool good = intern(shapes, &copy, ret);
+    if (!is_taken || shapes->list.count == count)
+        free(fields);
+    return good;
 }

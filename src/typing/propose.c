@@ -700,8 +700,8 @@ static enum fit find_fit(struct typer *typer, const struct shape *shape, uint32_
     const struct plan *plan = *ret_plan = plan_of(&typing->plans, number);
     if (!plan || !plan->known || type->role == ROLE_CHAN)
         return FIT_UNKNOWN;
-    struct g2h_object object = {.size = shape->size, .fields = typing->heap->fields};
-    object.fields.at = shape->fields;
+    const struct g2h_object object = {.size = shape->size,
+                                      .fields = shape_fields(typing->heap, shape)};
     if (plan->size == 0 || !value_fits(&object, NULL, plan, 0, &rest))
         return FIT_NONE;
     return (!rest && fits_class(plan->size, shape->size)) || type->role == ROLE_CLOSURE ? FIT_EXACT

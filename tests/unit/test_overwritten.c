@@ -1,0 +1,237 @@
+/*
+ * Covers what becomes of a conversion whose dump is overwritten meanwhile: any snapshot or an
+ * error, but no access beyond the dump and no walk without end.
+ *
+ * The dump is mapped twice. Of the mapping that is read only some pages can be, which the others
+ * take turns with: so accesses can be counted, and at any of them, which are the same in each run,
+ * the dump is overwritten through the other mapping. Behind its last byte is a page that cannot be
+ * read. What is wrong with memory otherwise is for the sanitizers to say.
+ *
+ *   OVERWRITTEN_ROUNDS, OVERWRITTEN_SEED: more rounds, other ones
+ */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { PAGE = 4096, READABLE = 48, SECONDS = 120 };
+
+static struct {
+    uint8_t *data, *other; /* what is read; what is written */
+    size_t size, mapped;
+    uint8_t *begin; /* of the mapping */
+    uint8_t *readable[READABLE];
+    size_t next;
+    uint64_t accesses, trigger, period;
+    uint64_t random;
+    uint8_t *original;
+} dump;
+
+/* ---- overwriting ---- */
+
+static uint64_t below(uint64_t limit)
+{
+    return unit_random(&dump.random) % limit;
+}
+
+static void overwrite(void)
+{
+    uint8_t *data = dump.other;
+    const size_t size = dump.size;
+    const unsigned kind = (unsigned)below(9);
+    const size_t step = (size_t)1 << below(12);
+    switch (kind) {
+    case 0: /* one byte all over */
+    case 1:
+        memset(data, kind ? 0xff : 0, size);
+        break;
+    case 2: /* a field list without an end */
+        for (size_t i = 0; i < size; i++)
+            data[i] = i % 2;
+        break;
+    case 3: /* records that begin elsewhere */
+        memmove(data + step % size, data, size - step % size);
+        break;
+    case 4: /* noise, more or less of it */
+        for (size_t i = below(step); i < size; i += 1 + below(step))
+            data[i] = (uint8_t)below(256);
+        break;
+    case 5: /* low numbers, more or less of them: tags, kinds, sizes */
+        for (size_t i = below(step); i < size; i += 1 + below(step))
+            data[i] = (uint8_t)below(20);
+        break;
+    case 6: /* what stands elsewhere */
+        for (size_t i = 0; i < 4096; i++) {
+            const size_t count = 1 + below(64), from = below(size - count), to = below(size - count);
+            memmove(data + to, data + from, count);
+        }
+        break;
+    case 7: /* the same at words: pointers elsewhere */
+        for (size_t i = 0; i < size / 64; i++)
+            memcpy(data + below(size / 8) * 8, data + below(size / 8) * 8, 8);
+        break;
+    default: /* long numbers */
+        for (size_t i = below(step); i < size; i += 1 + below(step))
+            data[i] |= 0x80;
+    }
+}
+
+static void on_access(int number, siginfo_t *info, void *context)
+{
+    uint8_t *page = (uint8_t *)((uintptr_t)info->si_addr / PAGE * PAGE);
+    (void)context;
+    if (page < dump.begin || page >= dump.begin + dump.mapped) {
+        signal(number, SIG_DFL); /* happens again, then */
+        return;
+    }
+    uint8_t **turn = &dump.readable[dump.next++ % READABLE];
+    if (*turn)
+        mprotect(*turn, PAGE, PROT_NONE);
+    *turn = page;
+    mprotect(page, PAGE, PROT_READ);
+    if (++dump.accesses == dump.trigger) {
+        overwrite();
+        dump.trigger += 1 + dump.period;
+    }
+}
+
+static void map_dump(const char *path)
+{
+    const int fd = memfd_create("dump", MFD_CLOEXEC);
+    gzFile file = gzopen(path, "rb");
+    uint8_t buffer[65536];
+    int count;
+    assert_non_null(file);
+    size_t size = 0;
+    while ((count = gzread(file, buffer, sizeof(buffer))) > 0) {
+        dump.original = realloc(dump.original, size + (size_t)count);
+        memcpy(dump.original + size, buffer, (size_t)count);
+        size += (size_t)count;
+    }
+    gzclose(file);
+    dump.size = size;
+    dump.mapped = (size + PAGE - 1) / PAGE * PAGE;
+    assert_int_equal(ftruncate(fd, (off_t)dump.mapped), 0);
+    dump.begin = mmap(NULL, dump.mapped + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(dump.begin != MAP_FAILED);
+    assert_true(mmap(dump.begin, dump.mapped, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+                dump.begin);
+    dump.other = mmap(NULL, dump.mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(dump.other != MAP_FAILED);
+    close(fd);
+    const size_t pad = dump.mapped - size;
+    dump.data = dump.begin + pad;
+    dump.other += pad;
+}
+
+static void unmap_dump(void)
+{
+    munmap(dump.begin, dump.mapped + PAGE);
+    munmap(dump.other - (dump.mapped - dump.size), dump.mapped);
+    free(dump.original);
+    dump.original = NULL;
+}
+
+/* ---- converting ---- */
+
+/* Gives the number of accesses. */
+static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
+{
+    struct g2h_input *input = NULL;
+    struct g2h_heap *heap = NULL;
+    struct g2h_exe *exe = NULL;
+    struct g2h_graph *graph = NULL;
+    const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    memcpy(dump.other, dump.original, dump.size);
+    mprotect(dump.begin, dump.mapped, PROT_NONE);
+    memset(dump.readable, 0, sizeof(dump.readable));
+    dump.accesses = 0;
+    dump.trigger = trigger;
+    dump.period = period;
+    alarm(SECONDS);
+    assert_no_error(g2h_input_from_memory("dump", dump.data, dump.size, &input));
+    const struct g2h_heap_options heap_options = {.threads = 1};
+    struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
+    if (!error && path)
+        error = g2h_exe_open(path, &exe);
+    if (!error && path)
+        error = g2h_exe_match(exe, heap);
+    const struct g2h_graph_options options = {
+        .exe = exe, .threads = 1, .redact = below(4) == 0, .max_nodes = below(4) == 0 ? 3000 : 0};
+    if (!error)
+        error = g2h_graph_build(heap, &options, &graph);
+    const struct g2h_output_options output = {.fd = fd, .name = "nowhere", .threads = 1};
+    if (!error)
+        error = g2h_write_heapsnapshot(graph, &output);
+    if (trigger == 0)
+        assert_no_error(error);
+    g2h_error_destroy(error);
+    g2h_graph_destroy(graph);
+    g2h_exe_close(exe);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    close(fd);
+    alarm(0);
+    return dump.accesses;
+}
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void convert_overwritten(const char *path, const char *exe, uint64_t rounds)
+{
+    const struct sigaction action = {.sa_sigaction = on_access, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    const uint64_t first = number_of("OVERWRITTEN_SEED", 1);
+    rounds = number_of("OVERWRITTEN_ROUNDS", rounds);
+    map_dump(path);
+    sigaction(SIGSEGV, &action, &before);
+    dump.random = 1;
+    const uint64_t accesses = convert(exe, 0, 0);
+    if (getenv("OVERWRITTEN_ROUNDS"))
+        fprintf(stderr, "# %s: %llu accesses\n", path, (unsigned long long)accesses);
+    for (uint64_t seed = first; seed < first + rounds; seed++) {
+        dump.random = seed * 0x9e3779b97f4a7c15;
+        const uint64_t trigger = 1 + below(accesses),
+                       period = below(2) ? accesses : below(accesses / 4 + 1);
+        if (getenv("OVERWRITTEN_ROUNDS"))
+            fprintf(stderr, "# %s seed %llu, access %llu\n", path, (unsigned long long)seed,
+                    (unsigned long long)trigger);
+        convert(exe, trigger, period);
+    }
+    sigaction(SIGSEGV, &before, NULL);
+    unmap_dump();
+}
+
+static void untyped(void **state)
+{
+    static const char *const names[] = {
+        "samples/dumps/go1.3.3-386.1.dump.gz", "samples/dumps/go1.4.3-amd64.1.dump.gz",
+        "samples/dumps/go1.5.4-amd64-clean.1.dump.gz", "samples/dumps/go1.15-amd64.1.dump.gz",
+        "samples/dumps/go1.26-s390x.1.dump.gz"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        convert_overwritten(names[i], NULL, 6);
+}
+
+static void typed(void **state)
+{
+    (void)state;
+    convert_overwritten("samples/leakserver.1.dump.gz", "samples/leakserver.exe.gz", 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest overwritten[] = {
+        cmocka_unit_test(untyped),
+        cmocka_unit_test(typed),
+    };
+    return UNIT_RUN(overwritten);
+}
