@@ -33,7 +33,8 @@ static struct g2h_graph_options choose_options(struct g2h_exe *exe, unsigned thr
                                       .threads = threads,
                                       .redact = choice % 5 == 0,
                                       .reachable = choice % 2 == 0,
-                                      .max_nodes = choice % 3 == 0 ? 100 + choice / 6 % 8192 : 0};
+                                      .max_nodes =
+                                          choice % 3 == 0 ? UINT64_C(16) << choice / 6 % 10 : 0};
 }
 
 static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,

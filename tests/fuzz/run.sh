@@ -186,6 +186,7 @@ fuzz() {
 	for directory in corpus findings; do
 		[ ! -d "$here/$directory/$1" ] || set -- "$@" "$here/$directory/$1"
 	done
+	[ ! -f "$here/$1.dict" ] || set -- "$@" "-dict=$here/$1.dict"
 	target=$1
 	seconds=$2
 	shift 2

@@ -14,6 +14,27 @@ import { Bytes, Types, buildInfo, dwarf, elf, macho, moduledata, pclntab, pe } f
 
 // ---- a program ----
 
+/** Of the library and the runtime: what holds an unsafe.Pointer, though it is known to what. */
+function makeLibrary(types, t) {
+  const uint8 = types.get('uint8'), uintptr = types.get('uintptr'), bool = types.get('bool'), pairOf = '[interface {},interface {}]';
+  const atomic = (name, of) => types.struct(`sync/atomic.Pointer[${name}]`, [['_', types.array(0, types.pointer(of))], ['v', t.raw]]);
+  t.pool = types.struct('sync.Pool', [['local', t.raw], ['localSize', uintptr], ['victim', t.raw], ['victimSize', uintptr], ['New', types.func([], [t.any])]]);
+  types.struct('sync.poolLocalInternal', [['private', t.any], ['shared', t.raw]]);
+  t.weak = types.struct('weak.Pointer[main.node]', [['_', types.array(0, t.toNode)], ['u', t.raw]]);
+  t.trieNode = types.struct(`internal/sync.node${pairOf}`, [['isEntry', bool]]);
+  t.indirect = types.add({ name: `internal/sync.indirect${pairOf}`, kind: 'struct', named: true });
+  types.fill(t.indirect, [['node!', t.trieNode], ['dead', bool], ['parent', types.pointer(t.indirect)], ['children', types.array(4, atomic(t.trieNode.name, t.trieNode))]]);
+  t.trie = types.struct(`internal/sync.HashTrieMap${pairOf}`, [['root', atomic(t.indirect.name, t.indirect)], ['seed', uintptr]]);
+  t.eface = types.struct('sync.eface', [['typ', t.raw], ['val', t.raw]]);
+  t.entry = types.struct('sync.entry', [['p', t.raw]]);
+  t.list = types.struct('sync.notifyList', [['wait', types.get('uint32')], ['head', t.raw], ['tail', t.raw]]);
+  t.timer = types.struct('time.Timer', [['C', types.chan(t.int)], ['initTimer', bool]]);
+  types.pointer(types.struct('iter.coro', []));
+  t.holder = types.struct('main.holder', [['pool', types.pointer(t.pool)], ['weak', t.weak], ['trie', types.pointer(t.trie)], ['eface', t.eface], ['entry', t.entry],
+    ['list', t.list], ['timer', types.pointer(t.timer)], ['numbers', types.chan(t.int)], ['made', t.any], ['bytes', types.slice(uint8)]]);
+  types.func([t.string], []);
+}
+
 /** Its types, by the names that the code below has for them. */
 function makeTypes(target) {
   const types = new Types(target), w = target.word;
@@ -41,6 +62,7 @@ function makeTypes(target) {
   types.fill(t.sudog, [['g', types.pointer(t.g)], ['next', types.pointer(t.sudog)], ['elem', t.raw], ['c', t.raw]]);
   types.fill(t.g, [['m', types.pointer(t.m)], ['waiting', types.pointer(t.sudog)], ['goid', t.u64], ['stack', types.array(2, types.get('uintptr'))]]);
   t.closure = types.struct('struct { F uintptr; n *main.node; X1 string }', [['F', types.get('uintptr')], ['n', t.toNode], ['X1', t.string]]);
+  makeLibrary(types, t);
   types.array(2, t.toNode);
   types.pointer(t.toNode);
   types.func([types.pointer(t.square)], []);
@@ -50,17 +72,18 @@ function makeTypes(target) {
 }
 
 const FUNCTIONS = ['runtime.goexit', 'runtime.main', 'runtime.gopark', 'runtime.chanrecv', 'runtime.chanrecv1', 'main.tree', 'main.main', 'main.main.func1',
-  'main.wait', 'main.(*square).area', 'main.(*node).visit-fm', 'main.(*square).free'];
+  'main.wait', 'main.(*square).area', 'main.(*node).visit-fm', 'main.(*square).free', 'runtime.getOrAddWeakHandle', 'runtime.AddCleanup[go.shape.struct {},go.shape.string].func1'];
 
 /** An executable and its dump. The target says which release, format and machine. */
 function makeProgram(target) {
   const { word: w, base, slide = 0 } = target;
   const { types, t } = makeTypes(target);
-  const at = { text: base + 0x1000, types: base + 0x10000, table: base + 0x13000, info: base + 0x18000, module: base + 0x18200,
+  const at = { text: base + 0x1000, types: base + 0x10000, info: base + 0x18000, module: base + 0x18200,
     data: base + 0x1a000, bss: base + 0x1b000, end: base + 0x1c000 };
   const functions = FUNCTIONS.map((name, i) => ({ name, entry: at.text + 64 * i, size: 64, line: 10 * (i + 1) }));
   const fn = (name) => functions.find((f) => f.name === name);
   const typeBytes = types.encode(at.types);
+  at.table = at.types + Math.ceil(typeBytes.size / 64) * 64;
 
   // The heap, in the process, which may have the program elsewhere than the file says.
   const heap = w === 8 ? 0xc000000000n : 0x9400000n, objects = [];
@@ -77,15 +100,15 @@ function makeProgram(target) {
   const value = (type, fields) => Object.fromEntries(Object.entries(fields).flatMap(([name, v]) =>
     [v].flat().map((word, i) => [types.field(type, name).offset + i * w, word])));
   const make = (type, fields) => object(type.size, value(type, fields), pointers(type));
-  const text = (string) => {
-    const bytes = Buffer.alloc(Math.ceil(string.length / w) * w, string);
+  const wordsOf = (bytes) => {
     const words = {};
     for (let i = 0; i < bytes.length; i += w) {
       const part = [...bytes.subarray(i, i + w)];
       words[i] = BigInt(`0x${Buffer.from(target.big ? part : part.reverse()).toString('hex')}`);
     }
-    return [object(string.length, words, []), string.length];
+    return words;
   };
+  const text = (string) => [object(string.length, wordsOf(Buffer.alloc(Math.ceil(string.length / w) * w, string)), []), string.length];
   const typeWord = (type) => process(type.address);
   const itab = process(at.data + 0x100);
   const label = object(2 * w, { 0: text('a label')[0], [w]: 7 }, [0]);
@@ -121,10 +144,28 @@ function makeProgram(target) {
   const method = object(2 * w, { 0: process(fn('main.(*node).visit-fm').entry), [w]: nodes[1] }, [w]);
   const released = object(16, { 0: process(fn('main.(*square).free').entry) }, []);
 
+  // What the library holds, and a type that package reflect has made: []main.circle, which the program does not have.
+  const direct = new Bytes(target).word(3 * w, w).u32(99).u8(0, w, w, 23).word(0, 0).u32(-2, 0).word(typeWord(t.circle)).align(16);
+  const made1 = object(direct.size, wordsOf(direct.buffer()), [2 * w + 8, 3 * w + 8]);
+  objects.at(-1).words[3 * w + 8] = object(16, { 0: 1 }, []);
+  const elements = object(2 * t.circle.size, { 0: label }, pointers(types.array(2, t.toNode)).map((o) => o * 2));
+  const slice = object(3 * w, { 0: elements, [w]: 1, [2 * w]: 2 }, [0]);
+  const locals = object(256, { 0: typeWord(t.int), [w]: boxed }, [0, w, 2 * w]);
+  const trieEntry = object(6 * w, { 0: target.big ? 1n << BigInt(8 * w - 8) : 1, [2 * w]: typeWord(t.int), [3 * w]: boxed, [4 * w]: typeWord(t.toNode), [5 * w]: nodes[1] }, [w, 2 * w, 3 * w, 4 * w, 5 * w]);
+  const indirect = make(t.indirect, { children: [trieEntry, 0] });
+  const handle = object(target.release >= 26 ? 16 : w, { 0: nodes[2] }, []);
+  const holder = make(t.holder, { pool: make(t.pool, { local: locals, localSize: 1, victim: locals }), weak: handle, trie: make(t.trie, { root: indirect }),
+    eface: [typeWord(t.string), object(2 * w, { 0: text('in an eface')[0], [w]: 11 }, [0])], entry: object(2 * w, { 0: typeWord(t.int), [w]: boxed }, [0, w]),
+    list: [0], timer: object(16 * w, { 0: 0 }, [0]), numbers: object(16 * w, { [w]: 4, [2 * w]: 0 }, []), made: [made1, slice], bytes: text('bytes').concat(5) });
+  const cleanup = object(2 * w, { 0: process(functions.at(-1).entry), [w]: process(at.data + 0x80) }, [w]);
+  object(2 * w, { 0: text('argument')[0], [w]: 8 }, [0]);
+
   // Variables.
   const globals = [
     { name: 'main.table', address: at.data, type: types.array(2, t.toNode), words: [nodes[0], nodes[1]] },
     { name: 'main.hook', address: at.data + 2 * w, type: t.call, words: [method] },
+    { name: 'main.AddCleanup.dict', address: at.data + 0x80, type: types.array(2, t.toNode), words: [typeWord(types.func([t.string], [])), typeWord(t.string)] },
+    { name: 'main.held', address: at.data + 3 * w, type: types.pointer(t.holder), words: [holder] },
     { name: 'main.root', address: at.bss, type: t.toNode, words: [nodes[0]] },
     { name: 'main.byName', address: at.bss + w, type: t.values, words: [made] },
     { name: 'main.list', address: at.bss + 2 * w, type: types.slice(t.toNode), words: [list, 3, 3] },
@@ -210,6 +251,8 @@ const FORMATS = {
       { name: '.noptrdata', address: at.module, data: module, write: true },
       { name: '.data', address: at.data, data, write: true },
       { name: '.bss', address: at.bss, size: bssSize, write: true },
+      ...(target.linked ? [{ name: '.note.gnu.build-id', address: at.module + 0x800, type: 7, data: new Bytes(target).u32(4, 20, 3).text('GNU').raw(new Array(20).fill(0xab)) },
+        { name: '.gnu_debuglink', data: new Bytes(target).text('app.debug').align(4).u32(0x12345678), debug: true }] : []),
     ];
     if (target.noModule) sections.splice(4, 1);
     if (target.pie) { // every word of moduledata comes from a relocation
@@ -274,7 +317,7 @@ const EXECUTABLES = {
   'elf-64-1.27': { ...amd64, ...go(27) },
   'elf-64-1.24-packed': { ...amd64, ...go(24, { packed: true }) },
   'elf-64-1.27-pie': { ...amd64, ...go(27, { pie: true, slide: 0x555555000000 }) },
-  'elf-64-1.23-stripped': { ...amd64, ...go(23, { stripped: true, dwarf: 0 }) },
+  'elf-64-1.23-stripped': { ...amd64, ...go(23, { stripped: true, dwarf: 0, linked: true }) },
   'elf-64-1.19-plain-table': { ...amd64, ...go(19, { plainTable: true, stripped: true }) },
   'elf-64-1.15-no-module': { ...amd64, ...go(15, { noModule: true }) },
   'elf-32-1.22': { ...i386, ...go(22) },

@@ -81,6 +81,8 @@ static size_t pack(const uint8_t *data, size_t size)
     return sizeof(packed) - stream.avail_out;
 }
 
+static const char text[] = "A text, which is good for a key.";
+
 /* What there is: names, and as much of which bytes. */
 static const struct {
     const char *name;
@@ -88,10 +90,11 @@ static const struct {
     bool packed;
     size_t cut; /* so many bytes less */
 } files[] = {
-    {"dump", DUMP, false, 0},   {"dump.gz", DUMP, true, 0}, {"cut", DUMP, false, 300},
-    {"cut.gz", DUMP, true, 40}, {"app", EXE, false, 0},     {"app.gz", EXE, true, 0},
-    {"text", TEXT, false, 0},   {"empty", TEXT, false, 14}, {"sub/dump", DUMP, false, 0},
-    {"-dump", DUMP, false, 0},
+    {"dump", DUMP, false, 0},     {"dump.gz", DUMP, true, 0},
+    {"cut", DUMP, false, 300},    {"cut.gz", DUMP, true, 40},
+    {"app", EXE, false, 0},       {"app.gz", EXE, true, 0},
+    {"text", TEXT, false, 0},     {"empty", TEXT, false, sizeof(text) - 1},
+    {"sub/dump", DUMP, false, 0}, {"-dump", DUMP, false, 0},
 };
 enum { FILES = sizeof(files) / sizeof(files[0]) };
 
@@ -99,10 +102,10 @@ static const uint8_t *contents(size_t i, size_t *ret_size)
 {
     const uint8_t *data = files[i].what == DUMP  ? pair + exe_size
                           : files[i].what == EXE ? pair
-                                                 : (const uint8_t *)"this is a text";
+                                                 : (const uint8_t *)text;
     size_t size = files[i].what == DUMP  ? pair_size - exe_size
                   : files[i].what == EXE ? exe_size
-                                         : 14;
+                                         : sizeof(text) - 1;
     if (files[i].packed) {
         size = pack(data, size);
         data = packed;
