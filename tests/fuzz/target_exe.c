@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (error)
         abort();
     if (exe_size < size) {
-        fuzz_convert(input, path, 1, fuzz_choice(data, size), fuzz_nowhere());
+        fuzz_convert_any(input, path, fuzz_choice(data, size));
     } else {
         struct g2h_exe *exe = NULL;
         g2h_error_destroy(g2h_exe_open(path, &exe));
