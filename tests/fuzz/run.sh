@@ -129,7 +129,7 @@ replay() {
 	# Else nothing behind the match would ever be tried.
 	set -- "$here/corpus/exe"/*
 	run_target exe "$@" >"$build/replay.log" 2>&1
-	if [ "$(grep -a -c '% of living bytes typed' "$build/replay.log")" -eq $# ]; then
+	if [ "$(LC_ALL=C awk '/^Running: / { typed = 0 } /% of living bytes typed/ && !typed++ { n++ } END { print n + 0 }' "$build/replay.log")" -eq $# ]; then
 		echo "ok 0 - fuzz: exe: all $# executables of the corpus have written their dumps"
 	else
 		echo "not ok 0 - fuzz: exe: all $# executables of the corpus have written their dumps"
