@@ -283,7 +283,7 @@ struct g2h_error *graph_name_entries(struct g2h_graph *graph)
         error =
             workers_run_ordered(graph->threads, tasks, read_objects, NULL, number_entries, &naming);
     }
-    if (!error && !end_block(&naming))
+    if (!error && naming.names.count > 0 && !end_block(&naming))
         error = &error_no_memory;
     for (unsigned i = 0; naming.readings && i < graph->threads; i++)
         text_deinit(&naming.readings[i].text);
