@@ -367,7 +367,8 @@ const OPTIONS = [
   'dump', '-o\nout\ndump', '--exe\napp\ndump', '-eapp\n-o\nout.heapsnapshot\n-v\ndump', '--exe=app.gz\n--output=out\n--redact\ndump.gz', '--reachable\n--max-nodes=100\ndump',
   '--max-nodes\n1K\n-j\n3\ncut', '-z\n-o\nout.gz\ndump', '-V', '--version', '-h', '--help', '', 'dump\napp', 'app\ndump', '--exe\ndump\napp', '--exe\ntext\n--untyped-ok\ndump', '--exe\ntext\ndump',
   '-', '-o\n-\n-', 'none', 'sub', 'sub/dump', '-o\nsub\ndump', '-o\nsub/out\ndump', '-o\nlink\ndump', '-o\nnowhere\ndump', '--exe\nsub\ndump', '-j\n0\ndump', '-j1025\ndump', '--threads=x', '--max-nodes=0',
-  '--max-nodes=99999999999999999999\ndump', '-o\n\ndump', '--ex\napp\ndump', '--re\ndump', '--\n-dump', '--gzip=1', '-zrv\ndump', 'empty', 'text', 'app', 'app.gz', '-e', '-o\nout\n-o\nother\ndump', 'cut\n-v\n-r',
+  '--max-nodes=99999999999999999999\ndump', '-o\n\ndump', '--ex\napp\ndump', '--re\ndump', '--\n-dump', '--gzip=1', '-zrv\ndump', 'empty', 'text', 'app', 'app.gz', '-e', '-o\nout\n-o\nother\ndump', 'cut\n-v\n-r', '--redact-key\ntext\ndump', '--redact-key=text\n-o\ntext\ndump', '-o\nout\n--redact-key=empty\ndump',
+  '--redact-key\nnone\n-o\nout\n--exe=app\ndump', '-o\ndump\n-', '--exe\napp\n-o\napp\ndump', '-o\nlink\n-', '-o\nsub/dump\n-e\napp\nsub/dump',
 ];
 
 // ---- all ----

@@ -3,7 +3,7 @@
  * main() included, in a directory that has a few files: see prepare().
  *
  * Afterwards all files must be what they were, and the output is the only one that is new; where
- * the program failed, there is no new one.
+ * the program failed, there is no new one. None may be read by more than the dump.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -144,8 +144,11 @@ static size_t clean(const char *path)
             CHECK(rmdir("sub") == 0);
         } else {
             char name[512];
+            struct stat status;
             snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-            CHECK(unlink(name) == 0);
+            CHECK(lstat(name, &status) == 0 && unlink(name) == 0);
+            /* No more may read what is written than might read what it is made of. */
+            CHECK(S_ISLNK(status.st_mode) || (status.st_mode & 0077) == 0);
             count++;
         }
     }
@@ -185,7 +188,8 @@ static size_t find_output(int count, char **arguments)
     if (!options_parse(count, arguments, &options, &status) || !options.output ||
         is_same_file(options.output,
                      strcmp(options.input, "-") == 0 ? "/proc/self/fd/0" : options.input) ||
-        (options.exe && is_same_file(options.output, options.exe)))
+        (options.exe && is_same_file(options.output, options.exe)) ||
+        (options.redact_key && is_same_file(options.output, options.redact_key)))
         return FILES;
     for (size_t i = 0; i < FILES; i++)
         if (is_same_file(options.output, files[i].name))
