@@ -245,7 +245,11 @@ func run() error {
 	// The dumps have a mux and a listener of their own: nothing public gets
 	// near them by accident.
 	debugMux := http.NewServeMux()
-	debugMux.Handle("/debug/heapdump", heapdump.New("", time.Minute))
+	dumps := heapdump.New("", time.Minute)
+	if host, _, err := net.SplitHostPort(*debug); err == nil {
+		dumps.Hosts = []string{host}
+	}
+	debugMux.Handle("/debug/heapdump", dumps)
 
 	ended := make(chan error, 3)
 	go func() { ended <- http.Serve(listener, server.Handler()) }()

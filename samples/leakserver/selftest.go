@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +8,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"leakserver/heapdump"
 )
 
 // Requests of each kind before the first dump and between the two.
@@ -114,34 +115,16 @@ func download(client *http.Client, url, name string) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", url, response.Status)
 	}
-	tail := &lastByte{w: io.Discard}
-	if name != "" {
-		file, err := os.Create(name)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		tail.w = file
+	if name == "" {
+		return heapdump.Check(response.Body)
 	}
-	n, err := io.Copy(tail, response.Body)
+	file, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	if n == 0 || tail.last != 0 {
-		return errors.New("the dump does not end where it should")
+	if err := heapdump.Check(io.TeeReader(response.Body, file)); err != nil {
+		file.Close()
+		return err
 	}
-	return nil
-}
-
-// lastByte remembers the last byte that passed.
-type lastByte struct {
-	w    io.Writer
-	last byte
-}
-
-func (l *lastByte) Write(p []byte) (int, error) {
-	if len(p) > 0 {
-		l.last = p[len(p)-1]
-	}
-	return l.w.Write(p)
+	return file.Close()
 }

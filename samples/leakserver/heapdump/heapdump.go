@@ -19,7 +19,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -36,7 +38,21 @@ import (
 //
 // One request is served at a time; the others wait. Neither two stops of the
 // world in a row nor several dumps on one disk do a program any good.
+//
+// A page that the operator's browser shows can reach localhost, too. So
+// requests are refused that come from other sites, or that name a host by
+// which nobody asks but a page whose name has been made to lead here.
 type Handler struct {
+	// Hosts are names by which the server may be asked, without ports, beside
+	// localhost and IP addresses.
+	Hosts []string
+	// Stall is how long a client may take for the next part of a dump, 32 KB
+	// or less, before it is given up; 0 is for ever. It replaces a server's
+	// WriteTimeout. Before Go 1.20 handlers have no deadlines: there a server
+	// needs a WriteTimeout, or a client that stops reading keeps all others
+	// waiting.
+	Stall time.Duration
+
 	dir  string
 	wait time.Duration
 	busy chan struct{} // holds a value while a request is being served
@@ -47,7 +63,7 @@ type Handler struct {
 // disk, since /tmp is memory on many machines. A request that has waited for
 // another one longer than wait is answered 503.
 func New(dir string, wait time.Duration) *Handler {
-	return &Handler{dir: dir, wait: wait, busy: make(chan struct{}, 1)}
+	return &Handler{Stall: 30 * time.Second, dir: dir, wait: wait, busy: make(chan struct{}, 1)}
 }
 
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -57,9 +73,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "only GET gives a heap dump", http.StatusMethodNotAllowed)
 		return
 	}
-	// A page in the operator's browser can reach localhost, too.
-	if r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+	// What is no browser says nothing of sites.
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" && site != "same-origin" {
 		http.Error(w, "no heap dump for other sites", http.StatusForbidden)
+		return
+	}
+	if !h.isOwnHost(r.Host) {
+		http.Error(w, fmt.Sprintf("no heap dump for who asks for %q: ask localhost or an address, or add the name to Handler.Hosts", r.Host),
+			http.StatusForbidden)
 		return
 	}
 	gc := false
@@ -84,7 +105,29 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer remove(file)
-	send(w, r, file, size)
+	send(&progressWriter{w, deadliner(w), h.Stall}, r, file, size)
+}
+
+// isOwnHost tells whether nobody else can have given the server this name: a
+// page of evil.example, whose name leads to 127.0.0.1 once the page is loaded,
+// is of the same origin and may read the answer.
+func (h *Handler) isOwnHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	if _, err := netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")); err == nil {
+		return true
+	}
+	for _, own := range h.Hosts {
+		if host == strings.ToLower(own) {
+			return true
+		}
+	}
+	return false
 }
 
 // acquire waits for the requests before this one.
@@ -121,7 +164,7 @@ func (h *Handler) write(gc bool) (file *os.File, size int64, err error) {
 	if gc {
 		runtime.GC()
 	}
-	debug.WriteHeapDump(file.Fd())
+	writeHeapDump(file)
 
 	if size, err = check(file); err != nil {
 		remove(file)
@@ -130,21 +173,20 @@ func (h *Handler) write(gc bool) (file *os.File, size int64, err error) {
 	return file, size, nil
 }
 
-// check rewinds a dump and returns its size. WriteHeapDump reports no errors,
-// but the last byte of a whole dump is the tag of its end, 0.
+// writeHeapDump is another one in tests.
+var writeHeapDump = func(file *os.File) { debug.WriteHeapDump(file.Fd()) }
+
+// check rewinds a dump and returns its size. The world runs again by now.
 func check(file *os.File) (int64, error) {
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, err
 	}
-	end := []byte{1}
-	if size > 0 {
-		if _, err := file.ReadAt(end, size-1); err != nil {
-			return 0, err
-		}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return 0, err
 	}
-	if end[0] != 0 {
-		return 0, fmt.Errorf("cut after %d bytes, is %s full?", size, filepath.Dir(file.Name()))
+	if err := Check(file); err != nil {
+		return 0, fmt.Errorf("incomplete, is %s full? %d bytes: %w", filepath.Dir(file.Name()), size, err)
 	}
 	_, err = file.Seek(0, io.SeekStart)
 	return size, err
@@ -155,8 +197,7 @@ func remove(file *os.File) {
 	os.Remove(file.Name())
 }
 
-// send streams the dump. The world runs again by now. A server's WriteTimeout
-// has to leave time for it.
+// send streams the dump.
 func send(w http.ResponseWriter, r *http.Request, file io.Reader, size int64) {
 	name := fmt.Sprintf("%s.%s.dump", filepath.Base(os.Args[0]), time.Now().UTC().Format("20060102T150405Z"))
 	header := w.Header()
@@ -184,6 +225,37 @@ func send(w http.ResponseWriter, r *http.Request, file io.Reader, size int64) {
 		// to keep the client from taking a part for the whole.
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// deadliner gives what can set the deadline of a response: since Go 1.20 that
+// of a server's connection, also within those that wrap it; else nil.
+func deadliner(w http.ResponseWriter) (d interface{ SetWriteDeadline(time.Time) error }) {
+	for {
+		if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok {
+			return d
+		}
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return nil
+		}
+		w = wrapper.Unwrap()
+	}
+}
+
+// progressWriter gives each part of a response its own deadline.
+type progressWriter struct {
+	http.ResponseWriter
+	deadline interface{ SetWriteDeadline(time.Time) error }
+	stall    time.Duration
+}
+
+func (p *progressWriter) Write(b []byte) (int, error) {
+	if p.deadline != nil && p.stall > 0 {
+		if err := p.deadline.SetWriteDeadline(time.Now().Add(p.stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return 0, err
+		}
+	}
+	return p.ResponseWriter.Write(b)
 }
 
 // contextReader fails once its context is done.
