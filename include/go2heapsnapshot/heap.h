@@ -76,8 +76,8 @@ G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uin
 
 /*
  * The records of a kind, in the order of the file: all but objects (see above), types and itabs
- * (which a heap keeps by address), params, memstats and EOF, which have count 0 here. A record whose
- * bytes have changed meanwhile may be empty: see g2h_input_check().
+ * (which a heap keeps by address), params, memstats and EOF, which have count 0 here. A record
+ * whose bytes have changed meanwhile may be empty: see g2h_input_check().
  */
 G2H_PUBLIC size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind);
 G2H_PUBLIC void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind,

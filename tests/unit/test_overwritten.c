@@ -65,7 +65,8 @@ static void overwrite(void)
         break;
     case 6: /* what stands elsewhere */
         for (size_t i = 0; i < 4096; i++) {
-            const size_t count = 1 + below(64), from = below(size - count), to = below(size - count);
+            const size_t count = 1 + below(64), from = below(size - count),
+                         to = below(size - count);
             memmove(data + to, data + from, count);
         }
         break;
