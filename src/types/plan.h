@@ -32,8 +32,8 @@ struct plan {
     bool has_strings, has_others; /* among the leaves: strings, which lead to bytes only; others */
     uint8_t *code;                /* the words as a dump's field list has them, without its end */
     uint32_t code_size;           /* bytes */
-    bool known; /* false: too large, or too many large ones were made, or nothing is known of its
-                   inside; then it has no leaves and no words */
+    bool known; /* false: too large, or too many types are smaller and large as well, or nothing is
+                   known of its inside; then it has no leaves and no words */
 };
 
 struct plans {
@@ -42,7 +42,7 @@ struct plans {
     size_t count;
     bool first_words; /* the first word of an interface is one of those that the collector looks at
                        */
-    uint64_t left;    /* steps that large plans may still take together */
+    uint64_t *unplanned; /* a bit per type whose plan would be too large */
     pthread_mutex_t mutex;
 };
 

@@ -189,6 +189,27 @@ static void many_large_plans_are_too_many(void **state)
     assert_true(plan(small)->known);
 }
 
+static void which_plans_are_too_many_depends_on_types_only(void **state)
+{
+    enum { TYPES = 200 };
+    (void)state;
+    bool known[TYPES];
+    size_t count = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < TYPES; i++) {
+        const uint32_t type = type_array(&types, "[]*int", pointer, 60000 - 100 * i);
+        first = i == 0 ? type : first;
+    }
+    for (uint32_t i = 0; i < TYPES; i++) {
+        known[i] = plan(first + i)->known;
+        count += known[i];
+    }
+    assert_in_range(count, 20, TYPES - 20);
+    plans_deinit(&plans);
+    for (uint32_t i = TYPES; i-- > 0;)
+        assert_int_equal(plan(first + i)->known, known[i]);
+}
+
 static void fields_are_found_behind_empty_ones(void **state)
 {
     (void)state;
@@ -230,6 +251,7 @@ int main(void)
         TEST(arrays_without_pointers_cost_nothing),
         TEST(fields_beyond_the_end_are_dropped),
         TEST(many_large_plans_are_too_many),
+        TEST(which_plans_are_too_many_depends_on_types_only),
         TEST(fields_are_found_behind_empty_ones),
         TEST(long_paths_are_cut),
     };
