@@ -34,7 +34,7 @@ static struct field_index *make(const struct g2h_object *record, uint64_t word)
     }
     while (index->count <= record->contents.size / FIELD_STEP)
         index->starts[index->count++] = (uint64_t)(at - record->fields.at);
-    index->left = (int64_t)(record->contents.size / word * FIELD_VISITS + FIELD_VISITS_MORE);
+    index->left = record->contents.size / word * FIELD_VISITS + FIELD_VISITS_MORE;
     return index;
 }
 
@@ -53,7 +53,6 @@ struct field_index *typer_field_index(struct typer *typer, uint32_t object,
         return NULL;
     struct shard *shard = shard_of(typer->typing, object);
     struct field_index *index = NULL;
-    pthread_mutex_lock(&shard->mutex);
     uint32_t number = map_get(&shard->index_of, object);
     if (number != MAP_NONE) {
         index = shard->indexes.data[number];
@@ -68,6 +67,5 @@ struct field_index *typer_field_index(struct typer *typer, uint32_t object,
         }
         typer->no_memory = typer->no_memory || !index;
     }
-    pthread_mutex_unlock(&shard->mutex);
     return index;
 }

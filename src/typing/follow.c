@@ -267,21 +267,18 @@ static void read_claim(struct typing *typing, const struct item *item, struct cl
                        bool *ret_fills)
 {
     bool is_array;
-    if (item->region == UINT32_MAX) {
+    if (item->region == ITEM_START) {
         const uint32_t claim = __atomic_load_n(&typing->claims[item->object], __ATOMIC_RELAXED);
         ret->type = (claim & CLAIM_TYPE) - 1;
         ret->offset = object_base(typing->heap, item->object);
         is_array = (claim & CLAIM_ARRAY) != 0;
         ret->count = is_array ? 0 : 1;
     } else {
-        struct shard *shard = shard_of(typing, item->object);
-        pthread_mutex_lock(&shard->mutex);
-        const struct region *region = &shard->regions.data[item->region];
+        const struct region *region = &shard_of(typing, item->object)->regions.data[item->region];
         ret->type = region->type;
         ret->offset = region->offset;
         is_array = region->is_array;
         ret->count = region->is_array ? region->count : 1;
-        pthread_mutex_unlock(&shard->mutex);
     }
     *ret_fills = is_array && ret->count == 0;
 }
@@ -313,7 +310,7 @@ void typer_follow_item(struct typer *typer, const struct item *item)
     if (fills)
         claimed.count = (size - claimed.offset) / claimed.plan->size;
     claimed.extent = (struct extent){object.contents.data, object.contents.data + stored};
-    if (!is_listed || item->region != UINT32_MAX) {
+    if (!is_listed || item->region != ITEM_START) {
         follow_leaves(typer, &claimed);
         return;
     }

@@ -134,18 +134,16 @@ static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_
 /* Whether something is known of parts of an object, and the type has all of them. */
 static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 {
-    struct shard *shard = shard_of(typing, object);
+    const struct shard *shard = shard_of(typing, object);
     const uint64_t size = type_of(typing, type)->size;
     bool has_all = true;
     if (!typing_is_parted(typing, object))
         return false;
-    pthread_mutex_lock(&shard->mutex);
     for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX && has_all;
          i = shard->regions.data[i].next)
         has_all = !shard->regions.data[i].is_array &&
                   type_holds(typing->types, type, shard->regions.data[i].offset % size,
                              shard->regions.data[i].type);
-    pthread_mutex_unlock(&shard->mutex);
     return has_all;
 }
 

@@ -154,9 +154,8 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
     for (uint32_t at = first; at != UINT32_MAX; at = shard->regions.data[at].next) {
         struct region *region = &shard->regions.data[at];
         for (size_t i = 0; i < count && region->offset != base && !region->is_superseded; i++)
-            region->is_superseded =
-                claim_holds(typing, object, holders[i].type, holders[i].is_array, region->offset,
-                            region->type, region->is_array);
+            region->is_superseded = claim_holds(typing, base, holders[i].type, holders[i].is_array,
+                                                region->offset, region->type, region->is_array);
     }
 }
 

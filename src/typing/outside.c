@@ -244,7 +244,20 @@ static bool leads_on(struct typer *typer, uint32_t type)
     return plan && plan->known && plan->size > 0 && plan->leaf_count > 0;
 }
 
-/* The same pointers are found in many objects: a thread remembers each once. */
+static int compare_pointers(const void *a, const void *b)
+{
+    const struct outside_pointer *one = a, *other = b;
+    if (one->address != other->address)
+        return one->address < other->address ? -1 : 1;
+    if (one->type != other->type)
+        return one->type < other->type ? -1 : 1;
+    if (one->form != other->form)
+        return one->form < other->form ? -1 : 1;
+    return one->count > other->count ? -1 : one->count < other->count;
+}
+
+/* The same pointers are found in many objects: a thread remembers each once, but for those whose
+ * keys collide. */
 static void remember(struct typer *typer, const struct outside_pointer *pointer)
 {
     const uint64_t key =
@@ -252,8 +265,13 @@ static void remember(struct typer *typer, const struct outside_pointer *pointer)
                       pointer->count);
     const uint32_t number = (uint32_t)typer->outside.count;
     uint32_t known;
-    if (!map_put(&typer->outside_known, key, number, &known) ||
-        (known == number && !vector_push(&typer->outside, *pointer)))
+    if (!map_put(&typer->outside_known, key, number, &known)) {
+        typer->no_memory = true;
+        return;
+    }
+    if (known != number && compare_pointers(&typer->outside.data[known], pointer) == 0)
+        return;
+    if (!vector_push(&typer->outside, *pointer))
         typer->no_memory = true;
 }
 
@@ -477,18 +495,6 @@ void typer_follow_outside(struct typer *typer)
 
 /* ---- what threads have found in objects ---- */
 
-static int compare_pointers(const void *a, const void *b)
-{
-    const struct outside_pointer *one = a, *other = b;
-    if (one->address != other->address)
-        return one->address < other->address ? -1 : 1;
-    if (one->type != other->type)
-        return one->type < other->type ? -1 : 1;
-    if (one->form != other->form)
-        return one->form < other->form ? -1 : 1;
-    return one->count > other->count ? -1 : one->count < other->count;
-}
-
 bool typer_take_outside(struct typer *alone, struct typer *other)
 {
     for (size_t i = 0; i < other->outside.count; i++)
@@ -503,7 +509,12 @@ bool typer_take_outside(struct typer *alone, struct typer *other)
 void typer_sort_outside(struct typing *typing)
 {
     struct outside *outside = &typing->outside;
+    struct outside_pointer *pointers = outside->pointers.data;
+    size_t kept = 0;
     if (outside->pointers.count > 0)
-        qsort(outside->pointers.data, outside->pointers.count, sizeof(*outside->pointers.data),
-              compare_pointers);
+        qsort(pointers, outside->pointers.count, sizeof(*pointers), compare_pointers);
+    for (size_t i = 0; i < outside->pointers.count; i++) /* several threads may have found one */
+        if (kept == 0 || compare_pointers(&pointers[kept - 1], &pointers[i]) != 0)
+            pointers[kept++] = pointers[i];
+    outside->pointers.count = kept;
 }

@@ -78,10 +78,9 @@ bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uin
     return false;
 }
 
-bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed, bool of_array,
+bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array)
 {
-    const uint64_t base = object_base(typing->heap, object);
     const struct type *whole = type_of(typing, claimed), *part = type_of(typing, type);
     if (is_array || offset < base || whole->size == 0 ||
         (!of_array && offset - base >= whole->size))
@@ -214,9 +213,15 @@ static bool is_other_channel(const struct typing *typing, const struct type *typ
 static void push_item(struct typer *typer, uint32_t object, uint32_t region,
                       const struct plan *plan)
 {
-    if (!plan->has_others)
-        return;
-    if (!vector_push(&typer->items, ((struct item){object, region})))
+    if (plan->has_others && !vector_push(&typer->items, ((struct item){object, region})))
+        typer->no_memory = true;
+}
+
+/* One on a start. While threads run, those that lead nowhere are noted as well. */
+static inline void push_start(struct typer *typer, uint32_t object, const struct plan *plan)
+{
+    if (plan->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
+                         : typer->shared && !vector_push(&typer->fresh, object))
         typer->no_memory = true;
 }
 
@@ -235,7 +240,6 @@ static bool is_known(struct typer *typer, uint32_t object, uint64_t offset, bool
 {
     struct shard *shard = shard_of(typer->typing, object);
     bool result = false;
-    pthread_mutex_lock(&shard->mutex);
     const uint32_t found =
         map_get(&shard->known, region_key(object, offset, reference->type, is_array));
     if (found == REGION_REFUSED) {
@@ -247,7 +251,6 @@ static bool is_known(struct typer *typer, uint32_t object, uint64_t offset, bool
                  known->count >= reference->count && (!is_array || reference->count > 0) &&
                  known->source <= reference->source;
     }
-    pthread_mutex_unlock(&shard->mutex);
     return result;
 }
 
@@ -256,14 +259,12 @@ static void refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32
 {
     struct shard *shard = shard_of(typer->typing, object);
     uint32_t first;
-    pthread_mutex_lock(&shard->mutex);
     if (!map_put(&shard->known, region_key(object, offset, type, false), REGION_REFUSED, &first))
         typer->no_memory = true;
-    pthread_mutex_unlock(&shard->mutex);
 }
 
 /*
- * No sane program comes near: so many parts of an object, and so many bytes of arrays that overlap.
+ * Few programs come near: so many parts of an object, and so many bytes of arrays that overlap.
  * What is beyond is not looked at, whichever came last.
  */
 static bool is_too_much(const struct g2h_heap *heap, const struct region *region,
@@ -305,7 +306,6 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
         plan->known && plan->leaf_count == 0 && region.offset != object_base(typing->heap, object);
     const uint64_t key = region_key(object, region.offset, region.type, region.is_array);
     region.object = object;
-    pthread_mutex_lock(&shard->mutex);
     const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->regions.count;
     const uint32_t found = leafless ? MAP_NONE : map_get(&shard->known, key);
     const struct region *last = first == MAP_NONE ? NULL : &shard->regions.data[first];
@@ -344,7 +344,6 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
     } else {
         good = false;
     }
-    pthread_mutex_unlock(&shard->mutex);
     if (good)
         push_item(typer, object, added, plan);
 }
@@ -358,14 +357,12 @@ static bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset
     struct shard *shard = shard_of(typer->typing, object);
     const uint64_t total = region_key(object, UINT64_MAX / 2, type, false);
     uint32_t count = 0, first = 0;
-    pthread_mutex_lock(&shard->mutex);
     bool good = map_put(&shard->known, total, 0, &count);
     if (good && count < ENOUGH_FOR_ARRAY) {
         good = map_put(&shard->known, region_key(object, offset, type, true) + 1, count, &first);
         if (good && first == count)
             map_set(&shard->known, total, ++count);
     }
-    pthread_mutex_unlock(&shard->mutex);
     typer->no_memory = typer->no_memory || !good;
     return count >= ENOUGH_FOR_ARRAY;
 }
@@ -386,7 +383,29 @@ static bool is_certain(uint32_t claim)
     return claim != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_HEADER;
 }
 
-/* A claim on the object's start. */
+/* Another claim on the object's start than the one that it has. */
+static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
+                      const struct plan *plan)
+{
+    uint32_t *place = &typer->typing->claims[object];
+    const uint32_t old = *place;
+    /* An array takes the place of its first element: what points into it is known then. */
+    const bool is_larger = !is_certain(old) && (claim & CLAIM_ARRAY) != 0 &&
+                           ((old ^ claim) & (CLAIM_ARRAY | CLAIM_TYPE)) == CLAIM_ARRAY;
+    const uint32_t other = is_larger ? old : claim;
+    const struct region region = {.offset = base,
+                                  .type = (claim & CLAIM_TYPE) - 1,
+                                  .source = (uint8_t)((other & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT),
+                                  .is_array = (other & CLAIM_ARRAY) != 0,
+                                  .is_exact = (other & CLAIM_EXACT) != 0};
+    if (is_larger)
+        *place = claim;
+    claim_region(typer, object, &region, plan);
+    if (is_larger)
+        push_start(typer, object, plan);
+}
+
+/* A claim on the object's start. Of several threads the first one is believed for now. */
 static void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array,
                         bool is_exact, const struct reference *reference, const struct plan *plan)
 {
@@ -394,38 +413,23 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
     const uint32_t claim = pack(is_array, is_exact, reference->source, reference->type);
     uint32_t old = __atomic_load_n(place, __ATOMIC_RELAXED);
     for (;;) {
-        uint32_t wanted = claim;
-        const bool is_same = old == 0 || same_claim(old, claim);
-        /* An array takes the place of its first element: what points into it is known then. */
-        const bool is_larger = is_array && !is_certain(old) &&
-                               ((old ^ claim) & (CLAIM_ARRAY | CLAIM_TYPE)) == CLAIM_ARRAY;
-        if (!is_same && is_larger &&
-            !__atomic_compare_exchange_n(place, &old, claim, false, __ATOMIC_RELAXED,
-                                         __ATOMIC_RELAXED))
-            continue;
-        if (!is_same) {
-            const uint32_t other = is_larger ? old : claim;
-            struct region region = {.offset = base,
-                                    .type = reference->type,
-                                    .source =
-                                        (uint8_t)((other & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT),
-                                    .is_array = (other & CLAIM_ARRAY) != 0,
-                                    .is_exact = (other & CLAIM_EXACT) != 0};
-            claim_region(typer, object, &region, plan);
-            if (is_larger)
-                push_item(typer, object, UINT32_MAX, plan);
-            return;
-        }
-        if (old != 0) { /* the better source, and exact if one of them is */
+        uint32_t wanted = claim | typer->shared;
+        if (old != 0) {
+            if (!same_claim(old, claim)) {
+                if (!typer_waits(typer, object, base, reference))
+                    claim_too(typer, object, base, claim, plan);
+                return;
+            }
+            /* the better source, and exact if one of them is */
             wanted = (old & CLAIM_SOURCE) < (claim & CLAIM_SOURCE) ? old : claim;
-            wanted |= (old | claim) & CLAIM_EXACT;
+            wanted |= ((old | claim) & CLAIM_EXACT) | (old & CLAIM_FRESH);
             if (wanted == old)
                 return;
         }
         if (__atomic_compare_exchange_n(place, &old, wanted, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
             if (old == 0)
-                push_item(typer, object, UINT32_MAX, plan);
+                push_start(typer, object, plan);
             return;
         }
     }
@@ -462,21 +466,17 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t size, ui
  * How many values fill an object, if all of it is an array of them, plus 1; 0 where it is not. Of
  * large objects it is noted.
  */
-static uint64_t values_of_whole(struct typer *typer, struct field_index *index,
-                                const struct g2h_object *object, uint32_t number, uint64_t base,
-                                uint32_t type, const struct plan *plan)
+static uint64_t values_of_whole(struct field_index *index, const struct g2h_object *object,
+                                uint64_t base, uint32_t type, const struct plan *plan)
 {
-    struct shard *shard = shard_of(typer->typing, number);
     uint64_t known = UINT64_MAX;
     bool rest = false;
     if (plan->word_count == 0)
         return 0;
     if (index) {
-        pthread_mutex_lock(&shard->mutex);
         for (unsigned i = 0; i < index->tried_count; i++)
             if (index->tried[i].type == type)
                 known = index->tried[i].values;
-        pthread_mutex_unlock(&shard->mutex);
         if (known != UINT64_MAX)
             return known;
         if (!field_index_take(index, object->contents.size / sizeof(uint64_t)))
@@ -485,12 +485,10 @@ static uint64_t values_of_whole(struct typer *typer, struct field_index *index,
     const uint64_t count = count_matching(object->fields, base, plan->size, plan, 0, &rest),
                    values = rest ? 0 : count + 1;
     if (index) {
-        pthread_mutex_lock(&shard->mutex);
         if (index->tried_count < sizeof(index->tried) / sizeof(index->tried[0])) {
             index->tried[index->tried_count].type = type;
             index->tried[index->tried_count++].values = values;
         }
-        pthread_mutex_unlock(&shard->mutex);
     }
     return values;
 }
@@ -505,13 +503,12 @@ static bool is_telling(const struct plan *plan, uint64_t count)
  * A slice may begin within its array, whose start nothing refers to any more; if all of the slot
  * looks like an array of the type, it is one.
  */
-static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct plan *plan)
+static void propose_array(struct typer *typer, uint32_t number, const struct shape *shape,
+                          uint64_t base, uint64_t offset, const struct reference *reference,
+                          const struct plan *plan)
 {
     struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = heap_shape(heap, number);
-    const uint64_t base = object_base(heap, number), stride = plan->size;
+    const uint64_t stride = plan->size;
     const uint64_t room = (shape->size - offset) / stride;
     struct g2h_object object = {0};
     struct field_index *index = NULL;
@@ -534,8 +531,7 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         heap_object(typer->typing->heap, number, &object);
         index = typer_field_index(typer, number, &object);
         if ((offset - base) % stride == 0) {
-            const uint64_t values =
-                values_of_whole(typer, index, &object, number, base, reference->type, plan);
+            const uint64_t values = values_of_whole(index, &object, base, reference->type, plan);
             whole = values > 0;
             exact = exact || (whole && is_telling(plan, values - 1) &&
                               fits_class(base + (values - 1) * stride, shape->size));
@@ -545,6 +541,8 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
         claim_start(typer, number, base, true, exact, reference, plan);
         return;
     }
+    if (typer_waits(typer, number, offset, reference))
+        return;
     struct region region = {.offset = offset,
                             .type = reference->type,
                             .count = reference->count,
@@ -565,14 +563,27 @@ static void propose_array(struct typer *typer, uint32_t number, uint64_t offset,
     claim_region(typer, number, &region, plan);
 }
 
-static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
-                          const struct reference *reference, const struct plan *plan)
+/*
+ * Whether a reference waits before it is looked at: one that may make a part, or is of an object
+ * whose fields are not looked at without end.
+ */
+static inline bool waits_first(struct typer *typer, uint32_t number, const struct shape *shape,
+                               uint64_t base, uint64_t offset, const struct reference *reference)
+{
+    const bool is_array = reference->form == REFERENCE_ARRAY;
+    if (!typer->shared || (offset == base && (!is_array || shape->size < INDEXED_SIZE)))
+        return false;
+    return (!is_array && offset != base && is_known(typer, number, offset, false, reference)) ||
+           typer_waits(typer, number, offset, reference);
+}
+
+static void propose_value(struct typer *typer, uint32_t number, const struct shape *shape,
+                          uint64_t base, uint64_t offset, const struct reference *reference,
+                          const struct plan *plan)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const struct shape *shape = heap_shape(heap, number);
     const struct type *type = type_of(typing, reference->type);
-    const uint64_t base = object_base(heap, number);
     struct g2h_object object;
     uint64_t size = base + plan->size;
     bool rest = false;
@@ -607,8 +618,10 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         /* Where only an overflow bucket is left of a map: see gives_way(). */
         if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET) {
             struct reference array = *reference;
+            array.form = REFERENCE_ARRAY;
             array.count = 0;
-            propose_array(typer, number, base, &array, plan);
+            if (!waits_first(typer, number, shape, base, base, &array))
+                propose_array(typer, number, shape, base, base, &array, plan);
         }
         return;
     }
@@ -619,7 +632,7 @@ static void propose_value(struct typer *typer, uint32_t number, uint64_t offset,
         is_one_of_many(typer, number, offset, reference->type)) {
         struct reference array = *reference;
         array.count = 0;
-        propose_array(typer, number, base, &array, plan);
+        propose_array(typer, number, shape, base, base, &array, plan);
     }
 }
 
@@ -722,45 +735,38 @@ static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
     return known;
 }
 
-/* Whether a reference says nothing that the claim on the object's start does not say. */
-static bool is_old_news(const struct typing *typing, uint32_t object, uint32_t old, uint64_t offset,
-                        const struct reference *reference)
+/* Whether a reference says the same as the claim on the object's start. */
+static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
+                               const struct reference *reference)
 {
     const bool is_array = reference->form == REFERENCE_ARRAY;
     const uint32_t claim = pack(is_array, false, reference->source, reference->type);
-    if (offset == object_base(typing->heap, object) && same_claim(old, claim) &&
-        (old & CLAIM_SOURCE) <= (claim & CLAIM_SOURCE) && ((old & CLAIM_EXACT) != 0 || !is_array))
-        return true;
+    return offset == base && same_claim(old, claim) &&
+           (old & CLAIM_SOURCE) <= (claim & CLAIM_SOURCE) &&
+           ((old & CLAIM_EXACT) != 0 || !is_array);
+}
+
+/* Whether a reference says nothing that the claim on the object's start does not say. */
+static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old, uint64_t offset,
+                        const struct reference *reference)
+{
+    if ((old & CLAIM_FRESH) != 0)
+        return false; /* as if it had come before the claim */
     if (is_certain(old) && reference->source != SOURCE_HEADER &&
         type_of(typing, reference->type)->role == ROLE_NONE)
         return true;
-    return claim_holds(typing, object, (old & CLAIM_TYPE) - 1, (old & CLAIM_ARRAY) != 0, offset,
-                       reference->type, is_array);
+    return claim_holds(typing, base, (old & CLAIM_TYPE) - 1, (old & CLAIM_ARRAY) != 0, offset,
+                       reference->type, reference->form == REFERENCE_ARRAY);
 }
 
-void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
-                   const struct reference *reference)
+/* What is neither known nor to be told by the shape of the object. */
+static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32_t object,
+                                                     uint64_t base, uint64_t offset,
+                                                     const struct reference *reference)
 {
     struct typing *typing = typer->typing;
-    struct reference own;
-    const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     const struct shape *shape = heap_shape(typing->heap, object);
-    if (reference->form == REFERENCE_CLOSURE || reference->form == REFERENCE_CONTENT) {
-        own = *reference;
-        if (!resolve_content(typer, object, offset, &own))
-            return;
-        reference = &own;
-    }
-    if (old != 0 && is_old_news(typing, object, old, offset, reference))
-        return;
     const bool is_array = reference->form == REFERENCE_ARRAY;
-    if (!is_array && offset == 0 && shape->fields && !heap_has_malloc_header(typing->heap, shape)) {
-        const struct known_fit *known = known_fit(typer, object, shape, reference->type);
-        if (known->fit == FIT_PART || known->fit == FIT_EXACT)
-            claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->plan);
-        if (known->fit != FIT_UNKNOWN)
-            return;
-    }
     if (offset >= shape->size || type_of(typing, reference->type)->size > shape->size - offset)
         return; /* before a plan is made */
     const struct plan *plan = plan_of(&typing->plans, reference->type);
@@ -768,12 +774,59 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
         typer->no_memory = true;
         return;
     }
-    if (plan->size == 0 || (!plan->known && type_of(typing, reference->type)->role == ROLE_NONE))
+    if (plan->size == 0 ||
+        (!plan->known && (is_array || type_of(typing, reference->type)->role == ROLE_NONE)) ||
+        waits_first(typer, object, shape, base, offset, reference))
         return;
-    if (is_array && plan->known)
-        propose_array(typer, object, offset, reference, plan);
-    else if (!is_array)
-        propose_value(typer, object, offset, reference, plan);
+    if (is_array)
+        propose_array(typer, object, shape, base, offset, reference, plan);
+    else
+        propose_value(typer, object, shape, base, offset, reference, plan);
+}
+
+static inline void propose(struct typer *typer, uint32_t object, const struct shape *shape,
+                           uint64_t offset, const struct reference *reference)
+{
+    struct typing *typing = typer->typing;
+    const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    const uint64_t base = heap_has_malloc_header(typing->heap, shape) ? MALLOC_HEADER : 0;
+    if (old != 0 && (is_repeated(base, old, offset, reference) ||
+                     is_old_news(typing, base, old, offset, reference)))
+        return;
+    if (reference->form != REFERENCE_ARRAY && offset == 0 && base == 0 && shape->fields) {
+        const struct known_fit *known = known_fit(typer, object, shape, reference->type);
+        if (known->fit == FIT_PART || known->fit == FIT_EXACT)
+            claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->plan);
+        if (known->fit != FIT_UNKNOWN)
+            return;
+    }
+    propose_fields(typer, object, base, offset, reference);
+}
+
+void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
+                   const struct reference *reference)
+{
+    struct reference own = *reference;
+    if ((own.form == REFERENCE_CLOSURE || own.form == REFERENCE_CONTENT) &&
+        !resolve_content(typer, object, offset, &own))
+        return;
+    propose(typer, object, heap_shape(typer->typing->heap, object), offset, &own);
+}
+
+void typer_claim_again(struct typer *typer, const struct waiting *claim)
+{
+    struct typing *typing = typer->typing;
+    const struct reference reference = {.type = claim->type,
+                                        .source = claim->source,
+                                        .form =
+                                            claim->is_array ? REFERENCE_ARRAY : REFERENCE_VALUE};
+    const uint32_t old = typing->claims[claim->object];
+    const struct plan *plan = plan_of(&typing->plans, claim->type);
+    if (!plan)
+        typer->no_memory = true;
+    else if (old == 0 || !is_old_news(typing, claim->offset, old, claim->offset, &reference))
+        claim_start(typer, claim->object, claim->offset, claim->is_array, claim->is_exact,
+                    &reference, plan);
 }
 
 /* ---- references ---- */
@@ -841,7 +894,9 @@ void typer_flush(struct typer *typer)
         const uint64_t offset = reference->value - heap_address(heap, reference->target);
         if (offset >= shape->size)
             continue;
-        if (reference->form != REFERENCE_TEXT)
+        if (reference->form == REFERENCE_VALUE || reference->form == REFERENCE_ARRAY)
+            propose(typer, reference->target, shape, offset, reference);
+        else if (reference->form != REFERENCE_TEXT)
             typer_propose(typer, reference->target, offset, reference);
         else if (!shape->has_pointers)
             claim_text(typing, reference->target, shape->size, offset, reference->count);

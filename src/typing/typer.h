@@ -2,6 +2,7 @@
 #ifndef TYPING_TYPER_H
 #define TYPING_TYPER_H
 
+#include "base/workers.h"
 #include "typing/typing.h"
 
 /* A pointer that says what it points to. */
@@ -25,10 +26,20 @@ enum reference_form {
 /* A claim whose leaves are to be followed. */
 struct item {
     uint32_t object;
-    uint32_t region; /* index in the object's shard; UINT32_MAX: the claim on its start */
+    uint32_t region; /* index in the object's shard; ITEM_START: the claim on its start */
 };
 
+#define ITEM_START UINT32_MAX
+
 typedef VECTOR(struct item) item_vector;
+
+/* A reference that waits until its round is over: see waves.c. */
+struct waiting {
+    uint64_t offset, count; /* the offset in the object; an array's count */
+    uint32_t object;
+    uint32_t type : 26, source : 3, is_array : 1;
+    uint32_t is_claim : 1, is_exact : 1; /* it is the claim on the object's start already */
+};
 
 enum { BATCH = 64 };
 
@@ -45,7 +56,10 @@ enum { FITS = 1024 };
 /* What a thread works with. */
 struct typer {
     struct typing *typing;
-    item_vector items; /* new claims */
+    item_vector items;      /* new claims */
+    uint32_t shared;        /* CLAIM_FRESH while other threads propose as well, else 0 */
+    VECTOR(uint32_t) fresh; /* objects whose starts have claims since then that lead nowhere */
+    VECTOR(struct waiting) waiting[SHARDS];
     struct reference batch[BATCH];
     size_t batch_count;
     bool unknown_targets; /* of the batch */
@@ -134,7 +148,10 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
         prefetch_target(typing, form, target);
 }
 
-/* Proposes a type for an object itself; the reference is none to a text. */
+/*
+ * Proposes a type for an object itself; the reference is none to a text. While other threads do the
+ * same, only what is the same in any order is done at once: see waves.c.
+ */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference);
 
@@ -147,8 +164,8 @@ uint64_t size_class(uint64_t size);
 /* Whether Go takes a slot of this size for so many bytes. */
 bool fits_class(uint64_t size, uint64_t slot);
 
-/* Whether what is at offset is a part of a claim on the object's start. */
-bool claim_holds(const struct typing *typing, uint32_t object, uint32_t claimed, bool of_array,
+/* Whether what is at offset is a part of a claim on the object's start, which is at base. */
+bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array);
 
 /* ---- fields.c ---- */
@@ -161,7 +178,7 @@ struct field_index {
     uint64_t *starts; /* by offset / FIELD_STEP: distance from the list's begin to the first field
                          that is not before it */
     size_t count;
-    int64_t left; /* fields that may still be looked at: more than enough for sane programs */
+    uint64_t left; /* fields that may still be looked at: more than enough for sane programs */
     struct {
         uint32_t type;
         uint64_t values; /* 0: the object is no array of it; else how many there are, plus 1 */
@@ -193,7 +210,9 @@ static inline bool field_index_take(struct field_index *index, uint64_t fields)
 {
     if (!index)
         return true;
-    return __atomic_fetch_sub(&index->left, (int64_t)fields, __ATOMIC_RELAXED) > 0;
+    const bool any = index->left > 0;
+    index->left -= fields < index->left ? fields : index->left;
+    return any;
 }
 
 /* ---- follow.c ---- */
@@ -223,10 +242,37 @@ void typer_follow_item(struct typer *typer, const struct item *item);
 /* Follows the pointers that lead outside, and all that come from what they lead to. One thread. */
 void typer_follow_outside(struct typer *typer);
 
-/* Takes the pointers that a thread has found in objects; then they are sorted, so that their order
- * does not depend on the threads. */
+/* Takes the pointers that a thread has found in objects; then they are sorted, each of them once,
+ * so that they do not depend on the threads. */
 bool typer_take_outside(struct typer *alone, struct typer *other);
 void typer_sort_outside(struct typing *typing);
+
+/* ---- waves.c ---- */
+
+/* The threads that find types, and what they follow. */
+struct waves {
+    struct typing *typing;
+    struct typer *typers; /* by thread; the first one works alone as well */
+    item_vector wave;     /* what is followed now */
+};
+
+/* Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *waves_init(struct waves *waves, struct typing *typing);
+void waves_deinit(struct waves *waves);
+
+/* Runs tasks that propose, each with the typer of its worker. Nothing of it is followed yet. */
+struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run, void *context);
+
+/* Follows all that is new, until nothing is. */
+struct g2h_error *waves_follow(struct waves *waves);
+
+/* Whether a typer is to wait with a reference; it is asked for what is not the same in any order.
+ */
+bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
+                 const struct reference *reference);
+
+/* Makes a claim on an object's start again that was taken back: propose.c. */
+void typer_claim_again(struct typer *typer, const struct waiting *claim);
 
 /* ---- seeds.c ---- */
 void typing_seed_roots(struct typer *typer);

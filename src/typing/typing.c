@@ -9,13 +9,11 @@
 #include "base/workers.h"
 #include "typing/typer.h"
 
-/* Objects of a task, and items: claims to follow. */
-enum { OBJECTS_PER_TASK = 1 << 16, ITEMS_PER_TASK = 1 << 8, ALONE = 8 * ITEMS_PER_TASK };
+enum { OBJECTS_PER_TASK = 1 << 16 };
 
 struct run {
     struct typing *typing;
-    struct typer *typers;
-    item_vector wave; /* what is followed now */
+    struct waves waves;
     struct guesses guesses;
     struct map *memories; /* of guesses, by thread */
 };
@@ -136,122 +134,6 @@ static struct g2h_error *collect_types(struct typing *typing)
     return error ? error : plans_init(&typing->plans, types);
 }
 
-/* ---- waves ---- */
-
-/* Where the memory of an item is: on its way, once it is known. */
-static void prefetch_item(const struct run *run, size_t i)
-{
-    const struct g2h_heap *heap = run->typing->heap;
-    enum { FAR = 16, NEAR = 8 };
-    if (i + FAR >= run->wave.count)
-        return;
-    __builtin_prefetch(&heap->objects[run->wave.data[i + FAR].object]);
-    const uint8_t *record = heap->input->data + heap_offset(heap, run->wave.data[i + NEAR].object);
-    __builtin_prefetch(record);
-    __builtin_prefetch(record + 64);
-}
-
-static struct g2h_error *follow_task(void *context, size_t task, unsigned worker)
-{
-    struct run *run = context;
-    struct typer *typer = &run->typers[worker];
-    const size_t first = task * ITEMS_PER_TASK;
-    for (size_t i = first; i < run->wave.count && i < first + ITEMS_PER_TASK; i++) {
-        prefetch_item(run, i);
-        typer_follow_item(typer, &run->wave.data[i]);
-    }
-    typer_flush(typer);
-    return typer->no_memory ? &error_no_memory : NULL;
-}
-
-/* By object: so the dump is read, and its targets are looked up, in the order of addresses rather
- * than here and there. Radix sort, 11 bits at a time. */
-static bool sort_items(item_vector *items, item_vector *scratch)
-{
-    enum { BITS = 11, BUCKETS = 1 << BITS };
-    uint32_t most = 0;
-    for (size_t i = 0; i < items->count; i++)
-        most |= items->data[i].object;
-    while (scratch->capacity < items->count)
-        if (!vector_grow((void **)&scratch->data, &scratch->capacity, items->count,
-                         sizeof(*scratch->data)))
-            return false;
-    for (unsigned shift = 0; shift < 32 && most >> shift != 0; shift += BITS) {
-        size_t starts[BUCKETS + 1] = {0};
-        for (size_t i = 0; i < items->count; i++)
-            starts[(items->data[i].object >> shift & (BUCKETS - 1)) + 1]++;
-        for (size_t i = 0; i < BUCKETS; i++)
-            starts[i + 1] += starts[i];
-        for (size_t i = 0; i < items->count; i++)
-            scratch->data[starts[items->data[i].object >> shift & (BUCKETS - 1)]++] =
-                items->data[i];
-        scratch->count = items->count;
-        const item_vector sorted = *scratch;
-        *scratch = *items;
-        *items = sorted;
-    }
-    return true;
-}
-
-/* Follows what is new in the heap until nothing is; few items are not worth a second thread. */
-static struct g2h_error *follow_objects(struct run *run)
-{
-    struct typing *typing = run->typing;
-    struct typer *alone = &run->typers[0];
-    for (;;) {
-        for (unsigned i = 1; i < typing->threads; i++) {
-            item_vector *items = &run->typers[i].items;
-            for (size_t j = 0; j < items->count; j++)
-                if (!vector_push(&alone->items, items->data[j]))
-                    return &error_no_memory;
-            items->count = 0;
-        }
-        while (alone->items.count > 0 && alone->items.count < ALONE) {
-            struct item item = alone->items.data[--alone->items.count];
-            typer_follow_item(alone, &item);
-            if (alone->items.count == 0)
-                typer_flush(alone);
-            if (alone->no_memory)
-                return &error_no_memory;
-        }
-        if (alone->items.count == 0)
-            return NULL;
-        if (!sort_items(&alone->items, &run->wave))
-            return &error_no_memory;
-        item_vector empty = run->wave;
-        run->wave = alone->items;
-        alone->items = empty;
-        alone->items.count = 0;
-        struct g2h_error *error =
-            workers_run(typing->threads, (run->wave.count + ITEMS_PER_TASK - 1) / ITEMS_PER_TASK,
-                        follow_task, run);
-        if (error)
-            return error;
-    }
-}
-
-/* And what that has found outside of the heap, until nothing is new there either. */
-static struct g2h_error *follow_all(struct run *run)
-{
-    struct typing *typing = run->typing;
-    struct typer *alone = &run->typers[0];
-    for (;;) {
-        struct g2h_error *error = follow_objects(run);
-        if (error)
-            return error;
-        for (unsigned i = 0; i < typing->threads; i++)
-            if (!typer_take_outside(alone, &run->typers[i]))
-                return &error_no_memory;
-        if (typing->outside.pointers.count == 0)
-            return NULL;
-        typer_sort_outside(typing);
-        typer_follow_outside(alone);
-        typer_flush(alone);
-        if (alone->no_memory)
-            return &error_no_memory;
-    }
-}
-
 /* ---- sources ---- */
 
 /* The end of the objects of a task that begins with first. */
@@ -265,8 +147,8 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 {
     struct run *run = context;
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK;
-    typer_seed_headers(&run->typers[worker], first, task_end(run->typing, first));
-    return run->typers[worker].no_memory ? &error_no_memory : NULL;
+    typer_seed_headers(&run->waves.typers[worker], first, task_end(run->typing, first));
+    return run->waves.typers[worker].no_memory ? &error_no_memory : NULL;
 }
 
 /* Whether an object was without any type before the sweep began: claims of the sweep do not count.
@@ -283,7 +165,7 @@ static bool is_sweepable(const struct typing *typing, uint32_t object)
 static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
-    struct typer *typer = &run->typers[worker];
+    struct typer *typer = &run->waves.typers[worker];
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_sweepable(run->typing, object))
@@ -304,7 +186,7 @@ static bool is_unknown(const struct typing *typing, uint32_t object)
 static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
-    struct typer *typer = &run->typers[worker];
+    struct typer *typer = &run->waves.typers[worker];
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
         if (is_unknown(run->typing, object) &&
@@ -316,8 +198,7 @@ static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
 static struct g2h_error *each_object(struct run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
-    return workers_run(run->typing->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK,
-                       task, run);
+    return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
 }
 
 static struct g2h_error *guess(struct run *run)
@@ -332,7 +213,7 @@ static struct g2h_error *guess(struct run *run)
         map_deinit(&run->memories[i]);
     free(run->memories);
     guesses_deinit(&run->guesses);
-    return error ? error : follow_all(run);
+    return error ? error : waves_follow(&run->waves);
 }
 
 /* Strings lead no further, so those of all objects are followed at last, by what was found to be
@@ -341,7 +222,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
     struct typing *typing = run->typing;
-    struct typer *typer = &run->typers[worker];
+    struct typer *typer = &run->waves.typers[worker];
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     typer->texts_only = true;
     for (uint32_t object = first; object < end; object++) {
@@ -349,7 +230,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
         if (!object_has_pointers(typing->heap, object))
             continue;
         if (typing->claims[object] != 0)
-            typer_follow_item(typer, &(struct item){object, UINT32_MAX});
+            typer_follow_item(typer, &(struct item){object, ITEM_START});
         if (!typing_is_parted(typing, object))
             continue;
         const struct shard *shard = shard_of(typing, object);
@@ -365,20 +246,20 @@ static struct g2h_error *find_types(struct run *run)
 {
     struct g2h_error *error = each_object(run, headers_task);
     if (!error) {
-        typing_seed_roots(&run->typers[0]);
-        typing_seed_reflected(&run->typers[0]);
-        typing_seed_itab_tables(&run->typers[0]);
-        error = run->typers[0].no_memory ? &error_no_memory : NULL;
+        typing_seed_roots(&run->waves.typers[0]);
+        typing_seed_reflected(&run->waves.typers[0]);
+        typing_seed_itab_tables(&run->waves.typers[0]);
+        error = run->waves.typers[0].no_memory ? &error_no_memory : NULL;
     }
     if (!error)
-        error = follow_all(run);
+        error = waves_follow(&run->waves);
     if (!error)
         error = each_object(run, sweep_task);
     if (!error)
-        error = follow_all(run);
+        error = waves_follow(&run->waves);
     if (!error) {
-        typing_gather_cleanups(&run->typers[0]);
-        error = run->typers[0].no_memory ? &error_no_memory : follow_all(run);
+        typing_gather_cleanups(&run->waves.typers[0]);
+        error = run->waves.typers[0].no_memory ? &error_no_memory : waves_follow(&run->waves);
     }
     if (!error)
         error = guess(run);
@@ -497,21 +378,12 @@ static struct g2h_error *run_all(struct typing *typing)
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
     typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
     typing->parted = calloc((size_t)objects / 64 + 1, sizeof(*typing->parted));
-    run.typers = calloc(typing->threads, sizeof(*run.typers));
-    if (!typing->claims || !typing->texts || !typing->parted || !run.typers)
-        error = &error_no_memory;
-    for (unsigned i = 0; i < typing->threads && !error; i++) {
-        run.typers[i].typing = typing;
-    }
+    if (!typing->claims || !typing->texts || !typing->parted)
+        return &error_no_memory;
+    error = waves_init(&run.waves, typing);
     if (!error)
         error = find_types(&run);
-    for (unsigned i = 0; i < typing->threads && run.typers; i++) {
-        free(run.typers[i].items.data);
-        free(run.typers[i].outside.data);
-        map_deinit(&run.typers[i].outside_known);
-    }
-    free(run.typers);
-    free(run.wave.data);
+    waves_deinit(&run.waves);
     memory_give_back();
     return error;
 }
@@ -528,8 +400,6 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->exe = exe;
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
-    for (size_t i = 0; i < SHARDS; i++)
-        pthread_mutex_init(&typing->shards[i].mutex, NULL);
     struct g2h_error *error = run_all(typing);
     if (error) {
         typing_destroy(typing);
@@ -556,7 +426,6 @@ void typing_destroy(struct typing *typing)
     if (!typing)
         return;
     for (size_t i = 0; i < SHARDS; i++) {
-        pthread_mutex_destroy(&typing->shards[i].mutex);
         map_deinit(&typing->shards[i].first);
         free(typing->shards[i].regions.data);
         shard_forget(&typing->shards[i]);

@@ -6,12 +6,11 @@
  * propose more (follow.c), and a proposal is believed only where the type has its pointers exactly
  * where the dump's field list has them (propose.c). All that are believed are kept until no new one
  * comes; then a judge picks one of each object's (judge.c). So the result does not depend on the
- * order in which objects were visited, nor on the number of threads.
+ * order in which objects were visited, nor, for what depends on it waits for its turn (waves.c), on
+ * the number of threads.
  */
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H
-
-#include <pthread.h>
 
 #include <go2heapsnapshot/graph.h>
 
@@ -47,6 +46,9 @@ enum {
     CLAIM_TYPE = (1 << 26) - 1, /* its number + 1 */
 };
 
+/* While types are found: other threads may not have seen it. */
+#define CLAIM_FRESH (1u << 31)
+
 /* A claim on a part of an object, or another one on its start. */
 struct region {
     uint64_t offset; /* in the slot */
@@ -67,8 +69,8 @@ enum { SHARDS = 64 };
 
 struct field_index;
 
+/* While threads run, a shard does not change, or it is the only thread's that asks for it. */
 struct shard {
-    pthread_mutex_t mutex;
     struct map first;    /* object → region */
     struct map known;    /* hash of what a claim says → region, REGION_REFUSED */
     struct map leafless; /* object → region without pointers in it: only one is kept */

@@ -41,8 +41,6 @@ static void load(void)
     typing.types = &types;
     typing.threads = 1;
     assert_no_error(plans_init(&typing.plans, &types));
-    for (size_t i = 0; i < SHARDS; i++)
-        pthread_mutex_init(&typing.shards[i].mutex, NULL);
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
     typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));

@@ -1,0 +1,482 @@
+/*
+ * waves: following claims on several threads, with a result that does not depend on them.
+ *
+ * What is new is followed in waves, and a wave in rounds, each on all threads. A round does at once
+ * what is the same in any order: the first claim on an object's start, what says the same again,
+ * what is known from before. All else waits until the round is over: parts of objects, other claims
+ * on a start, and looks at fields of large objects, all of which end at some number. Then it is
+ * proposed object by object, sorted, by one thread for each shard of them. So is what was first: a
+ * claim of the round is taken back if others have waited for it.
+ *
+ * Few items are not worth a second thread: one follows them, and what these lead to, without
+ * rounds, in the order in which it finds them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "typing/typer.h"
+
+/* Items of a task, and so few that one thread follows them. */
+enum { ITEMS_PER_TASK = 1 << 8, TASKS_OF_ROUND = 64, ALONE = 8 * ITEMS_PER_TASK };
+
+/* Bytes of values that are followed in a round, of each of whose words a reference may have to
+ * wait; and a part of the dump. */
+enum { ROUND_BYTES = 1 << 24, ROUND_PART = 16 };
+
+/* References that one thread sees to alone. */
+enum { WAITING_ALONE = 1 << 10 };
+
+struct g2h_error *waves_init(struct waves *waves, struct typing *typing)
+{
+    *waves = (struct waves){.typing = typing};
+    waves->typers = calloc(typing->threads, sizeof(*waves->typers));
+    if (!waves->typers)
+        return &error_no_memory;
+    for (unsigned i = 0; i < typing->threads; i++)
+        waves->typers[i].typing = typing;
+    return NULL;
+}
+
+void waves_deinit(struct waves *waves)
+{
+    for (unsigned i = 0; waves->typers && i < waves->typing->threads; i++) {
+        struct typer *typer = &waves->typers[i];
+        free(typer->items.data);
+        free(typer->fresh.data);
+        for (size_t j = 0; j < SHARDS; j++)
+            free(typer->waiting[j].data);
+        free(typer->outside.data);
+        map_deinit(&typer->outside_known);
+    }
+    free(waves->typers);
+    free(waves->wave.data);
+}
+
+/* ---- what waits ---- */
+
+bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
+                 const struct reference *reference)
+{
+    if (!typer->shared)
+        return false;
+    const struct waiting waiting = {.offset = offset,
+                                    .count = reference->count,
+                                    .object = object,
+                                    .type = reference->type & CLAIM_TYPE,
+                                    .source = reference->source & 7u,
+                                    .is_array = reference->form == REFERENCE_ARRAY};
+    if (!vector_push(&typer->waiting[shard_of(typer->typing, object) - typer->typing->shards],
+                     waiting))
+        typer->no_memory = true;
+    return true;
+}
+
+/* In which order what waits is proposed: that of an object is. */
+static int compare_details(const struct typing *typing, const struct waiting *one,
+                           const struct waiting *other)
+{
+    const uint64_t size = type_of(typing, one->type)->size,
+                   other_size = type_of(typing, other->type)->size;
+    if (size != other_size)
+        return size > other_size ? -1 : 1; /* the outer one: it has the others */
+    if (one->type != other->type)
+        return one->type < other->type ? -1 : 1;
+    if (one->is_array != other->is_array)
+        return one->is_array ? -1 : 1;
+    if (one->is_claim != other->is_claim)
+        return one->is_claim ? -1 : 1;
+    if (one->count != other->count)
+        return one->count > other->count ? -1 : 1;
+    return one->source < other->source ? -1 : one->source > other->source;
+}
+
+static inline bool is_earlier(const struct typing *typing, const struct waiting *one,
+                              const struct waiting *other)
+{
+    if (one->object != other->object)
+        return one->object < other->object;
+    if (one->offset != other->offset)
+        return one->offset < other->offset;
+    return compare_details(typing, one, other) < 0;
+}
+
+typedef VECTOR(struct waiting) waiting_vector;
+
+/* Takes back the claim of the round on an object's start, for those who wait to be as early. */
+static bool take_back(struct typing *typing, uint32_t object, waiting_vector *all)
+{
+    uint32_t *claim = &typing->claims[object];
+    if ((*claim & CLAIM_FRESH) == 0)
+        return true;
+    const struct waiting waiting = {
+        .offset = object_base(typing->heap, object),
+        .object = object,
+        .type = ((*claim & CLAIM_TYPE) - 1) & CLAIM_TYPE,
+        .source = (*claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT & 7,
+        .is_array = (*claim & CLAIM_ARRAY) != 0,
+        .is_claim = true,
+        .is_exact = (*claim & CLAIM_EXACT) != 0,
+    };
+    *claim = 0;
+    return vector_push(all, waiting);
+}
+
+/* Runs of so many are sorted by insertion, then merged. */
+enum { RUN = 8 };
+
+static void sort_run(const struct typing *typing, struct waiting *run, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct waiting waiting = run[i];
+        size_t at = i;
+        for (; at > 0 && is_earlier(typing, &waiting, &run[at - 1]); at--)
+            run[at] = run[at - 1];
+        run[at] = waiting;
+    }
+}
+
+static bool sort_waiting(const struct typing *typing, waiting_vector *all)
+{
+    const size_t count = all->count;
+    struct waiting *from = all->data, *to = NULL;
+    for (size_t i = 0; i < count; i += RUN)
+        sort_run(typing, from + i, count - i < RUN ? count - i : RUN);
+    if (count > RUN && !(to = malloc(count * sizeof(*to))))
+        return false;
+    for (size_t size = RUN; size < count; size *= 2) {
+        for (size_t i = 0; i < count; i += 2 * size) {
+            size_t one = i, other = i + size < count ? i + size : count, at = i;
+            const size_t middle = other, end = count - other < size ? count : other + size;
+            while (one < middle && other < end)
+                to[at++] =
+                    is_earlier(typing, &from[other], &from[one]) ? from[other++] : from[one++];
+            memcpy(to + at, from + one, (middle - one) * sizeof(*to));
+            memcpy(to + at + (middle - one), from + other, (end - other) * sizeof(*to));
+        }
+        struct waiting *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    free(to);
+    all->data = from;
+    if (count > RUN)
+        all->capacity = count;
+    return true;
+}
+
+/* Gathers all that waits for the objects of a shard. */
+static bool gather(struct waves *waves, size_t shard, waiting_vector *all)
+{
+    for (unsigned i = 0; i < waves->typing->threads; i++) {
+        struct typer *typer = &waves->typers[i];
+        for (size_t j = 0; j < typer->waiting[shard].count; j++) {
+            const struct waiting *waiting = &typer->waiting[shard].data[j];
+            if (!vector_push(all, *waiting) || !take_back(waves->typing, waiting->object, all))
+                return false;
+        }
+        typer->waiting[shard].count = 0;
+    }
+    return sort_waiting(waves->typing, all);
+}
+
+static struct g2h_error *settle_shard(void *context, size_t task, unsigned worker)
+{
+    struct waves *waves = context;
+    struct typer *typer = &waves->typers[worker];
+    waiting_vector all = {0};
+    if (!gather(waves, task, &all))
+        typer->no_memory = true;
+    for (size_t i = 0; i < all.count && !typer->no_memory; i++) {
+        const struct waiting *waiting = &all.data[i];
+        const struct reference reference = {.count = waiting->count,
+                                            .type = waiting->type,
+                                            .target = waiting->object,
+                                            .source = waiting->source,
+                                            .form = waiting->is_array ? REFERENCE_ARRAY
+                                                                      : REFERENCE_VALUE};
+        if (waiting->is_claim) {
+            typer_claim_again(typer, waiting);
+            /* As one that leads on may have been first. */
+            if (!vector_push(&typer->items, ((struct item){waiting->object, ITEM_START})))
+                typer->no_memory = true;
+        } else
+            typer_propose(typer, waiting->object, waiting->offset, &reference);
+    }
+    free(all.data);
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
+static bool reserve(item_vector *items, size_t more)
+{
+    while (items->capacity - items->count < more || !items->data)
+        if (!vector_grow((void **)&items->data, &items->capacity, items->count + more,
+                         sizeof(*items->data)))
+            return false;
+    return true;
+}
+
+/* What a thread has claimed is no longer fresh where it leads nowhere; else it is until its turn
+ * comes to be followed. */
+static void forget_fresh(struct waves *waves, struct typer *typer)
+{
+    for (size_t i = 0; i < typer->fresh.count; i++)
+        waves->typing->claims[typer->fresh.data[i]] &= ~CLAIM_FRESH;
+    typer->fresh.count = 0;
+}
+
+static bool take_items(struct waves *waves, struct typer *typer)
+{
+    item_vector *items = &waves->typers[0].items;
+    if (!reserve(items, typer->items.count))
+        return false;
+    for (size_t i = 0; i < typer->items.count; i++)
+        items->data[items->count++] = typer->items.data[i];
+    typer->items.count = 0;
+    return true;
+}
+
+static struct g2h_error *settle(struct waves *waves)
+{
+    const unsigned threads = waves->typing->threads;
+    size_t waiting = 0;
+    for (unsigned i = 0; i < threads; i++)
+        for (size_t j = 0; j < SHARDS; j++)
+            waiting += waves->typers[i].waiting[j].count;
+    struct g2h_error *error = NULL;
+    if (waiting > 0)
+        error = workers_run(waiting < WAITING_ALONE ? 1 : threads, SHARDS, settle_shard, waves);
+    for (unsigned i = 0; i < threads && !error; i++) {
+        forget_fresh(waves, &waves->typers[i]);
+        if (i > 0 && !take_items(waves, &waves->typers[i]))
+            error = &error_no_memory;
+    }
+    return error;
+}
+
+static struct g2h_error *run_round(struct waves *waves, size_t tasks, workers_task *run,
+                                   void *context)
+{
+    const unsigned threads = waves->typing->threads;
+    for (unsigned i = 0; i < threads; i++)
+        waves->typers[i].shared = CLAIM_FRESH;
+    struct g2h_error *error = workers_run(threads, tasks, run, context);
+    for (unsigned i = 0; i < threads; i++)
+        waves->typers[i].shared = 0;
+    return error ? error : settle(waves);
+}
+
+struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run, void *context)
+{
+    const item_vector *items = &waves->typers[0].items;
+    struct g2h_error *error = run_round(waves, tasks, run, context);
+    for (size_t i = 0; i < items->count; i++)
+        waves->typing->claims[items->data[i].object] &= ~CLAIM_FRESH;
+    return error;
+}
+
+/* ---- rounds ---- */
+
+struct round {
+    struct waves *waves;
+    size_t first, end; /* in the wave */
+    size_t per_task;
+};
+
+/* Where the memory of an item is: on its way, once it is known. */
+static void prefetch_item(const struct waves *waves, size_t i)
+{
+    const struct g2h_heap *heap = waves->typing->heap;
+    enum { FAR = 16, NEAR = 8 };
+    if (i + FAR >= waves->wave.count)
+        return;
+    __builtin_prefetch(&heap->objects[waves->wave.data[i + FAR].object]);
+    const uint8_t *record =
+        heap->input->data + heap_offset(heap, waves->wave.data[i + NEAR].object);
+    __builtin_prefetch(record);
+    __builtin_prefetch(record + 64);
+}
+
+static struct g2h_error *follow_task(void *context, size_t task, unsigned worker)
+{
+    const struct round *round = context;
+    struct waves *waves = round->waves;
+    struct typer *typer = &waves->typers[worker];
+    const size_t first = round->first + task * round->per_task;
+    for (size_t i = first; i < round->end && i < first + round->per_task; i++) {
+        prefetch_item(waves, i);
+        typer_follow_item(typer, &waves->wave.data[i]);
+    }
+    typer_flush(typer);
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
+/* The bytes that an item's values have. */
+static uint64_t item_bytes(const struct typing *typing, const struct item *item)
+{
+    const uint64_t size = heap_object_size(typing->heap, item->object);
+    if (item->region == ITEM_START)
+        return size;
+    const struct shard *shard = &typing->shards[map_hash(item->object) % SHARDS];
+    const struct region *region = &shard->regions.data[item->region];
+    const uint64_t value = type_of(typing, region->type)->size,
+                   count = !region->is_array ? 1 : region->count;
+    return count == 0 || value > size / count ? size : count * value;
+}
+
+/* One after the other, each with what follows from it. */
+static struct g2h_error *follow_alone(struct typer *alone, const struct item *item)
+{
+    typer_follow_item(alone, item);
+    typer_flush(alone);
+    return alone->no_memory ? &error_no_memory : NULL;
+}
+
+/* Follows a wave. So that no more waits than there is memory for, its rounds are bounded, and what
+ * is larger is followed alone. */
+static struct g2h_error *follow_wave(struct waves *waves)
+{
+    const uint64_t most = ROUND_BYTES + waves->typing->heap->input->size / ROUND_PART;
+    const item_vector *wave = &waves->wave;
+    struct round round = {.waves = waves};
+    struct g2h_error *error = NULL;
+    while (round.first < wave->count && !error) {
+        uint64_t bytes = item_bytes(waves->typing, &wave->data[round.first]);
+        round.end = round.first + 1;
+        while (round.end < wave->count &&
+               (bytes += item_bytes(waves->typing, &wave->data[round.end])) <= most)
+            round.end++;
+        const size_t items = round.end - round.first;
+        round.per_task = items / TASKS_OF_ROUND + 1;
+        if (round.per_task > ITEMS_PER_TASK)
+            round.per_task = ITEMS_PER_TASK;
+        if (items == 1)
+            error = follow_alone(&waves->typers[0], &wave->data[round.first]);
+        else
+            error = run_round(waves, (items + round.per_task - 1) / round.per_task, follow_task,
+                              &round);
+        round.first = round.end;
+    }
+    return error;
+}
+
+/* ---- waves ---- */
+
+/* The claim on the start first. */
+static bool is_before(const struct item *one, const struct item *other)
+{
+    return one->region + 1 < other->region + 1;
+}
+
+/* Puts one of the object of the one before it into its place; false where it is there. */
+static bool insert_item(struct item *data, size_t count, struct item item)
+{
+    size_t at = count;
+    while (at > 0 && data[at - 1].object == item.object && is_before(&item, &data[at - 1]))
+        at--;
+    if (at > 0 && data[at - 1].object == item.object && data[at - 1].region == item.region)
+        return false;
+    memmove(&data[at + 1], &data[at], (count - at) * sizeof(*data));
+    data[at] = item;
+    return true;
+}
+
+/* Those of an object are few, or in order, and seldom twice the same. What comes to be followed is
+ * no longer fresh. */
+static void order_regions(struct typing *typing, item_vector *items)
+{
+    struct item *data = items->data;
+    uint32_t *claims = typing->claims;
+    size_t kept = 0;
+    for (const struct item *item = data, *end = data + items->count; item < end; item++) {
+        claims[item->object] &= ~CLAIM_FRESH;
+        if (kept == 0 || data[kept - 1].object != item->object)
+            data[kept++] = *item;
+        else
+            kept += insert_item(data, kept, *item);
+    }
+    items->count = kept;
+}
+
+/* By object: so the dump is read, and its targets are looked up, in the order of addresses rather
+ * than here and there. Radix sort, 11 bits at a time; few are put in their places. */
+static bool sort_items(struct typing *typing, item_vector *items, item_vector *scratch)
+{
+    enum { BITS = 11, BUCKETS = 1 << BITS, DIGITS = 3, FEW = 64 };
+    const uint32_t last = typing->heap->object_count - 1;
+    uint32_t starts[DIGITS][BUCKETS] = {0};
+    scratch->count = 0;
+    if (!reserve(scratch, items->count))
+        return false;
+    for (size_t i = 0; i < items->count; i++)
+        for (unsigned digit = 0; digit < DIGITS; digit++)
+            starts[digit][items->data[i].object >> digit * BITS & (BUCKETS - 1)]++;
+    for (unsigned digit = 0; digit < DIGITS && last >> digit * BITS != 0; digit++) {
+        const struct item *from = items->data, *end = from + items->count;
+        struct item *to = scratch->data;
+        uint32_t *start = starts[digit], sum = 0;
+        for (size_t i = 0; i < BUCKETS; i++) {
+            const uint32_t count = start[i];
+            start[i] = sum;
+            sum += count;
+        }
+        for (; from < end; from++)
+            to[start[from->object >> digit * BITS & (BUCKETS - 1)]++] = *from;
+        scratch->count = items->count;
+        const item_vector sorted = *scratch;
+        *scratch = *items;
+        *items = sorted;
+    }
+    order_regions(typing, items);
+    return true;
+}
+
+/* Follows what is new in the heap until nothing is. */
+static struct g2h_error *follow_objects(struct waves *waves)
+{
+    struct typer *alone = &waves->typers[0];
+    struct g2h_error *error = NULL;
+    while (alone->items.count > 0 && !error) {
+        if (!sort_items(waves->typing, &alone->items, &waves->wave))
+            return &error_no_memory;
+        if (alone->items.count >= ALONE) {
+            const item_vector empty = waves->wave;
+            waves->wave = alone->items;
+            alone->items = empty;
+            alone->items.count = 0;
+            error = follow_wave(waves);
+            continue;
+        }
+        while (alone->items.count > 0 && alone->items.count < ALONE && !error) {
+            const struct item item = alone->items.data[--alone->items.count];
+            typer_follow_item(alone, &item);
+            if (alone->items.count == 0)
+                typer_flush(alone);
+            if (alone->no_memory)
+                error = &error_no_memory;
+        }
+        typer_flush(alone); /* before others propose at the same time */
+    }
+    return error;
+}
+
+/* And what that has found outside of the heap, until nothing is new there either. */
+struct g2h_error *waves_follow(struct waves *waves)
+{
+    struct typing *typing = waves->typing;
+    struct typer *alone = &waves->typers[0];
+    for (;;) {
+        struct g2h_error *error = follow_objects(waves);
+        if (error)
+            return error;
+        for (unsigned i = 0; i < typing->threads; i++)
+            if (!typer_take_outside(alone, &waves->typers[i]))
+                return &error_no_memory;
+        if (typing->outside.pointers.count == 0)
+            return NULL;
+        typer_sort_outside(typing);
+        typer_follow_outside(alone);
+        typer_flush(alone);
+        if (alone->no_memory)
+            return &error_no_memory;
+    }
+}

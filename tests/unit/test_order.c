@@ -1,0 +1,306 @@
+/*
+ * Covers typing/waves: what objects are said to be does not depend on the threads. In place of
+ * threads, workers of its own run the tasks one after the other, in an order and for workers that
+ * change with a seed; and a dump of which too much is claimed for all of it to be looked at.
+ */
+#define workers_run workers_run_by_threads
+#include "base/workers.c" /* so that the library's are left out */
+#undef workers_run
+
+#include "dump_builder.h"
+#include "type_builder.h"
+
+#include "graph/graph.h"
+#include "typing/typer.h"
+
+enum { HEAP = 0x100000, THREADS = 8 };
+
+static uint64_t order; /* 0: as threads do it */
+
+struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
+{
+    size_t *list = malloc((tasks + 1) * sizeof(*list));
+    struct g2h_error *error = NULL;
+    if (order == 0) {
+        free(list);
+        return workers_run_by_threads(threads, tasks, run, context);
+    }
+    assert_non_null(list);
+    for (size_t i = 0; i < tasks; i++)
+        list[i] = i;
+    for (size_t i = tasks; i > 1; i--) {
+        const size_t other = unit_random(&order) % i, task = list[i - 1];
+        list[i - 1] = list[other];
+        list[other] = task;
+    }
+    for (size_t i = 0; i < tasks && !error; i++)
+        error = run(context, list[i], (unsigned)(unit_random(&order) % threads));
+    free(list);
+    return error;
+}
+
+static struct dump dump;
+static struct types types;
+static uint64_t dice;
+
+static uint64_t up_to(uint64_t most)
+{
+    return unit_random(&dice) % (most + 1);
+}
+
+/* Where the types begin that the heap's first object has an array of pointers to, and how many. */
+static uint32_t root, roots;
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return map_hash(hash + value);
+}
+
+/* All that typing says of the dump's objects. */
+static uint64_t type_all(unsigned threads, uint64_t seed)
+{
+    struct typing *typing = calloc(1, sizeof(*typing));
+    struct waves waves;
+    uint64_t hash = 0;
+    assert_non_null(typing);
+    typing->heap = dump.heap;
+    typing->types = &types;
+    typing->targets = &dump.graph->targets;
+    typing->threads = threads;
+    typing->claims = calloc(dump.heap->object_count + 1, sizeof(*typing->claims));
+    typing->texts = calloc(dump.heap->object_count + 1, sizeof(*typing->texts));
+    typing->parted = calloc(dump.heap->object_count / 64 + 1, sizeof(*typing->parted));
+    assert_true(typing->claims && typing->texts && typing->parted);
+    assert_no_error(plans_init(&typing->plans, &types));
+    assert_no_error(waves_init(&waves, typing));
+    order = seed;
+    for (uint32_t i = 0; i < roots; i++)
+        typer_propose(&waves.typers[0], i, 0,
+                      &(struct reference){.type = root + i % (roots > 1 ? roots : 1),
+                                          .source = SOURCE_RUNTIME,
+                                          .form = REFERENCE_ARRAY});
+    assert_no_error(waves_follow(&waves));
+    assert_no_error(typing_judge(typing));
+    for (uint32_t i = 0; i < dump.heap->object_count; i++) {
+        const struct shard *shard = shard_of(typing, i);
+        assert_int_equal(typing->claims[i] & CLAIM_FRESH, 0);
+        hash = mix(hash, typing->claims[i]);
+        for (uint32_t j = map_get(&shard->first, i); j != MAP_NONE;
+             j = shard->regions.data[j].next) {
+            const struct region *region = &shard->regions.data[j];
+            hash = mix(mix(mix(hash, region->offset), region->count), region->type);
+            hash = mix(hash, region->source | region->is_array << 8 | region->is_exact << 9);
+        }
+    }
+    order = 0;
+    waves_deinit(&waves);
+    for (size_t i = 0; i < SHARDS; i++) {
+        map_deinit(&typing->shards[i].first);
+        free(typing->shards[i].regions.data);
+        shard_forget(&typing->shards[i]);
+    }
+    plans_deinit(&typing->plans);
+    free(typing->claims);
+    free(typing->texts);
+    free(typing->parted);
+    free(typing);
+    return hash;
+}
+
+static void same_in_any_order(void)
+{
+    dump_eof(&dump);
+    dump_graph(&dump, 1);
+    const uint64_t wanted = type_all(1, 0);
+    assert_int_equal(type_all(THREADS, 0), wanted);
+    for (uint64_t seed = 1; seed <= 4; seed++)
+        assert_int_equal(type_all(THREADS, seed), wanted);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    dice = 0x9e3779b97f4a7c15u;
+    types_init(&types, 8);
+    dump_start_modern(&dump, "go1.19");
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    dump_deinit(&dump);
+    types_deinit(&types);
+    return 0;
+}
+
+/*
+ * 30 types of one to five *int; holders with a pointer of each, all to somewhere in one array of
+ * *int: more parts than an object may have, and more looks at its fields.
+ */
+static void too_much_is_the_same(void **state)
+{
+    enum { TYPES = 30, HOLDERS = 4000, WORDS = 4000 };
+    const uint64_t list = HEAP, array = list + HOLDERS * 8, holders = array + WORDS * 8 + 8192;
+    (void)state;
+    const uint32_t number = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE),
+                   to_number = type_pointer(&types, "*int", number);
+    uint32_t pointers[TYPES];
+    for (uint64_t i = 0; i < TYPES; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "main.T%u", (unsigned)i);
+        const uint32_t type = type_struct(&types, name, (i % 5 + 1) * 8);
+        for (uint64_t j = 0; j <= i % 5; j++)
+            type_field(&types, "f", to_number, j * 8);
+        snprintf(name, sizeof(name), "*main.T%u", (unsigned)i);
+        pointers[i] = type_pointer(&types, name, type);
+    }
+    const uint32_t holder = type_struct(&types, "main.Holder", TYPES * 8);
+    for (uint64_t i = 0; i < TYPES; i++)
+        type_field(&types, "p", pointers[i], i * 8);
+    root = type_pointer(&types, "*main.Holder", holder);
+    roots = 1;
+
+    uint64_t *words = calloc(HOLDERS, sizeof(*words));
+    assert_non_null(words);
+    for (uint64_t i = 0; i < HOLDERS; i++)
+        words[i] = holders + i * TYPES * 8;
+    dump_object(&dump, list, HOLDERS * 8, HOLDERS, words);
+    memset(words, 0, HOLDERS * sizeof(*words));
+    dump_object(&dump, array, WORDS * 8, WORDS, words);
+    for (uint64_t i = 0; i < HOLDERS; i++) {
+        for (uint64_t j = 0; j < TYPES; j++)
+            words[j] = array + up_to(WORDS - 6) * 8;
+        dump_object(&dump, holders + i * TYPES * 8, TYPES * 8, TYPES, words);
+    }
+    free(words);
+    same_in_any_order();
+}
+
+/* ---- at random ---- */
+
+enum { KINDS = 24, MOST_OBJECTS = 6000, LISTS = 16, LIST_WORDS = 512 };
+
+/* Structs that have much in common, pointers to each and slices of each. */
+static uint32_t add_types(void)
+{
+    const uint32_t number = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE),
+                   first = (uint32_t)types.list.count;
+    char name[24];
+    for (uint32_t i = 0; i < KINDS; i++) {
+        const uint64_t words = 1 + up_to(9);
+        uint64_t at = 0;
+        snprintf(name, sizeof(name), "main.T%u", i);
+        type_struct(&types, name, words * 8);
+        while (at < words) {
+            const uint32_t other = (uint32_t)up_to(KINDS - 1);
+            const uint64_t kind = up_to(9);
+            const struct type *part = i > 0 ? &types.list.data[first + other % i] : NULL;
+            if (kind < 2 && part && part->size <= (words - at) * 8) {
+                type_field(&types, "part", first + other % i, at * 8);
+                at += part->size / 8;
+            } else if (kind == 2 && words - at >= 3) {
+                type_field(&types, "list", first + 2 * KINDS + other, at * 8);
+                at += 3;
+            } else if (kind == 3) {
+                type_field(&types, "n", number, at++ * 8);
+            } else {
+                type_field(&types, "p", first + KINDS + other, at++ * 8);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < KINDS; i++) {
+        snprintf(name, sizeof(name), "*main.T%u", i);
+        type_pointer(&types, name, first + i);
+    }
+    for (uint32_t i = 0; i < KINDS; i++) {
+        snprintf(name, sizeof(name), "[]main.T%u", i);
+        type_add(&types, name, TYPE_SLICE, 24, first + i);
+    }
+    return first;
+}
+
+/* An object of a value or several, and what is listed of it. */
+struct random_object {
+    uint64_t address, size;
+    uint32_t type;
+};
+
+/* Some lists of pointers, and objects that they and others point to: mostly as a type has them, to
+ * the starts and into the midst. Small numbers are all that counts. */
+static void add_heap(uint32_t first)
+{
+    struct random_object *objects = calloc(MOST_OBJECTS, sizeof(*objects));
+    struct plans plans;
+    uint64_t address = HEAP;
+    assert_non_null(objects);
+    assert_no_error(plans_init(&plans, &types));
+    for (size_t i = 0; i < MOST_OBJECTS; i++) {
+        struct random_object *object = &objects[i];
+        object->type = first + (uint32_t)up_to(KINDS - 1);
+        const uint64_t value = types.list.data[object->type].size,
+                       values = up_to(9) > 0 ? 1 + up_to(2) : 1 + up_to(2000);
+        object->size = size_class(value * values);
+        if (object->size == 0)
+            object->size = 32768;
+        if (i < LISTS)
+            object->size = LIST_WORDS * 8;
+        object->address = address;
+        address += object->size;
+    }
+    for (size_t i = 0; i < MOST_OBJECTS; i++) {
+        const struct random_object *object = &objects[i];
+        const struct plan *plan = plan_of(&plans, object->type);
+        uint64_t *words = calloc(object->size / 8, sizeof(*words));
+        struct g2h_field *fields = calloc(object->size / 8 + 1, sizeof(*fields));
+        size_t count = 0;
+        assert_true(words && fields && plan);
+        for (size_t j = 0; j < object->size / 8; j++)
+            words[j] = up_to(3);
+        for (uint64_t at = 0; at < object->size; at += i < LISTS ? 8 : plan->size)
+            for (uint32_t j = 0; j < (i < LISTS ? 1 : plan->word_count); j++) {
+                const uint64_t offset = at + (i < LISTS ? 0 : plan->words[j]);
+                const struct random_object *to = &objects[LISTS + up_to(MOST_OBJECTS - LISTS - 1)];
+                if (offset >= object->size)
+                    break;
+                fields[count++].offset = offset;
+                words[offset / 8] = to->address + (up_to(3) > 0 ? 0 : up_to(to->size / 8 - 1) * 8);
+            }
+        const struct g2h_record record = {
+            .kind = G2H_RECORD_OBJECT,
+            .object = {.address = object->address,
+                       .size = object->size,
+                       .contents = {(const uint8_t *)words, object->size}}};
+        dump_record(&dump, &record, fields, count);
+        free(words);
+        free(fields);
+    }
+    plans_deinit(&plans);
+    free(objects);
+}
+
+static void any_heap_is_the_same(void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        const uint32_t first = add_types();
+        add_heap(first);
+        root = first + KINDS;
+        roots = LISTS;
+        same_in_any_order();
+        if (i < 3) {
+            const uint64_t seed = dice;
+            end(state);
+            start(state);
+            dice = seed;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(too_much_is_the_same, start, end),
+        cmocka_unit_test_setup_teardown(any_heap_is_the_same, start, end),
+    };
+    return UNIT_RUN(tests);
+}
