@@ -251,6 +251,15 @@ static inline struct known_list *find_known(struct known_lists *known, const uin
     return &known->lists[hash >> 55]; /* of 512 */
 }
 
+/* One that is not known. It must end before who reads it again, when the dump has been written to,
+ * gives up. */
+static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
+{
+    return read_fields(reader, size, ret) &&
+           ((uint64_t)(ret->end - ret->at) <= reader_longest_list(size) ||
+            wrong(reader, "a field list is longer than its contents can have"));
+}
+
 /* The field list of an object. */
 static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
                                       struct g2h_fields *ret)
@@ -260,7 +269,7 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
     const size_t left = cursor_left(&reader->cursor);
     reader->list = NULL;
     if (!reader->known || left < 8 || *at == 0)
-        return read_fields(reader, size, ret);
+        return read_new_fields(reader, size, ret);
     struct known_list *list = find_known(reader->known, at, size);
     if (list->object_size == size && list->size <= left && list->list &&
         memcmp(at, list->list, list->size) == 0) {
@@ -269,10 +278,8 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
         *ret = (struct g2h_fields){at, reader->cursor.at, UINT64_MAX, reader->layout->field_kinds};
         return true;
     }
-    if (!read_fields(reader, size, ret))
+    if (!read_new_fields(reader, size, ret))
         return false;
-    if ((uint64_t)(ret->end - ret->at) > reader_longest_list(size))
-        return wrong(reader, "a field list is longer than its contents can have");
     if (ret->end - ret->at <= LONGEST) {
         *list = (struct known_list){at, size, (uint32_t)(ret->end - ret->at), 0};
         reader->list = list;

@@ -224,6 +224,7 @@ static bool end_block(struct naming *naming)
     uint32_t *names = realloc(naming->names.data, (naming->names.count + 1) * sizeof(*names));
     if (!names)
         return false;
+    names[naming->names.count] = ENTRY_NAMES_END;
     naming->graph->entry_names[naming->block] = names;
     naming->names.data = NULL;
     naming->names.count = naming->names.capacity = 0;

@@ -60,6 +60,9 @@ struct part {
 /* In an entry's name. */
 #define ENTRY_ELEMENT ((uint32_t)1 << 31)
 
+/* The end of a block's names of entries: no string has that number. */
+#define ENTRY_NAMES_END (ENTRY_ELEMENT - 1)
+
 struct g2h_graph {
     const struct g2h_heap *heap;
     struct g2h_exe *exe;               /* may be NULL */
@@ -89,7 +92,7 @@ struct g2h_graph {
     /* By block, with typing: of each pointer of a map's entry (struct edge_name, is_entry), in the
      * order of the edges, its string; ENTRY_ELEMENT and the element's index; NAME_NONE where the
      * key has no text. */
-    uint32_t **entry_names;
+    uint32_t **entry_names; /* of each block ended by ENTRY_NAMES_END; NULL: of a block without */
     uint32_t gc_roots;      /* synthetic node */
     uint64_t *live;         /* a bit per object that the roots reach; NULL where they reach all */
     uint32_t weak_element;  /* string: what a weak edge is called that would be an element */

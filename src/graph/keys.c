@@ -179,12 +179,12 @@ static bool append_string(const struct key_reader *key, const uint8_t *at, unsig
     const uint8_t *data;
     if (size == 0)
         data = (const uint8_t *)"";
-    else if (memo && memo->key == at)
+    else if (memo && memo->key == at && memo->size == size)
         data = memo->data;
     else
         data = memory_at(key, heap_word(heap, at), size);
     if (memo)
-        *memo = (struct key_memo){at, data};
+        *memo = (struct key_memo){at, data, size};
     if (!data)
         return false;
     if (key->names->redaction)

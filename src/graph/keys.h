@@ -57,6 +57,7 @@ struct key_reader {
 /* Where a slot's key is, for the other pointers of the slot. */
 struct key_memo {
     const uint8_t *key, *data;
+    uint64_t size; /* of the text; what the word says now may be another one */
 };
 
 /*

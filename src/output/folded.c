@@ -135,7 +135,8 @@ static struct g2h_error *write_pointers(struct edge_writer *writer, uint32_t obj
         const bool is_weak = is_weak_pointer(graph, object, hit);
         struct edge_name name;
         namer_name(&walk.namer, offset, &name);
-        const uint32_t entry = name.is_entry && entry_names ? *(*entry_names)++ : NAME_NONE;
+        const uint32_t entry =
+            name.is_entry && entry_names ? next_entry_name(entry_names) : NAME_NONE;
         const uint32_t number =
             fold_target(writer->fold, writer->seen, writer->source, synthetics + hit, is_weak);
         if (number == FOLD_LEFT_OUT)

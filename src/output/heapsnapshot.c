@@ -207,7 +207,7 @@ static char *write_pointer(const struct g2h_graph *graph, char *at, struct namer
 {
     struct edge_name name;
     namer_name(namer, offset, &name);
-    const uint32_t entry = name.is_entry ? *(*entry_names)++ : NAME_NONE;
+    const uint32_t entry = name.is_entry ? next_entry_name(entry_names) : NAME_NONE;
     const struct edge_label label =
         label_pointer(graph, &name, entry, is_weak_pointer(graph, namer->object, target));
     return write_edge(at, label.type, label.name, (uint32_t)graph->synthetics.count + target);

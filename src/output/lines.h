@@ -66,6 +66,13 @@ static inline char *write_edge(char *at, enum edge_type type, uint32_t name, uin
     return at;
 }
 
+/* The next of a block's names of entries. Whether a pointer is of an entry is read of the dump once
+ * more, which may say so more often if it has been written to. */
+static inline uint32_t next_entry_name(const uint32_t **names)
+{
+    return *names && **names != ENTRY_NAMES_END ? *(*names)++ : NAME_NONE;
+}
+
 /* What an edge is called: a string, or an element's index. */
 struct edge_label {
     enum edge_type type;

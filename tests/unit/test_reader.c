@@ -787,6 +787,33 @@ static void object_of_2_gib(void **state)
     dump_deinit(&tail);
 }
 
+/* Each word is listed once; there is room for some that are listed more often, but not for any
+ * number: who goes through a list again must come to its end. */
+static void long_field_lists(void **state)
+{
+    (void)state;
+    enum { LONGEST = 8 / 4 * 11 + 64 };
+    struct dump dump;
+    for (size_t fields = 0; fields <= LONGEST; fields++) {
+        dump_start(&dump, DUMP_1_7, 8, false);
+        dump_tag(&dump, G2H_RECORD_OBJECT);
+        dump_uvarints(&dump, WORDS(0xc000000000, 8));
+        dump_bytes(&dump, "01234567", 8);
+        for (size_t i = 0; i < fields; i++)
+            dump_uvarints(&dump, WORDS(1, 0));
+        dump_uvarint(&dump, 0);
+        dump_eof(&dump);
+        if (2 * fields + 1 > LONGEST) {
+            expect_damage(&dump, G2H_RECORD_OBJECT, "a field list is longer than");
+            continue;
+        }
+        struct reading reading;
+        assert_no_error(read_second(&reading, &dump));
+        reading_deinit(&reading);
+        dump_deinit(&dump);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest reader[] = {
@@ -799,6 +826,7 @@ int main(void)
         cmocka_unit_test(wrong_values),
         cmocka_unit_test(fields_outside_of_contents),
         cmocka_unit_test(unknown_field_kinds),
+        cmocka_unit_test(long_field_lists),
         cmocka_unit_test(nothing_but_a_header),
         cmocka_unit_test(params_of_every_layout),
         cmocka_unit_test(version_or_experiment),
