@@ -9,27 +9,16 @@ MANDIR   ?= $(PREFIX)/share/man
 BUILD    ?= build
 WERROR   ?=
 
-# DWARF needs libdw of elfutils, 0.171 or later: whether it is there shows a program that is linked with it. `make
-# WITH_LIBDW=` builds without.
-ifeq ($(origin WITH_LIBDW),undefined)
-WITH_LIBDW := $(shell program=$$(mktemp) && \
-    echo 'int v[_ELFUTILS_PREREQ(0, 171) ? 1 : -1]; int main(void) { return dwarf_begin(0, DWARF_C_READ) != 0; }' | \
-    $(CC) $(CPPFLAGS) $(CFLAGS) -include elfutils/libdw.h -include elfutils/version.h -x c - -o "$$program" \
-    $(LDFLAGS) -ldw -lelf 2>/dev/null && echo yes; rm -f "$$program")
-WITHOUT_LIBDW := $(if $(WITH_LIBDW),,Built without libdw of elfutils (libdw-dev, elfutils-devel), which was not found: \
-    DWARF is not read, and variables have no types.)
-endif
-
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(if $(WITH_LIBDW),-DHAVE_LIBDW) $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
-LIBS     := $(if $(WITH_LIBDW),-ldw -lelf) -lz -pthread
+LIBS     := -lz -pthread
 
 ROOMS    := base input dump heap types exe typing graph output
-LIB_SRC  := $(filter-out $(if $(WITH_LIBDW),,src/exe/dwarf%),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
+LIB_SRC  := $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -41,7 +30,6 @@ PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 
 .PHONY: FORCE all libs demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
-	$(if $(WITHOUT_LIBDW),@echo '$(strip $(WITHOUT_LIBDW))')
 
 $(PROGRAM): $(CLI_OBJ) $(STATIC)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -67,12 +55,6 @@ libs:
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-
-# Built anew once libdw has come or gone.
-$(BUILD)/src/exe/debug.o: $(BUILD)/libdw
-$(BUILD)/libdw: FORCE
-	@mkdir -p $(@D)
-	@echo '$(WITH_LIBDW)' | cmp -s - $@ || echo '$(WITH_LIBDW)' > $@
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d)
 

@@ -58,14 +58,10 @@ G2H_PUBLIC size_t g2h_exe_variable_count(const struct g2h_exe *exe);
 
 /* What became of its DWARF. */
 enum g2h_exe_dwarf {
-    G2H_EXE_DWARF_NONE,   /* there is none: stripped, or linked with -w */
-    G2H_EXE_DWARF_UNREAD, /* there is, but the library was built without libdw */
+    G2H_EXE_DWARF_NONE, /* there is none: stripped, or linked with -w */
     G2H_EXE_DWARF_READ,
 };
 G2H_PUBLIC enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe);
-
-/* The version of libdw, which reads DWARF; NULL where the library was built without. */
-G2H_PUBLIC const char *g2h_exe_libdw_version(void);
 
 /* How many types the executable has, of descriptors and DWARF; 0 before it is matched. */
 G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);

@@ -19,6 +19,7 @@ struct g2h_input {
     const char *name;    /* for messages: the path, or "standard input" */
     const uint8_t *data; /* size bytes, readable until g2h_input_close() */
     uint64_t size;
+    uint64_t stored; /* bytes of the file that was given, which may be gzipped */
     /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is
      * there. */
     struct g2h_error *damage;

@@ -56,11 +56,7 @@ void message_missing_in_exe(const struct g2h_exe *exe)
 {
     const bool has_names = g2h_exe_variable_count(exe) > 0;
     const char *missing = NULL, *cost = "what only they lead to may stay untyped";
-    if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_UNREAD)
-        missing =
-            "its DWARF cannot be read (this go2heapsnapshot was built without libdw): no types "
-            "of global variables, no names of locals";
-    else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)
+    if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE && has_names)
         missing = "it has no DWARF: no types of global variables, no names of locals";
     else if (g2h_exe_dwarf(exe) == G2H_EXE_DWARF_NONE)
         missing = "it is stripped: no names and types of global and local variables";
@@ -154,7 +150,6 @@ static void account_exe(const struct g2h_exe *exe)
 {
     static const char *const dwarf[] = {
         [G2H_EXE_DWARF_NONE] = "of descriptors; there is no DWARF",
-        [G2H_EXE_DWARF_UNREAD] = "of descriptors; built without libdw, DWARF is not read",
         [G2H_EXE_DWARF_READ] = "of descriptors and DWARF",
     };
     const size_t variables = g2h_exe_variable_count(exe);
@@ -303,8 +298,6 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
 static const char *why_untyped(const struct g2h_exe *exe)
 {
     switch (g2h_exe_dwarf(exe)) {
-    case G2H_EXE_DWARF_UNREAD:
-        return "a go2heapsnapshot with libdw would know more";
     case G2H_EXE_DWARF_NONE:
         return g2h_exe_variable_count(exe) > 0
                    ? "an executable with DWARF would tell more"

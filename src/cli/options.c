@@ -149,11 +149,9 @@ static void refuse_option(int argc, char **argv, const struct option *known)
 /* The exit status. */
 static int print_version(void)
 {
-    const char *libdw = g2h_exe_libdw_version();
     char text[256];
-    snprintf(text, sizeof(text), "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %s%s\n",
-             zlibVersion(), libdw ? "libdw " : "without libdw: DWARF is not read",
-             libdw ? libdw : "");
+    snprintf(text, sizeof(text), "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s\n",
+             zlibVersion());
     return print(text);
 }
 

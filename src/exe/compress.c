@@ -4,8 +4,7 @@
  * its size, big-endian.
  *
  * The size is what the file claims. It is believed as far as zlib can reach, which makes at most
- * 1,032 bytes of one, and all together as far as debug information ever came to: 32 times the file
- * (it is about 3 times in practice).
+ * 1,032 bytes of one, and all together as far as image_debug_most().
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 #include "exe/format.h"
 
-enum { ZLIB_RATIO = 1032, IMAGE_RATIO = 32, IMAGE_SLACK = 1 << 20 };
+enum { ZLIB_RATIO = 1032 };
 
 static struct g2h_error *damaged(const struct image *image, const struct image_section *section,
                                  const char *why)
@@ -29,7 +28,8 @@ static uint64_t header_size(const struct image *image, const struct image_sectio
     return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 }
 
-struct g2h_error *format_inflated_size(struct image *image, const struct image_section *section,
+/* The size that a section has without compression. It counts as inflated from then on. */
+static struct g2h_error *inflated_size(struct image *image, const struct image_section *section,
                                        uint64_t *ret)
 {
     const uint64_t header = header_size(image, section);
@@ -48,15 +48,17 @@ struct g2h_error *format_inflated_size(struct image *image, const struct image_s
         size = image_word(image, at + (image->is_64 ? 8 : 4));
     }
     if (size / ZLIB_RATIO > section->data.size || size > SIZE_MAX ||
-        size > IMAGE_RATIO * image->file.size + IMAGE_SLACK - image->inflated)
+        size > image_debug_most(image) - image->inflated)
         return damaged(image, section, "claims to hold more than it can");
     image->inflated += size;
     *ret = size;
     return NULL;
 }
 
-struct g2h_error *format_inflate(const struct image *image, const struct image_section *section,
-                                 uint8_t *ret, uint64_t size)
+/* Writes the size bytes that the section has without compression. */
+static struct g2h_error *inflate_section(const struct image *image,
+                                         const struct image_section *section, uint8_t *ret,
+                                         uint64_t size)
 {
     const uint64_t header = header_size(image, section);
     const uint8_t *input = section->data.data + header;
@@ -90,17 +92,17 @@ struct g2h_error *image_section_contents(struct image *image, const struct image
                                          struct g2h_bytes *ret)
 {
     struct image_section *own = &image->sections[section - image->sections];
-    uint64_t size;
+    uint64_t size = 0;
     if (!format_is_compressed(own) || own->data.size == 0) {
         *ret = own->data;
         return NULL;
     }
     if (!own->inflated) {
-        struct g2h_error *error = format_inflated_size(image, own, &size);
+        struct g2h_error *error = inflated_size(image, own, &size);
         if (error)
             return error;
         uint8_t *data = malloc((size_t)size + 1);
-        error = data ? format_inflate(image, own, data, size) : &error_no_memory;
+        error = data ? inflate_section(image, own, data, size) : &error_no_memory;
         if (error) {
             image->inflated -= size;
             free(data);

@@ -2,8 +2,8 @@
  * debug: what DWARF knows of an executable: types, global variables, the variables of each
  * function, the captured variables of closures.
  *
- * Filled by dwarf.c. Empty where the executable has no DWARF, or where this program was built
- * without libdw. Addresses are those of the file; the caller adds the slide.
+ * Filled by dwarf.c. Empty where the executable has no DWARF. Addresses are those of the file; the
+ * caller adds the slide.
  */
 #ifndef EXE_DEBUG_H
 #define EXE_DEBUG_H
@@ -53,9 +53,6 @@ struct debug {
     VECTOR(struct debug_captured) maybe_captured;
     struct dwarf *dwarf;
 };
-
-/* The version of libdw; NULL where this program was built without. */
-const char *debug_library(void);
 
 /*
  * Reads all units. types holds the descriptors' types already; types_start is runtime.types in the

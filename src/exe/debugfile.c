@@ -89,6 +89,8 @@ static struct g2h_error *try_file(const struct search *search, char *path)
             error = image_init(
                 search->ret, (*search->ret_input)->name,
                 (struct g2h_bytes){(*search->ret_input)->data, (*search->ret_input)->size});
+        if (!error)
+            search->ret->stored = (*search->ret_input)->stored;
         if (*search->ret_input && (error || !belongs(search->image, search->ret, search->crc))) {
             image_deinit(search->ret);
             g2h_input_close(*search->ret_input);

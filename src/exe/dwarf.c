@@ -1,138 +1,45 @@
 /*
  * The units of an executable: its global variables, its functions, and what closures capture.
  *
- * Only the DIEs right below each unit and right below each function are looked at; libdw passes
- * over what is below them faster than zlib could uncompress it.
+ * Only the entries right below each unit and right below each function are looked at.
  */
 #include "exe/dwarf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- DIEs ---- */
+/* What DWARF may cost, in steps for each byte of .debug_info: to read it takes 0.6, and the
+ * variables of all functions, each asked for once, would as well. */
+enum { STEPS = 16, STEPS_OF_LOCALS = 16 };
 
-bool dwarf_next(struct dwarf *dwarf, Dwarf_Die *die)
+bool dwarf_intern(struct dwarf *dwarf, struct types *types, struct g2h_bytes text, uint32_t *ret)
 {
-    Dwarf_Die next = {.addr = NULL};
-    const uint8_t *from = die->addr;
-    const int status = dwarf_siblingof(die, &next);
-    /* Where it finds no sibling, libdw still leaves the end of what it passed over. */
-    const uint8_t *to = next.addr ? next.addr : dwarf->info.data + dwarf->info.size;
-    const uint64_t passed = (uint64_t)(to - from);
-    if (status != 0 || to <= from || passed > dwarf->walk_left) {
-        dwarf->walk_left -= passed < dwarf->walk_left ? passed : dwarf->walk_left;
-        return false;
-    }
-    dwarf->walk_left -= passed;
-    *die = next;
-    return true;
-}
-
-/* The DIE that another is an instance, or the completion, of. */
-static bool origin(Dwarf_Die *die, Dwarf_Die *ret)
-{
-    Dwarf_Attribute attribute;
-    return (dwarf_attr(die, DW_AT_abstract_origin, &attribute) ||
-            dwarf_attr(die, DW_AT_specification, &attribute)) &&
-           dwarf_formref_die(&attribute, ret);
-}
-
-bool dwarf_find(Dwarf_Die *die, unsigned name, Dwarf_Attribute *ret)
-{
-    if (dwarf_attr(die, name, ret))
-        return true;
-    /* An inlined instance has an abstract one, which may have a declaration. */
-    Dwarf_Die now, next = *die;
-    for (int step = 0; step < 4; step++) {
-        now = next;
-        if (!origin(&now, &next))
-            return false;
-        if (dwarf_attr(&next, name, ret))
-            return true;
-    }
-    return false;
-}
-
-bool dwarf_number(Dwarf_Die *die, unsigned name, uint64_t *ret)
-{
-    Dwarf_Attribute attribute;
-    Dwarf_Word word;
-    bool flag;
-    if (!dwarf_find(die, name, &attribute))
-        return false;
-    if (dwarf_formudata(&attribute, &word) == 0 || dwarf_formaddr(&attribute, &word) == 0)
-        *ret = word;
-    else if (dwarf_formflag(&attribute, &flag) == 0)
-        *ret = flag;
-    else
-        return false;
-    return true;
-}
-
-bool dwarf_reference(Dwarf_Die *die, unsigned name, Dwarf_Die *ret)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_find(die, name, &attribute) && dwarf_formref_die(&attribute, ret);
-}
-
-const char *dwarf_name(Dwarf_Die *die)
-{
-    Dwarf_Attribute attribute;
-    return dwarf_find(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : NULL;
-}
-
-bool dwarf_location(Dwarf_Die *die, unsigned name, Dwarf_Attribute *ret)
-{
-    if (!dwarf_attr(die, name, ret))
-        return false;
-    /* Go has blocks where DWARF 4 wants expressions, which libdw insists on. They are alike but for
-     * the length, and lengths below 128 are alike too. */
-    if (ret->form == DW_FORM_block || (ret->form == DW_FORM_block1 && *ret->valp < 128))
-        ret->form = DW_FORM_exprloc;
-    return true;
-}
-
-const Dwarf_Op *dwarf_operation(Dwarf_Attribute *attribute)
-{
-    Dwarf_Op *operations;
-    size_t count;
-    return dwarf_getlocation(attribute, &operations, &count) == 0 && count == 1 ? operations : NULL;
-}
-
-bool dwarf_intern(struct dwarf *dwarf, struct types *types, const char *text, uint32_t *ret)
-{
-    const size_t size = text ? strnlen(text, 1 << 16) : 0;
     const uint32_t before = types->names.count;
-    if (size > dwarf->text_left)
-        return types_intern(types, "", 0, ret);
-    if (!types_intern(types, text ? text : "", size, ret))
+    if (text.size > dwarf->text_left)
+        text.size = 0;
+    if (!types_intern(types, text.size > 0 ? (const char *)text.data : "", (size_t)text.size, ret))
         return false;
     if (types->names.count > before)
-        dwarf->text_left -= size;
+        dwarf->text_left -= text.size;
     return true;
 }
 
 /* ---- units ---- */
 
-static struct g2h_error *read_variable(struct debug *debug, struct types *types, Dwarf_Die *die)
+static struct g2h_error *read_variable(struct debug *debug, struct types *types,
+                                       const struct die *die)
 {
-    Dwarf_Attribute attribute;
-    if (!dwarf_location(die, DW_AT_location, &attribute))
-        return NULL;
-    const Dwarf_Op *operation = dwarf_operation(&attribute);
+    struct dies *dies = &debug->dwarf->dies;
+    struct die_operation operation;
     struct debug_global global;
-    if (operation && operation->atom == DW_OP_addr)
-        global.address = operation->number;
-    else if (operation && operation->atom == DW_OP_addrx) {
-        Dwarf_Attribute address;
-        Dwarf_Addr found;
-        if (dwarf_getlocation_attr(&attribute, operation, &address) != 0 ||
-            dwarf_formaddr(&address, &found) != 0)
-            return NULL;
-        global.address = found;
-    } else
+    if (!die_operation(dies, die, DW_AT_location, &operation))
         return NULL;
-    if (!dwarf_intern(debug->dwarf, types, dwarf_name(die), &global.name) ||
+    if (operation.atom == DW_OP_addr)
+        global.address = operation.number;
+    else if (operation.atom != DW_OP_addrx ||
+             !die_address(dies, die->unit, operation.number, &global.address))
+        return NULL;
+    if (!dwarf_intern(debug->dwarf, types, die_name(dies, die), &global.name) ||
         !dwarf_type(debug->dwarf, types, die, DW_AT_type, &global.type) ||
         !vector_push(&debug->globals, global))
         return &error_no_memory;
@@ -140,88 +47,83 @@ static struct g2h_error *read_variable(struct debug *debug, struct types *types,
 }
 
 /* "main.f.func1", "main.f.func1.2", but neither "main.f" nor what is written by hand. */
-static bool is_closure_name(const char *name)
+static bool is_closure_name(struct g2h_bytes name)
 {
-    return name && strstr(name, ".func") != NULL;
+    return name.size > 0 && memmem(name.data, (size_t)name.size, ".func", 5) != NULL;
 }
 
 /* A variable of a function that has DW_AT_go_closure_offset is of the closure that it is called
  * by. */
 static struct g2h_error *read_captured(struct debug *debug, struct types *types, uint64_t entry,
-                                       Dwarf_Die *function)
+                                       const struct die *function)
 {
-    Dwarf_Die die;
-    if (dwarf_child(function, &die) != 0)
+    struct dies *dies = &debug->dwarf->dies;
+    struct die die;
+    if (!die_child(dies, function, &die))
         return NULL;
-    const bool is_closure = is_closure_name(dwarf_name(function));
+    const bool is_closure = is_closure_name(die_name(dies, function));
     do {
         struct debug_captured captured = {.entry = entry};
-        Dwarf_Attribute attribute;
-        Dwarf_Word offset = 0;
-        if (dwarf_tag(&die) != DW_TAG_variable)
+        struct die_attribute attribute;
+        if (die_tag(&die) != DW_TAG_variable)
             continue;
-        const bool is_captured = dwarf_attr(&die, DW_AT_go_closure_offset, &attribute) &&
-                                 dwarf_formudata(&attribute, &offset) == 0;
+        const bool is_captured = die_own(dies, &die, DW_AT_go_closure_offset, &attribute) &&
+                                 die_attribute_number(dies, attribute, &captured.offset);
         if (!is_captured && (!is_closure || debug->captured.count > 0))
             continue;
-        captured.offset = offset;
-        if (!dwarf_intern(debug->dwarf, types, dwarf_name(&die), &captured.name) ||
+        if (!dwarf_intern(debug->dwarf, types, die_name(dies, &die), &captured.name) ||
             !dwarf_type(debug->dwarf, types, &die, DW_AT_type, &captured.type) ||
             !(is_captured ? vector_push(&debug->captured, captured)
                           : vector_push(&debug->maybe_captured, captured)))
             return &error_no_memory;
-    } while (dwarf_next(debug->dwarf, &die));
+    } while (die_next(dies, &die));
     return NULL;
 }
 
-static struct g2h_error *read_function(struct debug *debug, struct types *types, Dwarf_Die *die)
+static struct g2h_error *read_function(struct debug *debug, struct types *types,
+                                       const struct die *die)
 {
-    struct dwarf_function function = {.die = dwarf_dieoffset(die)};
-    Dwarf_Addr base, low, high;
-    ptrdiff_t offset = 0;
+    struct dies *dies = &debug->dwarf->dies;
+    struct dwarf_function function = {.die = die->offset};
+    struct die_ranges ranges = {.is_begun = false};
     bool first = true;
-    while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0) {
-        function.low = low;
-        function.high = high;
-        if (low >= high)
+    while (die_range(dies, die, &ranges, &function.low, &function.high)) {
+        if (function.low >= function.high)
             continue;
+        /* Ranges may be shared, so their number is not bounded by the size of what has them. */
+        if (!die_pay(dies, sizeof(function)))
+            return NULL;
         if (!vector_push(&debug->dwarf->functions, function))
             return &error_no_memory;
-        struct g2h_error *error = first ? read_captured(debug, types, low, die) : NULL;
+        struct g2h_error *error = first ? read_captured(debug, types, function.low, die) : NULL;
         if (error)
             return error;
-        /* Ranges may be shared, so their number is not bounded by the size of what has them. */
-        if (!first && debug->dwarf->walk_left < sizeof(function))
-            return NULL;
-        debug->dwarf->walk_left -= first ? 0 : sizeof(function);
         first = false;
     }
     return NULL;
 }
 
-static struct g2h_error *read_unit(struct debug *debug, struct types *types, Dwarf_Die *unit)
+static struct g2h_error *read_unit(struct debug *debug, struct types *types, size_t index)
 {
-    Dwarf_Die die;
+    struct dies *dies = &debug->dwarf->dies;
+    struct die unit, die;
     struct g2h_error *error = NULL;
-    if (dwarf_child(unit, &die) != 0)
+    if (!die_of_unit(dies, index, &unit) || !die_child(dies, &unit, &die))
         return NULL;
     do {
-        const int tag = dwarf_tag(&die);
-        if (tag == DW_TAG_variable)
+        if (die_tag(&die) == DW_TAG_variable)
             error = read_variable(debug, types, &die);
-        else if (tag == DW_TAG_subprogram)
+        else if (die_tag(&die) == DW_TAG_subprogram)
             error = read_function(debug, types, &die);
-    } while (!error && dwarf_next(debug->dwarf, &die));
+    } while (!error && die_next(dies, &die));
     return error;
 }
 
 static struct g2h_error *read_units(struct debug *debug, struct types *types)
 {
     struct g2h_error *error = NULL;
-    Dwarf_CU *unit = NULL;
-    Dwarf_Die die;
-    while (!error && dwarf_get_units(debug->dwarf->libdw, unit, &unit, NULL, NULL, &die, NULL) == 0)
-        error = read_unit(debug, types, &die);
+    for (size_t i = 0; !error && i < debug->dwarf->dies.units.count; i++)
+        error = read_unit(debug, types, i);
     if (!error && !dwarf_types_complete(debug->dwarf, types))
         error = &error_no_memory;
     return error;
@@ -255,41 +157,15 @@ static int compare_functions(const void *a, const void *b)
     return one->die < other->die ? -1 : one->die > other->die;
 }
 
-static struct g2h_bytes find_info(Elf *elf)
-{
-    struct g2h_bytes none = {NULL, 0};
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return none;
-    for (Elf_Scn *section = elf_nextscn(elf, NULL); section; section = elf_nextscn(elf, section)) {
-        GElf_Shdr header;
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        const Elf_Data *data = elf_rawdata(section, NULL);
-        if (name && data && strcmp(name, ".debug_info") == 0)
-            return (struct g2h_bytes){data->d_buf, data->d_size};
-    }
-    return none;
-}
-
 static struct g2h_error *open_dwarf(struct dwarf *dwarf, struct image *image)
 {
-    struct g2h_bytes bytes;
-    struct g2h_error *error = image_as_elf(image, &bytes);
-    if (error)
-        return error;
-    elf_version(EV_CURRENT);
-    dwarf->elf = elf_memory((char *)(uintptr_t)bytes.data, (size_t)bytes.size);
-    if (!dwarf->elf)
-        return NULL;
-    dwarf->info = find_info(dwarf->elf);
-    if (dwarf->info.size > 0)
-        dwarf->libdw = dwarf_begin_elf(dwarf->elf, DWARF_C_READ, NULL);
-    dwarf->walk_left = dwarf->info.size * 8;
-    dwarf->locals_left = dwarf->info.size * 64;
-    dwarf->types_left = dwarf->info.size / 4;
-    dwarf->text_left = bytes.size * 2;
-    return NULL;
+    struct g2h_error *error = dies_init(&dwarf->dies, image);
+    const struct dies *dies = &dwarf->dies;
+    dwarf->dies.steps_left = dies->info.size * STEPS;
+    dwarf->locals_left = dies->info.size * STEPS_OF_LOCALS;
+    dwarf->types_left = dies->info.size / 4;
+    dwarf->text_left = 2 * (dies->info.size + dies->str.size + dies->line_str.size);
+    return error;
 }
 
 struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
@@ -300,7 +176,7 @@ struct g2h_error *debug_init(struct debug *debug, struct image *image, struct ty
         return &error_no_memory;
     debug->dwarf->types_start = types_start;
     struct g2h_error *error = open_dwarf(debug->dwarf, image);
-    if (!error && debug->dwarf->libdw)
+    if (!error)
         error = read_units(debug, types);
     if (error) {
         debug_deinit(debug);
@@ -327,10 +203,8 @@ void debug_deinit(struct debug *debug)
 {
     struct dwarf *dwarf = debug->dwarf;
     if (dwarf) {
-        if (dwarf->libdw)
-            dwarf_end(dwarf->libdw);
-        if (dwarf->elf)
-            elf_end(dwarf->elf);
+        dies_deinit(&dwarf->dies);
+        free(dwarf->operations.data);
         free(dwarf->functions.data);
         free(dwarf->pending.data);
         free(dwarf->unsealed.data);

@@ -11,6 +11,9 @@
 #define DEPTH  100 /* blocks and inlined functions in each other */
 #define PIECES 256 /* of a variable: Go cuts up small values only */
 
+/* What one frame may cost, in steps for each byte of .debug_info: the largest take a hundredth. */
+#define STEPS_OF_FRAME 2
+
 struct frame {
     struct dwarf *dwarf;
     struct types *types;
@@ -30,7 +33,8 @@ struct place {
     int64_t constant;
 };
 
-static void apply(const struct frame *frame, struct place *place, const Dwarf_Op *operation)
+static void apply(const struct frame *frame, struct place *place,
+                  const struct die_operation *operation)
 {
     if (place->is == ELSEWHERE)
         return;
@@ -79,7 +83,8 @@ static void apply(const struct frame *frame, struct place *place, const Dwarf_Op
 }
 
 /* Where operations come to; what is left on the stack is no place. */
-static struct place place_of(const struct frame *frame, const Dwarf_Op *operations, size_t count)
+static struct place place_of(const struct frame *frame, const struct die_operation *operations,
+                             size_t count)
 {
     struct place place = {.is = NOWHERE};
     for (size_t i = 0; i < count; i++)
@@ -90,7 +95,7 @@ static struct place place_of(const struct frame *frame, const Dwarf_Op *operatio
 }
 
 /* How many operations the piece that begins here has, its DW_OP_piece included; 0: it has none. */
-static size_t piece_length(const Dwarf_Op *operations, size_t count)
+static size_t piece_length(const struct die_operation *operations, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (operations[i].atom == DW_OP_piece)
@@ -98,7 +103,8 @@ static size_t piece_length(const Dwarf_Op *operations, size_t count)
     return 0;
 }
 
-static bool is_repeated(const Dwarf_Op *piece, size_t length, const Dwarf_Op *left, size_t count)
+static bool is_repeated(const struct die_operation *piece, size_t length,
+                        const struct die_operation *left, size_t count)
 {
     for (size_t i = 0; i < length; i++)
         if (i >= count || piece[i].atom != left[i].atom || piece[i].number != left[i].number)
@@ -107,7 +113,7 @@ static bool is_repeated(const Dwarf_Op *piece, size_t length, const Dwarf_Op *le
 }
 
 /* By how much pieces are larger than their variable together. */
-static uint64_t find_excess(const Dwarf_Op *operations, size_t count, uint64_t size)
+static uint64_t find_excess(const struct die_operation *operations, size_t count, uint64_t size)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -119,7 +125,7 @@ static uint64_t find_excess(const Dwarf_Op *operations, size_t count, uint64_t s
 }
 
 /* The pieces of a variable that are in the frame. False where there is no memory. */
-static bool read_pieces(struct frame *frame, const Dwarf_Op *operations, size_t count,
+static bool read_pieces(struct frame *frame, const struct die_operation *operations, size_t count,
                         uint64_t size)
 {
     const size_t first = frame->pieces->count;
@@ -134,7 +140,7 @@ static bool read_pieces(struct frame *frame, const Dwarf_Op *operations, size_t 
         const struct place place = place_of(frame, operations, length - 1);
         const struct debug_piece piece = {
             .offset = offset, .size = operations[length - 1].number, .place = place.offset};
-        const Dwarf_Op *const this = operations;
+        const struct die_operation *const this = operations;
         operations += length;
         count -= length;
         /* Go 1.19 has a slice's pointer twice. */
@@ -155,20 +161,14 @@ static bool read_pieces(struct frame *frame, const Dwarf_Op *operations, size_t 
 /* ---- variables ---- */
 
 /* Adds the pieces that are in the frame at a pc; *ret is how many bytes they have. */
-static bool read_location(struct frame *frame, Dwarf_Die *die, uint64_t pc, uint64_t size,
+static bool read_location(struct frame *frame, const struct die *die, uint64_t pc, uint64_t size,
                           uint64_t *ret)
 {
-    Dwarf_Attribute attribute;
-    Dwarf_Op *operations;
-    size_t count;
     *ret = 0;
-    /* An empty location is an error to libdw: the variable is nowhere at this pc. */
-    if (!dwarf_location(die, DW_AT_location, &attribute) ||
-        dwarf_getlocation_addr(&attribute, pc, &operations, &count, 1) != 1)
-        return true;
-    const uint64_t cost = count * sizeof(*operations);
-    uint64_t *left = &frame->dwarf->walk_left;
-    *left -= cost < *left ? cost : *left;
+    if (!die_location(&frame->dwarf->dies, die, pc, &frame->dwarf->operations))
+        return false;
+    const struct die_operation *operations = frame->dwarf->operations.data;
+    const size_t count = frame->dwarf->operations.count;
     const size_t first = frame->pieces->count;
     if (!read_pieces(frame, operations, count, size))
         return false;
@@ -182,7 +182,7 @@ static bool read_location(struct frame *frame, Dwarf_Die *die, uint64_t pc, uint
  * lives longer than a call. Where it is known to be when the call has returned, it is during the
  * call. The other way round, what is not used any more has no place after the call.
  */
-static bool read_locations(struct frame *frame, Dwarf_Die *die, uint64_t size)
+static bool read_locations(struct frame *frame, const struct die *die, uint64_t size)
 {
     debug_piece_vector *pieces = frame->pieces;
     const size_t first = pieces->count;
@@ -204,15 +204,16 @@ static bool read_locations(struct frame *frame, Dwarf_Die *die, uint64_t size)
     return true;
 }
 
-static bool read_variable(struct frame *frame, Dwarf_Die *die, uint32_t function)
+static bool read_variable(struct frame *frame, const struct die *die, uint32_t function)
 {
     struct dwarf *dwarf = frame->dwarf;
     struct debug_local local = {
         .function = function,
-        .is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
+        .is_parameter = die_tag(die) == DW_TAG_formal_parameter,
         .first_piece = (uint32_t)frame->pieces->count,
     };
-    if (!dwarf_hasattr(die, DW_AT_location))
+    struct die_attribute attribute;
+    if (!die_own(&dwarf->dies, die, DW_AT_location, &attribute))
         return true;
     if (!dwarf_type(dwarf, frame->types, die, DW_AT_type, &local.type))
         return false;
@@ -222,20 +223,34 @@ static bool read_variable(struct frame *frame, Dwarf_Die *die, uint32_t function
     local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
     if (local.piece_count == 0)
         return true;
-    const char *name = dwarf_name(die);
-    local.is_made = name && (name[0] == '~' || strchr(name, '.'));
+    const struct g2h_bytes name = die_name(&dwarf->dies, die);
+    local.is_made =
+        name.size > 0 && (name.data[0] == '~' || memchr(name.data, '.', (size_t)name.size) != NULL);
     return dwarf_intern(dwarf, frame->types, name, &local.name) &&
            vector_push(frame->locals, local);
 }
 
-static bool read_block(struct frame *frame, Dwarf_Die *block, uint32_t function, unsigned depth)
+/* Whether one of an entry's ranges has the pc. */
+static bool has_pc(const struct frame *frame, const struct die *die)
 {
-    Dwarf_Die die;
-    if (depth == DEPTH || dwarf_child(block, &die) != 0)
+    struct die_ranges ranges = {.is_begun = false};
+    uint64_t low, high;
+    while (die_range(&frame->dwarf->dies, die, &ranges, &low, &high))
+        if (frame->pc >= low && frame->pc < high)
+            return true;
+    return false;
+}
+
+static bool read_block(struct frame *frame, const struct die *block, uint32_t function,
+                       unsigned depth)
+{
+    struct dies *dies = &frame->dwarf->dies;
+    struct die die;
+    if (depth == DEPTH || !die_child(dies, block, &die))
         return true;
     do {
         uint32_t inlined = function;
-        switch (dwarf_tag(&die)) {
+        switch (die_tag(&die)) {
         case DW_TAG_variable:
         case DW_TAG_formal_parameter:
             if (!read_variable(frame, &die, function))
@@ -243,10 +258,10 @@ static bool read_block(struct frame *frame, Dwarf_Die *block, uint32_t function,
             break;
         case DW_TAG_inlined_subroutine:
         case DW_TAG_lexical_block:
-            if (dwarf_haspc(&die, frame->pc) != 1)
+            if (!has_pc(frame, &die))
                 break;
-            if (dwarf_tag(&die) == DW_TAG_inlined_subroutine &&
-                !dwarf_intern(frame->dwarf, frame->types, dwarf_name(&die), &inlined))
+            if (die_tag(&die) == DW_TAG_inlined_subroutine &&
+                !dwarf_intern(frame->dwarf, frame->types, die_name(dies, &die), &inlined))
                 return false;
             if (!read_block(frame, &die, inlined, depth + 1))
                 return false;
@@ -254,7 +269,7 @@ static bool read_block(struct frame *frame, Dwarf_Die *block, uint32_t function,
         default:
             break;
         }
-    } while (frame->dwarf->walk_left > 0 && dwarf_next(frame->dwarf, &die));
+    } while (die_next(dies, &die));
     return true;
 }
 
@@ -273,12 +288,11 @@ static const struct dwarf_function *find_function(const struct dwarf *dwarf, uin
     return &dwarf->functions.data[from - 1];
 }
 
-static bool is_frame_base_cfa(Dwarf_Die *function)
+static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
 {
-    Dwarf_Attribute attribute;
-    const Dwarf_Op *operation;
-    return dwarf_location(function, DW_AT_frame_base, &attribute) &&
-           (operation = dwarf_operation(&attribute)) && operation->atom == DW_OP_call_frame_cfa;
+    struct die_operation operation;
+    return die_operation(dies, function, DW_AT_frame_base, &operation) &&
+           operation.atom == DW_OP_call_frame_cfa;
 }
 
 struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,
@@ -286,24 +300,25 @@ struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_
 {
     struct dwarf *dwarf = debug->dwarf;
     const struct dwarf_function *function = dwarf ? find_function(dwarf, pc) : NULL;
-    Dwarf_Die die;
-    if (!function || !dwarf_offdie(dwarf->libdw, function->die, &die))
+    struct die die;
+    if (!function)
         return NULL;
     /* A dump may have any number of places in one large function. */
-    const uint64_t most = dwarf->info.size * 8;
-    const uint64_t walk = dwarf->walk_left = most < dwarf->locals_left ? most : dwarf->locals_left;
-    if (walk == 0)
+    const uint64_t most = dwarf->dies.info.size * STEPS_OF_FRAME;
+    const uint64_t steps = dwarf->dies.steps_left =
+        most < dwarf->locals_left ? most : dwarf->locals_left;
+    if (!die_at(&dwarf->dies, function->die, &die))
         return NULL;
     struct frame frame = {.dwarf = dwarf,
                           .types = types,
                           .pc = pc,
-                          .is_cfa = is_frame_base_cfa(&die),
+                          .is_cfa = is_frame_base_cfa(&dwarf->dies, &die),
                           .locals = ret,
                           .pieces = ret_pieces};
     const size_t first = ret->count;
     if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(dwarf, types))
         return &error_no_memory;
-    dwarf->locals_left -= walk - dwarf->walk_left;
+    dwarf->locals_left -= steps - dwarf->dies.steps_left;
     /* The size of an array of C was not known before. */
     for (size_t i = first; i < ret->count; i++) {
         struct debug_piece *piece = &ret_pieces->data[ret->data[i].first_piece];

@@ -8,7 +8,6 @@
  */
 #include "exe/dwarf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,52 +20,30 @@
 
 /* ---- one DIE ---- */
 
-static bool is_qualifier(int tag)
+static bool is_qualifier(uint32_t tag)
 {
     return tag == DW_TAG_const_type || tag == DW_TAG_volatile_type || tag == DW_TAG_restrict_type ||
            tag == DW_TAG_atomic_type;
 }
 
-static unsigned go_kind(Dwarf_Die *die)
+static unsigned go_kind(struct dies *dies, const struct die *die)
 {
     uint64_t kind;
-    return dwarf_number(die, DW_AT_go_kind, &kind) && kind < TYPE_KINDS ? (unsigned)kind
-                                                                        : TYPE_INVALID;
+    return die_number(dies, die, DW_AT_go_kind, &kind) && kind < TYPE_KINDS ? (unsigned)kind
+                                                                            : TYPE_INVALID;
 }
 
-/*
- * Goes from typedefs and qualifiers to what they name. Go's maps, channels and interfaces are
- * typedefs too, and what these name is the runtime's affair. *ret_alias is the last name on the
- * way.
- */
-static bool resolve(Dwarf_Die *die, const char **ret_alias)
-{
-    *ret_alias = NULL;
-    for (int step = 0; step < CHAIN; step++) {
-        const int tag = dwarf_tag(die);
-        if (!is_qualifier(tag) && (tag != DW_TAG_typedef || go_kind(die) != TYPE_INVALID))
-            return true;
-        if (tag == DW_TAG_typedef)
-            *ret_alias = dwarf_name(die);
-        Dwarf_Die next;
-        if (!dwarf_reference(die, DW_AT_type, &next))
-            return false;
-        *die = next;
-    }
-    return false;
-}
-
-static uint64_t byte_size(Dwarf_Die *die)
+static uint64_t byte_size(struct dies *dies, const struct die *die)
 {
     uint64_t size;
-    return dwarf_number(die, DW_AT_byte_size, &size) ? size : SIZE_UNKNOWN;
+    return die_number(dies, die, DW_AT_byte_size, &size) ? size : SIZE_UNKNOWN;
 }
 
-static unsigned kind_of_base(Dwarf_Die *die, uint64_t size)
+static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
 {
     uint64_t encoding;
     const unsigned log = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
-    if (!dwarf_number(die, DW_AT_encoding, &encoding) || (size != 1u << log && size != 16))
+    if (!die_number(dies, die, DW_AT_encoding, &encoding) || (size != 1u << log && size != 16))
         return TYPE_INVALID;
     switch (encoding) {
     case DW_ATE_boolean:
@@ -88,17 +65,17 @@ static unsigned kind_of_base(Dwarf_Die *die, uint64_t size)
 }
 
 /* By Go's kind where there is one; types of C have none. */
-static unsigned kind_of(Dwarf_Die *die, uint64_t size)
+static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
 {
-    const unsigned kind = go_kind(die);
-    Dwarf_Die target;
-    switch (dwarf_tag(die)) {
+    const unsigned kind = go_kind(dies, die);
+    struct die target;
+    switch (die_tag(die)) {
     case DW_TAG_base_type:
-        return kind >= TYPE_BOOL && kind <= TYPE_COMPLEX128 ? kind : kind_of_base(die, size);
+        return kind >= TYPE_BOOL && kind <= TYPE_COMPLEX128 ? kind : kind_of_base(dies, die, size);
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type:
-        return dwarf_reference(die, DW_AT_type, &target) ? TYPE_POINTER : TYPE_UNSAFE_POINTER;
+        return die_reference(dies, die, DW_AT_type, &target) ? TYPE_POINTER : TYPE_UNSAFE_POINTER;
     case DW_TAG_structure_type:
     case DW_TAG_class_type:
         return kind == TYPE_STRING || kind == TYPE_SLICE ? kind : TYPE_STRUCT;
@@ -138,13 +115,19 @@ static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
     }
 }
 
-static bool starts_with(const char *text, const char *prefix)
+static bool starts_with(struct g2h_bytes text, const char *prefix)
 {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
+    const size_t size = strlen(prefix);
+    return text.size >= size && memcmp(text.data, prefix, size) == 0;
+}
+
+static bool is_text(struct g2h_bytes text, const char *expected)
+{
+    return text.size == strlen(expected) && starts_with(text, expected);
 }
 
 /* The runtime's own idea of what has a more exact type, and shapes that stand for many types. */
-static bool is_generic(const char *name)
+static bool is_generic(struct g2h_bytes name)
 {
     static const char *const exact[] = {
         "runtime.hmap",
@@ -158,7 +141,7 @@ static bool is_generic(const char *name)
         "internal/runtime/maps.table",
     };
     for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
-        if (strcmp(name, exact[i]) == 0)
+        if (is_text(name, exact[i]))
             return true;
     static const char *const prefixes[] = {"internal/runtime/maps.group",
                                            "bucket<",
@@ -170,31 +153,109 @@ static bool is_generic(const char *name)
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (starts_with(name, prefixes[i]))
             return true;
-    return strstr(name, "go.shape.") != NULL;
+    return memmem(name.data, (size_t)name.size, "go.shape.", strlen("go.shape.")) != NULL;
+}
+
+/* ---- typedefs ---- */
+
+/* A type's number is noted under each of the entries that name it; UNREADABLE where it has none. */
+#define UNREADABLE (UINT32_MAX - 1)
+
+static bool note(struct dwarf *dwarf, uint64_t offset, uint32_t type)
+{
+    uint32_t first;
+    return map_put(&dwarf->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
+}
+
+/* What is noted of an entry; false where nothing is. */
+static bool find_noted(const struct dwarf *dwarf, uint64_t offset, uint32_t *ret)
+{
+    const uint32_t found = map_get(&dwarf->type_by_die, offset);
+    *ret = found == UNREADABLE ? TYPE_NONE : found;
+    return found != MAP_NONE;
+}
+
+/* The way from an entry to the type that it names. */
+struct way {
+    struct die type;
+    struct g2h_bytes alias; /* the last name on the way */
+    uint64_t passed[CHAIN]; /* entries */
+    int count;
+};
+
+/*
+ * Goes on from typedefs and qualifiers to what they name. Go's maps, channels and interfaces are
+ * typedefs too, and what these name is the runtime's affair. False where there is no end; else the
+ * entry where it ended is way->type, or the type is known, and *ret_known.
+ */
+static bool resolve(struct dwarf *dwarf, struct way *way, bool *ret_known, uint32_t *ret)
+{
+    struct dies *dies = &dwarf->dies;
+    struct die next;
+    for (way->count = 0; way->count < CHAIN;) {
+        const uint32_t tag = die_tag(&way->type);
+        *ret_known = find_noted(dwarf, way->type.offset, ret);
+        if (*ret_known)
+            return true;
+        if (!is_qualifier(tag) &&
+            (tag != DW_TAG_typedef || go_kind(dies, &way->type) != TYPE_INVALID))
+            return true;
+        way->passed[way->count++] = way->type.offset;
+        if (tag == DW_TAG_typedef)
+            way->alias = die_name(dies, &way->type);
+        if (!die_reference(dies, &way->type, DW_AT_type, &next))
+            return false;
+        way->type = next;
+    }
+    return false;
+}
+
+static struct g2h_bytes text_bytes(const char *text)
+{
+    return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+/* The name of what a pointer of C points to: its own, or else that of the type behind qualifiers
+ * and typedefs. Empty where that has none. */
+static struct g2h_bytes name_target(struct dies *dies, struct die *die)
+{
+    struct g2h_bytes name = die_name(dies, die);
+    for (int step = 0; name.size == 0 && step < CHAIN; step++) {
+        const uint32_t tag = die_tag(die);
+        struct die next;
+        if (!is_qualifier(tag) && (tag != DW_TAG_typedef || go_kind(dies, die) != TYPE_INVALID))
+            return die_name(dies, die);
+        if (!die_reference(dies, die, DW_AT_type, &next))
+            return text_bytes("void");
+        *die = next;
+    }
+    return name.size > 0 ? name : text_bytes("void");
 }
 
 /* The name of a type of C that has none: "*list_head", "**char". */
-static const char *compose_name(Dwarf_Die *die, char *buffer, size_t size)
+static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
+                                     size_t size)
 {
-    Dwarf_Die now = *die, next;
+    struct die now = *die, next;
     size_t stars = 0;
-    const char *name = NULL, *alias = NULL;
-    while (!name && stars < 8 && dwarf_tag(&now) == DW_TAG_pointer_type) {
+    struct g2h_bytes name = {NULL, 0};
+    while (name.size == 0 && stars < 8 && die_tag(&now) == DW_TAG_pointer_type) {
         buffer[stars++] = '*';
-        if (!dwarf_reference(&now, DW_AT_type, &next))
-            name = "void";
-        else if ((name = dwarf_name(&next)) == NULL)
-            name = resolve(&next, &alias) ? dwarf_name(&next) : "void";
-        if (!name)
+        if (!die_reference(dies, &now, DW_AT_type, &next))
+            name = text_bytes("void");
+        else
+            name = name_target(dies, &next);
+        if (name.size == 0)
             now = next;
     }
-    if (!name)
-        name = dwarf_tag(&now) == DW_TAG_array_type        ? "array"
-               : dwarf_tag(&now) == DW_TAG_union_type      ? "union"
-               : dwarf_tag(&now) == DW_TAG_subroutine_type ? "function"
-                                                           : "struct";
-    snprintf(buffer + stars, size - stars, "%s", name);
-    return buffer;
+    if (name.size == 0)
+        name = text_bytes(die_tag(&now) == DW_TAG_array_type        ? "array"
+                          : die_tag(&now) == DW_TAG_union_type      ? "union"
+                          : die_tag(&now) == DW_TAG_subroutine_type ? "function"
+                                                                    : "struct");
+    const size_t most = name.size < size - stars - 1 ? (size_t)name.size : size - stars - 1;
+    memcpy(buffer + stars, name.data, most);
+    return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};
 }
 
 /* ---- descriptors ---- */
@@ -228,14 +289,14 @@ static bool is_same(const struct type *descriptor, const struct type *type)
 }
 
 /* The type of the descriptor that a DIE says it has. False where there is no memory. */
-static bool find_descriptor(struct dwarf *dwarf, struct types *types, Dwarf_Die *die,
+static bool find_descriptor(struct dwarf *dwarf, struct types *types, const struct die *die,
                             const struct type *type, uint32_t *ret)
 {
     *ret = TYPE_NONE;
     if (types->by_address.count == 0)
         return true;
     uint64_t offset;
-    if (dwarf_number(die, DW_AT_go_runtime_type, &offset)) {
+    if (die_number(&dwarf->dies, die, DW_AT_go_runtime_type, &offset)) {
         if (offset == 0)
             return true;
         *ret = types_at(types, dwarf->types_start + offset);
@@ -257,12 +318,13 @@ static bool find_descriptor(struct dwarf *dwarf, struct types *types, Dwarf_Die 
 
 /* ---- numbers ---- */
 
-static bool add_type(struct dwarf *dwarf, struct types *types, Dwarf_Die *die, const char *alias,
-                     uint32_t *ret)
+static bool add_type(struct dwarf *dwarf, struct types *types, const struct die *die,
+                     struct g2h_bytes alias, uint32_t *ret)
 {
-    const uint64_t said = byte_size(die);
+    struct dies *dies = &dwarf->dies;
+    const uint64_t said = byte_size(dies, die);
     struct type type = {
-        .kind = (uint8_t)kind_of(die, said),
+        .kind = (uint8_t)kind_of(dies, die, said),
         .from_dwarf = true,
         .pointer_bytes = UINT64_MAX,
         .elem = TYPE_NONE,
@@ -275,9 +337,9 @@ static bool add_type(struct dwarf *dwarf, struct types *types, Dwarf_Die *die, c
                             type.kind == TYPE_CHAN || type.kind == TYPE_FUNC ||
                             type.kind == TYPE_UNSAFE_POINTER;
     char composed[256];
-    const char *name = dwarf_name(die);
-    if (!name || !*name)
-        name = alias && *alias ? alias : compose_name(die, composed, sizeof(composed));
+    struct g2h_bytes name = die_name(dies, die);
+    if (name.size == 0)
+        name = alias.size > 0 ? alias : compose_name(dies, die, composed, sizeof(composed));
     type.is_generic = is_generic(name);
     if (!dwarf_intern(dwarf, types, name, &type.name) ||
         !find_descriptor(dwarf, types, die, &type, ret))
@@ -290,110 +352,116 @@ static bool add_type(struct dwarf *dwarf, struct types *types, Dwarf_Die *die, c
     if (dwarf->types_left == 0)
         return true;
     dwarf->types_left--;
-    struct dwarf_pending pending = {.die = dwarf_dieoffset(die)};
+    struct dwarf_pending pending = {.die = die->offset};
     if (!types_add(types, &type, &pending.type) || !vector_push(&dwarf->pending, pending))
         return false;
     *ret = pending.type;
     return true;
 }
 
-bool dwarf_type(struct dwarf *dwarf, struct types *types, Dwarf_Die *die, unsigned name,
+bool dwarf_type(struct dwarf *dwarf, struct types *types, const struct die *die, uint32_t name,
                 uint32_t *ret)
 {
-    Dwarf_Die target;
-    const char *alias;
+    struct way way = {.alias = {NULL, 0}};
+    bool is_known = false;
     *ret = TYPE_NONE;
-    if (!dwarf_reference(die, name, &target) || !resolve(&target, &alias))
+    if (!die_reference(&dwarf->dies, die, name, &way.type))
         return true;
-    const Dwarf_Off offset = dwarf_dieoffset(&target);
-    *ret = map_get(&dwarf->type_by_die, offset);
-    if (*ret != MAP_NONE)
-        return true;
-    *ret = TYPE_NONE;
-    if (!add_type(dwarf, types, &target, alias, ret))
+    const bool found = resolve(dwarf, &way, &is_known, ret);
+    if (!is_known)
+        *ret = TYPE_NONE;
+    if (found && !is_known &&
+        (!add_type(dwarf, types, &way.type, way.alias, ret) || !note(dwarf, way.type.offset, *ret)))
         return false;
-    uint32_t first;
-    return *ret == TYPE_NONE || map_put(&dwarf->type_by_die, offset, *ret, &first);
+    for (int i = 0; i < way.count; i++)
+        if (!note(dwarf, way.passed[i], *ret))
+            return false;
+    return true;
 }
 
 /* ---- parts ---- */
 
 /* A constant, or, up to Go 1.8, the expression "plus it". */
-static bool member_offset(Dwarf_Die *die, uint64_t *ret)
+static bool member_offset(struct dies *dies, const struct die *die, uint64_t *ret)
 {
-    Dwarf_Attribute attribute;
-    if (dwarf_number(die, DW_AT_data_member_location, ret))
+    struct die_attribute attribute;
+    struct die_operation operation;
+    if (die_number(dies, die, DW_AT_data_member_location, ret))
         return true;
     *ret = 0;
-    if (!dwarf_location(die, DW_AT_data_member_location, &attribute))
-        return !dwarf_hasattr(die, DW_AT_external); /* a variable of a class of C++ */
-    const Dwarf_Op *operation = dwarf_operation(&attribute);
-    if (!operation || operation->atom != DW_OP_plus_uconst)
+    if (!die_own(dies, die, DW_AT_data_member_location, &attribute))
+        return !die_own(dies, die, DW_AT_external, &attribute); /* a variable of a class of C++ */
+    if (!die_operation(dies, die, DW_AT_data_member_location, &operation) ||
+        operation.atom != DW_OP_plus_uconst)
         return false;
-    *ret = operation->number;
+    *ret = operation.number;
     return true;
 }
 
-static bool add_fields(struct dwarf *dwarf, struct types *types, Dwarf_Die *die, struct type *type)
+static bool add_fields(struct dwarf *dwarf, struct types *types, const struct die *die,
+                       struct type *type)
 {
-    Dwarf_Die member;
+    struct dies *dies = &dwarf->dies;
+    struct die member;
     const size_t first = types->fields.count;
-    if (first >= UINT32_MAX || dwarf_child(die, &member) != 0)
+    if (first >= UINT32_MAX || !die_child(dies, die, &member))
         return true;
     do {
         struct type_field field = {.embedded = false};
+        struct die_attribute bits;
         uint64_t embedded;
         /* Fields of bits do not begin at a byte. */
-        if (dwarf_tag(&member) != DW_TAG_member || dwarf_hasattr(&member, DW_AT_bit_size) ||
-            !member_offset(&member, &field.offset))
+        if (die_tag(&member) != DW_TAG_member || die_own(dies, &member, DW_AT_bit_size, &bits) ||
+            !member_offset(dies, &member, &field.offset))
             continue;
-        field.embedded = dwarf_number(&member, DW_AT_go_embedded_field, &embedded) && embedded != 0;
+        field.embedded =
+            die_number(dies, &member, DW_AT_go_embedded_field, &embedded) && embedded != 0;
         if (!dwarf_type(dwarf, types, &member, DW_AT_type, &field.type) ||
-            !dwarf_intern(dwarf, types, dwarf_name(&member), &field.name) ||
+            !dwarf_intern(dwarf, types, die_name(dies, &member), &field.name) ||
             !vector_push(&types->fields, field))
             return false;
-    } while (dwarf_next(dwarf, &member));
+    } while (die_next(dies, &member));
     type->first_field = (uint32_t)first;
     type->field_count = (uint32_t)(types->fields.count - first);
     return true;
 }
 
 /* How many elements an array has; those of C may have several dimensions. */
-static uint64_t array_length(struct dwarf *dwarf, Dwarf_Die *die)
+static uint64_t array_length(struct dwarf *dwarf, const struct die *die)
 {
-    Dwarf_Die range;
+    struct dies *dies = &dwarf->dies;
+    struct die range;
     uint64_t length = 1, count;
     bool found = false;
-    if (dwarf_child(die, &range) != 0)
+    if (!die_child(dies, die, &range))
         return 0;
     do {
-        if (dwarf_tag(&range) != DW_TAG_subrange_type)
+        if (die_tag(&range) != DW_TAG_subrange_type)
             continue;
-        if (!dwarf_number(&range, DW_AT_count, &count)) {
-            if (!dwarf_number(&range, DW_AT_upper_bound, &count))
+        if (!die_number(dies, &range, DW_AT_count, &count)) {
+            if (!die_number(dies, &range, DW_AT_upper_bound, &count))
                 return 0;
             count++;
         }
         if (__builtin_mul_overflow(length, count, &length))
             return 0;
         found = true;
-    } while (dwarf_next(dwarf, &range));
+    } while (die_next(dies, &range));
     return found ? length : 0;
 }
 
-static bool is_eface(Dwarf_Die *die)
+static bool is_eface(struct dies *dies, const struct die *die)
 {
-    Dwarf_Die target;
-    const char *name;
-    return dwarf_reference(die, DW_AT_type, &target) && (name = dwarf_name(&target)) &&
-           strcmp(name, "runtime.eface") == 0;
+    struct die target;
+    return die_reference(dies, die, DW_AT_type, &target) &&
+           is_text(die_name(dies, &target), "runtime.eface");
 }
 
 static bool add_parts(struct dwarf *dwarf, struct types *types, struct dwarf_pending pending)
 {
     struct type type = types->list.data[pending.type];
-    Dwarf_Die die;
-    if (!dwarf_offdie(dwarf->libdw, pending.die, &die))
+    struct die die;
+    if (!die_at(&dwarf->dies, pending.die, &die))
         return true;
     bool good = true;
     switch (type.kind) {
@@ -413,7 +481,7 @@ static bool add_parts(struct dwarf *dwarf, struct types *types, struct dwarf_pen
         good = dwarf_type(dwarf, types, &die, DW_AT_go_elem, &type.elem);
         break;
     case TYPE_INTERFACE:
-        type.empty_interface = is_eface(&die);
+        type.empty_interface = is_eface(&dwarf->dies, &die);
         break;
     case TYPE_STRUCT:
         good = add_fields(dwarf, types, &die, &type);

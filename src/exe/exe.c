@@ -145,6 +145,8 @@ struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
         error = image_init(&exe->image, exe->input->name,
                            (struct g2h_bytes){exe->input->data, exe->input->size});
     if (!error)
+        exe->image.stored = exe->input->stored;
+    if (!error)
         error = pclntab_init(&exe->pclntab, &exe->image);
     if (!error &&
         (image_symbol_count(&exe->image) == 0 || !image_section(&exe->image, ".debug_info")))
@@ -418,14 +420,7 @@ size_t g2h_exe_variable_count(const struct g2h_exe *exe)
 
 enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
 {
-    if (!exe_debug_image((struct g2h_exe *)exe))
-        return G2H_EXE_DWARF_NONE;
-    return debug_library() ? G2H_EXE_DWARF_READ : G2H_EXE_DWARF_UNREAD;
-}
-
-const char *g2h_exe_libdw_version(void)
-{
-    return debug_library();
+    return exe_debug_image((struct g2h_exe *)exe) ? G2H_EXE_DWARF_READ : G2H_EXE_DWARF_NONE;
 }
 
 size_t g2h_exe_type_count(const struct g2h_exe *exe)

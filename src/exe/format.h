@@ -44,17 +44,6 @@ void format_size_symbols(struct image *image);
  * Error: G2H_ERROR_MEMORY. */
 struct g2h_error *format_put_word(struct image *image, uint64_t address, uint64_t value);
 
-/*
- * The size that a section has without compression. Error as image_section_contents(). It counts as
- * inflated from then on.
- */
-struct g2h_error *format_inflated_size(struct image *image, const struct image_section *section,
-                                       uint64_t *ret);
-
-/* Writes size bytes of the section without compression; size is that of format_inflated_size(). */
-struct g2h_error *format_inflate(const struct image *image, const struct image_section *section,
-                                 uint8_t *ret, uint64_t size);
-
 static inline bool format_is_compressed(const struct image_section *section)
 {
     const uint64_t compressed = 1 << 11; /* SHF_COMPRESSED */

@@ -296,7 +296,7 @@ static struct g2h_error *read_format(struct image *image)
 
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)
 {
-    *image = (struct image){.path = path, .file = file};
+    *image = (struct image){.path = path, .file = file, .stored = file.size};
     struct g2h_error *error = read_format(image);
     if (!error)
         error = make_ranges(image);
@@ -317,6 +317,5 @@ void image_deinit(struct image *image)
     free(image->names);
     free(image->ranges);
     free(image->symbols);
-    free((void *)(uintptr_t)image->elf.data);
     *image = (struct image){0};
 }

@@ -38,6 +38,9 @@ struct image_range; /* the place of a section's data in memory */
 struct image {
     const char *path; /* for messages */
     struct g2h_bytes file;
+    /* Bytes of the file that was given, less than file.size where that was gzipped: for the caller
+     * to set. */
+    uint64_t stored;
     enum image_format format;
     uint16_t machine; /* EM_… */
     bool is_64, big_endian;
@@ -48,9 +51,8 @@ struct image {
     size_t symbol_table;          /* ELF: the section; section_count: there is none */
     struct image_symbol *symbols; /* the others: ascending by address */
     size_t symbol_count;
-    char (*names)[32];    /* of sections, where the file has them otherwise */
-    uint64_t inflated;    /* bytes, of all sections */
-    struct g2h_bytes elf; /* by image_as_elf() */
+    char (*names)[32]; /* of sections, where the file has them otherwise */
+    uint64_t inflated; /* bytes, of all sections */
 };
 
 struct image_symbol {
@@ -63,6 +65,16 @@ struct image_symbol {
 /* file must outlive the image. Error: G2H_ERROR_NOT_EXE, G2H_ERROR_MEMORY. */
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file);
 void image_deinit(struct image *image);
+
+/*
+ * The most bytes that debug sections are believed to have together, in proportion to what was
+ * given. In practice they have less than three times as many as a file that has nothing but them,
+ * compressed, and was gzipped; a single section has six times as many as it is compressed to.
+ */
+static inline uint64_t image_debug_most(const struct image *image)
+{
+    return 16 * image->stored + (1 << 16);
+}
 
 /* A section by its name, NULL if there is none. */
 const struct image_section *image_section(const struct image *image, const char *name);
@@ -90,12 +102,5 @@ bool image_symbol(const struct image *image, size_t index, struct image_symbol *
 
 /* A symbol by its name. */
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *ret);
-
-/*
- * The debug sections that libdw is asked of, uncompressed, as an ELF file in memory, whatever the
- * image is: libdw reads ELF only. Kept until image_deinit(). Damaged sections are left out. Error:
- * G2H_ERROR_MEMORY.
- */
-struct g2h_error *image_as_elf(struct image *image, struct g2h_bytes *ret);
 
 #endif

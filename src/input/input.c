@@ -312,6 +312,7 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t
         error = check(input, fd); /* once more at the end would be of no use */
     if (!error)
         error = map(input, spool->target, spool->size);
+    input->stored = spool->taken;
     input->damage = spool->damage;
     free(spool);
     return error;
@@ -334,7 +335,7 @@ static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
     if (S_ISDIR(status->st_mode))
         return error_create(G2H_ERROR_SYSTEM, "%s: is a directory", input->name);
     if (S_ISREG(status->st_mode) && (!standard || lseek(fd, 0, SEEK_CUR) == 0)) {
-        const uint64_t size = (uint64_t)status->st_size;
+        const uint64_t size = input->stored = (uint64_t)status->st_size;
         error = map(input, fd, size);
         if (error || !is_gzip(input->data, input->size))
             return error;
@@ -389,7 +390,7 @@ struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint
     }
     input->name = copy;
     input->data = data;
-    input->size = size;
+    input->size = input->stored = size;
     input->borrowed = true;
     *ret = input;
     return NULL;

@@ -15,10 +15,6 @@ libraries=$(make -s -C "$top" libs)
 # shellcheck disable=SC2086  # flags are words
 cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -I"$top/include" -I"$top/src" -o "$build/print_debug" \
 	"$top/tests/exe/print_debug.c" "$top/build/libgo2heapsnapshot.a" $libraries || exit 1
-if ! echo "$libraries" | grep -q -e -ldw; then
-	echo 'ok - DWARF # SKIP built without libdw'
-	exit
-fi
 
 # variant NAME GO_BUILD_FLAG...: builds, dumps and checks.
 variant() {
@@ -64,18 +60,6 @@ for system in darwin windows; do
 	fi
 done
 
-# The same without libdw: nothing, and nothing breaks.
-if make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/libgo2heapsnapshot.a" >"$build/log" 2>&1 &&
-	cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -I"$top/include" -I"$top/src" -o "$build/print_debug_without" \
-		"$top/tests/exe/print_debug.c" "$build/without/libgo2heapsnapshot.a" -lz -pthread >>"$build/log" 2>&1 &&
-	[ "$("$build/print_debug_without" "$build/$release-plain/app" 400000)" = \
-		'{"available":false,"globals":0,"captured":0,"types":0,"fields":0}' ]; then
-	echo 'ok - without libdw there is no DWARF'
-else
-	echo 'not ok - without libdw there is no DWARF'
-	sed 's/^/# /' "$build/log"
-fi
-
 flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
 make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$build/sanitized/libgo2heapsnapshot.a" >"$build/make.log" 2>&1
 # shellcheck disable=SC2086  # flags are words
@@ -89,16 +73,4 @@ if cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" 
 else
 	echo 'not ok - the driver of damaged DWARF builds'
 	sed 's/^/# /' "$build/make.log"
-fi
-
-# … and the program says so.
-gzip -dc "$top/samples/leakserver.exe.gz" >"$build/app"
-make -s -C "$top" WITH_LIBDW= BUILD="$build/without" "$build/without/go2heapsnapshot" >"$build/log" 2>&1
-"$build/without/go2heapsnapshot" --exe "$build/app" "$top/samples/leakserver.1.dump.gz" 2>"$build/log" >"$build/without.heapsnapshot"
-if grep -q '^go2heapsnapshot: note: .*its DWARF cannot be read (this go2heapsnapshot was built without libdw)' "$build/log" &&
-	grep -q '"main.Session"' "$build/without.heapsnapshot"; then
-	echo 'ok - without libdw: says what that costs, and has types all the same'
-else
-	echo 'not ok - without libdw: says what that costs, and has types all the same'
-	sed 's/^/# /' "$build/log"
 fi

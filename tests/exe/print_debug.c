@@ -120,9 +120,8 @@ int main(int argc, char **argv)
     types_init(&types, image.is_64 ? 8 : 4);
     if (debug_init(&debug, &image, &types, 0))
         return 1;
-    printf("{\"available\":%s,\"globals\":%zu,\"captured\":%zu,\"types\":%zu,\"fields\":%zu}\n",
-           debug_library() ? "true" : "false", debug.globals.count, debug.captured.count,
-           types.list.count, types.fields.count);
+    printf("{\"globals\":%zu,\"captured\":%zu,\"types\":%zu,\"fields\":%zu}\n", debug.globals.count,
+           debug.captured.count, types.list.count, types.fields.count);
     for (size_t i = 0; i < debug.globals.count; i++) {
         const struct debug_global *global = &debug.globals.data[i];
         printf("{\"global\":");

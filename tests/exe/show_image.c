@@ -1,11 +1,11 @@
 /*
  * show_image: what the room exe reads of an executable, as text to compare with other tools'.
  *
- *   show_image EXECUTABLE [ELF]
+ *   show_image EXECUTABLE
  *
  * Lines: "version V"; "section NAME FLAGS ADDRESS SIZE CONTENTS", the last one being the size
  * without compression and its CRC-32; "function OFFSET NAME" by offsets from the first one;
- * "variable ADDRESS SIZE NAME". ELF is written: the debug sections as image_as_elf() has them.
+ * "variable ADDRESS SIZE NAME".
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -63,15 +63,6 @@ int main(int argc, char **argv)
             (symbols->sections[symbol.section].flags & SHF_WRITE) != 0)
             printf("variable %" PRIx64 " %" PRIu64 " %.*s\n", symbol.address, symbol.size,
                    (int)symbol.name.size, (const char *)symbol.name.data);
-    }
-    if (argc > 2 && debug) {
-        struct g2h_bytes elf;
-        error = image_as_elf(debug, &elf);
-        if (error)
-            return fail(error);
-        FILE *file = fopen(argv[2], "wb");
-        if (!file || fwrite(elf.data, 1, elf.size, file) != elf.size || fclose(file) != 0)
-            return 2;
     }
     g2h_exe_close(exe);
     return 0;

@@ -396,28 +396,6 @@ static void check_compression(bool gnu, bool wide, bool big_endian)
     }
     assert_int_equal(image.inflated, sizeof(plain));
 
-    /* The good ones as an ELF file. */
-    struct g2h_bytes elf;
-    struct image copy;
-    assert_no_error(image_as_elf(&image, &elf));
-    assert_no_error(image_as_elf(&image, &again));
-    assert_ptr_equal(elf.data, again.data);
-    assert_no_error(image_init(&copy, "a copy", elf));
-    assert_int_equal(copy.machine, image.machine);
-    assert_int_equal(copy.is_64, wide);
-    assert_int_equal(copy.big_endian, big_endian);
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        const struct image_section *section = image_section(&copy, bad[i].name);
-        assert_true(!section || section->data.size == 0);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        const struct image_section *section =
-            image_section(&copy, i ? ".debug_info" : ".debug_ranges");
-        assert_non_null(section);
-        assert_int_equal(section->data.size, sizeof(plain));
-        assert_memory_equal(section->data.data, plain, sizeof(plain));
-    }
-    image_deinit(&copy);
     image_deinit(&image);
     free(file.data);
     free(good.data);
@@ -460,7 +438,7 @@ static void compression_of_zeros(void **state)
         g2h_error_destroy(error);
     }
     assert_true(refused > 0);
-    assert_true((BOMBS - refused) * CLAIM <= 32 * file.size + CLAIM);
+    assert_true((BOMBS - refused) * CLAIM <= 16 * file.size + (1 << 16));
     image_deinit(&image);
     free(file.data);
     free(bomb.data);
