@@ -26,6 +26,8 @@ G2H_PUBLIC void g2h_exe_close(struct g2h_exe *exe);
  * then it tells nothing. The versions must agree, and every function that has a frame in the dump
  * must be in the executable, all of them moved by the same distance. Error: G2H_ERROR_NOT_EXE,
  * whose message says what does not fit.
+ *
+ * From then on the executable does not change before it is matched again: all threads may ask it.
  */
 G2H_PUBLIC struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap);
 
@@ -63,7 +65,8 @@ enum g2h_exe_dwarf {
 };
 G2H_PUBLIC enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe);
 
-/* How many types the executable has, of descriptors and DWARF; 0 before it is matched. */
+/* How many types the executable has, of descriptors and DWARF, as far as the dump's variables may
+ * have them; 0 before it is matched. */
 G2H_PUBLIC size_t g2h_exe_type_count(const struct g2h_exe *exe);
 
 /* What is read of it: the executable's file (0), and its separate debug file (1), NULL where there

@@ -16,20 +16,21 @@ struct g2h_graph;
 enum { G2H_REDACT_KEY = 16 /* bytes */ };
 
 struct g2h_graph_options {
-    struct g2h_exe *exe; /* matched with the heap; NULL: none. Its types grow. */
-    unsigned threads;    /* 0: one per processor */
-    bool redact;         /* strings are named by their length, rounded up, and a hash with a key;
-                            numbers are in no name */
-    bool reachable;      /* leaves out what the roots do not reach */
-    uint64_t max_nodes;  /* folds what retains least until there are at most so many nodes, or all
-                            is folded that can be; 0: any number */
+    const struct g2h_exe *exe; /* matched with the heap; NULL: none */
+    unsigned threads;          /* 0: one per processor */
+    bool redact;        /* strings are named by their length, rounded up, and a hash with a key;
+                           numbers are in no name */
+    bool reachable;     /* leaves out what the roots do not reach */
+    uint64_t max_nodes; /* folds what retains least until there are at most so many nodes, or all
+                           is folded that can be; 0: any number */
     const uint8_t *redact_key; /* G2H_REDACT_KEY random bytes: redacts with this key, so that equal
                                   texts have equal names in all graphs that have it; NULL: where
                                   redact is set, with a key that is made up for this graph */
 };
 
 /*
- * Builds the graph of a heap, which must outlive it.
+ * Builds the graph of a heap, which must outlive it, as must the executable: until then, that must
+ * not be matched again. Several graphs may be built of both, at the same time too.
  * Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT where nodes or edges do not fit the 32-bit cells of a
  * snapshot; G2H_ERROR_SYSTEM where there are no random numbers to redact with.
  */

@@ -6,6 +6,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/memory.h"
+
 uint64_t map_seed[3];
 
 /* Before anybody can have a map: all threads of a process have the same seed. */
@@ -62,6 +64,17 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 void map_set(struct map *map, uint64_t key, uint32_t value)
 {
     find(map->entries, map->mask, key)->value = value;
+}
+
+bool map_copy(struct map *map, const struct map *other)
+{
+    *map = *other;
+    if (!other->entries)
+        return true;
+    map->entries = memory_copy(other->entries, other->mask + 1, sizeof(*other->entries));
+    if (!map->entries)
+        *map = (struct map){0};
+    return map->entries != NULL;
 }
 
 void map_deinit(struct map *map)

@@ -101,4 +101,7 @@ void map_set(struct map *map, uint64_t key, uint32_t value);
 
 void map_deinit(struct map *map);
 
+/* Makes a map what another is. False where there is no memory; then it is empty. */
+bool map_copy(struct map *map, const struct map *other);
+
 #endif

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -18,6 +19,14 @@ bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size)
     *data = grown;
     *capacity = wanted;
     return true;
+}
+
+void *memory_copy(const void *data, size_t count, size_t entry_size)
+{
+    void *copy = count > 0 ? malloc(count * entry_size) : NULL;
+    if (copy)
+        memcpy(copy, data, count * entry_size);
+    return copy;
 }
 
 /* A mapping of its own: its pages come zeroed, and go back to the system when it is freed. */

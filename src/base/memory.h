@@ -31,6 +31,9 @@ bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size)
          ? ((vector)->data[(vector)->count++] = (value), true) \
          : false)
 
+/* A copy of so many entries, from malloc(); NULL where there is no memory or there are none. */
+void *memory_copy(const void *data, size_t count, size_t entry_size);
+
 /*
  * A large zeroed array of count entries, on huge pages where the system gives them. NULL where
  * there is no memory or the size overflows. Freed by large_free() with the same numbers.

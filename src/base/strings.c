@@ -79,6 +79,22 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
     return true;
 }
 
+bool string_pool_copy(struct string_pool *pool, const struct string_pool *other)
+{
+    *pool = *other;
+    pool->text_capacity = pool->text_size;
+    pool->text = memory_copy(other->text, other->text_size, 1);
+    pool->ends_capacity = pool->count;
+    pool->ends = memory_copy(other->ends, other->count, sizeof(*other->ends));
+    pool->slots =
+        other->slots ? memory_copy(other->slots, other->mask + 1, sizeof(*other->slots)) : NULL;
+    if ((pool->text || pool->text_size == 0) && (pool->ends || pool->count == 0) &&
+        (pool->slots || !other->slots))
+        return true;
+    string_pool_deinit(pool);
+    return false;
+}
+
 void string_pool_deinit(struct string_pool *pool)
 {
     free(pool->text);

@@ -32,4 +32,7 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
 
 void string_pool_deinit(struct string_pool *pool);
 
+/* Makes a pool what another is. False where there is no memory; then it is empty. */
+bool string_pool_copy(struct string_pool *pool, const struct string_pool *other);
+
 #endif

@@ -43,7 +43,7 @@ struct debug_captured {
 typedef VECTOR(struct debug_piece) debug_piece_vector;
 typedef VECTOR(struct debug_local) debug_local_vector;
 
-struct dwarf; /* what is kept open for frames */
+struct dwarf; /* what is kept open for frames, until debug_close() */
 
 struct debug {
     VECTOR(struct debug_global) globals;    /* ascending by address */
@@ -51,7 +51,7 @@ struct debug {
     /* Before Go 1.23, where nothing has DW_AT_go_closure_offset: all variables of closures'
      * functions, captured or not; offset is 0. Ascending by entry, then name. */
     VECTOR(struct debug_captured) maybe_captured;
-    struct dwarf *dwarf;
+    struct dwarf *dwarf; /* NULL: closed */
 };
 
 /*
@@ -68,6 +68,9 @@ struct debug {
 struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
                              uint64_t types_start);
 void debug_deinit(struct debug *debug);
+
+/* Ends reading: what was read stays. */
+void debug_close(struct debug *debug);
 
 /*
  * Appends the variables that lie in the frame of the function that holds pc, at this pc (which is

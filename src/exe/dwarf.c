@@ -199,20 +199,26 @@ struct g2h_error *debug_init(struct debug *debug, struct image *image, struct ty
     return NULL;
 }
 
-void debug_deinit(struct debug *debug)
+void debug_close(struct debug *debug)
 {
     struct dwarf *dwarf = debug->dwarf;
-    if (dwarf) {
-        dies_deinit(&dwarf->dies);
-        free(dwarf->operations.data);
-        free(dwarf->functions.data);
-        free(dwarf->pending.data);
-        free(dwarf->unsealed.data);
-        free(dwarf->depth.data);
-        map_deinit(&dwarf->type_by_die);
-        map_deinit(&dwarf->type_by_name);
-        free(dwarf);
-    }
+    if (!dwarf)
+        return;
+    dies_deinit(&dwarf->dies);
+    free(dwarf->operations.data);
+    free(dwarf->functions.data);
+    free(dwarf->pending.data);
+    free(dwarf->unsealed.data);
+    free(dwarf->depth.data);
+    map_deinit(&dwarf->type_by_die);
+    map_deinit(&dwarf->type_by_name);
+    free(dwarf);
+    debug->dwarf = NULL;
+}
+
+void debug_deinit(struct debug *debug)
+{
+    debug_close(debug);
     free(debug->globals.data);
     free(debug->captured.data);
     free(debug->maybe_captured.data);

@@ -41,6 +41,7 @@ struct g2h_exe {
     struct types types;
     uint64_t types_start; /* runtime.types in the process */
     struct debug debug;
+    struct scopes scopes;
 };
 
 /* ---- opening ---- */
@@ -170,6 +171,7 @@ void g2h_exe_close(struct g2h_exe *exe)
         return;
     types_deinit(&exe->types);
     debug_deinit(&exe->debug);
+    scopes_deinit(&exe->scopes);
     free(exe->variables.data);
     image_deinit(&exe->debug_image);
     g2h_input_close(exe->debug_input);
@@ -328,6 +330,20 @@ static struct g2h_error *match_data(struct g2h_exe *exe, const struct g2h_heap *
     return NULL;
 }
 
+/* What DWARF says of types and variables. All of it that will be asked for is read now: what is
+ * made of an executable later does not change it. */
+static struct g2h_error *read_debug(struct g2h_exe *exe, const struct g2h_heap *heap)
+{
+    struct image *image = exe_debug_image(exe);
+    if (!image)
+        return NULL;
+    struct g2h_error *error = debug_init(&exe->debug, image, &exe->types, exe->types_start);
+    if (!error && heap->pointer_form == POINTERS_LISTED)
+        error = scopes_init(&exe->scopes, &exe->debug, &exe->types, heap, exe->slide);
+    debug_close(&exe->debug);
+    return error;
+}
+
 struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
 {
     const char *version = g2h_heap_go_version(heap);
@@ -336,6 +352,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     exe->types_start = 0;
     types_deinit(&exe->types);
     debug_deinit(&exe->debug);
+    scopes_deinit(&exe->scopes);
     types_init(&exe->types, exe->image.is_64 ? 8 : 4);
     if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
         exe->image.big_endian != heap->params.big_endian)
@@ -354,8 +371,8 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     if (!error && exe->has_data)
         error = rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, heap,
                             &exe->types_start);
-    if (!error && exe->has_data && exe_debug_image(exe))
-        error = debug_init(&exe->debug, exe_debug_image(exe), &exe->types, exe->types_start);
+    if (!error && exe->has_data)
+        error = read_debug(exe, heap);
     if (error)
         exe->has_text = exe->has_data = false;
     return error;
@@ -457,14 +474,19 @@ bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_byt
     return true;
 }
 
-struct types *exe_types(struct g2h_exe *exe)
+const struct types *exe_types(const struct g2h_exe *exe)
 {
     return &exe->types;
 }
 
-struct debug *exe_debug(struct g2h_exe *exe)
+const struct debug *exe_debug(const struct g2h_exe *exe)
 {
     return &exe->debug;
+}
+
+const struct scopes *exe_scopes(const struct g2h_exe *exe)
+{
+    return &exe->scopes;
 }
 
 uint64_t exe_function_count(const struct g2h_exe *exe)

@@ -6,14 +6,18 @@
 
 #include "exe/debug.h"
 #include "exe/image.h"
+#include "exe/scopes.h"
 #include "types/types.h"
 
 /* All types that are known of the executable; empty until it has been matched. Those of runtime
  * descriptors come first, ascending by address. */
-struct types *exe_types(struct g2h_exe *exe);
+const struct types *exe_types(const struct g2h_exe *exe);
 
 /* Its variables by DWARF; empty until it has been matched. */
-struct debug *exe_debug(struct g2h_exe *exe);
+const struct debug *exe_debug(const struct g2h_exe *exe);
+
+/* The variables of the heap's frames; empty until it has been matched. */
+const struct scopes *exe_scopes(const struct g2h_exe *exe);
 
 /* From the addresses of data in the file to those in the process. */
 uint64_t exe_slide(const struct g2h_exe *exe);

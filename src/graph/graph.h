@@ -65,7 +65,7 @@ struct part {
 
 struct g2h_graph {
     const struct g2h_heap *heap;
-    struct g2h_exe *exe;               /* may be NULL */
+    const struct g2h_exe *exe;         /* may be NULL */
     const struct redaction *redaction; /* NULL, or own_redaction */
     struct redaction own_redaction;
     unsigned threads;

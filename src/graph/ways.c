@@ -51,7 +51,7 @@ static bool append_variable(struct builder *builder, const struct way *way)
     if (way->holder == HOLDER_WORD)
         return builder_append_global(builder, way->offset, &package);
     if (way->holder == HOLDER_LOCAL)
-        builder_append_local(builder, &typing->locals.data[way->local], way->offset);
+        builder_append_local(builder, &typing->scopes->locals.data[way->local], way->offset);
     return way->holder == HOLDER_LOCAL;
 }
 

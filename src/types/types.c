@@ -22,6 +22,23 @@ void types_deinit(struct types *types)
     *types = (struct types){0};
 }
 
+bool types_copy(struct types *types, const struct types *others)
+{
+    *types = *others;
+    types->list.capacity = types->list.count;
+    types->list.data = memory_copy(others->list.data, others->list.count, sizeof(struct type));
+    types->fields.capacity = types->fields.count;
+    types->fields.data =
+        memory_copy(others->fields.data, others->fields.count, sizeof(struct type_field));
+    const bool has_names = string_pool_copy(&types->names, &others->names),
+               has_map = map_copy(&types->by_address, &others->by_address);
+    if (has_names && has_map && (types->list.data || types->list.count == 0) &&
+        (types->fields.data || types->fields.count == 0))
+        return true;
+    types_deinit(types);
+    return false;
+}
+
 bool types_add(struct types *types, const struct type *type, uint32_t *ret)
 {
     const uint32_t number = (uint32_t)types->list.count;

@@ -128,6 +128,9 @@ struct types {
 void types_init(struct types *types, unsigned pointer_size);
 void types_deinit(struct types *types);
 
+/* Makes types what others are. False where there is no memory. */
+bool types_copy(struct types *types, const struct types *others);
+
 /* Adds a type (by_address too, where type->address is not 0) and gives its number. False where
  * there is no memory. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret);

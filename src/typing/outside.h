@@ -29,7 +29,7 @@ struct way {
     uint8_t holder;
     uint32_t value;  /* HOLDER_VALUE: its index */
     uint32_t frame;  /* HOLDER_LOCAL: its index in heap->frames, */
-    uint32_t local;  /* and that of the variable in typing->locals */
+    uint32_t local;  /* and that of the variable in scopes->locals */
     uint64_t offset; /* of the pointer: in the value or variable; HOLDER_WORD: its address */
 };
 

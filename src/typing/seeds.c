@@ -302,7 +302,7 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct debug
                                  bool must_be_listed, uint64_t *ret_place)
 {
     for (uint32_t i = 0; i < local->piece_count; i++) {
-        const struct debug_piece *piece = &typing->pieces.data[local->first_piece + i];
+        const struct debug_piece *piece = &typing->scopes->pieces.data[local->first_piece + i];
         if (offset < piece->offset || piece->size < size ||
             offset - piece->offset > piece->size - size)
             continue;
@@ -364,7 +364,7 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         const bool is_whole = found == (1u << size / word) - 1;
         typer->way = (struct way){.holder = HOLDER_LOCAL,
                                   .frame = parts[0].number,
-                                  .local = (uint32_t)(local - typing->locals.data),
+                                  .local = (uint32_t)(local - typing->scopes->locals.data),
                                   .offset = leaf->offset};
         if (is_whole && (kind != TYPE_SLICE || is_slice(typing->heap, copy)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, NO_TARGET,

@@ -20,55 +20,6 @@ struct run {
 
 /* ---- what there is ---- */
 
-static uint64_t call_pc(const struct g2h_stackframe *frame)
-{
-    return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
-}
-
-/* Variables that are kept: of a function, and more of all functions together than of sane ones. */
-enum { LOCALS_OF_SCOPE = 4096, LOCALS_MORE = 1 << 20, LOCALS_PER_FRAME = 64 };
-
-/* How many of a scope's variables are made use of: each word of a frame is looked for in them. */
-static uint32_t usable_locals(const struct typing *typing, uint32_t first)
-{
-    uint32_t count = 0, pieces = 0;
-    while (first + count < typing->locals.count) {
-        pieces += typing->locals.data[first + count].piece_count;
-        if (pieces > LOCALS_OF_SCOPE)
-            break;
-        count++;
-    }
-    return count;
-}
-
-static struct g2h_error *collect_locals(struct typing *typing, struct types *types)
-{
-    const struct g2h_heap *heap = typing->heap;
-    const uint64_t slide = exe_slide(typing->exe);
-    for (size_t i = 0; i < heap->frames.count; i++) {
-        struct g2h_record record;
-        uint32_t number = (uint32_t)typing->scopes.count, first;
-        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
-        const uint64_t pc = call_pc(&record.stackframe);
-        if (!map_put(&typing->scope_by_pc, pc, number, &first))
-            return &error_no_memory;
-        if (first != number)
-            continue;
-        struct scope scope = {.first = (uint32_t)typing->locals.count};
-        const bool is_enough = typing->locals.count + typing->pieces.count >
-                               LOCALS_MORE + LOCALS_PER_FRAME * heap->frames.count;
-        struct g2h_error *error = is_enough ? NULL
-                                            : debug_locals(typing->debug, types, pc - slide,
-                                                           &typing->locals, &typing->pieces);
-        if (error)
-            return error;
-        scope.count = usable_locals(typing, scope.first);
-        if (!vector_push(&typing->scopes, scope))
-            return &error_no_memory;
-    }
-    return NULL;
-}
-
 /* Where a channel has the address of its elements' type, hchan.elemtype, and which it is then. */
 static struct g2h_error *collect_channels(struct typing *typing)
 {
@@ -107,16 +58,17 @@ static struct go_release release_of(const struct typing *typing)
 /* All types that objects may have; from here on no type is added. */
 static struct g2h_error *collect_types(struct typing *typing)
 {
-    struct types *types = exe_types(typing->exe);
+    struct types *types = &typing->own_types;
     struct runtime_types runtime;
     typing->release = release_of(typing);
     typing->types = types;
     typing->debug = exe_debug(typing->exe);
+    typing->scopes = exe_scopes(typing->exe);
+    if (!types_copy(types, exe_types(typing->exe)))
+        return &error_no_memory;
     struct g2h_error *error = typing_add_reflected(typing, types);
     if (!error)
         error = typing_add_itab_tables(typing, types);
-    if (!error)
-        error = collect_locals(typing, types);
     if (error)
         return error;
     runtime_types_init(&runtime, types, &typing->release);
@@ -389,7 +341,7 @@ static struct g2h_error *run_all(struct typing *typing)
 }
 
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
-                                struct g2h_exe *exe, const struct redaction *redaction,
+                                const struct g2h_exe *exe, const struct redaction *redaction,
                                 unsigned threads, struct typing **ret)
 {
     struct typing *typing = calloc(1, sizeof(*typing));
@@ -435,14 +387,11 @@ void typing_destroy(struct typing *typing)
     map_deinit(&typing->closure_by_entry);
     map_deinit(&typing->closure_of_value);
     map_deinit(&typing->channel_by_elem);
-    map_deinit(&typing->scope_by_pc);
     outside_deinit(&typing->outside);
     map_deinit(&typing->cleanup_by_entry);
     free(typing->cleanup_parts.data);
     free(typing->itab_tables.data);
-    free(typing->scopes.data);
-    free(typing->locals.data);
-    free(typing->pieces.data);
+    types_deinit(&typing->own_types);
     const size_t objects = (size_t)typing->heap->object_count + 1;
     large_free(typing->claims, objects, sizeof(*typing->claims));
     large_free(typing->texts, objects, sizeof(*typing->texts));
@@ -493,12 +442,7 @@ const struct debug_global *typing_global(const struct typing *typing, uint64_t a
 const struct debug_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count)
 {
-    const uint32_t number = map_get(&typing->scope_by_pc, call_pc(frame));
-    *ret_count = 0;
-    if (number == MAP_NONE)
-        return NULL;
-    *ret_count = typing->scopes.data[number].count;
-    return *ret_count == 0 ? NULL : typing->locals.data + typing->scopes.data[number].first;
+    return scopes_locals(typing->scopes, frame, ret_count);
 }
 
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
@@ -520,7 +464,8 @@ const struct debug_local *typing_local_at(const struct typing *typing,
     const struct debug_local *best = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
-            const struct debug_piece *piece = &typing->pieces.data[locals[i].first_piece + j];
+            const struct debug_piece *piece =
+                &typing->scopes->pieces.data[locals[i].first_piece + j];
             const uint64_t place = offset - (cfa + (uint64_t)piece->place);
             if (place >= piece->size || locals[i].type >= typing->types->list.count ||
                 (best && !is_clearer(&locals[i], best)))

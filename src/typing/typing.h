@@ -86,11 +86,6 @@ struct shard {
  */
 enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = (1 << 30) - 1 };
 
-/* The variables that are in memory at some pc: locals [first, first + count). */
-struct scope {
-    uint32_t first, count;
-};
-
 /* An object that the runtime keeps by a record that is in no dump: cleanups.c. */
 struct cleanup_part {
     uint32_t object;
@@ -110,10 +105,12 @@ struct itab_table {
 struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
-    struct g2h_exe *exe;
+    const struct g2h_exe *exe;
     const struct redaction *redaction; /* NULL: none */
-    const struct types *types;
-    struct debug *debug;
+    const struct types *types;         /* own_types, once all are there */
+    struct types own_types;            /* those of the executable, and more */
+    const struct debug *debug;
+    const struct scopes *scopes;
     struct go_release release; /* that the dump names, or the executable */
     struct plans plans;
     unsigned threads;
@@ -125,10 +122,6 @@ struct typing {
     struct map channel_by_elem; /* address of the elements' type → what a channel of it points to */
     struct map closure_by_entry; /* code pointer → type */
     struct map closure_of_value; /* code pointer → type, if the last captured variable is a value */
-    struct map scope_by_pc;      /* → scope */
-    VECTOR(struct scope) scopes;
-    debug_local_vector locals;
-    debug_piece_vector pieces;
     struct outside outside;
     struct map cleanup_by_entry; /* code pointers of the closures of runtime.AddCleanup */
     bool has_weak_handles;       /* the program may have weak pointers */
@@ -140,7 +133,7 @@ struct typing {
  * pointers; redaction, if there is one, is that of names of fields which the program made up while
  * it ran. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
-                                struct g2h_exe *exe, const struct redaction *redaction,
+                                const struct g2h_exe *exe, const struct redaction *redaction,
                                 unsigned threads, struct typing **ret);
 void typing_destroy(struct typing *typing);
 

@@ -1,0 +1,122 @@
+/*
+ * Covers exe/exe, and who is given one: an executable that has been matched does not change,
+ * whatever is made of it. With that of the sample.
+ */
+#include "dump_builder.h"
+
+#include <pthread.h>
+
+#include "exe/exe.h"
+#include "heap/heap.h"
+
+static struct g2h_input *input;
+static struct g2h_heap *heap;
+static struct g2h_exe *exe;
+
+static int start(void **state)
+{
+    (void)state;
+    assert_no_error(g2h_input_open("samples/leakserver.1.dump.gz", NULL, &input));
+    assert_no_error(g2h_heap_load(input, NULL, &heap));
+    assert_no_error(g2h_exe_open("samples/leakserver.exe.gz", &exe));
+    assert_no_error(g2h_exe_match(exe, heap));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    g2h_exe_close(exe);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return 0;
+}
+
+static struct g2h_graph *make_graph(void)
+{
+    const struct g2h_graph_options options = {.exe = exe, .threads = 2};
+    struct g2h_graph *graph;
+    assert_no_error(g2h_graph_build(heap, &options, &graph));
+    return graph;
+}
+
+/* Destroys what is not needed any more. */
+static void is_same(struct g2h_graph *graph, const char *wanted, size_t wanted_size)
+{
+    size_t size;
+    char *snapshot = graph_snapshot(graph, 1, false, &size);
+    assert_int_equal(size, wanted_size);
+    assert_memory_equal(snapshot, wanted, size);
+    free(snapshot);
+    g2h_graph_destroy(graph);
+}
+
+static void makes_several_graphs(void **state)
+{
+    (void)state;
+    const size_t count = g2h_exe_type_count(exe);
+    struct g2h_graph *first = make_graph(), *second = make_graph();
+    size_t size;
+    char *snapshot = graph_snapshot(first, 1, false, &size);
+    g2h_graph_destroy(first);
+    struct g2h_graph *third = make_graph();
+    is_same(second, snapshot, size);
+    is_same(third, snapshot, size);
+    free(snapshot);
+    assert_int_equal(g2h_exe_type_count(exe), count);
+}
+
+static void names_of_types_stay_where_they_are(void **state)
+{
+    (void)state;
+    struct g2h_bytes name = {NULL, 0}, later;
+    uint64_t address = 0;
+    for (size_t i = 0; i < heap->itabs.count && !name.data; i++) {
+        address = heap->itabs.data[i].type;
+        if (!g2h_exe_type_name(exe, address, &name))
+            name.data = NULL;
+    }
+    assert_non_null(name.data);
+    char *copy = malloc((size_t)name.size);
+    assert_non_null(copy);
+    memcpy(copy, name.data, (size_t)name.size);
+    struct g2h_graph *graph = make_graph();
+    assert_memory_equal(name.data, copy, name.size);
+    assert_true(g2h_exe_type_name(exe, address, &later));
+    assert_ptr_equal(later.data, name.data);
+    g2h_graph_destroy(graph);
+    assert_memory_equal(name.data, copy, name.size);
+    free(copy);
+}
+
+static void *make_other(void *ret)
+{
+    *(struct g2h_graph **)ret = make_graph();
+    return NULL;
+}
+
+static void makes_two_graphs_at_once(void **state)
+{
+    (void)state;
+    struct g2h_graph *one, *other = NULL;
+    pthread_t thread;
+    size_t size;
+    assert_int_equal(pthread_create(&thread, NULL, make_other, &other), 0);
+    one = make_graph();
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_non_null(other);
+    char *snapshot = graph_snapshot(one, 1, false, &size);
+    g2h_graph_destroy(one);
+    is_same(other, snapshot, size);
+    free(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(makes_several_graphs, start, end),
+        cmocka_unit_test_setup_teardown(names_of_types_stay_where_they_are, start, end),
+        cmocka_unit_test_setup_teardown(makes_two_graphs_at_once, start, end),
+    };
+    return UNIT_RUN(tests);
+}
