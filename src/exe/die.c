@@ -271,6 +271,8 @@ static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
                                                         const struct die_unit *unit, uint64_t code)
 {
     const struct die_table *table = &dies->tables.data[unit->table];
+    if (table->count == 0)
+        return NULL;
     const struct die_abbreviation *list = dies->abbreviations.data + table->first;
     /* They mostly are 1, 2, 3 … */
     if (code - 1 < table->count && list[code - 1].code == code)
@@ -381,7 +383,8 @@ static struct g2h_error *read_units(struct dies *dies)
     struct map tables = {0};
     struct die_unit unit;
     uint64_t abbrev, left = 2 * dies->abbrev.size;
-    bool good = true;
+    const struct die_spec none = {.size = 0}; /* so that there is an array */
+    bool good = vector_push(&dies->specs, none);
     dies->steps_left = 4 * dies->info.size;
     for (uint64_t start = 0; good && start < dies->info.size && dies->units.count < MAP_NONE - 1 &&
                              read_header(dies, start, &unit, &abbrev);

@@ -516,6 +516,8 @@ static int compare_fields(const void *a, const void *b)
 /* Fields ascend, do not overlap and lie within; one that does not is dropped. */
 static void check_struct(struct types *types, struct type *type)
 {
+    if (type->field_count == 0)
+        return;
     struct type_field *fields = types->fields.data + type->first_field;
     for (uint32_t i = 1; i < type->field_count; i++)
         if (fields[i].offset < fields[i - 1].offset) {
