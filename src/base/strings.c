@@ -62,10 +62,13 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
         return true;
     }
     if (pool->text_capacity - pool->text_size < size || !pool->text) {
-        size_t wanted = pool->text_size + size + pool->text_capacity / 2 + 4096;
+        const size_t wanted = pool->text_size + size + pool->text_capacity / 2 + 4096,
+                     place = (size_t)((uintptr_t)text - (uintptr_t)pool->text);
+        const bool is_own = pool->text && place < pool->text_size;
         char *grown = realloc(pool->text, wanted);
         if (!grown)
             return false;
+        text = is_own ? grown + place : text;
         pool->text = grown;
         pool->text_capacity = wanted;
     }

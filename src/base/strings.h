@@ -21,7 +21,8 @@ struct string_pool {
     size_t mask;
 };
 
-/* The number of a text, which is added where it is new. False where there is no memory. */
+/* The number of a text, which is added where it is new. It may be a part of one in the pool, but
+ * all texts may move. False where there is no memory. */
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
 
 /* The number of a text that is in the pool; false where it is not. */

@@ -299,6 +299,28 @@ static void pool_takes_any_text(void **state)
 
 /* ---- memory ---- */
 
+/* A text of the pool's own stays readable while it is added, though the pool moves. */
+static void pool_takes_its_own_text(void **state)
+{
+    (void)state;
+    struct string_pool pool = {0};
+    uint32_t number;
+    size_t size;
+    char first[80];
+    for (unsigned i = 0; i < 3000; i++) {
+        snprintf(first, sizeof(first), "%u/%050u", i, i);
+        assert_true(string_pool_intern(&pool, first, strlen(first), &number));
+        const char *own = string_pool_text(&pool, number, &size);
+        const char *part = memchr(own, '/', size);
+        assert_non_null(part);
+        assert_true(string_pool_intern(&pool, part, size - (size_t)(part - own), &number));
+        own = string_pool_text(&pool, number, &size);
+        assert_int_equal(size, 51);
+        assert_memory_equal(own, strchr(first, '/'), size);
+    }
+    string_pool_deinit(&pool);
+}
+
 static void vector_grows(void **state)
 {
     (void)state;
@@ -396,14 +418,14 @@ static void what_is_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(uvarint_lengths),     cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_streams),     cmocka_unit_test(uvarint_padded),
-        cmocka_unit_test(cursor_skips),        cmocka_unit_test(map_puts_and_gets),
-        cmocka_unit_test(map_takes_all_keys),  cmocka_unit_test(hashes_spread),
-        cmocka_unit_test(hashes_have_a_seed),  cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text), cmocka_unit_test(vector_grows),
-        cmocka_unit_test(large_arrays),        cmocka_unit_test(errors_have_messages),
-        cmocka_unit_test(what_is_printable),
+        cmocka_unit_test(uvarint_lengths),      cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_streams),      cmocka_unit_test(uvarint_padded),
+        cmocka_unit_test(cursor_skips),         cmocka_unit_test(map_puts_and_gets),
+        cmocka_unit_test(map_takes_all_keys),   cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(hashes_have_a_seed),   cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text),  cmocka_unit_test(pool_takes_its_own_text),
+        cmocka_unit_test(vector_grows),         cmocka_unit_test(large_arrays),
+        cmocka_unit_test(errors_have_messages), cmocka_unit_test(what_is_printable),
     };
     return UNIT_RUN(base);
 }

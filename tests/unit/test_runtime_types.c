@@ -346,6 +346,25 @@ static void test_names(void **state)
     end();
 }
 
+/* An argument that the executable has no type of is a part of a name: adding it moves all names. */
+static void test_moving_names(void **state)
+{
+    (void)state;
+    start(8, "go1.22");
+    const uint32_t pointer = add("unsafe.Pointer", TYPE_UNSAFE_POINTER, 8, TYPE_NONE, TYPE_NONE),
+                   atomic =
+                       add("sync/atomic.Pointer[uint16]", TYPE_STRUCT, 8, TYPE_NONE, TYPE_NONE);
+    add_field("v", pointer, 0);
+    struct string_pool *names = &types.names;
+    char *text = realloc(names->text, names->text_size);
+    assert_non_null(text);
+    names->text = text;
+    names->text_capacity = names->text_size;
+    assert_true(runtime_types_add(&runtime));
+    assert_name(field(type_at(atomic), "v", 0), "*uint16");
+    end();
+}
+
 static void test_generic(void **state)
 {
     (void)state;
@@ -391,12 +410,13 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest runtime_types[] = {
-        cmocka_unit_test(test_release),     cmocka_unit_test(test_hmap),
-        cmocka_unit_test(test_swiss),       cmocka_unit_test(test_hchan),
-        cmocka_unit_test(test_sudog),       cmocka_unit_test(test_indirect),
-        cmocka_unit_test(test_no_pointers), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_generic),
-        cmocka_unit_test(test_again),       cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_release),      cmocka_unit_test(test_hmap),
+        cmocka_unit_test(test_swiss),        cmocka_unit_test(test_hchan),
+        cmocka_unit_test(test_sudog),        cmocka_unit_test(test_indirect),
+        cmocka_unit_test(test_no_pointers),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_names),        cmocka_unit_test(test_generic),
+        cmocka_unit_test(test_again),        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_moving_names),
     };
     return UNIT_RUN(runtime_types);
 }
