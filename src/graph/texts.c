@@ -303,10 +303,12 @@ static struct g2h_error *number_objects(void *context, const struct worker_buffe
     for (size_t i = 0; i < count; i++) {
         const uint32_t object = hashed[i].object;
         const struct text_entry entry = {object, numbering->typing->texts[object]};
+        uint32_t number;
         if (i + AHEAD < count)
             texts_prefetch_number(texts, hashed[i + AHEAD].hash);
-        if (!number_text(texts, &entry, hashed[i].hash, false, &numbering->typing->texts[object]))
+        if (!number_text(texts, &entry, hashed[i].hash, false, &number))
             return &error_no_memory;
+        numbering->typing->texts[object] = number + 1; /* that of a text may be 0: "<dummy>" */
     }
     return NULL;
 }

@@ -47,10 +47,16 @@ void texts_deinit(struct texts *texts);
 
 /*
  * Numbers the texts of all objects that typing takes for strings. typing->texts of such an object
- * becomes the number of its string.
+ * becomes the number of its string, plus 1: texts_of_object().
  */
 struct g2h_error *texts_number_objects(struct texts *texts, struct typing *typing,
                                        unsigned threads);
+
+/* The string of an object that is one, once they have numbers. */
+static inline uint32_t texts_of_object(const struct typing *typing, uint32_t object)
+{
+    return typing->texts[object] - 1;
+}
 
 /*
  * The number of the text in texts->text, which is what texts_append() makes of entry, and whose

@@ -162,7 +162,11 @@ static struct g2h_error *read_objects(struct loader *loader)
 static int go_minor_of(const char *version)
 {
     const char *at = strstr(version, "go1.");
-    return at ? atoi(at + 4) : 0;
+    int minor = 0;
+    if (at)
+        for (at += strlen("go1."); *at >= '0' && *at <= '9' && minor < 1000; at++)
+            minor = 10 * minor + (*at - '0');
+    return minor;
 }
 
 static struct g2h_error *add_params(struct loader *loader, const struct g2h_params *params)

@@ -49,7 +49,7 @@ static inline char *write_object_node(const struct g2h_graph *graph, char *at, u
     const bool is_text = graph->typing && typing_is_text(graph->typing, object);
     return write_node(
         at, is_text ? NODE_STRING : NODE_OBJECT,
-        is_text ? graph->typing->texts[object] : names_of_object(&graph->names, object),
+        is_text ? texts_of_object(graph->typing, object) : names_of_object(&graph->names, object),
         ids_object(&graph->ids, object), size < PART_SIZE ? (uint32_t)size : PART_SIZE, edge_count);
 }
 

@@ -628,6 +628,9 @@ static void version_or_experiment(void **state)
     } cases[] = {{"go1.26.11-X:nogreenteagc", 26, true},
                  {"go1.25.12 X:greenteagc", 25, true},
                  {"devel go1.27-2f3ab1", 27, true},
+                 {"go1.4294967318", 4294, true}, /* far beyond, and not 22 */
+                 {"go1.99999999999999999999", 9999, true},
+                 {"go1.-3", 0, true},
                  {"devel +1234567", 0, true},
                  {"", 0, false},
                  {"framepointer", 0, false}};

@@ -428,7 +428,7 @@ static void a_header_is_certain(void **state)
 static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
 {
     struct text made = {0};
-    const uint32_t number = typing.texts[object];
+    const uint32_t number = texts_of_object(&typing, object);
     assert_in_range(number, texts->first, texts->first + texts->entries.count - 1);
     texts_append(texts, &texts->entries.data[number - texts->first], &made);
     assert_true(made.size < size);
@@ -467,6 +467,7 @@ static void texts_are_what_strings_say(void **state)
     ADD_TEXT(HEAP + 80, 16, "nothing here   ");
     add(HEAP + 96, 16, NULL, 1, (uint64_t[]){0});
     add(HEAP + 4096, 2048, large, 0, NULL);
+    ADD_TEXT(HEAP + 8192, 48, "<dummy>");
     load();
     refer_text(HEAP, 3);
     refer_text(HEAP + 4, 3);
@@ -482,6 +483,7 @@ static void texts_are_what_strings_say(void **state)
     refer_text(HEAP + 80 + 8, UINT64_MAX); /* and far beyond */
     refer_text(HEAP + 96, 8);              /* has pointers */
     refer_text(HEAP + 4096, 2000);
+    refer_text(HEAP + 8192, 7);
     assert_true(string_pool_intern(&strings, "<dummy>", 7, &number));
     assert_true(string_pool_intern(&strings, "known", 5, &number));
     number_texts(&texts, &strings, false);
@@ -489,11 +491,13 @@ static void texts_are_what_strings_say(void **state)
     assert_string_equal(name_of(&texts, 1, buffer, sizeof(buffer)),
                         "\xef\xbf\xbd"
                         "bad\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd");
-    assert_int_equal(typing.texts[2], number);
+    assert_int_equal(texts_of_object(&typing, 2), number);
     assert_int_equal(typing.texts[3], typing.texts[0]);
     judged(4, OBJECT_UNTYPED, 0);
     judged(5, OBJECT_UNTYPED, 0);
     assert_int_equal(strlen(name_of(&texts, 6, buffer, sizeof(buffer))), NAME_LIMIT);
+    judged(7, OBJECT_TEXT, 0);
+    assert_int_equal(texts_of_object(&typing, 7), 0); /* the snapshot's first string */
     texts_deinit(&texts);
     string_pool_deinit(&strings);
 }
