@@ -493,13 +493,13 @@ static bool behind(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
     const struct die_abbreviation *own = die->abbreviation;
-    const struct die_spec *specs = dies->specs.data + own->first;
     if (own->is_fixed) {
         const uint64_t size = own->bytes + (uint64_t)own->addresses * die->unit->address_size +
                               (uint64_t)own->offsets * die->unit->offset_size;
         *ret = (uint64_t)(cursor.at - dies->info.data) + size;
         return size <= cursor_left(&cursor);
     }
+    const struct die_spec *specs = dies->specs.data + own->first;
     if (!die_pay(dies, own->count))
         return false;
     for (uint32_t i = 0; i < own->count; i++)
@@ -565,8 +565,8 @@ bool die_next(struct dies *dies, struct die *die)
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
-    const struct die_spec *specs = dies->specs.data + die->abbreviation->first;
     const uint32_t count = die->abbreviation->count;
+    const struct die_spec *specs = count > 0 ? dies->specs.data + die->abbreviation->first : NULL;
     uint32_t number = 0;
     while (number < count && specs[number].name != name)
         number++;
