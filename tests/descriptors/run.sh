@@ -10,12 +10,13 @@ CHECK_ALL= # two releases are enough to be damaged: sanitizers are slow
 . "$top/tests/go.sh"
 mkdir -p "$build"
 
-flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
-library=$build/sanitized/libgo2heapsnapshot.a
-make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
+. "$top/tests/sanitize.sh"
+flags="-O1 -g $sanitize"
+library=$build/$sanitized/libgo2heapsnapshot.a
+make -s -C "$top" BUILD="$build/$sanitized" CC="$sanitizing_cc" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
 for driver in print_types mutate_types; do
 	# shellcheck disable=SC2086  # flags are words
-	if ! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
+	if ! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
 		"$library" $(make -s -C "$top" libs) >>"$build/make.log" 2>&1; then
 		echo "not ok - $driver builds"
 		sed 's/^/# /' "$build/make.log" | tail -n 20

@@ -60,11 +60,12 @@ for system in darwin windows; do
 	fi
 done
 
-flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
-make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$build/sanitized/libgo2heapsnapshot.a" >"$build/make.log" 2>&1
+. "$top/tests/sanitize.sh"
+flags="-O1 -g $sanitize"
+make -s -C "$top" BUILD="$build/$sanitized" CC="$sanitizing_cc" CFLAGS="$flags" "$build/$sanitized/libgo2heapsnapshot.a" >"$build/make.log" 2>&1
 # shellcheck disable=SC2086  # flags are words
-if cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/mutate_debug" \
-	"$top/tests/exe/mutate_debug.c" "$build/sanitized/libgo2heapsnapshot.a" $libraries; then
+if $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/mutate_debug" \
+	"$top/tests/exe/mutate_debug.c" "$build/$sanitized/libgo2heapsnapshot.a" $libraries; then
 	for app in "$build"/*-uncompressed/app "$build/$release-cgo/app"; do
 		"$build/mutate_debug" "$app" "${DAMAGES:-170}" >"$build/mutate.out" 2>"$build/mutate.err" ||
 			{ echo "not ok - $app: damaged DWARF"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }

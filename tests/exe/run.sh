@@ -104,12 +104,13 @@ image() {
 	node "$top/tests/exe/check_image.mjs" "$name-stripped" "$release" "$build/images/$name-stripped.shown" - "$build/images/$name.shown"
 }
 
-flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
-library=$build/sanitized/libgo2heapsnapshot.a
-make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
+. "$top/tests/sanitize.sh"
+flags="-O1 -g $sanitize"
+library=$build/$sanitized/libgo2heapsnapshot.a
+make -s -C "$top" BUILD="$build/$sanitized" CC="$sanitizing_cc" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
 for driver in show_image mutate_exe; do
 	# shellcheck disable=SC2046,SC2086  # flags and libraries are words
-	cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$top/tests/exe/$driver.c" \
+	$sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$top/tests/exe/$driver.c" \
 		"$library" $(make -s -C "$top" libs) >>"$build/make.log" 2>&1 || {
 		echo "not ok - $driver builds"
 		sed 's/^/# /' "$build/make.log"

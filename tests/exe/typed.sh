@@ -27,11 +27,12 @@ same() {
 	echo "ok - $1: what is written does not depend on the number of threads"
 }
 
-flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
-library=$build/sanitized/libgo2heapsnapshot.a
+. "$top/tests/sanitize.sh"
+flags="-O1 -g $sanitize"
+library=$build/$sanitized/libgo2heapsnapshot.a
 # shellcheck disable=SC2086  # flags are words
-if ! make -s -C "$top" BUILD="$build/sanitized" CFLAGS="$flags" "$library" >"$build/typed/log" 2>&1 ||
-	! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -o "$build/mutate_typed" \
+if ! make -s -C "$top" BUILD="$build/$sanitized" CC="$sanitizing_cc" CFLAGS="$flags" "$library" >"$build/typed/log" 2>&1 ||
+	! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -o "$build/mutate_typed" \
 		"$top/tests/exe/mutate_typed.c" "$library" $(make -s -C "$top" libs) 2>>"$build/typed/log"; then
 	echo 'not ok - the driver of damaged conversions builds'
 	sed 's/^/# /' "$build/typed/log"

@@ -1,18 +1,19 @@
 #!/bin/sh
-# Builds each test_*.c with the library, plainly and under AddressSanitizer and UndefinedBehaviorSanitizer, and runs it.
-# TAP on standard output.
+# Builds each test_*.c with the library, plainly and under AddressSanitizer and UndefinedBehaviorSanitizer (clang's where
+# they are there), and runs it. TAP on standard output.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+. tests/sanitize.sh
 helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
-for kind in plain sanitized; do
+for kind in plain "$sanitized"; do
 	build=build/unit/$kind
-	flags=-O1
-	[ $kind = plain ] || flags='-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all'
-	make -s BUILD="$build" CFLAGS="$flags" "$build/libgo2heapsnapshot.a" || exit 1
+	flags=-O1 cc=${CC:-cc}
+	[ "$kind" = plain ] || flags="-O1 -g $sanitize" cc=$sanitizing_cc
+	make -s BUILD="$build" CC="$cc" CFLAGS="$flags" "$build/libgo2heapsnapshot.a" || exit 1
 	for test in tests/unit/test_*.c; do
 		name=$(basename "$test" .c)
 		# shellcheck disable=SC2086  # flags and helpers are words
-		if ! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -Iinclude -Isrc -Itests/unit -o "$build/$name" "$test" $helpers \
+		if ! $cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -Iinclude -Isrc -Itests/unit -o "$build/$name" "$test" $helpers \
 			"$build/libgo2heapsnapshot.a" -lcmocka $(make -s libs); then
 			echo "not ok - $name builds ($kind)"
 			continue

@@ -89,6 +89,20 @@ static void names_of_types_stay_where_they_are(void **state)
     free(copy);
 }
 
+/* Of a function without any: nothing is added to no address. */
+static void frames_may_have_no_variables(void **state)
+{
+    (void)state;
+    struct scopes scopes = {.by_pc = {0}};
+    const struct g2h_stackframe frame = {.pc = 0x401010, .entry = 0x401000};
+    uint32_t number, count = 1;
+    assert_true(map_put(&scopes.by_pc, frame.pc - 1, 0, &number));
+    assert_true(vector_push(&scopes.list, ((struct scope){0, 0})));
+    assert_null(scopes_locals(&scopes, &frame, &count));
+    assert_int_equal(count, 0);
+    scopes_deinit(&scopes);
+}
+
 static void *make_other(void *ret)
 {
     *(struct g2h_graph **)ret = make_graph();
@@ -117,6 +131,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(makes_several_graphs, start, end),
         cmocka_unit_test_setup_teardown(names_of_types_stay_where_they_are, start, end),
         cmocka_unit_test_setup_teardown(makes_two_graphs_at_once, start, end),
+        cmocka_unit_test(frames_may_have_no_variables),
     };
     return UNIT_RUN(tests);
 }

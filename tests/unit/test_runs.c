@@ -42,9 +42,8 @@ static void put_dump_in_dump(struct dump *dump, uint64_t address, uint64_t size)
 {
     struct dump inner;
     dump_start_modern(&inner, "go1.19.8");
-    uint64_t at = BASE;
-    while (inner.size < size + 100)
-        dump_object(&inner, at += 48, 48, WORDS(at, 0));
+    for (uint64_t at = BASE + 48; inner.size < size + 100; at += 48)
+        dump_object(&inner, at, 48, WORDS(at, 0));
     dump_uvarints(dump, 3, (const uint64_t[]){1, address, size});
     dump_bytes(dump, inner.data + 50, size);
     dump_bytes(dump, "", 1);
