@@ -111,15 +111,14 @@ static void ask_image(const struct g2h_exe *exe)
     }
     if (sum == 1) /* so that they are read */
         fputc('.', stderr);
-    g2h_error_destroy(image_as_elf(image, &bytes));
     struct g2h_error *error = pclntab_init(&pclntab, image);
     for (unsigned i = 0; !error && i < 100; i++) {
         const uint64_t offset = next(pclntab_entry(&pclntab, pclntab.count) | 1);
         struct g2h_bytes file;
-        uint64_t index;
+        uint64_t index, left = next(8) ? UINT64_MAX : next(64);
         uint32_t line;
         if (pclntab_find(&pclntab, offset, &index) && pclntab_name(&pclntab, index).size > 0)
-            pclntab_line(&pclntab, index, offset, &file, &line);
+            pclntab_line(&pclntab, index, offset, &left, &file, &line);
     }
     g2h_error_destroy(error);
 }
