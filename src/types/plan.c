@@ -423,6 +423,7 @@ const struct plan *plans_make(struct plans *plans, uint32_t type)
     struct plan *plan = plans->of_type[type];
     if (!plan) {
         plan = make(plans, type);
+        plans->failed |= !plan;
         __atomic_store_n(&plans->of_type[type], plan, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&plans->mutex);

@@ -353,6 +353,10 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
     struct g2h_error *error = run_all(typing);
+    /* Who has no plan for want of memory goes on as if the type did not fit: the snapshot would be
+     * another one. */
+    if (!error && typing->plans.failed)
+        error = &error_no_memory;
     if (error) {
         typing_destroy(typing);
         return error;
