@@ -1,0 +1,201 @@
+/*
+ * drive: runs a conversion again and again, in each of which another call fails.
+ *
+ *   drive SHIM DIRECTORY KIND[+] STEP COMMAND...
+ *
+ * Every STEPth call of the kind fails, with + all behind it, too. COMMAND writes
+ * DIRECTORY/out/file, and has DIRECTORY/tmp as $TMPDIR. Each run must end with status 1, one line
+ * that says why, and nothing left: no file, no memory, no descriptor. What does not matter may
+ * fail: then the file is that of the run in which nothing fails. A line of TAP on standard output;
+ * those that went wrong on standard error.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+struct run {
+    char *directory;
+    char **command;
+    const char *shim;
+    int status; /* of waitpid() */
+    char said[4096];
+    struct failure_report report;
+};
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(2);
+}
+
+static char *path_of(const struct run *run, const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", run->directory, name) < 0)
+        die("asprintf");
+    return path;
+}
+
+/* Removes the files of a folder, and gives their number. */
+static int empty(const struct run *run, const char *name)
+{
+    char *path = path_of(run, name);
+    DIR *folder = opendir(path);
+    int count = 0;
+    if (!folder)
+        die(path);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        count++;
+        unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+    free(path);
+    return count;
+}
+
+/* Reads up to size bytes of a file of the directory; how many there are, -1 where it is not. */
+static ssize_t read_file(const struct run *run, const char *name, void *data, size_t size)
+{
+    char *path = path_of(run, name);
+    const int fd = open(path, O_RDONLY);
+    const ssize_t count = fd < 0 ? -1 : read(fd, data, size);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return count;
+}
+
+/* Runs the command; failure is what $FAILURE is then, NULL: nothing fails. */
+static void run_command(struct run *run, const char *failure)
+{
+    char *said = path_of(run, "said"), *report = path_of(run, "report"), *tmp = path_of(run, "tmp");
+    unlink(report);
+    const pid_t child = fork();
+    if (child < 0)
+        die("fork");
+    if (child == 0) {
+        const int fd = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        setenv("LD_PRELOAD", run->shim, 1);
+        setenv("TMPDIR", tmp, 1);
+        setenv("FAILURE_REPORT", report, 1);
+        if (failure)
+            setenv("FAILURE", failure, 1);
+        if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || close(fd) < 0)
+            _exit(126);
+        alarm(60);
+        execv(run->command[0], run->command);
+        _exit(127);
+    }
+    if (waitpid(child, &run->status, 0) < 0)
+        die("waitpid");
+    const ssize_t size = read_file(run, "said", run->said, sizeof(run->said) - 1);
+    run->said[size > 0 ? size : 0] = '\0';
+    memset(&run->report, 0, sizeof(run->report));
+    read_file(run, "report", &run->report, sizeof(run->report));
+    free(said);
+    free(report);
+    free(tmp);
+}
+
+/* Whether it wrote the file that it should have. */
+static bool is_as_expected(const struct run *run)
+{
+    char *command;
+    if (asprintf(&command, "cmp -s '%s/out/file' '%s/expected'", run->directory, run->directory) <
+        0)
+        die("asprintf");
+    const bool is = system(command) == 0;
+    free(command);
+    return is;
+}
+
+/* What is wrong with a run; NULL: nothing. *ret_went_on: it did without what failed. */
+static const char *judge(struct run *run, const struct failure_report *good, bool *ret_went_on)
+{
+    const char *line = strchr(run->said, '\n');
+    *ret_went_on = false;
+    if (WIFSIGNALED(run->status))
+        return WTERMSIG(run->status) == SIGALRM ? "it did not end" : "it crashed";
+    if (run->report.blocks > good->blocks) /* threads have some that stay */
+        return "memory was not freed";
+    if (run->report.mapped > good->mapped)
+        return "memory was not unmapped";
+    if (run->report.files > good->files)
+        return "descriptors were not closed";
+    if (WEXITSTATUS(run->status) == 0) {
+        *ret_went_on = is_as_expected(run);
+        empty(run, "out");
+        if (empty(run, "tmp") > 0)
+            return "a temporary file is left";
+        return *ret_went_on ? NULL : "it ended well, with another file";
+    }
+    if (WEXITSTATUS(run->status) != 1)
+        return "its status is not 1";
+    if (empty(run, "out") > 0)
+        return "a file is left";
+    if (empty(run, "tmp") > 0)
+        return "a temporary file is left";
+    if (strncmp(run->said, "go2heapsnapshot: ", strlen("go2heapsnapshot: ")) != 0)
+        return "it did not say why";
+    return line && line[1] == '\0' ? NULL : "it said more than one line";
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const names[FAILURE_KINDS] = FAILURE_NAMES;
+    if (argc < 6)
+        return 2;
+    struct run run = {.shim = argv[1], .directory = argv[2], .command = argv + 5};
+    const char *kind_name = argv[3], *plus = strchr(kind_name, '+') ? "+" : "";
+    const uint64_t step = strtoull(argv[4], NULL, 10);
+    int kind = 0;
+    while (kind < FAILURE_KINDS &&
+           strncmp(kind_name, names[kind], strlen(kind_name) - strlen(plus)) != 0)
+        kind++;
+    if (kind == FAILURE_KINDS || step == 0)
+        return 2;
+    empty(&run, "out");
+    empty(&run, "tmp");
+    run_command(&run, NULL);
+    char *command;
+    if (run.status != 0 ||
+        asprintf(&command, "mv '%s/out/file' '%s/expected'", run.directory, run.directory) < 0 ||
+        system(command) != 0) {
+        fprintf(stderr, "without failures: status %d: %s\n", run.status, run.said);
+        return 2;
+    }
+    free(command);
+    const struct failure_report good = run.report;
+    uint64_t runs = 0, wrong = 0, went_on = 0;
+    for (uint64_t number = 1; number <= good.calls[kind]; number += step) {
+        char failure[64];
+        bool on;
+        snprintf(failure, sizeof(failure), "%s:%llu%s", names[kind], (unsigned long long)number,
+                 plus);
+        run_command(&run, failure);
+        const char *what = judge(&run, &good, &on);
+        runs++;
+        went_on += on;
+        wrong += what != NULL;
+        if (what && wrong <= 20)
+            fprintf(stderr, "FAILURE=%s: %s: status %d, %lld blocks, %lld pages, %lld files: %s\n",
+                    failure, what, run.status, (long long)(run.report.blocks - good.blocks),
+                    (long long)(run.report.mapped - good.mapped),
+                    (long long)(run.report.files - good.files), run.said);
+    }
+    printf("%s - %llu of %llu calls fail: %llu wrong, %llu make no difference\n",
+           wrong || runs == 0 ? "not ok" : "ok", (unsigned long long)runs,
+           (unsigned long long)good.calls[kind], (unsigned long long)wrong,
+           (unsigned long long)went_on);
+    return 0;
+}
