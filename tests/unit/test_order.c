@@ -296,11 +296,53 @@ static void any_heap_is_the_same(void **state)
     }
 }
 
+/* The sums of all threads, of more objects than one of them sees to. */
+static void accounts_add_up(void **state)
+{
+    enum { OBJECTS = 3 << 16 };
+    (void)state;
+    for (uint64_t i = 0; i < OBJECTS; i++)
+        dump_object(&dump, HEAP + i * 16, 16, i % 2, (uint64_t[]){0});
+    dump_eof(&dump);
+    dump_load(&dump, 1);
+    struct typing *typing = calloc(1, sizeof(*typing));
+    assert_non_null(typing);
+    typing->heap = dump.heap;
+    typing->types = &types;
+    typing->claims = calloc(OBJECTS, sizeof(*typing->claims));
+    typing->texts = calloc(OBJECTS, sizeof(*typing->texts));
+    typing->parted = calloc(OBJECTS / 64, sizeof(*typing->parted));
+    assert_true(typing->claims && typing->texts && typing->parted);
+    type_add(&types, "[2]int", TYPE_ARRAY, 16, TYPE_NONE);
+    for (uint32_t i = 0; i < OBJECTS; i++)
+        if (i % 3 == 0)
+            typing->claims[i] = CLAIM_EXACT | (uint32_t)(i % SOURCES) << CLAIM_SOURCE_SHIFT | 1;
+        else
+            typing->texts[i] = i % 4 == 0;
+    struct g2h_type_account wanted, account;
+    typing->threads = 1;
+    assert_no_error(typing_account(typing, NULL, &wanted));
+    assert_int_equal(wanted.all.objects, OBJECTS);
+    assert_int_equal(wanted.all.living_bytes, OBJECTS * 16);
+    typing->threads = THREADS;
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        order = seed;
+        assert_no_error(typing_account(typing, NULL, &account));
+        assert_memory_equal(&account, &wanted, sizeof(account));
+    }
+    order = 0;
+    free(typing->claims);
+    free(typing->texts);
+    free(typing->parted);
+    free(typing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(too_much_is_the_same, start, end),
         cmocka_unit_test_setup_teardown(any_heap_is_the_same, start, end),
+        cmocka_unit_test_setup_teardown(accounts_add_up, start, end),
     };
     return UNIT_RUN(tests);
 }
