@@ -43,7 +43,7 @@ struct plans {
     bool first_words; /* the first word of an interface is one of those that the collector looks at
                        */
     uint64_t *unplanned; /* a bit per type whose plan would be too large */
-    bool failed; /* there was no memory for one that was asked for */
+    bool failed;         /* there was no memory for one that was asked for */
     pthread_mutex_t mutex;
 };
 
