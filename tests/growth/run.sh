@@ -81,3 +81,7 @@ else
 	echo 'not ok - words builds'
 	sed 's/^/# /' "$build/log"
 fi
+
+# ---- executables ----
+
+GO2HEAPSNAPSHOT=$program "$here/exe.sh"
