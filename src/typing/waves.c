@@ -135,14 +135,12 @@ static void sort_run(const struct typing *typing, struct waiting *run, size_t co
     }
 }
 
-static bool sort_waiting(const struct typing *typing, waiting_vector *all)
+static void sort_merging(const struct typing *typing, struct waiting *data, struct waiting *scratch,
+                         size_t count)
 {
-    const size_t count = all->count;
-    struct waiting *from = all->data, *to = NULL;
+    struct waiting *from = data, *to = scratch;
     for (size_t i = 0; i < count; i += RUN)
         sort_run(typing, from + i, count - i < RUN ? count - i : RUN);
-    if (count > RUN && !(to = malloc(count * sizeof(*to))))
-        return false;
     for (size_t size = RUN; size < count; size *= 2) {
         for (size_t i = 0; i < count; i += 2 * size) {
             size_t one = i, other = i + size < count ? i + size : count, at = i;
@@ -157,10 +155,68 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
         to = from;
         from = sorted;
     }
-    free(to);
-    all->data = from;
-    if (count > RUN)
-        all->capacity = count;
+    if (from != data)
+        memcpy(data, from, count * sizeof(*data));
+}
+
+/* So many are first sorted by object and offset, a digit at a time, as items are. */
+enum { MANY = 1 << 12, DIGIT = 11, BUCKETS = 1 << DIGIT };
+
+static inline uint64_t part_of_key(const struct waiting *waiting, unsigned part)
+{
+    return part == 0 ? waiting->offset : waiting->object;
+}
+
+static void sort_by_place(struct waiting *data, struct waiting *scratch, size_t count)
+{
+    struct waiting *from = data, *to = scratch;
+    for (unsigned part = 0; part < 2; part++) {
+        uint64_t some = 0, all = UINT64_MAX;
+        for (size_t i = 0; i < count; i++) {
+            some |= part_of_key(&from[i], part);
+            all &= part_of_key(&from[i], part);
+        }
+        for (unsigned shift = 0; shift < 64 && (some ^ all) >> shift != 0; shift += DIGIT) {
+            size_t starts[BUCKETS + 1] = {0};
+            if (((some ^ all) >> shift & (BUCKETS - 1)) == 0)
+                continue; /* all have the same digit */
+            for (size_t i = 0; i < count; i++)
+                starts[(part_of_key(&from[i], part) >> shift & (BUCKETS - 1)) + 1]++;
+            for (size_t i = 0; i < BUCKETS; i++)
+                starts[i + 1] += starts[i];
+            for (size_t i = 0; i < count; i++)
+                to[starts[part_of_key(&from[i], part) >> shift & (BUCKETS - 1)]++] = from[i];
+            struct waiting *sorted = to;
+            to = from;
+            from = sorted;
+        }
+    }
+    if (from != data)
+        memcpy(data, from, count * sizeof(*data));
+}
+
+static bool sort_waiting(const struct typing *typing, waiting_vector *all)
+{
+    struct waiting *data = all->data, *scratch;
+    size_t end;
+    if (all->count <= RUN) {
+        sort_run(typing, data, all->count);
+        return true;
+    }
+    if (!(scratch = malloc(all->count * sizeof(*scratch))))
+        return false;
+    if (all->count < MANY) {
+        sort_merging(typing, data, scratch, all->count);
+    } else {
+        sort_by_place(data, scratch, all->count);
+        for (size_t i = 0; i < all->count; i = end) {
+            for (end = i + 1; end < all->count && data[end].object == data[i].object &&
+                              data[end].offset == data[i].offset;)
+                end++;
+            sort_merging(typing, data + i, scratch, end - i);
+        }
+    }
+    free(scratch);
     return true;
 }
 
@@ -398,10 +454,10 @@ static void order_regions(struct typing *typing, item_vector *items)
 }
 
 /* By object: so the dump is read, and its targets are looked up, in the order of addresses rather
- * than here and there. Radix sort, 11 bits at a time; few are put in their places. */
+ * than here and there. Radix sort, 11 bits at a time. */
 static bool sort_items(struct typing *typing, item_vector *items, item_vector *scratch)
 {
-    enum { BITS = 11, BUCKETS = 1 << BITS, DIGITS = 3, FEW = 64 };
+    enum { DIGITS = 3 };
     const uint32_t last = typing->heap->object_count - 1;
     uint32_t starts[DIGITS][BUCKETS] = {0};
     scratch->count = 0;
@@ -409,8 +465,8 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
         return false;
     for (size_t i = 0; i < items->count; i++)
         for (unsigned digit = 0; digit < DIGITS; digit++)
-            starts[digit][items->data[i].object >> digit * BITS & (BUCKETS - 1)]++;
-    for (unsigned digit = 0; digit < DIGITS && last >> digit * BITS != 0; digit++) {
+            starts[digit][items->data[i].object >> digit * DIGIT & (BUCKETS - 1)]++;
+    for (unsigned digit = 0; digit < DIGITS && last >> digit * DIGIT != 0; digit++) {
         const struct item *from = items->data, *end = from + items->count;
         struct item *to = scratch->data;
         uint32_t *start = starts[digit], sum = 0;
@@ -420,7 +476,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
             sum += count;
         }
         for (; from < end; from++)
-            to[start[from->object >> digit * BITS & (BUCKETS - 1)]++] = *from;
+            to[start[from->object >> digit * DIGIT & (BUCKETS - 1)]++] = *from;
         scratch->count = items->count;
         const item_vector sorted = *scratch;
         *scratch = *items;
