@@ -2,7 +2,7 @@
 #ifndef EXE_DWARF_H
 #define EXE_DWARF_H
 
-#include "exe/debug.h"
+#include "exe/dwarf_info.h"
 #include "exe/die.h"
 
 /* A range of code of a function; a function of C may have several. */

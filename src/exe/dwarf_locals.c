@@ -19,8 +19,8 @@ struct frame {
     struct types *types;
     uint64_t pc;
     bool is_cfa; /* whether DW_OP_fbreg is relative to the CFA */
-    debug_local_vector *locals;
-    debug_piece_vector *pieces;
+    dwarf_local_vector *locals;
+    dwarf_piece_vector *pieces;
 };
 
 /* ---- places ---- */
@@ -133,12 +133,12 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
     size_t length = piece_length(operations, count);
     if (length == 0) {
         const struct place place = place_of(frame, operations, count);
-        const struct debug_piece whole = {.size = size, .place = place.offset};
+        const struct dwarf_piece whole = {.size = size, .place = place.offset};
         return place.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
     }
     for (; length > 0; length = piece_length(operations, count)) {
         const struct place place = place_of(frame, operations, length - 1);
-        const struct debug_piece piece = {
+        const struct dwarf_piece piece = {
             .offset = offset, .size = operations[length - 1].number, .place = place.offset};
         const struct die_operation *const this = operations;
         operations += length;
@@ -184,7 +184,7 @@ static bool read_location(struct frame *frame, const struct die *die, uint64_t p
  */
 static bool read_locations(struct frame *frame, const struct die *die, uint64_t size)
 {
-    debug_piece_vector *pieces = frame->pieces;
+    dwarf_piece_vector *pieces = frame->pieces;
     const size_t first = pieces->count;
     uint64_t before, after;
     if (!read_location(frame, die, frame->pc, size, &before))
@@ -207,7 +207,7 @@ static bool read_locations(struct frame *frame, const struct die *die, uint64_t 
 static bool read_variable(struct frame *frame, const struct die *die, uint32_t function)
 {
     struct dwarf *dwarf = frame->dwarf;
-    struct debug_local local = {
+    struct dwarf_local local = {
         .function = function,
         .is_parameter = die_tag(die) == DW_TAG_formal_parameter,
         .first_piece = (uint32_t)frame->pieces->count,
@@ -295,8 +295,8 @@ static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
            operation.atom == DW_OP_call_frame_cfa;
 }
 
-struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,
-                               debug_local_vector *ret, debug_piece_vector *ret_pieces)
+struct g2h_error *dwarf_info_locals(struct dwarf_info *debug, struct types *types, uint64_t pc,
+                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces)
 {
     struct dwarf *dwarf = debug->dwarf;
     const struct dwarf_function *function = dwarf ? find_function(dwarf, pc) : NULL;
@@ -321,7 +321,7 @@ struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_
     dwarf->locals_left -= steps - dwarf->dies.steps_left;
     /* The size of an array of C was not known before. */
     for (size_t i = first; i < ret->count; i++) {
-        struct debug_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
+        struct dwarf_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
         if (ret->data[i].piece_count == 1 && piece->size == UINT64_MAX)
             piece->size = types->list.data[ret->data[i].type].size;
     }

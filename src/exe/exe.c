@@ -40,7 +40,7 @@ struct g2h_exe {
     struct moduledata moduledata;
     struct types types;
     uint64_t types_start; /* runtime.types in the process */
-    struct debug debug;
+    struct dwarf_info debug;
     struct scopes scopes;
 };
 
@@ -170,7 +170,7 @@ void g2h_exe_close(struct g2h_exe *exe)
     if (!exe)
         return;
     types_deinit(&exe->types);
-    debug_deinit(&exe->debug);
+    dwarf_info_deinit(&exe->debug);
     scopes_deinit(&exe->scopes);
     free(exe->variables.data);
     image_deinit(&exe->debug_image);
@@ -337,10 +337,10 @@ static struct g2h_error *read_debug(struct g2h_exe *exe, const struct g2h_heap *
     struct image *image = exe_debug_image(exe);
     if (!image)
         return NULL;
-    struct g2h_error *error = debug_init(&exe->debug, image, &exe->types, exe->types_start);
+    struct g2h_error *error = dwarf_info_init(&exe->debug, image, &exe->types, exe->types_start);
     if (!error && heap->pointer_form == POINTERS_LISTED)
         error = scopes_init(&exe->scopes, &exe->debug, &exe->types, heap, exe->slide);
-    debug_close(&exe->debug);
+    dwarf_info_close(&exe->debug);
     return error;
 }
 
@@ -351,7 +351,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     exe->has_text = exe->has_data = false;
     exe->types_start = 0;
     types_deinit(&exe->types);
-    debug_deinit(&exe->debug);
+    dwarf_info_deinit(&exe->debug);
     scopes_deinit(&exe->scopes);
     types_init(&exe->types, exe->image.is_64 ? 8 : 4);
     if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
@@ -479,7 +479,7 @@ const struct types *exe_types(const struct g2h_exe *exe)
     return &exe->types;
 }
 
-const struct debug *exe_debug(const struct g2h_exe *exe)
+const struct dwarf_info *exe_dwarf_info(const struct g2h_exe *exe)
 {
     return &exe->debug;
 }

@@ -4,7 +4,7 @@
 
 #include <go2heapsnapshot/exe.h>
 
-#include "exe/debug.h"
+#include "exe/dwarf_info.h"
 #include "exe/image.h"
 #include "exe/scopes.h"
 #include "types/types.h"
@@ -14,7 +14,7 @@
 const struct types *exe_types(const struct g2h_exe *exe);
 
 /* Its variables by DWARF; empty until it has been matched. */
-const struct debug *exe_debug(const struct g2h_exe *exe);
+const struct dwarf_info *exe_dwarf_info(const struct g2h_exe *exe);
 
 /* The variables of the heap's frames; empty until it has been matched. */
 const struct scopes *exe_scopes(const struct g2h_exe *exe);

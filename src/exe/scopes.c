@@ -24,7 +24,7 @@ static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
     return count;
 }
 
-struct g2h_error *scopes_init(struct scopes *scopes, struct debug *debug, struct types *types,
+struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *debug, struct types *types,
                               const struct g2h_heap *heap, uint64_t slide)
 {
     *scopes = (struct scopes){.by_pc = {0}};
@@ -40,9 +40,9 @@ struct g2h_error *scopes_init(struct scopes *scopes, struct debug *debug, struct
         struct scope scope = {.first = (uint32_t)scopes->locals.count};
         const bool is_enough = scopes->locals.count + scopes->pieces.count >
                                LOCALS_MORE + LOCALS_PER_FRAME * heap->frames.count;
-        struct g2h_error *error =
-            is_enough ? NULL
-                      : debug_locals(debug, types, pc - slide, &scopes->locals, &scopes->pieces);
+        struct g2h_error *error = is_enough ? NULL
+                                            : dwarf_info_locals(debug, types, pc - slide,
+                                                                &scopes->locals, &scopes->pieces);
         if (error)
             return error;
         scope.count = usable_locals(scopes, scope.first);
@@ -61,7 +61,7 @@ void scopes_deinit(struct scopes *scopes)
     *scopes = (struct scopes){.by_pc = {0}};
 }
 
-const struct debug_local *scopes_locals(const struct scopes *scopes,
+const struct dwarf_local *scopes_locals(const struct scopes *scopes,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count)
 {
     const uint32_t number = map_get(&scopes->by_pc, call_pc(frame));

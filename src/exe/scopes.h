@@ -6,7 +6,7 @@
 #ifndef EXE_SCOPES_H
 #define EXE_SCOPES_H
 
-#include "exe/debug.h"
+#include "exe/dwarf_info.h"
 #include "heap/heap.h"
 
 /* The variables that are in memory at some pc: locals [first, first + count). */
@@ -17,17 +17,17 @@ struct scope {
 struct scopes {
     struct map by_pc; /* → scope */
     VECTOR(struct scope) list;
-    debug_local_vector locals;
-    debug_piece_vector pieces;
+    dwarf_local_vector locals;
+    dwarf_piece_vector pieces;
 };
 
 /* Collects them for all frames; may add types. Error: G2H_ERROR_MEMORY. */
-struct g2h_error *scopes_init(struct scopes *scopes, struct debug *debug, struct types *types,
+struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *debug, struct types *types,
                               const struct g2h_heap *heap, uint64_t slide);
 void scopes_deinit(struct scopes *scopes);
 
 /* Those of a frame; NULL where there are none. */
-const struct debug_local *scopes_locals(const struct scopes *scopes,
+const struct dwarf_local *scopes_locals(const struct scopes *scopes,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count);
 
 #endif

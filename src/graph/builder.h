@@ -105,7 +105,7 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
 
 /* Appends a variable of a frame and the way in it; the inlined function that it is of, in
  * parentheses. */
-void builder_append_local(struct builder *builder, const struct debug_local *local,
+void builder_append_local(struct builder *builder, const struct dwarf_local *local,
                           uint64_t offset);
 
 /*

@@ -58,7 +58,7 @@ static bool append_typed_global(struct builder *builder, uint64_t address,
     const struct typing *typing = builder->graph->typing;
     uint64_t offset;
     size_t size;
-    const struct debug_global *global = typing ? typing_global(typing, address, &offset) : NULL;
+    const struct dwarf_global *global = typing ? typing_global(typing, address, &offset) : NULL;
     if (!global)
         return false;
     const char *text = string_pool_text(&typing->types->names, global->name, &size);

@@ -78,7 +78,7 @@ static bool name_word(struct builder *builder, const struct g2h_stackframe *fram
                       const struct g2h_stackframe *callee, uint64_t offset)
 {
     const struct typing *typing = builder->graph->typing;
-    const struct debug_local *local = NULL;
+    const struct dwarf_local *local = NULL;
     uint64_t place;
     builder->text.size = 0;
     if (typing)

@@ -390,33 +390,33 @@ static bool intern_path(struct names *names, struct string_pool *strings, const 
 
 /* Whether the word at offset of a type is the runtime's own: of a map's or channel's inside, or the
  * first of an interface. */
-static bool is_internal_word(const struct types *types, uint32_t type, const struct plan *plan,
-                             uint64_t offset)
+static bool is_internal_word(const struct types *types, uint32_t type,
+                             const struct pointer_map *map, uint64_t offset)
 {
     const uint8_t role = types->list.data[type].role;
     if (role == ROLE_MAP || role == ROLE_CHAN || role == ROLE_INTERNAL)
         return true;
-    uint32_t from = 0, to = plan->leaf_count;
+    uint32_t from = 0, to = map->field_count;
     while (from < to) {
         const uint32_t middle = from + (to - from) / 2;
-        if (plan->leaves[middle].offset < offset)
+        if (map->fields[middle].offset < offset)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < plan->leaf_count && plan->leaves[from].offset == offset &&
-           types->list.data[plan->leaves[from].type].kind == TYPE_INTERFACE;
+    return from < map->field_count && map->fields[from].offset == offset &&
+           types->list.data[map->fields[from].type].kind == TYPE_INTERFACE;
 }
 
 /* The names of a word of a type: "Config.TLS"; and of those of all elements of arrays:
  * "[3].Config.TLS". */
 static bool intern_word(struct names *names, struct string_pool *strings, uint32_t type,
-                        const struct plan *plan, uint64_t offset)
+                        const struct pointer_map *map, uint64_t offset)
 {
     const struct types *types = names->typing->types;
     struct type_names *of_type = &names->of_type[type];
     const uint64_t word = types->pointer_size, first = offset / word;
-    const uint32_t internal = is_internal_word(types, type, plan, offset) ? PATH_INTERNAL : 0;
+    const uint32_t internal = is_internal_word(types, type, map, offset) ? PATH_INTERNAL : 0;
     char path[NAME_LIMIT - 32];
     const size_t size = types_path(types, type, offset, path, sizeof(path));
     struct text text = {0};
@@ -426,9 +426,9 @@ static bool intern_word(struct names *names, struct string_pool *strings, uint32
         good = intern_path(names, strings, &text, &of_type->value_paths[first]);
         of_type->value_paths[first] |= internal;
     }
-    for (uint64_t j = first; size > 0 && j < of_type->array_words && good; j += plan->size / word) {
+    for (uint64_t j = first; size > 0 && j < of_type->array_words && good; j += map->size / word) {
         text.size = 0;
-        text_printf(&text, "[%llu]%s", (unsigned long long)(j / (plan->size / word)),
+        text_printf(&text, "[%llu]%s", (unsigned long long)(j / (map->size / word)),
                     path[0] == '[' ? "" : ".");
         text_append_path(&text, path, size);
         good = intern_path(names, strings, &text, &of_type->array_paths[j]);
@@ -467,13 +467,14 @@ static bool intern_entry_word(struct names *names, struct string_pool *strings,
 
 static bool intern_paths(struct names *names, struct string_pool *strings, uint32_t type)
 {
-    struct typing *typing = (struct typing *)names->typing; /* plans are made when asked for */
+    struct typing *typing =
+        (struct typing *)names->typing; /* pointer maps are made when asked for */
     struct type_names *of_type = &names->of_type[type];
-    const struct plan *plan = plan_of(&typing->plans, type);
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
     const uint64_t word = names->heap->params.pointer_size;
-    if (!plan)
+    if (!map)
         return false;
-    if (plan->size < word || plan->size % word != 0 || plan->word_count == 0)
+    if (map->size < word || map->size % word != 0 || map->word_count == 0)
         of_type->value_words = of_type->array_words = 0;
     else if (!map_entries_create(typing->types, type, &of_type->entries))
         return false;
@@ -481,12 +482,12 @@ static bool intern_paths(struct names *names, struct string_pool *strings, uint3
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
-    for (uint32_t i = 0; i < plan->word_count; i++) {
-        const uint64_t offset = plan->words[i];
+    for (uint32_t i = 0; i < map->word_count; i++) {
+        const uint64_t offset = map->words[i];
         const bool is_entry =
             of_type->entries && of_type->entries->place_of_word[offset / word] != PLACE_NONE;
         if (!(is_entry ? intern_entry_word(names, strings, of_type, offset)
-                       : intern_word(names, strings, type, plan, offset)))
+                       : intern_word(names, strings, type, map, offset)))
             return false;
         of_type->has_gaps = of_type->has_gaps || offset / word >= of_type->value_words ||
                             of_type->value_paths[offset / word] == NAME_NONE;

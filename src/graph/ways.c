@@ -19,7 +19,7 @@ void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset
     text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
 }
 
-void builder_append_local(struct builder *builder, const struct debug_local *local, uint64_t offset)
+void builder_append_local(struct builder *builder, const struct dwarf_local *local, uint64_t offset)
 {
     const struct types *types = builder->graph->typing->types;
     size_t size;

@@ -300,16 +300,16 @@ static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object
     const struct typing *typing = typer->typing;
     const struct type *type = type_of(typing, number);
     const uint64_t base = object_base(typing->heap, object);
-    const struct plan *plan = plan_of(&typer->typing->plans, number);
-    if (!plan) {
+    const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, number);
+    if (!map) {
         typer->no_memory = true;
         return false;
     }
-    const bool is_boxed = type->size < TINY && plan->word_count == 0;
+    const bool is_boxed = type->size < TINY && map->word_count == 0;
     const uint64_t size = is_boxed ? TINY : type->size;
     if (record->contents.size != heap_object_size(typing->heap, object) ||
         !fits_class(size + base, record->contents.size) ||
-        (plan->word_count > 0) != object_has_pointers(typing->heap, object) ||
+        (map->word_count > 0) != object_has_pointers(typing->heap, object) ||
         !is_zero_from(&record->contents, base + type->size))
         return false;
     if (is_boxed)

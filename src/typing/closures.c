@@ -102,7 +102,7 @@ static bool add_field(struct maker *maker, struct type *type, uint32_t name, uin
 }
 
 /* The type of x, if DWARF has "&x" of a captured variable; TYPE_NONE. */
-static uint32_t value_of(const struct types *types, const struct debug_captured *captured)
+static uint32_t value_of(const struct types *types, const struct dwarf_captured *captured)
 {
     enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
     size_t size;
@@ -116,7 +116,7 @@ static uint32_t value_of(const struct types *types, const struct debug_captured 
 }
 
 /* Where the next variable is tells references from values; of the last one the object will. */
-static bool is_value(const struct types *types, const struct debug_captured *captured, bool is_last,
+static bool is_value(const struct types *types, const struct dwarf_captured *captured, bool is_last,
                      bool last_is_value)
 {
     const uint32_t value = value_of(types, captured);
@@ -127,7 +127,7 @@ static bool is_value(const struct types *types, const struct debug_captured *cap
 }
 
 static bool add_captured(struct maker *maker, struct type *type,
-                         const struct debug_captured *captured, size_t count, bool last_is_value)
+                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
     for (size_t i = 0; i < count; i++) {
@@ -168,7 +168,7 @@ static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, str
 
 /* last_is_value: what a closure is where the last captured variable is no reference. */
 static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,
-                        const struct debug_captured *captured, size_t count, bool last_is_value)
+                        const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
     struct types *types = maker->types;
     const uint64_t word = types->pointer_size;
@@ -230,7 +230,7 @@ static bool is_type(const struct types *types, uint32_t number, uint32_t wanted)
 /* Whether a field of a layout can be a variable: "x" is what it holds, "&x" what it holds or points
  * to. */
 static bool is_variable(const struct types *types, const struct type_field *field,
-                        const struct debug_captured *variable)
+                        const struct dwarf_captured *variable)
 {
     if (!is_type(types, variable->type, field->type) &&
         !is_type(types, value_of(types, variable), field->type))
@@ -246,7 +246,7 @@ static bool is_variable(const struct types *types, const struct type_field *fiel
 
 /* Adds what a closure is if it was allocated by a layout, where each field is a variable. */
 static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uint32_t layout,
-                          const struct debug_captured *variables, size_t count, uint32_t *chain)
+                          const struct dwarf_captured *variables, size_t count, uint32_t *chain)
 {
     struct types *types = maker->types;
     const uint32_t first = types->list.data[layout].first_field,
@@ -286,7 +286,7 @@ static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uin
 
 /* Adds what a function's closure may be, behind its type: see ROLE_CLOSURE. */
 static bool add_candidates(struct maker *maker, uint64_t entry,
-                           const struct debug_captured *variables, size_t count)
+                           const struct dwarf_captured *variables, size_t count)
 {
     struct types *types = maker->types;
     const uint32_t type = map_get(&maker->typing->closure_by_entry, entry);
@@ -296,7 +296,7 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
         return true;
     uint32_t chain = TYPE_NONE;
     for (size_t i = 0; i < 2 * count; i++) {
-        const struct debug_captured *variable = &variables[i / 2];
+        const struct dwarf_captured *variable = &variables[i / 2];
         const uint32_t of = i % 2 == 0 ? variable->type : value_of(types, variable);
         bool is_repeated = of >= types->list.count;
         for (size_t j = 0; j < i && !is_repeated; j++)
@@ -319,7 +319,7 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
 
 static bool add_all_candidates(struct maker *maker)
 {
-    const struct debug *debug = maker->typing->debug;
+    const struct dwarf_info *debug = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(maker->typing->exe);
     maker->layouts_left = 1 << 22; /* a large program looks at some 10,000 */
     if (debug->maybe_captured.count == 0)
@@ -327,7 +327,7 @@ static bool add_all_candidates(struct maker *maker)
     if (!find_layouts(maker))
         return false;
     for (size_t i = 0; i < debug->maybe_captured.count;) {
-        const struct debug_captured *first = &debug->maybe_captured.data[i];
+        const struct dwarf_captured *first = &debug->maybe_captured.data[i];
         size_t count = 1;
         while (i + count < debug->maybe_captured.count && first[count].entry == first->entry)
             count++;
@@ -343,10 +343,10 @@ static bool add_all_candidates(struct maker *maker)
 static bool add_all(struct maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
-    const struct debug *debug = maker->typing->debug;
+    const struct dwarf_info *debug = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(exe);
     for (size_t i = 0; i < debug->captured.count;) {
-        const struct debug_captured *captured = &debug->captured.data[i];
+        const struct dwarf_captured *captured = &debug->captured.data[i];
         size_t count = 1;
         struct g2h_bytes function;
         uint64_t start;

@@ -28,8 +28,8 @@ void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum
     refer(typer, REFERENCE_ARRAY, &pointer, elem, 0);
 }
 
-/* The only leaf of a value that is as large as a pointer. */
-static uint32_t only_leaf(const struct types *types, uint32_t number)
+/* The only pointer field of a value that is as large as a pointer. */
+static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
         const struct type *type = &types->list.data[number];
@@ -87,7 +87,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
     }
 }
 
-/* A word that is a value of a type whose only leaf is a pointer. */
+/* A word that is a value of a type whose only pointer field is a pointer. */
 static void follow_word(struct typer *typer, const struct pointer *pointer, uint32_t number)
 {
     const struct type *type = type_of(typer->typing, number);
@@ -113,23 +113,23 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
         return false;
     if (!type_of(typing, number)->direct_interface)
         refer(typer, REFERENCE_VALUE, &pointer, number, 0);
-    else if ((number = only_leaf(typing->types, number)) != TYPE_NONE)
+    else if ((number = only_pointer_field(typing->types, number)) != TYPE_NONE)
         follow_word(typer, &pointer, number);
     return true;
 }
 
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
-                  const struct leaf *leaf, uint32_t target, enum source source)
+                  const struct pointer_field *field, uint32_t target, enum source source)
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const struct type *type = type_of(typer->typing, leaf->type);
+    const struct type *type = type_of(typer->typing, field->type);
     const uint64_t word = heap->params.pointer_size;
     const struct pointer pointer = {heap_word(heap, at), target, (uint8_t)source};
     if (pointer.value == 0)
         return;
     switch ((enum type_kind)type->kind) {
     case TYPE_POINTER:
-        follow_pointer(typer, at, extent, &pointer, leaf->type);
+        follow_pointer(typer, at, extent, &pointer, field->type);
         break;
     case TYPE_STRING:
         refer(typer, REFERENCE_TEXT, &pointer, 0, heap_word(heap, at + word));
@@ -147,7 +147,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
     case TYPE_MAP:
     case TYPE_CHAN:
     case TYPE_FUNC:
-        follow_word(typer, &pointer, leaf->type);
+        follow_word(typer, &pointer, field->type);
         break;
     default:
         break;
@@ -160,22 +160,22 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 struct claimed {
     uint64_t offset, count; /* values */
     uint32_t type;
-    const struct plan *plan;
+    const struct pointer_map *map;
     struct extent extent; /* of the object, as far as it is in the file */
 };
 
-static void follow_leaves(struct typer *typer, const struct claimed *claimed)
+static void follow_fields(struct typer *typer, const struct claimed *claimed)
 {
-    const struct plan *plan = claimed->plan;
+    const struct pointer_map *map = claimed->map;
     const uint64_t stored = (uint64_t)(claimed->extent.end - claimed->extent.begin);
     for (uint64_t i = 0; i < claimed->count; i++) {
-        const uint64_t start = claimed->offset + i * plan->size;
-        if (start > stored || plan->size > stored - start)
+        const uint64_t start = claimed->offset + i * map->size;
+        if (start > stored || map->size > stored - start)
             break;
-        for (uint32_t j = 0; j < plan->leaf_count; j++)
-            if (plan->leaves[j].is_string == typer->texts_only)
-                typer_follow(typer, claimed->extent.begin + start + plan->leaves[j].offset,
-                             &claimed->extent, &plan->leaves[j], NO_TARGET, SOURCE_POINTER);
+        for (uint32_t j = 0; j < map->field_count; j++)
+            if (map->fields[j].is_string == typer->texts_only)
+                typer_follow(typer, claimed->extent.begin + start + map->fields[j].offset,
+                             &claimed->extent, &map->fields[j], NO_TARGET, SOURCE_POINTER);
     }
 }
 
@@ -190,11 +190,11 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
 {
     const struct g2h_heap *heap = typer->typing->heap;
     const struct outside *outside = &typer->typing->outside;
-    const struct plan *plan = claimed->plan;
-    const uint32_t *words = plan->words, *leaf_of_word = plan->leaf_of_word;
-    const uint32_t word_count = plan->word_count;
+    const struct pointer_map *map = claimed->map;
+    const uint32_t *words = map->words, *field_of_word = map->field_of_word;
+    const uint32_t word_count = map->word_count;
     const uint8_t *begin = claimed->extent.begin;
-    const uint64_t stored = (uint64_t)(claimed->extent.end - begin), size = plan->size;
+    const uint64_t stored = (uint64_t)(claimed->extent.end - begin), size = map->size;
     const uint64_t low = heap->index.low, span = heap->index.high - low;
     for (uint64_t i = 0; i < claimed->count && (target < end || leaves_heap); i++) {
         const uint64_t start = claimed->offset + i * size;
@@ -205,21 +205,21 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
             const uint64_t value = word_at(heap, at);
             const bool is_inside = value - low < span;
             const uint32_t hit = is_inside && target < end ? *target++ : NO_TARGET;
-            if (leaf_of_word[j] == LEAF_NONE)
+            if (field_of_word[j] == POINTER_FIELD_NONE)
                 continue;
             if (hit == NO_TARGET) {
                 if (!typer->texts_only && (is_inside ? outside_is_stack(outside, value)
                                                      : outside_is_static(outside, value)))
-                    typer_follow(typer, begin + start + plan->leaves[leaf_of_word[j]].offset,
-                                 &claimed->extent, &plan->leaves[leaf_of_word[j]], NO_TARGET,
+                    typer_follow(typer, begin + start + map->fields[field_of_word[j]].offset,
+                                 &claimed->extent, &map->fields[field_of_word[j]], NO_TARGET,
                                  SOURCE_POINTER);
                 continue;
             }
-            const struct leaf *leaf = &plan->leaves[leaf_of_word[j]];
-            if (leaf->is_string != typer->texts_only)
+            const struct pointer_field *field = &map->fields[field_of_word[j]];
+            if (field->is_string != typer->texts_only)
                 continue;
-            const struct type *type = type_of(typer->typing, leaf->type);
-            /* As typer_follow() does it: nearly all leaves are of these two kinds. */
+            const struct type *type = type_of(typer->typing, field->type);
+            /* As typer_follow() does it: nearly all of them are of these two kinds. */
             if (type->kind == TYPE_STRING) {
                 typer_refer(typer, REFERENCE_TEXT, value,
                             word_at(heap, at + heap->params.pointer_size), 0, hit, SOURCE_POINTER);
@@ -227,7 +227,7 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
                 if (type->elem < typer->typing->types->list.count)
                     typer_refer(typer, REFERENCE_VALUE, value, 0, type->elem, hit, SOURCE_POINTER);
             } else {
-                typer_follow(typer, begin + start + leaf->offset, &claimed->extent, leaf, hit,
+                typer_follow(typer, begin + start + field->offset, &claimed->extent, field, hit,
                              SOURCE_POINTER);
             }
         }
@@ -298,20 +298,20 @@ void typer_follow_item(struct typer *typer, const struct item *item)
     if (is_listed && target == end && !leaves_heap)
         return; /* it leads nowhere */
     read_claim(typing, item, &claimed, &fills);
-    claimed.plan = plan_of(&typing->plans, claimed.type);
-    if (!claimed.plan) {
+    claimed.map = pointer_map_of(&typing->pointer_maps, claimed.type);
+    if (!claimed.map) {
         typer->no_memory = true;
         return;
     }
-    if (typer->texts_only ? !claimed.plan->has_strings : !claimed.plan->has_others)
+    if (typer->texts_only ? !claimed.map->has_strings : !claimed.map->has_others)
         return;
     heap_object(typer->typing->heap, item->object, &object);
     const uint64_t stored = object.contents.size < size ? object.contents.size : size;
     if (fills)
-        claimed.count = (size - claimed.offset) / claimed.plan->size;
+        claimed.count = (size - claimed.offset) / claimed.map->size;
     claimed.extent = (struct extent){object.contents.data, object.contents.data + stored};
     if (!is_listed || item->region != ITEM_START) {
-        follow_leaves(typer, &claimed);
+        follow_fields(typer, &claimed);
         return;
     }
     target += claimed.offset > 0 && is_header_listed(heap, &object);

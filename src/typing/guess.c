@@ -22,9 +22,9 @@ static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
 
 /* Adds a type to those that have the pattern. */
 static bool add_candidate(struct guesses *guesses, const struct typing *typing, uint32_t type,
-                          const struct plan *plan, uint64_t slot)
+                          const struct pointer_map *map, uint64_t slot)
 {
-    const uint64_t key = pattern_key(plan->code, plan->code_size, slot);
+    const uint64_t key = pattern_key(map->code, map->code_size, slot);
     uint32_t known;
     if (!map_put(&guesses->by_pattern, key, type, &known))
         return false;
@@ -37,18 +37,18 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
 /* What arrays may consist of: one entry for each size and field list. The key is made of word after
  * word, so that array_of() has those of all beginnings of a list at once. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
-                        const struct plan *plan)
+                        const struct pointer_map *map)
 {
     uint64_t key = 0;
-    for (size_t i = 0; i < plan->word_count; i++)
-        key = map_hash_pair(key, plan->words[i]);
-    key = map_hash_pair(key, plan->size);
+    for (size_t i = 0; i < map->word_count; i++)
+        key = map_hash_pair(key, map->words[i]);
+    key = map_hash_pair(key, map->size);
     const uint32_t number = (uint32_t)guesses->elements.count;
     uint32_t known;
     if (!map_put(&guesses->elements_by_key, key, number, &known))
         return false;
     if (known == number)
-        return vector_push(&guesses->elements, ((struct guess_element){plan, type}));
+        return vector_push(&guesses->elements, ((struct guess_element){map, type}));
     struct guess_element *element = &guesses->elements.data[known];
     if (element->type != AMBIGUOUS &&
         type_of(typing, element->type)->name != type_of(typing, type)->name)
@@ -65,14 +65,14 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
         if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0 ||
             (type->address == 0 && type->role == ROLE_NONE))
             continue;
-        const struct plan *plan = plan_of(&typing->plans, i);
-        if (!plan)
+        const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, i);
+        if (!map)
             return &error_no_memory;
-        if (!plan->known || plan->word_count == 0)
+        if (!map->known || map->word_count == 0)
             continue;
-        const uint64_t slot = size_class(plan->size);
-        if ((slot != 0 && !add_candidate(guesses, typing, i, plan, slot)) ||
-            !add_element(guesses, typing, i, plan))
+        const uint64_t slot = size_class(map->size);
+        if ((slot != 0 && !add_candidate(guesses, typing, i, map, slot)) ||
+            !add_element(guesses, typing, i, map))
             return &error_no_memory;
     }
     return NULL;
@@ -101,12 +101,12 @@ static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, s
         if (number == MAP_NONE)
             continue;
         const struct guess_element *element = &guesses->elements.data[number];
-        const struct plan *plan = element->plan;
-        if (plan->word_count != each || plan->size != size || size > slot / 2 ||
+        const struct pointer_map *map = element->map;
+        if (map->word_count != each || map->size != size || size > slot / 2 ||
             (!is_cut && (count % each != 0 || !fits_class(count / each * size, slot))))
             continue;
         size_t word = 0;
-        while (word < count && words[word] == word / each * size + plan->words[word % each])
+        while (word < count && words[word] == word / each * size + map->words[word % each])
             word++;
         if (word < count)
             continue;

@@ -238,10 +238,10 @@ const struct outside_value *outside_value_at(const struct outside *outside,
 /* Whether a value has anything that leads on. */
 static bool leads_on(struct typer *typer, uint32_t type)
 {
-    const struct plan *plan = plan_of(&typer->typing->plans, type);
-    if (!plan)
+    const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
+    if (!map)
         typer->no_memory = true;
-    return plan && plan->known && plan->size > 0 && plan->leaf_count > 0;
+    return map && map->known && map->size > 0 && map->field_count > 0;
 }
 
 static int compare_pointers(const void *a, const void *b)
@@ -330,7 +330,7 @@ static bool is_listed(const struct area *area, uint64_t word)
 
 /* Whether the collector looks at just those words at offset that the type has as pointers. */
 static bool fits(const struct typing *typing, const struct area *area, uint64_t offset,
-                 const struct plan *plan)
+                 const struct pointer_map *map)
 {
     const uint64_t size = typing->heap->params.pointer_size, first = offset / size;
     uint32_t next = 0;
@@ -338,8 +338,8 @@ static bool fits(const struct typing *typing, const struct area *area, uint64_t 
         return true;
     if (offset % size != 0)
         return false;
-    for (uint64_t i = 0; i < plan->size / size; i++) {
-        const bool wanted = next < plan->word_count && plan->words[next] == i * size;
+    for (uint64_t i = 0; i < map->size / size; i++) {
+        const bool wanted = next < map->word_count && map->words[next] == i * size;
         if (is_listed(area, first + i) != wanted)
             return false;
         next += wanted;
@@ -349,14 +349,14 @@ static bool fits(const struct typing *typing, const struct area *area, uint64_t 
 
 /* Names the words of a value that have no name yet. */
 static void name_words(struct typing *typing, const struct area *area, uint64_t offset,
-                       const struct plan *plan, uint32_t number)
+                       const struct pointer_map *map, uint32_t number)
 {
     const uint64_t size = typing->heap->params.pointer_size;
     if (area->first_word == UINT64_MAX)
         return;
-    for (uint32_t i = 0; i < plan->word_count; i++) {
+    for (uint32_t i = 0; i < map->word_count; i++) {
         uint32_t *value =
-            &typing->outside.value_of_word[area->first_word + (offset + plan->words[i]) / size];
+            &typing->outside.value_of_word[area->first_word + (offset + map->words[i]) / size];
         if (*value == UINT32_MAX)
             *value = number;
     }
@@ -366,16 +366,16 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
 enum { SLID_SIZE = 4096 };
 
 static const uint8_t *slide_words(const struct typing *typing, const struct area *area,
-                                  const uint8_t *at, const struct plan *plan, uint8_t *copy)
+                                  const uint8_t *at, const struct pointer_map *map, uint8_t *copy)
 {
     const struct g2h_heap *heap = typing->heap;
     const uint64_t word = heap->params.pointer_size;
     if (area->slide == 0)
         return at;
-    if (plan->size > SLID_SIZE || word != 8 || !heap_words_are_usual(heap))
+    if (map->size > SLID_SIZE || word != 8 || !heap_words_are_usual(heap))
         return NULL;
-    memcpy(copy, at, (size_t)plan->size);
-    for (uint64_t i = 0; i + word <= plan->size; i += word) {
+    memcpy(copy, at, (size_t)map->size);
+    for (uint64_t i = 0; i + word <= map->size; i += word) {
         uint64_t value;
         memcpy(&value, copy + i, sizeof(value));
         if (value != 0 && outside_is_static(&typing->outside, value + area->slide)) {
@@ -387,20 +387,20 @@ static const uint8_t *slide_words(const struct typing *typing, const struct area
 }
 
 static void follow_value(struct typer *typer, const struct area *area, uint64_t offset,
-                         const struct plan *plan, uint32_t number)
+                         const struct pointer_map *map, uint32_t number)
 {
     struct typing *typing = typer->typing;
     uint8_t copy[SLID_SIZE];
     const struct outside_value *value = &typing->outside.values.data[number];
     const uint64_t inside = area->address + offset - value->address;
-    const uint8_t *at = slide_words(typing, area, area->contents.data + offset, plan, copy);
+    const uint8_t *at = slide_words(typing, area, area->contents.data + offset, map, copy);
     if (!at)
         return;
-    const struct extent extent = {at, at + plan->size};
-    for (uint32_t i = 0; i < plan->leaf_count; i++) {
+    const struct extent extent = {at, at + map->size};
+    for (uint32_t i = 0; i < map->field_count; i++) {
         typer->way = (struct way){
-            .holder = HOLDER_VALUE, .value = number, .offset = inside + plan->leaves[i].offset};
-        typer_follow(typer, at + plan->leaves[i].offset, &extent, &plan->leaves[i], NO_TARGET,
+            .holder = HOLDER_VALUE, .value = number, .offset = inside + map->fields[i].offset};
+        typer_follow(typer, at + map->fields[i].offset, &extent, &map->fields[i], NO_TARGET,
                      SOURCE_POINTER);
     }
     typer->way = (struct way){.holder = HOLDER_OBJECT};
@@ -459,29 +459,29 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
     if (area->frame != UINT32_MAX && pointer.way.holder != HOLDER_OBJECT &&
         goroutine_of(typing, &pointer.way) != area->goroutine)
         return; /* left over in memory that is another goroutine's now */
-    const struct plan *plan = plan_of(&typing->plans, pointer.type);
-    if (!plan) {
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, pointer.type);
+    if (!map) {
         typer->no_memory = true;
         return;
     }
     const uint64_t offset = pointer.address - area->address,
-                   room = plan->size > 0 ? (area->contents.size - offset) / plan->size : 0;
+                   room = map->size > 0 ? (area->contents.size - offset) / map->size : 0;
     const bool is_array = pointer.form == REFERENCE_ARRAY;
     uint64_t count = is_array && pointer.count > 0 ? pointer.count : 1;
-    if (!plan->known || plan->leaf_count == 0 || count > room)
+    if (!map->known || map->field_count == 0 || count > room)
         return;
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t cost = plan->size / typing->heap->params.pointer_size + 1;
+        const uint64_t cost = map->size / typing->heap->params.pointer_size + 1;
         if (cost > outside->left)
             return;
         outside->left -= cost;
-        if (!fits(typing, area, offset + i * plan->size, plan))
+        if (!fits(typing, area, offset + i * map->size, map))
             return;
     }
     const uint32_t number = value_of(typer, &pointer, count, &from);
     for (uint64_t i = from; number != UINT32_MAX && i < count && !typer->no_memory; i++) {
-        name_words(typing, area, offset + i * plan->size, plan, number);
-        follow_value(typer, area, offset + i * plan->size, plan, number);
+        name_words(typing, area, offset + i * map->size, map, number);
+        follow_value(typer, area, offset + i * map->size, map, number);
     }
 }
 

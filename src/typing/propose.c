@@ -95,12 +95,12 @@ bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, b
 /* ---- the filter ---- */
 
 /*
- * Compares a field list with values of a plan that stand one behind the other from base on: at
- * most count of them, 0 for as many as there are fields. Gives how many values agree in all their
- * words (the last one may be cut by the list's end), and whether fields come behind them.
+ * Compares a field list with values of a pointer map that stand one behind the other from base on:
+ * at most count of them, 0 for as many as there are fields. Gives how many values agree in all
+ * their words (the last one may be cut by the list's end), and whether fields come behind them.
  */
 static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t stride,
-                               const struct plan *plan, uint64_t count, bool *ret_rest)
+                               const struct pointer_map *map, uint64_t count, bool *ret_rest)
 {
     uint64_t offset, matching = 0;
     uint32_t word = 0;
@@ -110,16 +110,16 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
         more = fields_next_pointer(&fields, &offset);
     while (count == 0 || matching < count) {
         const uint64_t start = base + matching * stride;
-        for (word = 0; word < plan->word_count; word++) {
+        for (word = 0; word < map->word_count; word++) {
             if (!more) /* a partial element at the end of a list is fine */
                 return count == 0 && (word > 0 || matching > 0) ? matching + (word > 0) : matching;
-            if (offset != start + plan->words[word]) {
+            if (offset != start + map->words[word]) {
                 *ret_rest = true;
                 return matching;
             }
             more = fields_next_pointer(&fields, &offset);
         }
-        if (more && offset < start + stride && offset < start + plan->size) {
+        if (more && offset < start + stride && offset < start + map->size) {
             *ret_rest = true;
             return matching;
         }
@@ -133,21 +133,21 @@ static uint64_t count_matching(struct g2h_fields fields, uint64_t base, uint64_t
 
 /* Whether a value at offset fits the object; *ret_rest: there are pointers behind it. */
 static bool value_fits(const struct g2h_object *object, const struct field_index *index,
-                       const struct plan *plan, uint64_t offset, bool *ret_rest)
+                       const struct pointer_map *map, uint64_t offset, bool *ret_rest)
 {
     const struct g2h_fields *fields = &object->fields;
     const size_t left = (size_t)(fields->end - fields->at);
-    if (offset == 0 && plan->code_size < left) { /* nearly all: compare the bytes */
-        *ret_rest = fields->at[plan->code_size] != 0;
-        if (memcmp(fields->at, plan->code, plan->code_size) != 0)
+    if (offset == 0 && map->code_size < left) { /* nearly all: compare the bytes */
+        *ret_rest = fields->at[map->code_size] != 0;
+        if (memcmp(fields->at, map->code, map->code_size) != 0)
             return false;
         if (!*ret_rest)
             return true;
-        struct g2h_fields behind = {.at = fields->at + plan->code_size, .end = fields->end};
+        struct g2h_fields behind = {.at = fields->at + map->code_size, .end = fields->end};
         uint64_t next;
-        return fields_next_pointer(&behind, &next) && next >= plan->size;
+        return fields_next_pointer(&behind, &next) && next >= map->size;
     }
-    return count_matching(fields_near(object, index, offset), offset, plan->size, plan, 1,
+    return count_matching(fields_near(object, index, offset), offset, map->size, map, 1,
                           ret_rest) == 1;
 }
 
@@ -157,15 +157,15 @@ static bool value_fits(const struct g2h_object *object, const struct field_index
  * (typePointers.next in runtime/mbitmap.go). Behind a malloc header that need not be checked.
  */
 static bool is_repetition(const struct g2h_heap *heap, const struct shape *shape,
-                          const struct g2h_object *object, const struct plan *plan)
+                          const struct g2h_object *object, const struct pointer_map *map)
 {
     bool rest = false;
     if (heap_has_malloc_header(heap, shape))
         return true;
     if (heap->span_tail == TAIL_NONE || (shape->size <= LARGEST_SMALL && !shape->is_headless) ||
-        !plan->known || plan->word_count == 0)
+        !map->known || map->word_count == 0)
         return false;
-    count_matching(object->fields, 0, plan->size, plan, 0, &rest);
+    count_matching(object->fields, 0, map->size, map, 0, &rest);
     return !rest;
 }
 
@@ -187,11 +187,11 @@ static uint64_t buffer_size(struct typing *typing, const struct type *type,
     const uint64_t count =
         word_at(typing->heap, object, offset + typing->heap->params.pointer_size);
     const uint32_t elem = type_of(typing, type->elem)->elem;
-    const struct plan *plan =
-        elem < typing->types->list.count ? plan_of(&typing->plans, elem) : NULL;
-    if (!plan || plan->word_count > 0)
+    const struct pointer_map *map =
+        elem < typing->types->list.count ? pointer_map_of(&typing->pointer_maps, elem) : NULL;
+    if (!map || map->word_count > 0)
         return 0;
-    const uint64_t size = plan->size;
+    const uint64_t size = map->size;
     return size > 0 && count < object->contents.size / size ? count * size : 0;
 }
 
@@ -211,17 +211,17 @@ static bool is_other_channel(const struct typing *typing, const struct type *typ
 /* ---- claims ---- */
 
 static void push_item(struct typer *typer, uint32_t object, uint32_t region,
-                      const struct plan *plan)
+                      const struct pointer_map *map)
 {
-    if (plan->has_others && !vector_push(&typer->items, ((struct item){object, region})))
+    if (map->has_others && !vector_push(&typer->items, ((struct item){object, region})))
         typer->no_memory = true;
 }
 
 /* One on a start. While threads run, those that lead nowhere are noted as well. */
-static inline void push_start(struct typer *typer, uint32_t object, const struct plan *plan)
+static inline void push_start(struct typer *typer, uint32_t object, const struct pointer_map *map)
 {
-    if (plan->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
-                         : typer->shared && !vector_push(&typer->fresh, object))
+    if (map->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
+                        : typer->shared && !vector_push(&typer->fresh, object))
         typer->no_memory = true;
 }
 
@@ -278,10 +278,10 @@ static bool is_too_much(const struct g2h_heap *heap, const struct region *region
  * Of parts without pointers only the first of an object matters: it names the object where nothing
  * is known of its start. False where the region is not to be added.
  */
-static bool is_first_leafless(const struct typing *typing, struct shard *shard,
-                              const struct region *region)
+static bool is_first_pointerless(const struct typing *typing, struct shard *shard,
+                                 const struct region *region)
 {
-    const uint32_t found = map_get(&shard->leafless, region->object);
+    const uint32_t found = map_get(&shard->pointerless, region->object);
     if (found == MAP_NONE)
         return true;
     struct region *known = &shard->regions.data[found];
@@ -297,20 +297,20 @@ static bool is_first_leafless(const struct typing *typing, struct shard *shard,
 
 /* Another claim on an object that has one, or a claim on a part of it. */
 static void claim_region(struct typer *typer, uint32_t object, const struct region *wanted,
-                         const struct plan *plan)
+                         const struct pointer_map *map)
 {
     const struct typing *typing = typer->typing;
     struct shard *shard = shard_of(typer->typing, object);
     struct region region = *wanted;
-    const bool leafless =
-        plan->known && plan->leaf_count == 0 && region.offset != object_base(typing->heap, object);
+    const bool pointerless =
+        map->known && map->field_count == 0 && region.offset != object_base(typing->heap, object);
     const uint64_t key = region_key(object, region.offset, region.type, region.is_array);
     region.object = object;
     const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->regions.count;
-    const uint32_t found = leafless ? MAP_NONE : map_get(&shard->known, key);
+    const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
     const struct region *last = first == MAP_NONE ? NULL : &shard->regions.data[first];
     uint32_t number;
-    bool good = !leafless || is_first_leafless(typing, shard, &region);
+    bool good = !pointerless || is_first_pointerless(typing, shard, &region);
     if (found < shard->regions.count) {
         struct region *known = &shard->regions.data[found];
         if (known->count >= region.count) {
@@ -323,11 +323,11 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
     if (good && !is_too_much(typing->heap, &region, last)) {
         region.next = first == MAP_NONE ? UINT32_MAX : first;
         region.number = last ? last->number + 1 : 1;
-        region.reach = (last ? last->reach : 0) + region.count * plan->size;
+        region.reach = (last ? last->reach : 0) + region.count * map->size;
         good = added < REGION_REFUSED && vector_push(&shard->regions, region) &&
-               (leafless ? map_put(&shard->leafless, object, added, &number)
-                         : map_put(&shard->known, key, added, &number));
-        if (good && !leafless && number != added && number < added) {
+               (pointerless ? map_put(&shard->pointerless, object, added, &number)
+                            : map_put(&shard->known, key, added, &number));
+        if (good && !pointerless && number != added && number < added) {
             struct region *old = &shard->regions.data[number], *new = &shard->regions.data[added];
             map_set(&shard->known, key, added);
             old->is_superseded = true;
@@ -345,7 +345,7 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
         good = false;
     }
     if (good)
-        push_item(typer, object, added, plan);
+        push_item(typer, object, added, map);
 }
 
 /* So many pointers to different values of one type make an array of what they point into. */
@@ -385,7 +385,7 @@ static bool is_certain(uint32_t claim)
 
 /* Another claim on the object's start than the one that it has. */
 static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
-                      const struct plan *plan)
+                      const struct pointer_map *map)
 {
     uint32_t *place = &typer->typing->claims[object];
     const uint32_t old = *place;
@@ -400,14 +400,15 @@ static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint3
                                   .is_exact = (other & CLAIM_EXACT) != 0};
     if (is_larger)
         *place = claim;
-    claim_region(typer, object, &region, plan);
+    claim_region(typer, object, &region, map);
     if (is_larger)
-        push_start(typer, object, plan);
+        push_start(typer, object, map);
 }
 
 /* A claim on the object's start. Of several threads the first one is believed for now. */
 static void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array,
-                        bool is_exact, const struct reference *reference, const struct plan *plan)
+                        bool is_exact, const struct reference *reference,
+                        const struct pointer_map *map)
 {
     uint32_t *place = &typer->typing->claims[object];
     const uint32_t claim = pack(is_array, is_exact, reference->source, reference->type);
@@ -417,7 +418,7 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
         if (old != 0) {
             if (!same_claim(old, claim)) {
                 if (!typer_waits(typer, object, base, reference))
-                    claim_too(typer, object, base, claim, plan);
+                    claim_too(typer, object, base, claim, map);
                 return;
             }
             /* the better source, and exact if one of them is */
@@ -429,7 +430,7 @@ static void claim_start(struct typer *typer, uint32_t object, uint64_t base, boo
         if (__atomic_compare_exchange_n(place, &old, wanted, false, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED)) {
             if (old == 0)
-                push_start(typer, object, plan);
+                push_start(typer, object, map);
             return;
         }
     }
@@ -467,11 +468,11 @@ static void claim_text(struct typing *typing, uint32_t object, uint64_t size, ui
  * large objects it is noted.
  */
 static uint64_t values_of_whole(struct field_index *index, const struct g2h_object *object,
-                                uint64_t base, uint32_t type, const struct plan *plan)
+                                uint64_t base, uint32_t type, const struct pointer_map *map)
 {
     uint64_t known = UINT64_MAX;
     bool rest = false;
-    if (plan->word_count == 0)
+    if (map->word_count == 0)
         return 0;
     if (index) {
         for (unsigned i = 0; i < index->tried_count; i++)
@@ -482,7 +483,7 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
         if (!field_index_take(index, object->contents.size / sizeof(uint64_t)))
             return 0;
     }
-    const uint64_t count = count_matching(object->fields, base, plan->size, plan, 0, &rest),
+    const uint64_t count = count_matching(object->fields, base, map->size, map, 0, &rest),
                    values = rest ? 0 : count + 1;
     if (index) {
         if (index->tried_count < sizeof(index->tried) / sizeof(index->tried[0])) {
@@ -494,9 +495,9 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
 }
 
 /* Whether so many values in a row are hardly anything else: not just pointers. */
-static bool is_telling(const struct plan *plan, uint64_t count)
+static bool is_telling(const struct pointer_map *map, uint64_t count)
 {
-    return count >= 4 && plan->size > plan->word_count * sizeof(uint64_t);
+    return count >= 4 && map->size > map->word_count * sizeof(uint64_t);
 }
 
 /*
@@ -505,10 +506,10 @@ static bool is_telling(const struct plan *plan, uint64_t count)
  */
 static void propose_array(struct typer *typer, uint32_t number, const struct shape *shape,
                           uint64_t base, uint64_t offset, const struct reference *reference,
-                          const struct plan *plan)
+                          const struct pointer_map *map)
 {
     struct typing *typing = typer->typing;
-    const uint64_t stride = plan->size;
+    const uint64_t stride = map->size;
     const uint64_t room = (shape->size - offset) / stride;
     struct g2h_object object = {0};
     struct field_index *index = NULL;
@@ -522,7 +523,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
     if (shape->size == TINY_BLOCK && !shape->has_pointers)
         exact = offset == base && fills(shape, reference->count * stride);
     if (!shape->has_pointers) {
-        if (plan->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
+        if (map->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
         whole = (offset - base) % stride == 0;
     } else {
@@ -531,14 +532,14 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
         heap_object(typer->typing->heap, number, &object);
         index = typer_field_index(typer, number, &object);
         if ((offset - base) % stride == 0) {
-            const uint64_t values = values_of_whole(index, &object, base, reference->type, plan);
+            const uint64_t values = values_of_whole(index, &object, base, reference->type, map);
             whole = values > 0;
-            exact = exact || (whole && is_telling(plan, values - 1) &&
+            exact = exact || (whole && is_telling(map, values - 1) &&
                               fits_class(base + (values - 1) * stride, shape->size));
         }
     }
     if (whole && (offset == base || exact)) {
-        claim_start(typer, number, base, true, exact, reference, plan);
+        claim_start(typer, number, base, true, exact, reference, map);
         return;
     }
     if (typer_waits(typer, number, offset, reference))
@@ -549,18 +550,18 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
                             .source = reference->source,
                             .is_array = true};
     if (shape->has_pointers) {
-        if (plan->word_count == 0 ||
-            !field_index_take(index, reference->count * plan->word_count + FIELD_STEP / 16))
+        if (map->word_count == 0 ||
+            !field_index_take(index, reference->count * map->word_count + FIELD_STEP / 16))
             return;
-        uint64_t matching = count_matching(fields_near(&object, index, offset), offset, stride,
-                                           plan, reference->count, &rest);
+        uint64_t matching = count_matching(fields_near(&object, index, offset), offset, stride, map,
+                                           reference->count, &rest);
         if (matching == 0 || matching < reference->count)
             return;
         region.count = matching;
     } else if (region.count == 0) {
         region.count = room;
     }
-    claim_region(typer, number, &region, plan);
+    claim_region(typer, number, &region, map);
 }
 
 /*
@@ -579,26 +580,26 @@ static inline bool waits_first(struct typer *typer, uint32_t number, const struc
 
 static void propose_value(struct typer *typer, uint32_t number, const struct shape *shape,
                           uint64_t base, uint64_t offset, const struct reference *reference,
-                          const struct plan *plan)
+                          const struct pointer_map *map)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     const struct type *type = type_of(typing, reference->type);
     struct g2h_object object;
-    uint64_t size = base + plan->size;
+    uint64_t size = base + map->size;
     bool rest = false;
     if (offset != base && is_known(typer, number, offset, false, reference))
         return;
     if (!shape->has_pointers) {
-        if (plan->word_count > 0 && !type->may_be_noscan)
+        if (map->word_count > 0 && !type->may_be_noscan)
             return;
-    } else if (plan->known) {
+    } else if (map->known) {
         heap_object(typer->typing->heap, number, &object);
         struct field_index *index =
             offset >= FIELD_STEP ? typer_field_index(typer, number, &object) : NULL;
-        if (!field_index_take(index, plan->word_count + FIELD_STEP / 16))
+        if (!field_index_take(index, map->word_count + FIELD_STEP / 16))
             return;
-        if (!value_fits(&object, index, plan, offset, &rest)) {
+        if (!value_fits(&object, index, map, offset, &rest)) {
             if (index)
                 refuse(typer, number, offset, reference->type);
             return;
@@ -610,29 +611,29 @@ static void propose_value(struct typer *typer, uint32_t number, const struct sha
             return;
         size += buffer_size(typing, type, &object, offset);
     }
-    const bool exact = offset == base && fills(shape, size) &&
-                       (!rest || is_repetition(heap, shape, &object, plan));
+    const bool exact =
+        offset == base && fills(shape, size) && (!rest || is_repetition(heap, shape, &object, map));
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
-                    plan);
+                    map);
         /* Where only an overflow bucket is left of a map: see gives_way(). */
         if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET) {
             struct reference array = *reference;
             array.form = REFERENCE_ARRAY;
             array.count = 0;
             if (!waits_first(typer, number, shape, base, base, &array))
-                propose_array(typer, number, shape, base, base, &array, plan);
+                propose_array(typer, number, shape, base, base, &array, map);
         }
         return;
     }
     struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
-    claim_region(typer, number, &region, plan);
-    if ((offset - base) % plan->size == 0 && plan->known &&
-        shape->size / plan->size >= ENOUGH_FOR_ARRAY &&
+    claim_region(typer, number, &region, map);
+    if ((offset - base) % map->size == 0 && map->known &&
+        shape->size / map->size >= ENOUGH_FOR_ARRAY &&
         is_one_of_many(typer, number, offset, reference->type)) {
         struct reference array = *reference;
         array.count = 0;
-        propose_array(typer, number, shape, base, base, &array, plan);
+        propose_array(typer, number, shape, base, base, &array, map);
     }
 }
 
@@ -640,17 +641,17 @@ static void propose_value(struct typer *typer, uint32_t number, const struct sha
 static bool is_whole_closure(struct typer *typer, uint32_t number, const struct g2h_object *object,
                              uint32_t type)
 {
-    const struct plan *plan = plan_of(&typer->typing->plans, type);
+    const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
     bool rest = false;
-    if (!plan) {
+    if (!map) {
         typer->no_memory = true;
         return false;
     }
-    if (!plan->known || !fits_class(plan->size, heap_object_size(typer->typing->heap, number)))
+    if (!map->known || !fits_class(map->size, heap_object_size(typer->typing->heap, number)))
         return false;
     return object_has_pointers(typer->typing->heap, number)
-               ? value_fits(object, NULL, plan, 0, &rest) && !rest
-               : plan->word_count == 0;
+               ? value_fits(object, NULL, map, 0, &rest) && !rest
+               : map->word_count == 0;
 }
 
 /* The type of a closure by its code; see closures.c. */
@@ -703,22 +704,22 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
 
 /* Whether a value of a type fits the start of objects of a shape that has a field list. */
 static enum fit find_fit(struct typer *typer, const struct shape *shape, uint32_t number,
-                         const struct plan **ret_plan)
+                         const struct pointer_map **ret_map)
 {
     struct typing *typing = typer->typing;
     const struct type *type = type_of(typing, number);
     bool rest;
     if (type->size > shape->size)
         return FIT_NONE;
-    const struct plan *plan = *ret_plan = plan_of(&typing->plans, number);
-    if (!plan || !plan->known || type->role == ROLE_CHAN)
+    const struct pointer_map *map = *ret_map = pointer_map_of(&typing->pointer_maps, number);
+    if (!map || !map->known || type->role == ROLE_CHAN)
         return FIT_UNKNOWN;
     const struct g2h_object object = {.size = shape->size,
                                       .fields = shape_fields(typing->heap, shape)};
-    if (plan->size == 0 || !value_fits(&object, NULL, plan, 0, &rest))
+    if (map->size == 0 || !value_fits(&object, NULL, map, 0, &rest))
         return FIT_NONE;
-    return (!rest && fits_class(plan->size, shape->size)) || type->role == ROLE_CLOSURE ? FIT_EXACT
-                                                                                        : FIT_PART;
+    return (!rest && fits_class(map->size, shape->size)) || type->role == ROLE_CLOSURE ? FIT_EXACT
+                                                                                       : FIT_PART;
 }
 
 /* The same, remembered: a program has some hundreds of shapes, and most of them one type. */
@@ -730,7 +731,7 @@ static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
     if (known->fit == FIT_UNKNOWN || known->shape != number || known->type != type) {
         known->shape = number;
         known->type = type;
-        known->fit = find_fit(typer, shape, type, &known->plan);
+        known->fit = find_fit(typer, shape, type, &known->map);
     }
     return known;
 }
@@ -768,20 +769,20 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
     const struct shape *shape = heap_shape(typing->heap, object);
     const bool is_array = reference->form == REFERENCE_ARRAY;
     if (offset >= shape->size || type_of(typing, reference->type)->size > shape->size - offset)
-        return; /* before a plan is made */
-    const struct plan *plan = plan_of(&typing->plans, reference->type);
-    if (!plan) {
+        return; /* before a pointer map is made */
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, reference->type);
+    if (!map) {
         typer->no_memory = true;
         return;
     }
-    if (plan->size == 0 ||
-        (!plan->known && (is_array || type_of(typing, reference->type)->role == ROLE_NONE)) ||
+    if (map->size == 0 ||
+        (!map->known && (is_array || type_of(typing, reference->type)->role == ROLE_NONE)) ||
         waits_first(typer, object, shape, base, offset, reference))
         return;
     if (is_array)
-        propose_array(typer, object, shape, base, offset, reference, plan);
+        propose_array(typer, object, shape, base, offset, reference, map);
     else
-        propose_value(typer, object, shape, base, offset, reference, plan);
+        propose_value(typer, object, shape, base, offset, reference, map);
 }
 
 static inline void propose(struct typer *typer, uint32_t object, const struct shape *shape,
@@ -796,7 +797,7 @@ static inline void propose(struct typer *typer, uint32_t object, const struct sh
     if (reference->form != REFERENCE_ARRAY && offset == 0 && base == 0 && shape->fields) {
         const struct known_fit *known = known_fit(typer, object, shape, reference->type);
         if (known->fit == FIT_PART || known->fit == FIT_EXACT)
-            claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->plan);
+            claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->map);
         if (known->fit != FIT_UNKNOWN)
             return;
     }
@@ -821,12 +822,12 @@ void typer_claim_again(struct typer *typer, const struct waiting *claim)
                                         .form =
                                             claim->is_array ? REFERENCE_ARRAY : REFERENCE_VALUE};
     const uint32_t old = typing->claims[claim->object];
-    const struct plan *plan = plan_of(&typing->plans, claim->type);
-    if (!plan)
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, claim->type);
+    if (!map)
         typer->no_memory = true;
     else if (old == 0 || !is_old_news(typing, claim->offset, old, claim->offset, &reference))
         claim_start(typer, claim->object, claim->offset, claim->is_array, claim->is_exact,
-                    &reference, plan);
+                    &reference, map);
 }
 
 /* ---- references ---- */

@@ -192,12 +192,12 @@ enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;
-    const struct debug *debug = typing->debug;
+    const struct dwarf_info *debug = typing->dwarf_info;
     const uint64_t slide = exe_slide(typing->exe);
     uint64_t left = SEGMENT_VISITS * segment->contents.size + SEGMENT_VISITS_MORE;
     for (size_t i = typing_first_global(typing, segment->address - slide); i < debug->globals.count;
          i++) {
-        const struct debug_global *global = &debug->globals.data[i];
+        const struct dwarf_global *global = &debug->globals.data[i];
         const uint64_t offset = global->address + slide - segment->address;
         if (offset >= segment->contents.size)
             break; /* they ascend */
@@ -205,7 +205,7 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
             continue;
         uint32_t number = global->type;
         uint64_t count = 1;
-        /* Arrays of any length have the leaves of an element. */
+        /* Arrays of any length have the pointer fields of an element. */
         for (unsigned depth = 0;
              depth < 64 && type_of(typing, number)->kind == TYPE_ARRAY &&
              type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX;
@@ -214,25 +214,25 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
                 count = UINT64_MAX;
             number = type_of(typing, number)->elem;
         }
-        const struct plan *plan = plan_of(&typing->plans, number);
-        if (!plan) {
+        const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, number);
+        if (!map) {
             typer->no_memory = true;
             return;
         }
-        if (plan->leaf_count == 0 || plan->size == 0)
+        if (map->field_count == 0 || map->size == 0)
             continue;
-        if (count > (segment->contents.size - offset) / plan->size)
-            count = (segment->contents.size - offset) / plan->size;
-        if (count * plan->size > left)
+        if (count > (segment->contents.size - offset) / map->size)
+            count = (segment->contents.size - offset) / map->size;
+        if (count * map->size > left)
             continue;
-        left -= count * plan->size;
+        left -= count * map->size;
         const struct extent extent = {segment->contents.data,
                                       segment->contents.data + segment->contents.size};
         for (uint64_t j = 0; j < count; j++)
-            for (uint32_t k = 0; k < plan->leaf_count; k++) {
-                const uint64_t at = offset + j * plan->size + plan->leaves[k].offset;
+            for (uint32_t k = 0; k < map->field_count; k++) {
+                const uint64_t at = offset + j * map->size + map->fields[k].offset;
                 typer->way = (struct way){.holder = HOLDER_WORD, .offset = segment->address + at};
-                typer_follow(typer, segment->contents.data + at, &extent, &plan->leaves[k],
+                typer_follow(typer, segment->contents.data + at, &extent, &map->fields[k],
                              NO_TARGET, SOURCE_POINTER);
             }
     }
@@ -297,12 +297,12 @@ static struct stack_part load_frame(struct typer *typer, size_t number)
  * Where a byte range of a variable is in the frame or its caller's: NULL where no piece has all of
  * it. Variables' memory is reused when they are dead; the field list says which words are alive.
  */
-static const uint8_t *find_bytes(const struct typing *typing, const struct debug_local *local,
+static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf_local *local,
                                  const struct stack_part *parts, uint64_t offset, uint64_t size,
                                  bool must_be_listed, uint64_t *ret_place)
 {
     for (uint32_t i = 0; i < local->piece_count; i++) {
-        const struct debug_piece *piece = &typing->scopes->pieces.data[local->first_piece + i];
+        const struct dwarf_piece *piece = &typing->scopes->pieces.data[local->first_piece + i];
         if (offset < piece->offset || piece->size < size ||
             offset - piece->offset > piece->size - size)
             continue;
@@ -332,29 +332,30 @@ static bool is_slice(const struct g2h_heap *heap, const uint8_t *words)
 }
 
 /* left: words of the frame's variables that may still be looked for. */
-static void seed_local(struct typer *typer, const struct debug_local *local,
+static void seed_local(struct typer *typer, const struct dwarf_local *local,
                        const struct stack_part *parts, uint8_t *typed, uint64_t *left)
 {
     struct typing *typing = typer->typing;
     const uint64_t word = typing->heap->params.pointer_size;
-    const struct plan *plan =
-        local->type < typing->types->list.count ? plan_of(&typing->plans, local->type) : NULL;
-    if (!plan)
+    const struct pointer_map *map = local->type < typing->types->list.count
+                                        ? pointer_map_of(&typing->pointer_maps, local->type)
+                                        : NULL;
+    if (!map)
         return;
-    const uint64_t cost = (uint64_t)plan->leaf_count * local->piece_count;
+    const uint64_t cost = (uint64_t)map->field_count * local->piece_count;
     if (cost > *left)
         return;
     *left -= cost;
-    for (uint32_t i = 0; i < plan->leaf_count; i++) {
-        const struct leaf *leaf = &plan->leaves[i];
-        const enum type_kind kind = type_of(typing, leaf->type)->kind;
-        const uint64_t size = leaf_size(typing->types, leaf->type);
+    for (uint32_t i = 0; i < map->field_count; i++) {
+        const struct pointer_field *field = &map->fields[i];
+        const enum type_kind kind = type_of(typing, field->type)->kind;
+        const uint64_t size = pointer_field_size(typing->types, field->type);
         uint64_t places[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
         uint8_t copy[24]; /* a slice's three words may be in three places */
         unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
             const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
-            const uint8_t *bytes = find_bytes(typing, local, parts, leaf->offset + at, word,
+            const uint8_t *bytes = find_bytes(typing, local, parts, field->offset + at, word,
                                               must_be_listed, &places[at / word]);
             if (bytes) {
                 memcpy(copy + at, bytes, word);
@@ -365,14 +366,14 @@ static void seed_local(struct typer *typer, const struct debug_local *local,
         typer->way = (struct way){.holder = HOLDER_LOCAL,
                                   .frame = parts[0].number,
                                   .local = (uint32_t)(local - typing->scopes->locals.data),
-                                  .offset = leaf->offset};
+                                  .offset = field->offset};
         if (is_whole && (kind != TYPE_SLICE || is_slice(typing->heap, copy)))
-            typer_follow(typer, copy, &(struct extent){copy, copy + size}, leaf, NO_TARGET,
+            typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
         else if (kind == TYPE_SLICE &&
                  (found & 1) != 0) /* its capacity is in a register, or known */
             typer_follow_array(typer, heap_word(typing->heap, copy),
-                               type_of(typing, leaf->type)->elem, SOURCE_POINTER);
+                               type_of(typing, field->type)->elem, SOURCE_POINTER);
         else
             continue;
         for (size_t j = 0; j < size / word; j++)
@@ -404,7 +405,7 @@ static void seed_frames(struct typer *typer)
                 break;
             }
             uint32_t count;
-            const struct debug_local *locals = typing_locals(typing, &parts[0].frame, &count);
+            const struct dwarf_local *locals = typing_locals(typing, &parts[0].frame, &count);
             uint64_t left = LOCAL_VISITS * (parts[0].frame.contents.size +
                                             (parts[1].listed ? parts[1].frame.contents.size : 0)) +
                             LOCAL_VISITS_MORE;

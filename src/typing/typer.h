@@ -23,7 +23,7 @@ enum reference_form {
     REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
 };
 
-/* A claim whose leaves are to be followed. */
+/* A claim whose pointer fields are to be followed. */
 struct item {
     uint32_t object;
     uint32_t region; /* index in the object's shard; ITEM_START: the claim on its start */
@@ -46,7 +46,7 @@ enum { BATCH = 64 };
 /* Whether a type fits the start of all objects of a shape, as far as the thread remembers. */
 enum fit { FIT_UNKNOWN, FIT_NONE, FIT_PART, FIT_EXACT };
 struct known_fit {
-    const struct plan *plan;
+    const struct pointer_map *map;
     uint32_t shape, type;
     enum fit fit;
 };
@@ -222,10 +222,10 @@ struct extent {
     const uint8_t *begin, *end;
 };
 
-/* Refers to what the leaf of a value points to: target, or NO_TARGET where it is not known. at is
- * the leaf's place, with at least leaf_size() bytes, in the extent. */
+/* Refers to what the pointer field of a value points to: target, or NO_TARGET where it is not
+ * known. at is the field's place, with at least pointer_field_size() bytes, in the extent. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
-                  const struct leaf *leaf, uint32_t target, enum source source);
+                  const struct pointer_field *field, uint32_t target, enum source source);
 
 /* Refers to the data word of an interface, by its first word; false where that is no type's. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
@@ -234,7 +234,7 @@ bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, 
 /* Refers to an array of unknown length. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
 
-/* Follows the leaves of a claim: strings, which need no second look, or all others. */
+/* Follows the pointer fields of a claim: strings, which need no second look, or all others. */
 void typer_follow_item(struct typer *typer, const struct item *item);
 
 /* ---- outside.c ---- */
@@ -310,7 +310,7 @@ void typing_gather_cleanups(struct typer *typer);
 /* ---- guess.c ---- */
 
 struct guess_element {
-    const struct plan *plan;
+    const struct pointer_map *map;
     uint32_t type; /* or that there are several: see guess.c */
 };
 

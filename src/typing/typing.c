@@ -62,7 +62,7 @@ static struct g2h_error *collect_types(struct typing *typing)
     struct runtime_types runtime;
     typing->release = release_of(typing);
     typing->types = types;
-    typing->debug = exe_debug(typing->exe);
+    typing->dwarf_info = exe_dwarf_info(typing->exe);
     typing->scopes = exe_scopes(typing->exe);
     if (!types_copy(types, exe_types(typing->exe)))
         return &error_no_memory;
@@ -83,7 +83,7 @@ static struct g2h_error *collect_types(struct typing *typing)
         error = collect_channels(typing);
     if (!error)
         error = typing_find_cleanups(typing);
-    return error ? error : plans_init(&typing->plans, types);
+    return error ? error : pointer_maps_init(&typing->pointer_maps, types);
 }
 
 /* ---- sources ---- */
@@ -353,9 +353,9 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
     struct g2h_error *error = run_all(typing);
-    /* Who has no plan for want of memory goes on as if the type did not fit: the snapshot would be
-     * another one. */
-    if (!error && typing->plans.failed)
+    /* Who has no pointer map for want of memory goes on as if the type did not fit: the snapshot
+     * would be another one. */
+    if (!error && typing->pointer_maps.failed)
         error = &error_no_memory;
     if (error) {
         typing_destroy(typing);
@@ -368,7 +368,7 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
 void shard_forget(struct shard *shard)
 {
     map_deinit(&shard->known);
-    map_deinit(&shard->leafless);
+    map_deinit(&shard->pointerless);
     map_deinit(&shard->index_of);
     for (size_t i = 0; i < shard->indexes.count; i++)
         field_index_destroy(shard->indexes.data[i]);
@@ -387,7 +387,7 @@ void typing_destroy(struct typing *typing)
         shard_forget(&typing->shards[i]);
     }
     free(typing->parted);
-    plans_deinit(&typing->plans);
+    pointer_maps_deinit(&typing->pointer_maps);
     map_deinit(&typing->closure_by_entry);
     map_deinit(&typing->closure_of_value);
     map_deinit(&typing->channel_by_elem);
@@ -406,7 +406,7 @@ void typing_destroy(struct typing *typing)
 
 size_t typing_first_global(const struct typing *typing, uint64_t address)
 {
-    const struct debug *debug = typing->debug;
+    const struct dwarf_info *debug = typing->dwarf_info;
     size_t from = 0, to = debug->globals.count;
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
@@ -427,14 +427,14 @@ uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool
                             : types_at(typing->types, typing->heap->itabs.data[itab].type);
 }
 
-const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
+const struct dwarf_global *typing_global(const struct typing *typing, uint64_t address,
                                          uint64_t *ret_offset)
 {
     const uint64_t place = address - exe_slide(typing->exe);
     const size_t behind = typing_first_global(typing, place + 1);
     if (behind == 0)
         return NULL;
-    const struct debug_global *global = &typing->debug->globals.data[behind - 1];
+    const struct dwarf_global *global = &typing->dwarf_info->globals.data[behind - 1];
     if (global->type >= typing->types->list.count ||
         place - global->address >= type_of(typing, global->type)->size)
         return NULL;
@@ -443,7 +443,7 @@ const struct debug_global *typing_global(const struct typing *typing, uint64_t a
     return global;
 }
 
-const struct debug_local *typing_locals(const struct typing *typing,
+const struct dwarf_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count)
 {
     return scopes_locals(typing->scopes, frame, ret_count);
@@ -451,24 +451,24 @@ const struct debug_local *typing_locals(const struct typing *typing,
 
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
  * function's own than one of an inlined call. */
-static bool is_clearer(const struct debug_local *one, const struct debug_local *other)
+static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *other)
 {
     if (one->is_made != other->is_made)
         return other->is_made;
     return one->function == UINT32_MAX && other->function != UINT32_MAX;
 }
 
-const struct debug_local *typing_local_at(const struct typing *typing,
+const struct dwarf_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset)
 {
     uint32_t count;
-    const struct debug_local *locals = typing_locals(typing, frame, &count);
+    const struct dwarf_local *locals = typing_locals(typing, frame, &count);
     const uint64_t cfa = is_argument ? 0 : frame->contents.size;
-    const struct debug_local *best = NULL;
+    const struct dwarf_local *best = NULL;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
-            const struct debug_piece *piece =
+            const struct dwarf_piece *piece =
                 &typing->scopes->pieces.data[locals[i].first_piece + j];
             const uint64_t place = offset - (cfa + (uint64_t)piece->place);
             if (place >= piece->size || locals[i].type >= typing->types->list.count ||

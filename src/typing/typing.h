@@ -14,11 +14,11 @@
 
 #include <go2heapsnapshot/graph.h>
 
-#include "exe/debug.h"
+#include "exe/dwarf_info.h"
 #include "exe/exe.h"
 #include "heap/heap.h"
 #include "heap/targets.h"
-#include "types/plan.h"
+#include "types/pointer_map.h"
 #include "types/runtime.h"
 #include "typing/outside.h"
 
@@ -71,9 +71,9 @@ struct field_index;
 
 /* While threads run, a shard does not change, or it is the only thread's that asks for it. */
 struct shard {
-    struct map first;    /* object → region */
-    struct map known;    /* hash of what a claim says → region, REGION_REFUSED */
-    struct map leafless; /* object → region without pointers in it: only one is kept */
+    struct map first;       /* object → region */
+    struct map known;       /* hash of what a claim says → region, REGION_REFUSED */
+    struct map pointerless; /* object → region without pointers in it: only one is kept */
     VECTOR(struct region) regions;
     struct map index_of; /* large object → index */
     VECTOR(struct field_index *) indexes;
@@ -109,10 +109,10 @@ struct typing {
     const struct redaction *redaction; /* NULL: none */
     const struct types *types;         /* own_types, once all are there */
     struct types own_types;            /* those of the executable, and more */
-    const struct debug *debug;
+    const struct dwarf_info *dwarf_info;
     const struct scopes *scopes;
     struct go_release release; /* that the dump names, or the executable */
-    struct plans plans;
+    struct pointer_maps pointer_maps;
     unsigned threads;
     uint32_t *claims; /* by object */
     uint32_t *texts;  /* by object */
@@ -139,10 +139,10 @@ void typing_destroy(struct typing *typing);
 
 /* The global variable, by DWARF, that holds an address of the process, and the offset in it; NULL
  * where none does. */
-const struct debug_global *typing_global(const struct typing *typing, uint64_t address,
+const struct dwarf_global *typing_global(const struct typing *typing, uint64_t address,
                                          uint64_t *ret_offset);
 
-/* The first variable at or behind an address of the file: index in typing->debug->globals. */
+/* The first variable at or behind an address of the file: index in typing->dwarf_info->globals. */
 size_t typing_first_global(const struct typing *typing, uint64_t address);
 
 /* The type of what an interface holds, by its first word, which is a type's address if the
@@ -150,7 +150,7 @@ size_t typing_first_global(const struct typing *typing, uint64_t address);
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
 
 /* The variables of a frame. */
-const struct debug_local *typing_locals(const struct typing *typing,
+const struct dwarf_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count);
 
 /*
@@ -158,7 +158,7 @@ const struct debug_local *typing_locals(const struct typing *typing,
  * variable; NULL where none has. is_argument: of its callee's arguments, which are in the caller's
  * frame.
  */
-const struct debug_local *typing_local_at(const struct typing *typing,
+const struct dwarf_local *typing_local_at(const struct typing *typing,
                                           const struct g2h_stackframe *frame, uint64_t offset,
                                           bool is_argument, uint64_t *ret_offset);
 

@@ -14,7 +14,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "exe/debug.h"
+#include "exe/dwarf_info.h"
 
 static uint64_t state;
 
@@ -99,15 +99,15 @@ static uint64_t
 static void ask(struct image *image, uint64_t low, uint64_t high)
 {
     struct types types;
-    struct debug debug;
-    debug_local_vector locals = {0};
-    debug_piece_vector pieces = {0};
+    struct dwarf_info debug;
+    dwarf_local_vector locals = {0};
+    dwarf_piece_vector pieces = {0};
     types_init(&types, image->is_64 ? 8 : 4);
-    if (debug_init(&debug, image, &types, 0))
+    if (dwarf_info_init(&debug, image, &types, 0))
         exit(1);
     for (size_t i = 0; i < 300; i++) {
         locals.count = pieces.count = 0;
-        if (debug_locals(&debug, &types, low + next(high - low), &locals, &pieces))
+        if (dwarf_info_locals(&debug, &types, low + next(high - low), &locals, &pieces))
             exit(1);
         found += locals.count;
         for (size_t k = 0; k < locals.count; k++)
@@ -119,7 +119,7 @@ static void ask(struct image *image, uint64_t low, uint64_t high)
     found += types.list.count;
     free(locals.data);
     free(pieces.data);
-    debug_deinit(&debug);
+    dwarf_info_deinit(&debug);
     types_deinit(&types);
 }
 

@@ -11,7 +11,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-#include "exe/debug.h"
+#include "exe/dwarf_info.h"
 
 static const char *const kinds[] = {
     "invalid", "bool",      "int",        "int8",   "int16",  "int32",          "int64",
@@ -74,14 +74,14 @@ static void print_type(const struct types *types, uint32_t number, unsigned dept
     printf("}");
 }
 
-static void print_locals(struct debug *debug, struct types *types, uint64_t pc, unsigned depth)
+static void print_locals(struct dwarf_info *debug, struct types *types, uint64_t pc, unsigned depth)
 {
-    debug_local_vector locals = {0};
-    debug_piece_vector pieces = {0};
-    if (debug_locals(debug, types, pc, &locals, &pieces))
+    dwarf_local_vector locals = {0};
+    dwarf_piece_vector pieces = {0};
+    if (dwarf_info_locals(debug, types, pc, &locals, &pieces))
         exit(1);
     for (size_t i = 0; i < locals.count; i++) {
-        const struct debug_local *local = &locals.data[i];
+        const struct dwarf_local *local = &locals.data[i];
         printf("{\"pc\":\"%" PRIx64 "\",\"local\":", pc);
         print_text(types, local->name);
         printf(",\"parameter\":%s,\"function\":", local->is_parameter ? "true" : "false");
@@ -91,7 +91,7 @@ static void print_locals(struct debug *debug, struct types *types, uint64_t pc, 
             print_text(types, local->function);
         printf(",\"pieces\":[");
         for (uint32_t p = 0; p < local->piece_count; p++) {
-            const struct debug_piece *piece = &pieces.data[local->first_piece + p];
+            const struct dwarf_piece *piece = &pieces.data[local->first_piece + p];
             printf("%s{\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"place\":%" PRId64 "}",
                    p ? "," : "", piece->offset, piece->size, piece->place);
         }
@@ -112,18 +112,18 @@ int main(int argc, char **argv)
     struct g2h_input *input;
     struct image image;
     struct types types;
-    struct debug debug;
+    struct dwarf_info debug;
     if (argc < 2 || g2h_input_open(argv[1], NULL, &input))
         return 2;
     if (image_init(&image, argv[1], (struct g2h_bytes){input->data, input->size}))
         return 1;
     types_init(&types, image.is_64 ? 8 : 4);
-    if (debug_init(&debug, &image, &types, 0))
+    if (dwarf_info_init(&debug, &image, &types, 0))
         return 1;
     printf("{\"globals\":%zu,\"captured\":%zu,\"types\":%zu,\"fields\":%zu}\n", debug.globals.count,
            debug.captured.count, types.list.count, types.fields.count);
     for (size_t i = 0; i < debug.globals.count; i++) {
-        const struct debug_global *global = &debug.globals.data[i];
+        const struct dwarf_global *global = &debug.globals.data[i];
         printf("{\"global\":");
         print_text(&types, global->name);
         printf(",\"address\":\"%" PRIx64 "\",\"type\":", global->address);
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
         printf("}\n");
     }
     for (size_t i = 0; i < debug.captured.count; i++) {
-        const struct debug_captured *captured = &debug.captured.data[i];
+        const struct dwarf_captured *captured = &debug.captured.data[i];
         printf("{\"captured\":");
         print_text(&types, captured->name);
         printf(",\"entry\":\"%" PRIx64 "\",\"offset\":%" PRIu64 ",\"type\":", captured->entry,
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
     }
     for (int i = 2; i < argc; i++)
         print_locals(&debug, &types, strtoull(argv[i], NULL, 16), depth);
-    debug_deinit(&debug);
+    dwarf_info_deinit(&debug);
     types_deinit(&types);
     image_deinit(&image);
     g2h_input_close(input);

@@ -71,7 +71,7 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
     typing->texts = calloc(dump.heap->object_count + 1, sizeof(*typing->texts));
     typing->parted = calloc(dump.heap->object_count / 64 + 1, sizeof(*typing->parted));
     assert_true(typing->claims && typing->texts && typing->parted);
-    assert_no_error(plans_init(&typing->plans, &types));
+    assert_no_error(pointer_maps_init(&typing->pointer_maps, &types));
     assert_no_error(waves_init(&waves, typing));
     order = seed;
     for (uint32_t i = 0; i < roots; i++)
@@ -99,7 +99,7 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
         free(typing->shards[i].regions.data);
         shard_forget(&typing->shards[i]);
     }
-    plans_deinit(&typing->plans);
+    pointer_maps_deinit(&typing->pointer_maps);
     free(typing->claims);
     free(typing->texts);
     free(typing->parted);
@@ -231,10 +231,10 @@ struct random_object {
 static void add_heap(uint32_t first)
 {
     struct random_object *objects = calloc(MOST_OBJECTS, sizeof(*objects));
-    struct plans plans;
+    struct pointer_maps pointer_maps;
     uint64_t address = HEAP;
     assert_non_null(objects);
-    assert_no_error(plans_init(&plans, &types));
+    assert_no_error(pointer_maps_init(&pointer_maps, &types));
     for (size_t i = 0; i < MOST_OBJECTS; i++) {
         struct random_object *object = &objects[i];
         object->type = first + (uint32_t)up_to(KINDS - 1);
@@ -250,16 +250,16 @@ static void add_heap(uint32_t first)
     }
     for (size_t i = 0; i < MOST_OBJECTS; i++) {
         const struct random_object *object = &objects[i];
-        const struct plan *plan = plan_of(&plans, object->type);
+        const struct pointer_map *map = pointer_map_of(&pointer_maps, object->type);
         uint64_t *words = calloc(object->size / 8, sizeof(*words));
         struct g2h_field *fields = calloc(object->size / 8 + 1, sizeof(*fields));
         size_t count = 0;
-        assert_true(words && fields && plan);
+        assert_true(words && fields && map);
         for (size_t j = 0; j < object->size / 8; j++)
             words[j] = up_to(3);
-        for (uint64_t at = 0; at < object->size; at += i < LISTS ? 8 : plan->size)
-            for (uint32_t j = 0; j < (i < LISTS ? 1 : plan->word_count); j++) {
-                const uint64_t offset = at + (i < LISTS ? 0 : plan->words[j]);
+        for (uint64_t at = 0; at < object->size; at += i < LISTS ? 8 : map->size)
+            for (uint32_t j = 0; j < (i < LISTS ? 1 : map->word_count); j++) {
+                const uint64_t offset = at + (i < LISTS ? 0 : map->words[j]);
                 const struct random_object *to = &objects[LISTS + up_to(MOST_OBJECTS - LISTS - 1)];
                 if (offset >= object->size)
                     break;
@@ -275,7 +275,7 @@ static void add_heap(uint32_t first)
         free(words);
         free(fields);
     }
-    plans_deinit(&plans);
+    pointer_maps_deinit(&pointer_maps);
     free(objects);
 }
 

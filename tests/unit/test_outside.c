@@ -40,7 +40,7 @@ static void load(void)
     typing.heap = dump_load(&dump, 1);
     typing.types = &types;
     typing.threads = 1;
-    assert_no_error(plans_init(&typing.plans, &types));
+    assert_no_error(pointer_maps_init(&typing.pointer_maps, &types));
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
     typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
@@ -56,7 +56,7 @@ static int end(void **state)
         free(typing.shards[i].regions.data);
         shard_forget(&typing.shards[i]);
     }
-    plans_deinit(&typing.plans);
+    pointer_maps_deinit(&typing.pointer_maps);
     outside_deinit(&typing.outside);
     free(typing.claims);
     free(typing.texts);

@@ -73,7 +73,7 @@ static void load(void)
     typing.heap = dump_load(&dump, 1);
     typing.types = &types;
     typing.threads = 1;
-    assert_no_error(plans_init(&typing.plans, &types));
+    assert_no_error(pointer_maps_init(&typing.pointer_maps, &types));
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
     typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
@@ -87,14 +87,14 @@ static int end(void **state)
         struct shard *shard = &typing.shards[i];
         map_deinit(&shard->first);
         map_deinit(&shard->known);
-        map_deinit(&shard->leafless);
+        map_deinit(&shard->pointerless);
         map_deinit(&shard->index_of);
         for (size_t j = 0; j < shard->indexes.count; j++)
             field_index_destroy(shard->indexes.data[j]);
         free(shard->indexes.data);
         free(shard->regions.data);
     }
-    plans_deinit(&typing.plans);
+    pointer_maps_deinit(&typing.pointer_maps);
     free(typing.claims);
     free(typing.texts);
     free(typing.parted);

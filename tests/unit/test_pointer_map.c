@@ -1,10 +1,10 @@
-/* Covers types/plan and types_path: where pointers are in values of types, sane and absurd. */
+/* Covers types/map and types_path: where pointers are in values of types, sane and absurd. */
 #include "type_builder.h"
 
-#include "types/plan.h"
+#include "types/pointer_map.h"
 
 static struct types types;
-static struct plans plans;
+static struct pointer_maps pointer_maps;
 static uint32_t word, text, pointer, slice, any;
 
 static int start(void **state)
@@ -22,18 +22,18 @@ static int start(void **state)
 static int end(void **state)
 {
     (void)state;
-    plans_deinit(&plans);
+    pointer_maps_deinit(&pointer_maps);
     types_deinit(&types);
     return 0;
 }
 
-static const struct plan *plan(uint32_t type)
+static const struct pointer_map *map(uint32_t type)
 {
-    if (!plans.of_type)
-        assert_no_error(plans_init(&plans, &types));
-    const struct plan *made = plan_of(&plans, type);
+    if (!pointer_maps.of_type)
+        assert_no_error(pointer_maps_init(&pointer_maps, &types));
+    const struct pointer_map *made = pointer_map_of(&pointer_maps, type);
     assert_non_null(made);
-    assert_ptr_equal(plan_of(&plans, type), made);
+    assert_ptr_equal(pointer_map_of(&pointer_maps, type), made);
     return made;
 }
 
@@ -44,7 +44,7 @@ static void is_path(uint32_t type, uint64_t offset, const char *expected)
     assert_string_equal(path, expected);
 }
 
-static void finds_leaves_of_nested_types(void **state)
+static void finds_pointer_fields_of_nested_types(void **state)
 {
     (void)state;
     const uint32_t inner = type_struct(&types, "main.inner", 32);
@@ -55,12 +55,12 @@ static void finds_leaves_of_nested_types(void **state)
     type_field(&types, "name", text, 0);
     type_field(&types, "two", two, 16);
     type_field(&types, "any", any, 80);
-    const struct plan *made = plan(outer);
+    const struct pointer_map *made = map(outer);
     assert_true(made->known);
-    assert_int_equal(made->leaf_count, 4);
-    static const uint32_t leaves[] = {0, 24, 56, 80}, words[] = {0, 24, 56, 88};
+    assert_int_equal(made->field_count, 4);
+    static const uint32_t fields[] = {0, 24, 56, 80}, words[] = {0, 24, 56, 88};
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(made->leaves[i].offset, leaves[i]);
+        assert_int_equal(made->fields[i].offset, fields[i]);
         assert_int_equal(made->words[i], words[i]);
     }
     static const uint8_t code[] = {1, 0, 1, 24, 1, 56, 1, 88};
@@ -82,9 +82,9 @@ static void first_words_of_interfaces_are_told_by_a_mask(void **state)
     const uint32_t pair = type_struct(&types, "main.pair", 32);
     type_field(&types, "one", any, 0);
     type_field(&types, "two", any, 16);
-    const struct plan *made = plan(pair);
+    const struct pointer_map *made = map(pair);
     assert_int_equal(made->word_count, 4);
-    assert_int_equal(made->leaf_count, 2);
+    assert_int_equal(made->field_count, 2);
 }
 
 static void a_mask_is_believed_more_than_fields(void **state)
@@ -96,10 +96,10 @@ static void a_mask_is_believed_more_than_fields(void **state)
     types.list.data[type].gc_mask = mask;
     type_field(&types, "hidden", pointer, 0);
     type_field(&types, "seen", pointer, 16);
-    const struct plan *made = plan(type);
+    const struct pointer_map *made = map(type);
     assert_int_equal(made->word_count, 1);
-    assert_int_equal(made->leaf_count, 1);
-    assert_int_equal(made->leaves[0].offset, 16);
+    assert_int_equal(made->field_count, 1);
+    assert_int_equal(made->fields[0].offset, 16);
 }
 
 static void pointers_to_what_is_never_in_the_heap_are_none(void **state)
@@ -110,12 +110,12 @@ static void pointers_to_what_is_never_in_the_heap_are_none(void **state)
     const uint32_t type = type_struct(&types, "main.T", 16);
     type_field(&types, "span", outside, 0);
     type_field(&types, "p", pointer, 8);
-    assert_int_equal(plan(type)->leaf_count, 1);
-    assert_int_equal(plan(type)->words[0], 8);
-    assert_int_equal(plan(outside)->leaf_count, 0);
+    assert_int_equal(map(type)->field_count, 1);
+    assert_int_equal(map(type)->words[0], 8);
+    assert_int_equal(map(outside)->field_count, 0);
 }
 
-static void absurd_types_have_no_plan(void **state)
+static void absurd_types_have_no_pointer_map(void **state)
 {
     (void)state;
     const uint32_t huge = type_array(&types, "[]huge", pointer, UINT64_C(1) << 40);
@@ -132,9 +132,9 @@ static void absurd_types_have_no_plan(void **state)
     static const uint32_t kinds = 6;
     const uint32_t all[] = {huge, itself, none, invalid, doubled, lost};
     for (uint32_t i = 0; i < kinds; i++) {
-        assert_false(plan(all[i])->known);
-        assert_int_equal(plan(all[i])->leaf_count, 0);
-        assert_int_equal(plan(all[i])->word_count, 0);
+        assert_false(map(all[i])->known);
+        assert_int_equal(map(all[i])->field_count, 0);
+        assert_int_equal(map(all[i])->word_count, 0);
     }
     char path[64];
     types_path(&types, itself, 0, path, sizeof(path)); /* comes to an end */
@@ -148,10 +148,10 @@ static void arrays_without_pointers_cost_nothing(void **state)
     (void)state;
     const uint32_t bytes = type_array(&types, "[n]int", word, UINT64_C(1) << 50);
     const uint32_t empty = type_array(&types, "[0]*int", pointer, 0);
-    assert_true(plan(bytes)->known);
-    assert_int_equal(plan(bytes)->leaf_count, 0);
-    assert_int_equal(plan(empty)->leaf_count, 0);
-    assert_int_equal(plan(empty)->size, 0);
+    assert_true(map(bytes)->known);
+    assert_int_equal(map(bytes)->field_count, 0);
+    assert_int_equal(map(empty)->field_count, 0);
+    assert_int_equal(map(empty)->size, 0);
 }
 
 static void fields_beyond_the_end_are_dropped(void **state)
@@ -166,15 +166,16 @@ static void fields_beyond_the_end_are_dropped(void **state)
     type_field(&types, "a", text, 0);
     type_field(&types, "b", text, 0);
     type_field(&types, "c", pointer, 4);
-    const struct plan *made = plan(type);
-    for (uint32_t i = 0; i < made->leaf_count; i++)
-        assert_in_range(made->leaves[i].offset + leaf_size(&types, made->leaves[i].type), 8, 16);
-    assert_int_equal(made->leaf_count, 1);
-    assert_false(plan(far)->known);
-    assert_non_null(plan(overlapping));
+    const struct pointer_map *made = map(type);
+    for (uint32_t i = 0; i < made->field_count; i++)
+        assert_in_range(made->fields[i].offset + pointer_field_size(&types, made->fields[i].type),
+                        8, 16);
+    assert_int_equal(made->field_count, 1);
+    assert_false(map(far)->known);
+    assert_non_null(map(overlapping));
 }
 
-static void many_large_plans_are_too_many(void **state)
+static void many_large_pointer_maps_are_too_many(void **state)
 {
     (void)state;
     uint32_t list[200];
@@ -184,12 +185,12 @@ static void many_large_plans_are_too_many(void **state)
     const uint32_t small = type_struct(&types, "main.small", 16);
     type_field(&types, "p", pointer, 0);
     for (size_t i = 0; i < 200; i++)
-        known += plan(list[i])->known;
+        known += map(list[i])->known;
     assert_in_range(known, 20, 100);
-    assert_true(plan(small)->known);
+    assert_true(map(small)->known);
 }
 
-static void which_plans_are_too_many_depends_on_types_only(void **state)
+static void which_pointer_maps_are_too_many_depends_on_types_only(void **state)
 {
     enum { TYPES = 200 };
     (void)state;
@@ -201,13 +202,13 @@ static void which_plans_are_too_many_depends_on_types_only(void **state)
         first = i == 0 ? type : first;
     }
     for (uint32_t i = 0; i < TYPES; i++) {
-        known[i] = plan(first + i)->known;
+        known[i] = map(first + i)->known;
         count += known[i];
     }
     assert_in_range(count, 20, TYPES - 20);
-    plans_deinit(&plans);
+    pointer_maps_deinit(&pointer_maps);
     for (uint32_t i = TYPES; i-- > 0;)
-        assert_int_equal(plan(first + i)->known, known[i]);
+        assert_int_equal(map(first + i)->known, known[i]);
 }
 
 static void fields_are_found_behind_empty_ones(void **state)
@@ -242,18 +243,18 @@ static void long_paths_are_cut(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest plan_tests[] = {
-        TEST(finds_leaves_of_nested_types),
+    const struct CMUnitTest pointer_map_tests[] = {
+        TEST(finds_pointer_fields_of_nested_types),
         TEST(first_words_of_interfaces_are_told_by_a_mask),
         TEST(a_mask_is_believed_more_than_fields),
         TEST(pointers_to_what_is_never_in_the_heap_are_none),
-        TEST(absurd_types_have_no_plan),
+        TEST(absurd_types_have_no_pointer_map),
         TEST(arrays_without_pointers_cost_nothing),
         TEST(fields_beyond_the_end_are_dropped),
-        TEST(many_large_plans_are_too_many),
-        TEST(which_plans_are_too_many_depends_on_types_only),
+        TEST(many_large_pointer_maps_are_too_many),
+        TEST(which_pointer_maps_are_too_many_depends_on_types_only),
         TEST(fields_are_found_behind_empty_ones),
         TEST(long_paths_are_cut),
     };
-    return UNIT_RUN(plan_tests);
+    return UNIT_RUN(pointer_map_tests);
 }

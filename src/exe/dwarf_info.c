@@ -26,12 +26,12 @@ bool dwarf_intern(struct dwarf *dwarf, struct types *types, struct g2h_bytes tex
 
 /* ---- units ---- */
 
-static struct g2h_error *read_variable(struct debug *debug, struct types *types,
+static struct g2h_error *read_variable(struct dwarf_info *debug, struct types *types,
                                        const struct die *die)
 {
     struct dies *dies = &debug->dwarf->dies;
     struct die_operation operation;
-    struct debug_global global;
+    struct dwarf_global global;
     if (!die_operation(dies, die, DW_AT_location, &operation))
         return NULL;
     if (operation.atom == DW_OP_addr)
@@ -54,8 +54,8 @@ static bool is_closure_name(struct g2h_bytes name)
 
 /* A variable of a function that has DW_AT_go_closure_offset is of the closure that it is called
  * by. */
-static struct g2h_error *read_captured(struct debug *debug, struct types *types, uint64_t entry,
-                                       const struct die *function)
+static struct g2h_error *read_captured(struct dwarf_info *debug, struct types *types,
+                                       uint64_t entry, const struct die *function)
 {
     struct dies *dies = &debug->dwarf->dies;
     struct die die;
@@ -63,7 +63,7 @@ static struct g2h_error *read_captured(struct debug *debug, struct types *types,
         return NULL;
     const bool is_closure = is_closure_name(die_name(dies, function));
     do {
-        struct debug_captured captured = {.entry = entry};
+        struct dwarf_captured captured = {.entry = entry};
         struct die_attribute attribute;
         if (die_tag(&die) != DW_TAG_variable)
             continue;
@@ -80,7 +80,7 @@ static struct g2h_error *read_captured(struct debug *debug, struct types *types,
     return NULL;
 }
 
-static struct g2h_error *read_function(struct debug *debug, struct types *types,
+static struct g2h_error *read_function(struct dwarf_info *debug, struct types *types,
                                        const struct die *die)
 {
     struct dies *dies = &debug->dwarf->dies;
@@ -103,7 +103,7 @@ static struct g2h_error *read_function(struct debug *debug, struct types *types,
     return NULL;
 }
 
-static struct g2h_error *read_unit(struct debug *debug, struct types *types, size_t index)
+static struct g2h_error *read_unit(struct dwarf_info *debug, struct types *types, size_t index)
 {
     struct dies *dies = &debug->dwarf->dies;
     struct die unit, die;
@@ -119,7 +119,7 @@ static struct g2h_error *read_unit(struct debug *debug, struct types *types, siz
     return error;
 }
 
-static struct g2h_error *read_units(struct debug *debug, struct types *types)
+static struct g2h_error *read_units(struct dwarf_info *debug, struct types *types)
 {
     struct g2h_error *error = NULL;
     for (size_t i = 0; !error && i < debug->dwarf->dies.units.count; i++)
@@ -133,7 +133,7 @@ static struct g2h_error *read_units(struct debug *debug, struct types *types)
 
 static int compare_globals(const void *a, const void *b)
 {
-    const struct debug_global *one = a, *other = b;
+    const struct dwarf_global *one = a, *other = b;
     if (one->address != other->address)
         return one->address < other->address ? -1 : 1;
     return one->name < other->name ? -1 : one->name > other->name;
@@ -141,7 +141,7 @@ static int compare_globals(const void *a, const void *b)
 
 static int compare_captured(const void *a, const void *b)
 {
-    const struct debug_captured *one = a, *other = b;
+    const struct dwarf_captured *one = a, *other = b;
     if (one->entry != other->entry)
         return one->entry < other->entry ? -1 : 1;
     if (one->offset != other->offset)
@@ -168,10 +168,10 @@ static struct g2h_error *open_dwarf(struct dwarf *dwarf, struct image *image)
     return error;
 }
 
-struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
-                             uint64_t types_start)
+struct g2h_error *dwarf_info_init(struct dwarf_info *debug, struct image *image,
+                                  struct types *types, uint64_t types_start)
 {
-    *debug = (struct debug){.dwarf = calloc(1, sizeof(*debug->dwarf))};
+    *debug = (struct dwarf_info){.dwarf = calloc(1, sizeof(*debug->dwarf))};
     if (!debug->dwarf)
         return &error_no_memory;
     debug->dwarf->types_start = types_start;
@@ -179,7 +179,7 @@ struct g2h_error *debug_init(struct debug *debug, struct image *image, struct ty
     if (!error)
         error = read_units(debug, types);
     if (error) {
-        debug_deinit(debug);
+        dwarf_info_deinit(debug);
         return error;
     }
     if (debug->globals.count > 0)
@@ -199,7 +199,7 @@ struct g2h_error *debug_init(struct debug *debug, struct image *image, struct ty
     return NULL;
 }
 
-void debug_close(struct debug *debug)
+void dwarf_info_close(struct dwarf_info *debug)
 {
     struct dwarf *dwarf = debug->dwarf;
     if (!dwarf)
@@ -216,11 +216,11 @@ void debug_close(struct debug *debug)
     debug->dwarf = NULL;
 }
 
-void debug_deinit(struct debug *debug)
+void dwarf_info_deinit(struct dwarf_info *debug)
 {
-    debug_close(debug);
+    dwarf_info_close(debug);
     free(debug->globals.data);
     free(debug->captured.data);
     free(debug->maybe_captured.data);
-    *debug = (struct debug){.dwarf = NULL};
+    *debug = (struct dwarf_info){.dwarf = NULL};
 }

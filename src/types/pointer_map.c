@@ -1,23 +1,23 @@
-/* plan; see plan.h. */
-#include "types/plan.h"
+/* map; see map.h. */
+#include "types/pointer_map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A type may say that it is an array of 2^60 structs. What is larger than these has no plan; an
- * array of it still has one per element. */
-enum { MOST_LEAVES = 1 << 16, MOST_WORDS = 1 << 18, MOST_STEPS = 1 << 18, DEEPEST = 64 };
+/* A type may say that it is an array of 2^60 structs. What is larger than these has no pointer map;
+ * an array of it still has one per element. */
+enum { MOST_FIELDS = 1 << 16, MOST_WORDS = 1 << 18, MOST_STEPS = 1 << 18, DEEPEST = 64 };
 
-/* Each plan has some steps for itself. The types that take more have so many together, and get them
+/* Each map has some steps for itself. The types that take more have so many together, and get them
  * in the order of what they take, whoever is asked for first. A program of 74,000 types takes 3 %
  * of them. */
 enum { OWN_STEPS = 64, SHARED_STEPS = 1 << 22 };
 
 struct maker {
     const struct types *types;
-    VECTOR(struct leaf) leaves;
+    VECTOR(struct pointer_field) fields;
     VECTOR(uint32_t) words;
-    uint32_t *leaf_of_word;
+    uint32_t *field_of_word;
     uint64_t steps; /* structs within structs double with each level */
     bool known, no_memory;
 };
@@ -38,7 +38,7 @@ static bool has_first_words(const struct types *types)
 /* What flattening a type takes: as much as it takes flatten() below, or more. */
 struct measure {
     uint32_t steps; /* 0: not measured yet; TOO_MANY */
-    uint32_t leaves;
+    uint32_t fields;
     uint8_t height; /* of types within types */
     bool is_busy;
 };
@@ -59,7 +59,7 @@ struct surveyor {
 /* Adds what is within a type to what it takes, so many times. */
 static void add_measure(struct measure *measure, const struct measure *part, uint64_t count)
 {
-    const uint64_t times = part->leaves == 0 && count > 1 ? 1 : count,
+    const uint64_t times = part->fields == 0 && count > 1 ? 1 : count,
                    steps = measure->steps + times * part->steps;
     if (part->steps == TOO_MANY || part->is_busy || part->height >= DEEPEST ||
         measure->steps == TOO_MANY || times > MOST_STEPS || steps > MOST_STEPS) {
@@ -67,7 +67,7 @@ static void add_measure(struct measure *measure, const struct measure *part, uin
         return;
     }
     measure->steps = (uint32_t)steps;
-    measure->leaves += (uint32_t)times * part->leaves;
+    measure->fields += (uint32_t)times * part->fields;
     if (measure->height <= part->height)
         measure->height = (uint8_t)(part->height + 1);
 }
@@ -89,7 +89,7 @@ static bool next_part(const struct types *types, struct measured *at, uint32_t *
     return true;
 }
 
-static bool has_leaf(const struct type *type)
+static bool has_pointer_field(const struct type *type)
 {
     return type->kind >= TYPE_CHAN && type->kind != TYPE_STRUCT && type->pointer_bytes > 0;
 }
@@ -108,8 +108,9 @@ static bool measure_type(struct surveyor *surveyor, uint32_t root)
         struct measured *at = &surveyor->stack.data[surveyor->stack.count - 1];
         struct measure *measure = &surveyor->measures[at->type];
         if (measure->steps == 0)
-            *measure = (struct measure){
-                .steps = 1, .leaves = has_leaf(&types->list.data[at->type]), .is_busy = true};
+            *measure = (struct measure){.steps = 1,
+                                        .fields = has_pointer_field(&types->list.data[at->type]),
+                                        .is_busy = true};
         const struct measured before = *at;
         if (measure->steps == TOO_MANY || !next_part(types, at, &part, &count)) {
             measure->is_busy = false;
@@ -127,7 +128,7 @@ static bool measure_type(struct surveyor *surveyor, uint32_t root)
     return true;
 }
 
-/* A type whose plan takes more than it has for itself. */
+/* A type whose map takes more than it has for itself. */
 struct large_type {
     uint64_t steps;
     uint32_t type;
@@ -141,22 +142,22 @@ static int compare_large(const void *a, const void *b)
     return one->type < other->type ? -1 : 1;
 }
 
-/* Finds the types that have no plan because it would be too large. */
-static bool survey(struct plans *plans)
+/* Finds the types that have no pointer map because it would be too large. */
+static bool survey(struct pointer_maps *maps)
 {
-    const struct types *types = plans->types;
+    const struct types *types = maps->types;
     struct surveyor surveyor = {.types = types,
-                                .measures = calloc(plans->count + 1, sizeof(*surveyor.measures))};
+                                .measures = calloc(maps->count + 1, sizeof(*surveyor.measures))};
     VECTOR(struct large_type) large = {0};
     bool good = surveyor.measures != NULL;
-    for (uint32_t i = 0; i < plans->count && good; i++) {
+    for (uint32_t i = 0; i < maps->count && good; i++) {
         const struct type *type = &types->list.data[i];
         good = measure_type(&surveyor, i);
         const struct measure *measure = &surveyor.measures[i];
         const uint64_t words =
-            type->gc_mask ? type->pointer_bytes / types->pointer_size : measure->leaves;
-        if (good && (measure->steps == TOO_MANY || measure->leaves > MOST_LEAVES))
-            plans->unplanned[i / 64] |= (uint64_t)1 << (i % 64);
+            type->gc_mask ? type->pointer_bytes / types->pointer_size : measure->fields;
+        if (good && (measure->steps == TOO_MANY || measure->fields > MOST_FIELDS))
+            maps->too_large[i / 64] |= (uint64_t)1 << (i % 64);
         else if (good && measure->steps + words > OWN_STEPS)
             good = vector_push(&large, ((struct large_type){measure->steps + words, i}));
     }
@@ -166,7 +167,7 @@ static bool survey(struct plans *plans)
     for (size_t i = 0; i < large.count && good; i++) {
         const uint32_t type = large.data[i].type;
         if (large.data[i].steps > left)
-            plans->unplanned[type / 64] |= (uint64_t)1 << (type % 64);
+            maps->too_large[type / 64] |= (uint64_t)1 << (type % 64);
         left -= large.data[i].steps < left ? large.data[i].steps : left;
     }
     free(large.data);
@@ -177,56 +178,56 @@ static bool survey(struct plans *plans)
 
 /* ---- */
 
-struct g2h_error *plans_init(struct plans *plans, const struct types *types)
+struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types)
 {
-    *plans = (struct plans){.types = types, .count = types->list.count};
-    plans->of_type = calloc(plans->count + 1, sizeof(struct plan *));
-    plans->unplanned = calloc(plans->count / 64 + 1, sizeof(*plans->unplanned));
-    if (!plans->of_type || !plans->unplanned || !survey(plans)) {
-        free(plans->of_type);
-        free(plans->unplanned);
-        *plans = (struct plans){0};
+    *maps = (struct pointer_maps){.types = types, .count = types->list.count};
+    maps->of_type = calloc(maps->count + 1, sizeof(struct pointer_map *));
+    maps->too_large = calloc(maps->count / 64 + 1, sizeof(*maps->too_large));
+    if (!maps->of_type || !maps->too_large || !survey(maps)) {
+        free(maps->of_type);
+        free(maps->too_large);
+        *maps = (struct pointer_maps){0};
         return &error_no_memory;
     }
-    pthread_mutex_init(&plans->mutex, NULL);
-    plans->first_words = has_first_words(types);
+    pthread_mutex_init(&maps->mutex, NULL);
+    maps->first_words = has_first_words(types);
     return NULL;
 }
 
-static void plan_destroy(struct plan *plan)
+static void pointer_map_destroy(struct pointer_map *map)
 {
-    if (!plan)
+    if (!map)
         return;
-    free(plan->leaves);
-    free(plan->words);
-    free(plan->leaf_of_word);
-    free(plan->code);
-    free(plan);
+    free(map->fields);
+    free(map->words);
+    free(map->field_of_word);
+    free(map->code);
+    free(map);
 }
 
-void plans_deinit(struct plans *plans)
+void pointer_maps_deinit(struct pointer_maps *maps)
 {
-    if (!plans->of_type)
+    if (!maps->of_type)
         return;
-    for (size_t i = 0; i < plans->count; i++)
-        plan_destroy(plans->of_type[i]);
-    free(plans->of_type);
-    free(plans->unplanned);
-    pthread_mutex_destroy(&plans->mutex);
-    *plans = (struct plans){0};
+    for (size_t i = 0; i < maps->count; i++)
+        pointer_map_destroy(maps->of_type[i]);
+    free(maps->of_type);
+    free(maps->too_large);
+    pthread_mutex_destroy(&maps->mutex);
+    *maps = (struct pointer_maps){0};
 }
 
-/* ---- leaves ---- */
+/* ---- fields ---- */
 
-static void add_leaf(struct maker *maker, uint64_t offset, uint32_t number)
+static void add_field(struct maker *maker, uint64_t offset, uint32_t number)
 {
     const struct type *type = &maker->types->list.data[number];
-    const struct leaf leaf = {offset, number, type->kind == TYPE_STRING};
+    const struct pointer_field field = {offset, number, type->kind == TYPE_STRING};
     if (type->pointer_bytes == 0)
         return; /* a pointer to what is never in the heap, which the collector passes over */
-    if (maker->leaves.count == MOST_LEAVES)
+    if (maker->fields.count == MOST_FIELDS)
         maker->known = false;
-    else if (!vector_push(&maker->leaves, leaf))
+    else if (!vector_push(&maker->fields, field))
         maker->no_memory = true;
 }
 
@@ -248,7 +249,7 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
     case TYPE_SLICE:
     case TYPE_STRING:
     case TYPE_UNSAFE_POINTER:
-        add_leaf(maker, base, number);
+        add_field(maker, base, number);
         break;
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < type->field_count; i++) {
@@ -262,10 +263,10 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
             break;
         }
         const uint64_t stride = maker->types->list.data[type->elem].size;
-        const size_t before = maker->leaves.count;
+        const size_t before = maker->fields.count;
         for (uint64_t i = 0; i < type->length && maker->known && !maker->no_memory; i++) {
             flatten(maker, type->elem, base + i * stride, depth + 1);
-            if (maker->leaves.count == before) /* nor have the others any */
+            if (maker->fields.count == before) /* nor have the others any */
                 break;
         }
         break;
@@ -275,9 +276,9 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
     }
 }
 
-static int compare_leaves(const void *a, const void *b)
+static int compare_fields(const void *a, const void *b)
 {
-    const struct leaf *one = a, *other = b;
+    const struct pointer_field *one = a, *other = b;
     if (one->offset != other->offset)
         return one->offset < other->offset ? -1 : 1;
     return one->type < other->type ? -1 : one->type > other->type;
@@ -305,19 +306,19 @@ static void words_of_mask(struct maker *maker, const struct type *type)
             add_word(maker, i * size);
 }
 
-static void words_of_leaves(struct maker *maker, bool first_words)
+static void words_of_fields(struct maker *maker, bool first_words)
 {
-    for (size_t i = 0; i < maker->leaves.count; i++) {
-        const struct leaf *leaf = &maker->leaves.data[i];
-        const bool is_interface = maker->types->list.data[leaf->type].kind == TYPE_INTERFACE;
+    for (size_t i = 0; i < maker->fields.count; i++) {
+        const struct pointer_field *field = &maker->fields.data[i];
+        const bool is_interface = maker->types->list.data[field->type].kind == TYPE_INTERFACE;
         if (!is_interface || first_words)
-            add_word(maker, leaf->offset);
+            add_word(maker, field->offset);
         if (is_interface)
-            add_word(maker, leaf->offset + maker->types->pointer_size);
+            add_word(maker, field->offset + maker->types->pointer_size);
     }
 }
 
-uint64_t leaf_size(const struct types *types, uint32_t type)
+uint64_t pointer_field_size(const struct types *types, uint32_t type)
 {
     const uint64_t word = types->pointer_size;
     switch (types->list.data[type].kind) {
@@ -333,99 +334,99 @@ uint64_t leaf_size(const struct types *types, uint32_t type)
 
 /* The collector's mask is the truth: a pointer that it does not look at (to memory outside of the
  * heap) leads nowhere for us either. Leaves that stand outside of their type come from damage. */
-static void match_leaves(struct maker *maker, uint64_t size)
+static void match_fields(struct maker *maker, uint64_t size)
 {
     size_t kept = 0, word = 0;
-    maker->leaf_of_word = malloc((maker->words.count + 1) * sizeof(*maker->leaf_of_word));
-    if (!maker->leaf_of_word) {
+    maker->field_of_word = malloc((maker->words.count + 1) * sizeof(*maker->field_of_word));
+    if (!maker->field_of_word) {
         maker->no_memory = true;
         return;
     }
-    memset(maker->leaf_of_word, 0xff, maker->words.count * sizeof(*maker->leaf_of_word));
-    for (size_t i = 0; i < maker->leaves.count; i++) {
-        const struct leaf *leaf = &maker->leaves.data[i];
-        const bool is_interface = maker->types->list.data[leaf->type].kind == TYPE_INTERFACE;
-        const uint64_t pointer = leaf->offset + (is_interface ? maker->types->pointer_size : 0);
+    memset(maker->field_of_word, 0xff, maker->words.count * sizeof(*maker->field_of_word));
+    for (size_t i = 0; i < maker->fields.count; i++) {
+        const struct pointer_field *field = &maker->fields.data[i];
+        const bool is_interface = maker->types->list.data[field->type].kind == TYPE_INTERFACE;
+        const uint64_t pointer = field->offset + (is_interface ? maker->types->pointer_size : 0);
         while (word < maker->words.count && maker->words.data[word] < pointer)
             word++;
         if (word < maker->words.count && maker->words.data[word] == pointer &&
-            leaf_size(maker->types, leaf->type) <= size &&
-            leaf->offset <= size - leaf_size(maker->types, leaf->type)) {
-            maker->leaf_of_word[word] = (uint32_t)kept;
-            maker->leaves.data[kept++] = *leaf;
+            pointer_field_size(maker->types, field->type) <= size &&
+            field->offset <= size - pointer_field_size(maker->types, field->type)) {
+            maker->field_of_word[word] = (uint32_t)kept;
+            maker->fields.data[kept++] = *field;
         }
     }
-    maker->leaves.count = kept;
+    maker->fields.count = kept;
 }
 
 /* A dump's field list: kind 1, a pointer, and the offset as a uvarint, for each. */
-static bool encode(struct plan *plan)
+static bool encode(struct pointer_map *map)
 {
-    plan->code = malloc((size_t)plan->word_count * 6 + 1);
-    if (!plan->code)
+    map->code = malloc((size_t)map->word_count * 6 + 1);
+    if (!map->code)
         return false;
-    uint8_t *at = plan->code;
-    for (uint32_t i = 0; i < plan->word_count; i++) {
-        uint32_t offset = plan->words[i];
+    uint8_t *at = map->code;
+    for (uint32_t i = 0; i < map->word_count; i++) {
+        uint32_t offset = map->words[i];
         *at++ = 1;
         for (; offset >= 0x80; offset >>= 7)
             *at++ = (uint8_t)(offset | 0x80);
         *at++ = (uint8_t)offset;
     }
-    plan->code_size = (uint32_t)(at - plan->code);
+    map->code_size = (uint32_t)(at - map->code);
     return true;
 }
 
-static struct plan *make(struct plans *plans, uint32_t number)
+static struct pointer_map *make(struct pointer_maps *maps, uint32_t number)
 {
-    const struct types *types = plans->types;
+    const struct types *types = maps->types;
     const struct type *type = &types->list.data[number];
-    const bool is_planned = (plans->unplanned[number / 64] >> (number % 64) & 1) == 0;
-    struct maker maker = {.types = types, .known = is_planned && type->kind != TYPE_INVALID};
-    struct plan *plan = calloc(1, sizeof(*plan));
-    if (!plan)
+    const bool is_bounded = (maps->too_large[number / 64] >> (number % 64) & 1) == 0;
+    struct maker maker = {.types = types, .known = is_bounded && type->kind != TYPE_INVALID};
+    struct pointer_map *map = calloc(1, sizeof(*map));
+    if (!map)
         return NULL;
     flatten(&maker, number, 0, 0);
-    if (maker.leaves.count > 0)
-        qsort(maker.leaves.data, maker.leaves.count, sizeof(*maker.leaves.data), compare_leaves);
+    if (maker.fields.count > 0)
+        qsort(maker.fields.data, maker.fields.count, sizeof(*maker.fields.data), compare_fields);
     if (type->gc_mask)
         words_of_mask(&maker, type);
     else if (type->pointer_bytes > 0)
-        words_of_leaves(&maker, plans->first_words);
-    match_leaves(&maker, type->size);
-    *plan = (struct plan){.size = type->size, .known = maker.known};
+        words_of_fields(&maker, maps->first_words);
+    match_fields(&maker, type->size);
+    *map = (struct pointer_map){.size = type->size, .known = maker.known};
     if (maker.known) {
-        plan->leaves = maker.leaves.data;
-        plan->leaf_count = (uint32_t)maker.leaves.count;
-        for (size_t i = 0; i < maker.leaves.count; i++)
-            if (maker.leaves.data[i].is_string)
-                plan->has_strings = true;
+        map->fields = maker.fields.data;
+        map->field_count = (uint32_t)maker.fields.count;
+        for (size_t i = 0; i < maker.fields.count; i++)
+            if (maker.fields.data[i].is_string)
+                map->has_strings = true;
             else
-                plan->has_others = true;
-        plan->words = maker.words.data;
-        plan->word_count = (uint32_t)maker.words.count;
-        plan->leaf_of_word = maker.leaf_of_word;
+                map->has_others = true;
+        map->words = maker.words.data;
+        map->word_count = (uint32_t)maker.words.count;
+        map->field_of_word = maker.field_of_word;
     } else {
-        free(maker.leaves.data);
+        free(maker.fields.data);
         free(maker.words.data);
-        free(maker.leaf_of_word);
+        free(maker.field_of_word);
     }
-    if (maker.no_memory || !encode(plan)) {
-        plan_destroy(plan);
+    if (maker.no_memory || !encode(map)) {
+        pointer_map_destroy(map);
         return NULL;
     }
-    return plan;
+    return map;
 }
 
-const struct plan *plans_make(struct plans *plans, uint32_t type)
+const struct pointer_map *pointer_maps_make(struct pointer_maps *maps, uint32_t type)
 {
-    pthread_mutex_lock(&plans->mutex);
-    struct plan *plan = plans->of_type[type];
-    if (!plan) {
-        plan = make(plans, type);
-        plans->failed |= !plan;
-        __atomic_store_n(&plans->of_type[type], plan, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&maps->mutex);
+    struct pointer_map *map = maps->of_type[type];
+    if (!map) {
+        map = make(maps, type);
+        maps->failed |= !map;
+        __atomic_store_n(&maps->of_type[type], map, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&plans->mutex);
-    return plan;
+    pthread_mutex_unlock(&maps->mutex);
+    return map;
 }

@@ -12,20 +12,20 @@
 #include "types/types.h"
 
 /* A global variable. */
-struct debug_global {
+struct dwarf_global {
     uint64_t address;
     uint32_t name; /* string of types: "net/http.DefaultClient" */
     uint32_t type;
 };
 
 /* A part of a variable that is in memory: its bytes [offset, offset + size) are at cfa + place. */
-struct debug_piece {
+struct dwarf_piece {
     uint64_t offset, size;
     int64_t place;
 };
 
 /* A local variable or parameter that is (partly) in the stack frame at some pc. */
-struct debug_local {
+struct dwarf_local {
     uint32_t name, type;
     uint32_t function; /* string: the inlined function it belongs to; UINT32_MAX: the frame's own */
     bool is_parameter;
@@ -34,23 +34,23 @@ struct debug_local {
 };
 
 /* A captured variable of a closure: a field of the object that a func value points to. */
-struct debug_captured {
+struct dwarf_captured {
     uint64_t entry;  /* of the closure's function */
     uint64_t offset; /* in the closure object; DW_AT_go_closure_offset */
     uint32_t name, type;
 };
 
-typedef VECTOR(struct debug_piece) debug_piece_vector;
-typedef VECTOR(struct debug_local) debug_local_vector;
+typedef VECTOR(struct dwarf_piece) dwarf_piece_vector;
+typedef VECTOR(struct dwarf_local) dwarf_local_vector;
 
-struct dwarf; /* what is kept open for frames, until debug_close() */
+struct dwarf; /* what is kept open for frames, until dwarf_info_close() */
 
-struct debug {
-    VECTOR(struct debug_global) globals;    /* ascending by address */
-    VECTOR(struct debug_captured) captured; /* ascending by entry, then offset */
+struct dwarf_info {
+    VECTOR(struct dwarf_global) globals;    /* ascending by address */
+    VECTOR(struct dwarf_captured) captured; /* ascending by entry, then offset */
     /* Before Go 1.23, where nothing has DW_AT_go_closure_offset: all variables of closures'
      * functions, captured or not; offset is 0. Ascending by entry, then name. */
-    VECTOR(struct debug_captured) maybe_captured;
+    VECTOR(struct dwarf_captured) maybe_captured;
     struct dwarf *dwarf; /* NULL: closed */
 };
 
@@ -65,19 +65,19 @@ struct debug {
  * within their struct, elements within their array; none lies in itself, or more than 64 deep; what
  * has no size has no fields and no elements.
  */
-struct g2h_error *debug_init(struct debug *debug, struct image *image, struct types *types,
-                             uint64_t types_start);
-void debug_deinit(struct debug *debug);
+struct g2h_error *dwarf_info_init(struct dwarf_info *debug, struct image *image,
+                                  struct types *types, uint64_t types_start);
+void dwarf_info_deinit(struct dwarf_info *debug);
 
 /* Ends reading: what was read stays. */
-void debug_close(struct debug *debug);
+void dwarf_info_close(struct dwarf_info *debug);
 
 /*
  * Appends the variables that lie in the frame of the function that holds pc, at this pc (which is
  * in the call: the return address less one), those of functions inlined there included. May add
  * types. What it costs is in proportion to the function, so callers ask once per pc.
  */
-struct g2h_error *debug_locals(struct debug *debug, struct types *types, uint64_t pc,
-                               debug_local_vector *ret, debug_piece_vector *ret_pieces);
+struct g2h_error *dwarf_info_locals(struct dwarf_info *debug, struct types *types, uint64_t pc,
+                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces);
 
 #endif
