@@ -15,38 +15,18 @@
 #include "base/memory.h"
 #include "base/redaction.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "heap/heap.h"
 #include "typing/typing.h"
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names there as well */
 
-/* Text that grows. */
-struct text {
-    char *data;
-    size_t size, capacity;
-    bool failed; /* no memory */
-};
-
-void text_append(struct text *text, const char *data, size_t size);
-void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_append_number(struct text *text, uint64_t number);
-void text_deinit(struct text *text);
-
 /*
- * Appends bytes of a dump as UTF-8: what is not valid becomes U+FFFD, and what is beyond limit
- * characters is cut. Gives the number of characters.
- */
-size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
-
-/*
- * The same of a name of the linker's, in which import paths are escaped (cmd/internal/objabi,
- * PathToPrefix): gopkg.in/yaml%2ev2.Node is gopkg.in/yaml.v2.Node. Names that are looked up are
- * compared as they are; this is how they are shown.
+ * text_append_utf8() of a name of the linker's, in which import paths are escaped
+ * (cmd/internal/objabi, PathToPrefix): gopkg.in/yaml%2ev2.Node is gopkg.in/yaml.v2.Node. Names that
+ * are looked up are compared as they are; this is how they are shown.
  */
 size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
-
-/* How many of the next bytes are ASCII: most are. */
-uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
 
 /* Appends what stands for bytes that are not to be shown. */
 void text_append_redacted(struct text *text, const struct redaction *redaction, const uint8_t *data,

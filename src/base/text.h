@@ -1,0 +1,36 @@
+/* text: bytes that are appended to each other, mostly names that are made. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A text begins as {0}. An append for which there is no memory leaves it as it is, but for failed:
+ * so it is enough to ask once, at the end. */
+struct text {
+    char *data;
+    size_t size, capacity;
+    bool failed; /* no memory */
+};
+
+void text_append(struct text *text, const char *data, size_t size);
+
+/* Of what printf() makes, at most 255 bytes are appended. */
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends the digits of a number; this is faster than text_printf(). */
+void text_append_number(struct text *text, uint64_t number);
+
+/*
+ * Appends bytes of a dump as UTF-8: what is not valid becomes U+FFFD, and what is beyond limit
+ * characters is cut. Gives the number of characters.
+ */
+size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
+
+/* How many of the next bytes are ASCII: most are. */
+uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
+
+void text_deinit(struct text *text);
+
+#endif
