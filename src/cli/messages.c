@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/release.h"
 #include "cli/progress.h"
 
 void say(const char *format, ...)
@@ -192,8 +193,7 @@ static void account_types(const struct g2h_graph *graph)
 /* Since Go 1.24 the runtime holds objects of which the dump does not say so; types tell them. */
 static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_graph *graph)
 {
-    const char *version = strstr(g2h_heap_go_version(heap), "go1.");
-    return version && strtol(version + strlen("go1."), NULL, 10) >= 24 &&
+    return go_release_parse(g2h_heap_go_version(heap)).minor >= 24 &&
            g2h_graph_account(graph)->unreachable_objects > 0 && !g2h_graph_type_account(graph);
 }
 

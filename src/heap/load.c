@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/release.h"
 #include "base/workers.h"
 #include "heap/place.h"
 #include "heap/runs.h"
@@ -158,17 +159,6 @@ static struct g2h_error *read_objects(struct loader *loader)
 
 /* ---- other records ---- */
 
-/* The N of go1.N in a version such as "go1.26.1" or "devel go1.27-2f3a…"; 0 where there is none. */
-static int go_minor_of(const char *version)
-{
-    const char *at = strstr(version, "go1.");
-    int minor = 0;
-    if (at)
-        for (at += strlen("go1."); *at >= '0' && *at <= '9' && minor < 1000; at++)
-            minor = 10 * minor + (*at - '0');
-    return minor;
-}
-
 static struct g2h_error *add_params(struct loader *loader, const struct g2h_params *params)
 {
     struct g2h_heap *heap = loader->heap;
@@ -177,7 +167,7 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     heap->go_version = size > 0 ? strndup((const char *)params->version.data, size) : strdup("");
     if (!heap->go_version)
         return &error_no_memory;
-    heap->go_minor = go_minor_of(heap->go_version);
+    heap->go_minor = go_release_parse(heap->go_version).minor;
     heap->span_tail = span_tail_of_version(heap->go_version, heap->go_minor);
     return NULL;
 }

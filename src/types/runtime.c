@@ -9,32 +9,6 @@
 /* Each map is a dozen of types. Kubernetes has some thousand maps; more than this is damage. */
 #define STRUCTURES_LIMIT 100000
 
-static bool has_experiment(const char *list, const char *name)
-{
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += strlen(name)) {
-        const char before = at == list ? ',' : at[-1], behind = at[strlen(name)];
-        if ((before == ',' || before == ':') && (behind == ',' || behind == ' ' || behind == 0))
-            return true;
-    }
-    return false;
-}
-
-struct go_release go_release_parse(const char *version)
-{
-    struct go_release release = {0};
-    const char *at = strstr(version, "go1.");
-    if (at)
-        for (at += strlen("go1."); *at >= '0' && *at <= '9' && release.minor < 1000; at++)
-            release.minor = 10 * release.minor + (*at - '0');
-    const char *experiments = strstr(version, "X:");
-    if (experiments) {
-        release.no_swiss_maps = has_experiment(experiments, "noswissmap");
-        release.no_sync_hash_trie = has_experiment(experiments, "nosynchashtriemap");
-        release.split_groups = has_experiment(experiments, "mapsplitgroup");
-    }
-    return release;
-}
-
 void runtime_types_init(struct runtime_types *runtime, struct types *types,
                         const struct go_release *release)
 {

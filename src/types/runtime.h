@@ -8,18 +8,8 @@
 #ifndef TYPES_RUNTIME_H
 #define TYPES_RUNTIME_H
 
+#include "base/release.h"
 #include "types/types.h"
-
-/* What layouts depend on. */
-struct go_release {
-    int minor;              /* N of go1.N; 0: unknown */
-    bool no_swiss_maps;     /* X:noswissmap */
-    bool no_sync_hash_trie; /* X:nosynchashtriemap */
-    bool split_groups;      /* X:mapsplitgroup */
-};
-
-/* By a version string as params has it: "go1.25.12 X:greenteagc", "go1.26.11-X:noswissmap". */
-struct go_release go_release_parse(const char *version);
 
 /* What is kept from one call of runtime_types_add() to the next. */
 struct runtime_types {
