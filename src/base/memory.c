@@ -8,17 +8,16 @@
 #endif
 #include <sys/mman.h>
 
-bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size)
+void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
-    size_t wanted = count < 8 ? 16 : count + count / 2;
-    if (wanted > SIZE_MAX / entry_size)
-        return false;
-    void *grown = realloc(*data, wanted * entry_size);
+    const size_t usual = count < 8 ? 16 - count : count / 2, extra = more > usual ? more : usual;
+    if (extra > SIZE_MAX - count || count + extra > SIZE_MAX / entry_size)
+        return data;
+    void *grown = realloc(data, (count + extra) * entry_size);
     if (!grown)
-        return false;
-    *data = grown;
-    *capacity = wanted;
-    return true;
+        return data;
+    *capacity = count + extra;
+    return grown;
 }
 
 void *memory_copy(const void *data, size_t count, size_t entry_size)

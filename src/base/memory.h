@@ -10,8 +10,8 @@
 
 /*
  * An array that grows: VECTOR(struct frame) frames = {0}; then
- *     struct frame *slot;
- *     error = vector_append(&frames, &slot);
+ *     if (!vector_push(&frames, frame))
+ *         return &error_no_memory;
  * Entries are in .data[0 … .count). free(frames.data) frees it.
  */
 #define VECTOR(type) \
@@ -20,16 +20,24 @@
         size_t count, capacity; \
     }
 
-/* Makes room for one more entry behind count; false where there is no memory. */
-bool vector_grow(void **data, size_t *capacity, size_t count, size_t entry_size);
-
-/* Appends an entry of value zero-initialised by the caller; true on success. */
+/* Appends a copy of value; false where there is no memory. */
 #define vector_push(vector, value) \
-    ((((vector)->count < (vector)->capacity) || \
-      vector_grow((void **)&(vector)->data, &(vector)->capacity, (vector)->count, \
-                  sizeof(*(vector)->data))) \
+    ((vector)->count < (vector)->capacity || vector_grow(vector, 1) \
          ? ((vector)->data[(vector)->count++] = (value), true) \
          : false)
+
+/* Makes room for so many entries more; false, with all as it was, where there is no memory. */
+#define vector_grow(vector, more) \
+    ((vector)->data = array_grow((vector)->data, &(vector)->capacity, (vector)->count, more, \
+                                 sizeof(*(vector)->data)), \
+     (vector)->capacity - (vector)->count >= (more))
+
+/*
+ * Makes room for more entries behind count of them, and for half as many as there are, so that
+ * pushing one after the other takes linear time. Gives where the entries are then; without memory,
+ * data, and *capacity stays.
+ */
+void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size);
 
 /* A copy of so many entries, from malloc(); NULL where there is no memory or there are none. */
 void *memory_copy(const void *data, size_t count, size_t entry_size);

@@ -72,8 +72,10 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
         pool->text = grown;
         pool->text_capacity = wanted;
     }
-    if (pool->count == pool->ends_capacity &&
-        !vector_grow((void **)&pool->ends, &pool->ends_capacity, pool->count, sizeof(*pool->ends)))
+    if (pool->count == pool->ends_capacity)
+        pool->ends =
+            array_grow(pool->ends, &pool->ends_capacity, pool->count, 1, sizeof(*pool->ends));
+    if (pool->count == pool->ends_capacity)
         return false;
     memcpy(pool->text + pool->text_size, text, size);
     pool->text_size += size;

@@ -264,11 +264,7 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
 
 static bool reserve(item_vector *items, size_t more)
 {
-    while (items->capacity - items->count < more || !items->data)
-        if (!vector_grow((void **)&items->data, &items->capacity, items->count + more,
-                         sizeof(*items->data)))
-            return false;
-    return true;
+    return (items->data && items->capacity - items->count >= more) || vector_grow(items, more);
 }
 
 /* What a thread has claimed is no longer fresh where it leads nowhere; else it is until its turn
