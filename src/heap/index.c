@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/memory.h"
 #include "base/workers.h"
 
@@ -22,15 +23,9 @@ static uint64_t size_of(const struct object_index *index, uint32_t object)
 
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address)
 {
-    uint32_t to = index->object_count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (index->objects[middle].address < address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    uint32_t at;
+    BISECT_FROM(at, from, index->object_count, index->objects[at].address < address);
+    return at;
 }
 
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
@@ -91,15 +86,9 @@ static bool make_directory(struct object_index *index)
 
 size_t index_arena(const struct object_index *index, uint64_t arena)
 {
-    size_t from = 0, to = index->arena_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (index->arenas[middle] < arena)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < index->arena_count && index->arenas[from] == arena ? from : SIZE_MAX;
+    size_t at;
+    BISECT(at, index->arena_count, index->arenas[at] < arena);
+    return at < index->arena_count && index->arenas[at] == arena ? at : SIZE_MAX;
 }
 
 /* ---- pages ---- */

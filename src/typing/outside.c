@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "typing/typer.h"
 
 /* Each word may be looked at so often, and some more of small programs. */
@@ -201,19 +202,13 @@ void outside_deinit(struct outside *outside)
 
 static const struct area *area_at(const struct outside *outside, uint64_t address)
 {
-    size_t from = 0, to = outside->areas.count;
+    size_t behind;
     if (!outside_is_static(outside, address) && !outside_is_stack(outside, address))
         return NULL;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (outside->areas.data[middle].address <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from == 0)
+    BISECT(behind, outside->areas.count, outside->areas.data[behind].address <= address);
+    if (behind == 0)
         return NULL;
-    const struct area *area = &outside->areas.data[from - 1];
+    const struct area *area = &outside->areas.data[behind - 1];
     return address - area->address < area->contents.size ? area : NULL;
 }
 

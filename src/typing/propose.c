@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/bisect.h"
 #include "typing/typer.h"
 
 /* runtime/sizeclasses.go; the same since Go 1.16, which added 24. */
@@ -19,15 +20,9 @@ static const uint16_t size_classes[] = {
 uint64_t size_class(uint64_t size)
 {
     const size_t count = sizeof(size_classes) / sizeof(size_classes[0]);
-    size_t from = 0, to = count;
-    while (from < to) {
-        const size_t middle = (from + to) / 2;
-        if (size_classes[middle] < size)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < count ? size_classes[from] : 0;
+    size_t at;
+    BISECT(at, count, size_classes[at] < size);
+    return at < count ? size_classes[at] : 0;
 }
 
 bool fits_class(uint64_t size, uint64_t slot)

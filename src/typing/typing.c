@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/workers.h"
 #include "typing/typer.h"
 
@@ -407,15 +408,9 @@ void typing_destroy(struct typing *typing)
 size_t typing_first_global(const struct typing *typing, uint64_t address)
 {
     const struct dwarf_info *debug = typing->dwarf_info;
-    size_t from = 0, to = debug->globals.count;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (debug->globals.data[middle].address < address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    size_t at;
+    BISECT(at, debug->globals.count, debug->globals.data[at].address < address);
+    return at;
 }
 
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty)
@@ -492,21 +487,15 @@ static const struct region *region_at(const struct typing *typing, uint32_t obje
 {
     const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
     const struct region *regions = shard->regions.data;
-    size_t from = map_get(&shard->first, object), to = shard->regions.count;
-    if (from == MAP_NONE)
+    const size_t first = map_get(&shard->first, object), count = shard->regions.count;
+    size_t at;
+    if (first == MAP_NONE)
         return NULL;
     /* The first that reaches beyond offset begins before it if any does. */
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (regions[middle].object == object && regions[middle].reach <= offset)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from == shard->regions.count || regions[from].object != object ||
-        regions[from].offset > offset)
+    BISECT_FROM(at, first, count, regions[at].object == object && regions[at].reach <= offset);
+    if (at == count || regions[at].object != object || regions[at].offset > offset)
         return NULL;
-    return &regions[from];
+    return &regions[at];
 }
 
 /* Whether what is smaller than the object shares it with others. */
