@@ -1,15 +1,19 @@
-/* Covers base/: the byte cursor's uvarints, the map, the string pool, vectors, large arrays and
- * errors. */
+/* Covers base/: the byte cursor's uvarints, the map, the string pool, vectors, texts,
+ * bisection, scope guards, Go's releases, large arrays and errors. */
 #include "unit.h"
 
 #include <errno.h>
 
+#include "base/bisect.h"
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/release.h"
+#include "base/scope.h"
 #include "base/strings.h"
+#include "base/text.h"
 
 /* ---- uvarint ---- */
 
@@ -334,10 +338,86 @@ static void vector_grows(void **state)
         assert_int_equal(vector.data[i], i * i);
     free(vector.data);
 
-    void *data = NULL;
     size_t capacity = 0;
-    assert_false(vector_grow(&data, &capacity, SIZE_MAX / 8, 16)); /* the size overflows */
-    assert_null(data);
+    assert_null(array_grow(NULL, &capacity, SIZE_MAX / 8, 1, 16)); /* the size overflows */
+    assert_null(array_grow(NULL, &capacity, 1, SIZE_MAX, 1));
+    assert_int_equal(capacity, 0);
+}
+
+/* Every place of a list of up to 9 entries, from every first one. */
+static void bisection(void **state)
+{
+    (void)state;
+    for (uint32_t count = 0; count < 10; count++)
+        for (uint32_t first = 0; first <= count; first++)
+            for (uint32_t place = 0; place <= count; place++) {
+                uint32_t at;
+                BISECT_FROM(at, first, count, at < place);
+                assert_int_equal(at, place > first ? place : first);
+            }
+    uint64_t at;
+    BISECT(at, UINT64_MAX, at < UINT64_MAX - 1); /* no overflow */
+    assert_int_equal(at, UINT64_MAX - 1);
+}
+
+static void texts_grow(void **state)
+{
+    (void)state;
+    struct text text = {0};
+    for (int i = 0; i < 1000; i++)
+        text_append_number(&text, UINT64_MAX);
+    assert_int_equal(text.size, 20000);
+    assert_memory_equal(text.data + 19980, "18446744073709551615", 20);
+    text.size = 0;
+    text_append(&text, NULL, 0);
+    text_printf(&text, "%s=%d;%300s", "x", 7, "");
+    assert_int_equal(text.size, 255);
+    assert_memory_equal(text.data, "x=7; ", 5);
+    assert_false(text.failed);
+    text_deinit(&text);
+    assert_int_equal(text_ascii_run((const uint8_t *)"0123456789\x80", 11), 10);
+}
+
+static void releases(void **state)
+{
+    (void)state;
+    assert_int_equal(go_release_parse("go1.26.1").minor, 26);
+    assert_int_equal(go_release_parse("devel go1.27-2f3a X:noswissmap,greenteagc").minor, 27);
+    assert_int_equal(go_release_parse("").minor, 0);
+    assert_true(go_release_parse("go1.4294967318").minor > 22); /* 2^32 + 22 */
+    assert_true(go_release_parse("go1.24.1 X:greenteagc,noswissmap").no_swiss_maps);
+    assert_false(go_release_parse("go1.24.1 X:greenteagc,noswissmaps").no_swiss_maps);
+}
+
+static int guards_left;
+
+static void leave_guard(int *guard)
+{
+    guards_left += *guard;
+}
+
+static struct g2h_error *leave_early(struct g2h_error *error, char **ret)
+{
+    _cleanup_(leave_guard) int guard = 1;
+    _cleanup_free_ char *text = strdup("text");
+    TRY(error);
+    guard = 10;
+    *ret = take_pointer(text);
+    assert_null(text);
+    return NULL;
+}
+
+static void scopes_end(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    assert_ptr_equal(leave_early(&error_no_memory, &text), &error_no_memory);
+    assert_null(text);
+    assert_int_equal(guards_left, 1);
+    assert_null(leave_early(NULL, &text));
+    assert_string_equal(text, "text");
+    assert_int_equal(guards_left, 11);
+    free(text);
 }
 
 static void large_arrays(void **state)
@@ -424,7 +504,9 @@ int main(void)
         cmocka_unit_test(map_takes_all_keys),   cmocka_unit_test(hashes_spread),
         cmocka_unit_test(hashes_have_a_seed),   cmocka_unit_test(pool_numbers_by_first_use),
         cmocka_unit_test(pool_takes_any_text),  cmocka_unit_test(pool_takes_its_own_text),
-        cmocka_unit_test(vector_grows),         cmocka_unit_test(large_arrays),
+        cmocka_unit_test(vector_grows),         cmocka_unit_test(bisection),
+        cmocka_unit_test(texts_grow),           cmocka_unit_test(releases),
+        cmocka_unit_test(scopes_end),           cmocka_unit_test(large_arrays),
         cmocka_unit_test(errors_have_messages), cmocka_unit_test(what_is_printable),
     };
     return UNIT_RUN(base);
