@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/bytes.h>
 #include <go2heapsnapshot/input.h>
 
 /* The tags of the released formats, and two that only the format of 2013 has. */
@@ -51,11 +52,6 @@ enum g2h_field_kind {
     G2H_FIELD_SLICE,  /* 1.3 and 2013: pointer, length, capacity */
     G2H_FIELD_IFACE,  /* to 1.4: itab, data */
     G2H_FIELD_EFACE,  /* to 1.4: type, data */
-};
-
-struct g2h_bytes {
-    const uint8_t *data;
-    uint64_t size;
 };
 
 /* A field list, still encoded. Walk it with g2h_fields_next(). */

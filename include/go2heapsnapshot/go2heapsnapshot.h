@@ -2,6 +2,7 @@
 #ifndef GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 #define GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 
+#include <go2heapsnapshot/bytes.h>
 #include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/exe.h>

@@ -15,7 +15,7 @@
 
 #include "base/printable.h"
 #include "cli/messages.h"
-#include "dump/foreign.h"
+#include "input/magic.h"
 
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP\n"
@@ -112,7 +112,7 @@ static bool is_executable(const char *path)
         return false;
     const int size = gzread(file, start, sizeof(start));
     gzclose(file);
-    return size > 0 && foreign_is_executable(start, (uint64_t)size);
+    return size > 0 && magic_is_executable(start, (uint64_t)size);
 }
 
 /* Two files: as likely as not the dump and its executable, in one order or the other. */

@@ -5,12 +5,12 @@
  */
 #include "dump/foreign.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "input/magic.h"
 
 /* What to do about it. */
 static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
@@ -47,42 +47,6 @@ static const struct start starts[] = {
     {0, 0, "go 1.", "a trace of runtime/trace", own},
     {0, 8, "\xff\xfeg\0o\0001\0", "UTF-16, as PowerShell's > makes of it", "write it with curl -o"},
 };
-
-static bool begins(const uint8_t *data, uint64_t size, unsigned at, const void *bytes, size_t count)
-{
-    return size >= at + count && memcmp(data + at, bytes, count) == 0;
-}
-
-/* ---- executables and core files ---- */
-
-/* A number of the file's byte order. */
-static unsigned number_at(const uint8_t *data, bool big_endian, unsigned at, unsigned size)
-{
-    unsigned number = 0;
-    for (unsigned i = 0; i < size; i++)
-        number = number << 8 | data[at + (big_endian ? i : size - 1 - i)];
-    return number;
-}
-
-static bool is_core(const uint8_t *data, uint64_t size)
-{
-    enum { ELF_TYPE = EI_NIDENT, MACHO_TYPE = 12, MACHO_CORE = 4 };
-    if (begins(data, size, 0, ELFMAG, SELFMAG))
-        return size >= ELF_TYPE + 2 &&
-               number_at(data, data[EI_DATA] == ELFDATA2MSB, ELF_TYPE, 2) == ET_CORE;
-    return begins(data, size, 1, "\xfa\xed\xfe", 3) && size >= MACHO_TYPE + 4 &&
-           number_at(data, false, MACHO_TYPE, 4) == MACHO_CORE;
-}
-
-bool foreign_is_executable(const uint8_t *data, uint64_t size)
-{
-    static const char *const magics[] = {ELFMAG, "\xcf\xfa\xed\xfe", "\xce\xfa\xed\xfe",
-                                         "\xca\xfe\xba\xbe", "MZ"};
-    for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++)
-        if (begins(data, size, 0, magics[i], strlen(magics[i])))
-            return !is_core(data, size);
-    return false;
-}
 
 /* ---- profiles ---- */
 
@@ -153,7 +117,7 @@ static const struct start *find_start(const uint8_t *data, uint64_t size)
     for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
         const struct start *start = &starts[i];
         const size_t count = start->size > 0 ? start->size : strlen(start->bytes);
-        if (begins(data, size, start->at, start->bytes, count))
+        if (magic_begins(data, size, start->at, start->bytes, count))
             return start;
     }
     return NULL;
@@ -186,9 +150,9 @@ struct g2h_error *foreign_refuse(const struct g2h_input *input)
     const struct start *start = find_start(data, size);
     if (start)
         return refuse(input, start->what, start->remedy);
-    if (is_core(data, size))
+    if (magic_is_core(data, size))
         return refuse(input, "a core file", core);
-    if (foreign_is_executable(data, size))
+    if (magic_is_executable(data, size))
         return refuse(input, "an executable", give_exe);
     if (is_profile(data, size))
         return refuse(input, "a pprof profile", own);

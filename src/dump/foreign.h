@@ -10,7 +10,4 @@
  */
 struct g2h_error *foreign_refuse(const struct g2h_input *input);
 
-/* Whether bytes begin as an executable does: ELF, but no core file; Mach-O, PE. */
-bool foreign_is_executable(const uint8_t *data, uint64_t size);
-
 #endif

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/bytes.h>
 
 #include "base/error.h"
 

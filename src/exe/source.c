@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "dump/foreign.h"
 #include "input/input.h"
+#include "input/magic.h"
 
 enum { UNSUSPICIOUS = 1 << 24, UNPACKED_RATIO = 64 };
 static const uint64_t LARGEST = (uint64_t)1 << 33;
@@ -20,7 +20,7 @@ static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t tak
 {
     bool *is_too_large = context;
     uint64_t limit = UNSUSPICIOUS + (taken < LARGEST ? taken : LARGEST) * UNPACKED_RATIO;
-    if (!foreign_is_executable(so_far->data, so_far->size))
+    if (!magic_is_executable(so_far->data, so_far->size))
         return 0;
     limit = limit < LARGEST ? limit : LARGEST;
     *is_too_large = limit <= so_far->size;

@@ -1,0 +1,12 @@
+/* A part of an input, or a text. Whoever gives it says how long it lasts; no 0 ends it. */
+#ifndef GO2HEAPSNAPSHOT_BYTES_H
+#define GO2HEAPSNAPSHOT_BYTES_H
+
+#include <stdint.h>
+
+struct g2h_bytes {
+    const uint8_t *data;
+    uint64_t size;
+};
+
+#endif
