@@ -13,13 +13,13 @@ static bool captured_sequence(const struct builder *builder, uint64_t closure,
 {
     const struct typing *typing = builder->graph->typing;
     const uint32_t object = heap_find(builder->heap, closure);
-    struct typed_place place;
+    struct typed_location location;
     uint64_t entry;
     if (object == UINT32_MAX ||
-        !typing_place(typing, object, closure - heap_address(builder->heap, object), &place) ||
-        typing->types->list.data[place.type].role != ROLE_CLOSURE)
+        !typing_locate(typing, object, closure - heap_address(builder->heap, object), &location) ||
+        typing->types->list.data[location.type].role != ROLE_CLOSURE)
         return false;
-    const struct type_field *sequence = types_field(typing->types, place.type, "seq");
+    const struct type_field *sequence = types_field(typing->types, location.type, "seq");
     if (!sequence || sequence->type >= typing->types->list.count)
         return false;
     const uint64_t code = typing_word(typing, builder_read_field(builder, closure, sequence));
@@ -31,12 +31,12 @@ static uint64_t field_of(const struct builder *builder, uint64_t address, const 
 {
     const struct typing *typing = builder->graph->typing;
     const uint32_t object = heap_find(builder->heap, address);
-    struct typed_place place;
+    struct typed_location location;
     if (object == UINT32_MAX ||
-        !typing_place(typing, object, address - heap_address(builder->heap, object), &place) ||
-        place.offset != 0)
+        !typing_locate(typing, object, address - heap_address(builder->heap, object), &location) ||
+        location.offset != 0)
         return 0;
-    const struct type_field *field = types_field(typing->types, place.type, name);
+    const struct type_field *field = types_field(typing->types, location.type, name);
     return field && field->type < typing->types->list.count
                ? builder_read_field(builder, address, field)
                : 0;

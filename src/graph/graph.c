@@ -55,8 +55,8 @@ static struct g2h_error *add_parts(struct g2h_graph *graph, uint32_t object)
 static struct g2h_error *add_all_parts(struct g2h_graph *graph)
 {
     bool any = false;
-    for (size_t i = 0; i < graph->heap->shapes.list.count; i++)
-        any = any || graph->heap->shapes.list.data[i].size > PART_SIZE;
+    for (size_t i = 0; i < graph->heap->slot_classes.list.count; i++)
+        any = any || graph->heap->slot_classes.list.data[i].size > PART_SIZE;
     for (uint32_t object = 0; any && object < graph->heap->object_count; object++) {
         struct g2h_error *error =
             heap_object_size(graph->heap, object) > PART_SIZE ? add_parts(graph, object) : NULL;

@@ -275,10 +275,11 @@ void key_append_again(const struct key_reader *key, uint32_t number, uint64_t of
                       struct text *text)
 {
     struct g2h_object object;
-    struct typed_place place;
+    struct typed_location location;
     uint32_t integer;
     heap_object(key->names->heap, number, &object);
-    if (typing_place(key->names->typing, number, offset, &place))
-        key_append(key, key->names->of_type[place.type].entries,
-                   object.contents.data + (offset - place.offset), place.offset, text, &integer);
+    if (typing_locate(key->names->typing, number, offset, &location))
+        key_append(key, key->names->of_type[location.type].entries,
+                   object.contents.data + (offset - location.offset), location.offset, text,
+                   &integer);
 }

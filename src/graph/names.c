@@ -142,23 +142,23 @@ static bool is_secret(const struct names *names, const struct heap_type *record)
            memmem(record->name.data, (size_t)record->name.size, "struct {", 8) != NULL;
 }
 
-static bool shape_name(const struct names *names, const struct shape *shape,
-                       struct string_pool *strings, uint32_t *ret)
+static bool slot_class_name(const struct names *names, const struct slot_class *slot_class,
+                            struct string_pool *strings, uint32_t *ret)
 {
     struct text text = {0};
-    if (shape->type != SHAPE_NO_TYPE && shape->kind != G2H_OBJECT_CONSERVATIVE) {
-        const struct heap_type *record = &names->heap->types.data[shape->type];
+    if (slot_class->type != SLOT_CLASS_NO_TYPE && slot_class->kind != G2H_OBJECT_CONSERVATIVE) {
+        const struct heap_type *record = &names->heap->types.data[slot_class->type];
         const struct g2h_bytes *name = &record->name;
-        if (shape->kind != G2H_OBJECT_VALUE)
-            text_printf(&text, shape->kind == G2H_OBJECT_ARRAY ? "[]" : "chan ");
+        if (slot_class->kind != G2H_OBJECT_VALUE)
+            text_printf(&text, slot_class->kind == G2H_OBJECT_ARRAY ? "[]" : "chan ");
         if (is_secret(names, record))
             text_append_redacted(&text, names->redaction, name->data, name->size);
         else
             text_append(&text, (const char *)name->data,
                         name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
     } else {
-        text_printf(&text, "%s%llu", shape->has_pointers ? "ptr" : "noptr",
-                    (unsigned long long)shape->size);
+        text_printf(&text, "%s%llu", slot_class->has_pointers ? "ptr" : "noptr",
+                    (unsigned long long)slot_class->size);
     }
     bool good = !text.failed && name_intern(strings, (const uint8_t *)text.data, text.size, ret);
     text_deinit(&text);
@@ -421,9 +421,9 @@ static struct g2h_error *intern_types(struct names *names, struct string_pool *s
 
 uint32_t names_of_object(const struct names *names, uint32_t object)
 {
-    const uint32_t shape = heap_shape_number(names->heap, object);
+    const uint32_t slot_class = heap_slot_class_number(names->heap, object);
     if (!names->typing)
-        return names->of_shape[shape];
+        return names->of_slot_class[slot_class];
     if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) { /* most */
         const uint32_t claim = names->typing->claims[object];
         const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
@@ -438,7 +438,7 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
     case OBJECT_TINY:
         return names->tiny;
     default:
-        return names->of_shape[shape];
+        return names->of_slot_class[slot_class];
     }
 }
 
@@ -446,17 +446,18 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct g2h_exe *exe, const struct redaction *redaction,
                              struct string_pool *strings)
 {
-    names->of_shape = calloc(heap->shapes.list.count + 1, sizeof(*names->of_shape));
+    names->of_slot_class = calloc(heap->slot_classes.list.count + 1, sizeof(*names->of_slot_class));
     names->heap = heap;
     names->exe = exe;
     names->redaction = redaction;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
     names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
-    if (!names->of_shape || !names->of_offset)
+    if (!names->of_slot_class || !names->of_offset)
         return &error_no_memory;
     memset(names->of_offset, 0xff, ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
-    for (size_t i = 0; i < heap->shapes.list.count; i++)
-        if (!shape_name(names, &heap->shapes.list.data[i], strings, &names->of_shape[i]))
+    for (size_t i = 0; i < heap->slot_classes.list.count; i++)
+        if (!slot_class_name(names, &heap->slot_classes.list.data[i], strings,
+                             &names->of_slot_class[i]))
             return &error_no_memory;
     return NULL;
 }
@@ -473,7 +474,7 @@ struct g2h_error *names_add_types(struct names *names, const struct typing *typi
 
 void names_deinit(struct names *names)
 {
-    free(names->of_shape);
+    free(names->of_slot_class);
     free(names->of_offset);
     for (size_t i = 0; names->of_type && i < names->typing->types->list.count; i++) {
         free(names->of_type[i].value_paths);
@@ -514,7 +515,7 @@ bool names_need_keys(const struct names *names, uint32_t object)
     const struct typing *typing = names->typing;
     const uint32_t claim = typing ? typing->claims[object] : 0;
     if (claim == 0 || !typing_is_plain(typing, object) ||
-        heap_has_malloc_header(names->heap, heap_shape(names->heap, object)))
+        heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
         return true;
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
     if (of_type->entries)
@@ -530,7 +531,7 @@ void namer_init_other(struct namer *namer)
     const struct names *names = namer->names;
     const uint32_t claim = names->typing ? names->typing->claims[namer->object] : 0;
     *namer = (struct namer){.names = names,
-                            .shape = namer->shape,
+                            .slot_class = namer->slot_class,
                             .contents = namer->contents,
                             .object = namer->object,
                             .type = TYPE_NONE};
@@ -541,7 +542,7 @@ void namer_init_other(struct namer *namer)
     namer->type = type;
     namer->is_array = (claim & CLAIM_ARRAY) != 0;
     namer->size = names->typing->types->list.data[type].size;
-    namer->base = heap_has_malloc_header(names->heap, namer->shape) ? MALLOC_HEADER : 0;
+    namer->base = heap_has_malloc_header(names->heap, namer->slot_class) ? MALLOC_HEADER : 0;
     namer->end = namer->is_array && namer->size > 0 ? UINT64_MAX : namer->base + namer->size;
     namer->entries = of_type->entries;
     namer->paths = namer->is_array ? of_type->array_paths : of_type->value_paths;
@@ -624,16 +625,16 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
 static bool region_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct typing *typing = namer->names->typing;
-    struct typed_place place;
+    struct typed_location location;
     if ((offset & (namer->names->heap->params.pointer_size - 1)) != 0 ||
-        !typing_place(typing, namer->object, offset, &place))
+        !typing_locate(typing, namer->object, offset, &location))
         return false;
     const uint64_t region =
-        place.region_offset + place.element * typing->types->list.data[place.type].size;
-    if (region > UINT16_MAX || place.offset > UINT16_MAX)
+        location.region_offset + location.element * typing->types->list.data[location.type].size;
+    if (region > UINT16_MAX || location.offset > UINT16_MAX)
         return false;
     set_name(ret, EDGE_NAME_KEY, false,
-             KEY_PART | (uint64_t)place.type << 32 | region << 16 | place.offset);
+             KEY_PART | (uint64_t)location.type << 32 | region << 16 | location.offset);
     return true;
 }
 
@@ -664,12 +665,15 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
 static void untyped_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct g2h_heap *heap = namer->names->heap;
-    const struct shape *shape = namer->shape;
+    const struct slot_class *slot_class = namer->slot_class;
     const uint64_t word = heap->params.pointer_size;
-    const bool is_array = shape->type != SHAPE_NO_TYPE &&
-                          (shape->kind == G2H_OBJECT_ARRAY || shape->kind == G2H_OBJECT_CHAN);
-    const uint64_t size = is_array ? heap->types.data[shape->type].size : 0; /* of an element */
-    const uint64_t start = is_array && shape->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
+    const bool is_array =
+        slot_class->type != SLOT_CLASS_NO_TYPE &&
+        (slot_class->kind == G2H_OBJECT_ARRAY || slot_class->kind == G2H_OBJECT_CHAN);
+    const uint64_t size =
+        is_array ? heap->types.data[slot_class->type].size : 0; /* of an element */
+    const uint64_t start =
+        is_array && slot_class->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
     if (is_array && size == word) {
         set_name(ret, EDGE_NAME_INDEX, false, (offset - start) / size);
         return;
@@ -681,7 +685,7 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
         ret->value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
         return;
     }
-    if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, shape))
+    if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
         return; /* the word before is the allocation's type, not an interface's */
     const uint32_t type =
         offset < word

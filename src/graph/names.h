@@ -64,7 +64,7 @@ struct names {
     unsigned word_shift;               /* of the pointer size */
     struct type_names *of_type;        /* with typing: by type */
     uint64_t path_bytes;               /* with typing: that names of words may still take */
-    uint32_t *of_shape;                /* string, by shape */
+    uint32_t *of_slot_class;           /* string, by slot class */
     uint32_t tiny;                     /* string: with typing, of blocks that small values share */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
@@ -75,7 +75,8 @@ struct names {
  */
 enum { ELEMENT_OFFSET = 1 << 20 };
 
-/* The names of all shapes. exe may be NULL; redaction, too: then texts of the heap are shown. */
+/* The names of all slot classes. exe may be NULL; redaction, too: then texts of the heap are shown.
+ */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct g2h_exe *exe, const struct redaction *redaction,
                              struct string_pool *strings);
@@ -117,7 +118,7 @@ static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t w
 /* What the names of an object's pointers have in common. */
 struct namer {
     const struct names *names;
-    const struct shape *shape;
+    const struct slot_class *slot_class;
     struct g2h_bytes contents;
     uint32_t object;
     bool is_plain; /* nothing has types: most pointers are called by their offsets */
@@ -137,13 +138,13 @@ void namer_init_other(struct namer *namer);
 void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret);
 
 static inline void namer_init(struct namer *namer, const struct names *names, uint32_t object,
-                              const struct shape *shape, const struct g2h_bytes *contents)
+                              const struct slot_class *slot_class, const struct g2h_bytes *contents)
 {
     namer->names = names;
-    namer->shape = shape;
+    namer->slot_class = slot_class;
     namer->contents = *contents;
     namer->object = object;
-    namer->is_plain = !names->typing && shape->type == SHAPE_NO_TYPE;
+    namer->is_plain = !names->typing && slot_class->type == SLOT_CLASS_NO_TYPE;
     if (!namer->is_plain)
         namer_init_other(namer);
 }

@@ -113,7 +113,7 @@ static bool add_all(struct remarks *remarks)
         if (is_closure(typing, object) && !add_place(remarks, object))
             return false;
         if (typing_is_plain(typing, object) ||
-            (typing->claims[object] == 0 && !typing_is_parted(typing, object)))
+            (typing->claims[object] == 0 && !typing_has_regions(typing, object)))
             continue; /* nearly all */
         const struct object_type what = typing_object(typing, object);
         if (what.form == OBJECT_PART ? !add_part(remarks, object, what.type)

@@ -145,19 +145,19 @@ static struct g2h_error *resolve_block(void *context, size_t task, unsigned work
     if (!block->starts || !block->outside)
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
-        const struct shape *shape = heap_shape(heap, first + i);
+        const struct slot_class *slot_class = heap_slot_class(heap, first + i);
         struct g2h_object object;
         struct pointers pointers;
         struct namer namer;
         uint64_t offset, value;
         block->starts[i] = (uint32_t)count;
         heap_prefetch(heap, (uint64_t)first + i + OBJECTS_AHEAD);
-        if (!shape->has_pointers)
+        if (!slot_class->has_pointers)
             continue;
         heap_object(heap, first + i, &object);
-        pointers_of_object(heap, &object, shape, &pointers);
+        pointers_of_object(heap, &object, slot_class, &pointers);
         if (resolver->collects_names)
-            namer_init(&namer, &graph->names, first + i, shape, &object.contents);
+            namer_init(&namer, &graph->names, first + i, slot_class, &object.contents);
         while (pointers_next(&pointers, &offset, &value)) {
             collector->pointers++;
             if (!in_heap_range(heap, value)) {

@@ -109,16 +109,16 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
                           uint32_t *ret_number)
 {
     const struct g2h_heap *heap = finder->graph->heap;
-    const struct shape *shape = heap_shape(heap, buckets);
+    const struct slot_class *slot_class = heap_slot_class(heap, buckets);
     const struct type *type = &finder->types->list.data[type_at_start(finder, buckets)];
     const struct type_field *field =
         types_field(finder->types, type_at_start(finder, buckets), "overflow");
     struct g2h_object object;
-    if (!shape->has_pointers || !field || type->size < heap->params.pointer_size ||
+    if (!slot_class->has_pointers || !field || type->size < heap->params.pointer_size ||
         field->offset > type->size - heap->params.pointer_size)
         return true;
     heap_object(heap, buckets, &object);
-    for (uint64_t at = heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
+    for (uint64_t at = heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
          at < object.contents.size && type->size <= object.contents.size - at; at += type->size) {
         uint32_t next = buckets;
         const uint8_t *bucket = object.contents.data + at;

@@ -41,13 +41,13 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
 {
     const struct typing *typing = builder->graph->typing;
     const uint32_t object = heap_find(builder->heap, g);
-    struct typed_place place;
+    struct typed_location location;
     if (!typing || object == UINT32_MAX ||
-        !typing_place(typing, object, g - heap_address(builder->heap, object), &place) ||
-        place.offset != 0)
+        !typing_locate(typing, object, g - heap_address(builder->heap, object), &location) ||
+        location.offset != 0)
         return NULL;
     const struct types *types = typing->types;
-    const struct type_field *waiting = known_field(types, place.type, "waiting");
+    const struct type_field *waiting = known_field(types, location.type, "waiting");
     const uint32_t sudog = waiting ? types->list.data[waiting->type].elem : TYPE_NONE;
     if (sudog >= types->list.count)
         return NULL;

@@ -15,13 +15,13 @@ struct object_walk {
 static inline void object_walk_begin(struct object_walk *walk, const struct g2h_graph *graph,
                                      uint32_t object)
 {
-    const struct shape *shape = heap_shape(graph->heap, object);
+    const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
     struct g2h_object record;
     walk->heap = graph->heap;
     walk->target = object_targets(graph, object, &walk->end);
     heap_object(graph->heap, object, &record);
-    pointers_of_object(graph->heap, &record, shape, &walk->pointers);
-    namer_init(&walk->namer, &graph->names, object, shape, &record.contents);
+    pointers_of_object(graph->heap, &record, slot_class, &walk->pointers);
+    namer_init(&walk->namer, &graph->names, object, slot_class, &record.contents);
 }
 
 /* The next pointer that hits an object: its offset, and the object. False at the end. */

@@ -11,7 +11,7 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     g2h_error_destroy(heap->damage);
     free(heap->go_version);
     large_free(heap->objects, heap->object_capacity, sizeof(*heap->objects));
-    shapes_deinit(&heap->shapes);
+    slot_classes_deinit(&heap->slot_classes);
     index_deinit(&heap->index);
     for (size_t i = 0; i < heap->types.count; i++)
         free(heap->types.data[i].fields);

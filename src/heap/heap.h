@@ -1,9 +1,9 @@
 /*
  * heap: what is there. See include/go2heapsnapshot/heap.h; here is its inside, for the rooms above.
  *
- * Per object: its address, where its record is in the file, and its shape. Objects of one shape
- * have the same size and the same pointers: that is all that an object of an untyped dump has in
- * common with others.
+ * Per object: its address, where its record is in the file, and its slot class. Objects of one slot
+ * class have the same size and the same pointers: that is all that an object of an untyped dump has
+ * in common with others.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -16,14 +16,14 @@
 #include "heap/index.h"
 #include "heap/phantoms.h"
 
-#define SHAPE_NO_TYPE UINT32_MAX
+#define SLOT_CLASS_NO_TYPE UINT32_MAX
 
-struct shape {
+struct slot_class {
     uint64_t size;
     uint64_t stored;       /* what of it is in the file */
     uint64_t type_address; /* before 1.4; 0 unknown */
-    uint32_t type;         /* index into heap->types, SHAPE_NO_TYPE; set once all types are read */
-    uint8_t kind;          /* G2H_OBJECT_… */
+    uint32_t type;     /* index into heap->types, SLOT_CLASS_NO_TYPE; set once all types are read */
+    uint8_t kind;      /* G2H_OBJECT_… */
     bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
                           conservative */
     bool is_headless;  /* it has no malloc header though its size says so: see LARGEST_SMALL */
@@ -36,12 +36,12 @@ struct shape {
     /* A bit for each word that is listed, the first word's the lowest; 0 where words are not listed
      * in their order, or are too many. Set once all records are read. */
     uint64_t words;
-    uint32_t tail; /* bytes behind the contents, that is of the field list; SHAPE_ANY_TAIL: they may
-                      differ */
+    uint32_t tail; /* bytes behind the contents, that is of the field list; SLOT_CLASS_ANY_TAIL:
+                      they may differ */
 };
-#define SHAPE_ANY_TAIL UINT32_MAX
+#define SLOT_CLASS_ANY_TAIL UINT32_MAX
 
-/* Objects up to this size have the shapes of their field lists. */
+/* Objects up to this size have the slot classes of their field lists. */
 enum { LISTED_SIZE = 512 };
 
 /* How the pointers of an object are found. */
@@ -52,13 +52,13 @@ enum pointer_form {
 };
 
 /* Shapes, found by what they consist of. */
-struct shapes {
+struct slot_classes {
     enum pointer_form form;
     const struct g2h_heap *heap; /* whose words they are told by */
-    VECTOR(struct shape) list;
-    struct map by_key;       /* hash of all that a shape consists of; see shapes.c */
+    VECTOR(struct slot_class) list;
+    struct map by_key;       /* hash of all that a slot class consists of; see slot_classes.c */
     uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
-    uint32_t listed_count;   /* shapes with a field list */
+    uint32_t listed_count;   /* slot classes with a field list */
     bool own_fields;         /* field lists are copies */
 };
 
@@ -106,7 +106,7 @@ struct g2h_heap {
     size_t object_capacity;
     struct heap_object *objects; /* by address, ascending */
     struct g2h_fields fields;    /* what the field lists of all objects have in common */
-    struct shapes shapes;
+    struct slot_classes slot_classes;
     struct object_index index;
 
     VECTOR(struct heap_type) types;
@@ -169,30 +169,31 @@ static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object
 /* Of the object's contents in the input. */
 static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap->objects[object].place >> SHAPE_BITS;
+    return heap->objects[object].place >> SLOT_CLASS_BITS;
 }
 
-static inline uint32_t heap_shape_number(const struct g2h_heap *heap, uint32_t object)
+static inline uint32_t heap_slot_class_number(const struct g2h_heap *heap, uint32_t object)
 {
-    return (uint32_t)(heap->objects[object].place & (SHAPE_LIMIT - 1));
+    return (uint32_t)(heap->objects[object].place & (SLOT_CLASS_LIMIT - 1));
 }
 
-static inline const struct shape *heap_shape(const struct g2h_heap *heap, uint32_t object)
+static inline const struct slot_class *heap_slot_class(const struct g2h_heap *heap, uint32_t object)
 {
-    return &heap->shapes.list.data[heap_shape_number(heap, object)];
+    return &heap->slot_classes.list.data[heap_slot_class_number(heap, object)];
 }
 
 static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap_shape(heap, object)->size;
+    return heap_slot_class(heap, object)->size;
 }
 
-/* The field list of a shape that has one. */
-static inline struct g2h_fields shape_fields(const struct g2h_heap *heap, const struct shape *shape)
+/* The field list of a slot class that has one. */
+static inline struct g2h_fields slot_class_fields(const struct g2h_heap *heap,
+                                                  const struct slot_class *slot_class)
 {
     struct g2h_fields fields = heap->fields;
-    fields.at = shape->fields;
-    fields.end = shape->fields + shape->fields_size;
+    fields.at = slot_class->fields;
+    fields.end = slot_class->fields + slot_class->fields_size;
     return fields;
 }
 
@@ -203,20 +204,20 @@ static inline struct g2h_fields shape_fields(const struct g2h_heap *heap, const 
  */
 static inline void heap_object(const struct g2h_heap *heap, uint32_t object, struct g2h_object *ret)
 {
-    const struct shape *shape = heap_shape(heap, object);
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
     const uint8_t *contents = heap->input->data + heap_offset(heap, object);
     *ret = (struct g2h_object){.address = heap_address(heap, object),
-                               .size = shape->size,
-                               .contents = {contents, shape->stored},
+                               .size = slot_class->size,
+                               .contents = {contents, slot_class->stored},
                                .fields = heap->fields,
-                               .type = shape->type_address,
-                               .kind = shape->kind};
-    if (shape->fields) {
-        ret->fields.at = shape->fields;
-        ret->fields.end = shape->fields + shape->fields_size;
+                               .type = slot_class->type_address,
+                               .kind = slot_class->kind};
+    if (slot_class->fields) {
+        ret->fields.at = slot_class->fields;
+        ret->fields.end = slot_class->fields + slot_class->fields_size;
     } else {
-        const uint64_t longest = reader_longest_list(shape->size);
-        ret->fields.at = contents + shape->stored;
+        const uint64_t longest = reader_longest_list(slot_class->size);
+        ret->fields.at = contents + slot_class->stored;
         if (longest < (uint64_t)(heap->fields.end - ret->fields.at))
             ret->fields.end = ret->fields.at + longest;
     }
@@ -231,15 +232,17 @@ enum { MALLOC_HEADER = 8 };
 /*
  * Values beyond so many bytes, header included, have a span of their own and no header
  * (runtime/malloc.go: size <= maxSmallSize - mallocHeaderSize). Of 32761 to 32768 bytes that span
- * is as large as the largest slot: then the object itself must tell (shapes.c).
+ * is as large as the largest slot: then the object itself must tell (slot_classes.c).
  */
 enum { LARGEST_SMALL = 32768 };
 
-static inline bool heap_has_malloc_header(const struct g2h_heap *heap, const struct shape *shape)
+static inline bool heap_has_malloc_header(const struct g2h_heap *heap,
+                                          const struct slot_class *slot_class)
 {
     const uint64_t smallest = heap->params.pointer_size == 8 ? 512 : 128;
-    return heap->span_tail != TAIL_NONE && shape->has_pointers && shape->size > smallest &&
-           shape->size <= LARGEST_SMALL && !shape->is_headless;
+    return heap->span_tail != TAIL_NONE && slot_class->has_pointers &&
+           slot_class->size > smallest && slot_class->size <= LARGEST_SMALL &&
+           !slot_class->is_headless;
 }
 
 /* The object whose slot holds address, UINT32_MAX where there is none. */
@@ -251,7 +254,7 @@ static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 /* Brings the contents of an object that will be walked over to the cache; of any number. */
 static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
 {
-    if (object >= heap->object_count || !heap_shape(heap, (uint32_t)object)->has_pointers)
+    if (object >= heap->object_count || !heap_slot_class(heap, (uint32_t)object)->has_pointers)
         return;
     const uint8_t *contents = heap->input->data + heap_offset(heap, (uint32_t)object);
     __builtin_prefetch(contents);
@@ -259,19 +262,21 @@ static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
 }
 enum { OBJECTS_AHEAD = 8 }; /* so many objects before it is walked over */
 
-/* ---- shapes.c ---- */
+/* ---- slot_classes.c ---- */
 
-/* The shape of an object; makes it where it is new. False where there is no memory. */
-bool shapes_intern(struct shapes *shapes, const struct g2h_object *object, uint32_t *ret);
+/* The slot class of an object; makes it where it is new. False where there is no memory. */
+bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
+                         uint32_t *ret);
 
-/* The same for a shape of other shapes. There is a limit to field lists here: beyond it a shape is
- * taken without. */
-bool shapes_adopt(struct shapes *shapes, const struct shape *shape, uint32_t *ret);
+/* The same for a slot class of other slot classes. There is a limit to field lists here: beyond it
+ * a slot class is taken without. */
+bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_class *slot_class,
+                        uint32_t *ret);
 
-/* Gives the shapes their types, once all type records are read, and their words. */
-void shapes_finish(struct g2h_heap *heap);
+/* Gives the slot classes their types, once all type records are read, and their words. */
+void slot_classes_finish(struct g2h_heap *heap);
 
-void shapes_init(struct shapes *shapes, const struct g2h_heap *heap);
-void shapes_deinit(struct shapes *shapes);
+void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap *heap);
+void slot_classes_deinit(struct slot_classes *slot_classes);
 
 #endif

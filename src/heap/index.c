@@ -18,7 +18,7 @@ enum {
 
 static uint64_t size_of(const struct object_index *index, uint32_t object)
 {
-    return index->sizes[index->objects[object].place & (SHAPE_LIMIT - 1)];
+    return index->sizes[index->objects[object].place & (SLOT_CLASS_LIMIT - 1)];
 }
 
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address)
@@ -195,16 +195,16 @@ static struct g2h_error *fill_arenas(struct object_index *index, unsigned thread
 /* ---- all of it ---- */
 
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
-                             uint32_t count, const uint64_t *sizes, size_t shape_count,
+                             uint32_t count, const uint64_t *sizes, size_t slot_class_count,
                              unsigned threads)
 {
     *index = (struct object_index){.objects = objects, .object_count = count};
     if (count == 0)
         return NULL;
-    index->sizes = malloc(shape_count * sizeof(*sizes));
+    index->sizes = malloc(slot_class_count * sizeof(*sizes));
     if (!index->sizes)
         return &error_no_memory;
-    memcpy(index->sizes, sizes, shape_count * sizeof(*sizes));
+    memcpy(index->sizes, sizes, slot_class_count * sizeof(*sizes));
     const uint64_t last = size_of(index, count - 1);
     index->low = objects[0].address;
     index->high = objects[count - 1].address + (last ? last : 1);

@@ -25,14 +25,15 @@ enum {
 
 /*
  * An object, in 16 bytes, so that one line of the cache has all that is looked up of it: the number
- * of its shape in the lower SHAPE_BITS of place, above them where its contents are in the input.
+ * of its slot class in the lower SLOT_CLASS_BITS of place, above them where its contents are in the
+ * input.
  */
 struct heap_object {
     uint64_t address, place;
 };
-enum { SHAPE_BITS = 24 };
-#define SHAPE_LIMIT  ((uint64_t)1 << SHAPE_BITS)
-#define OFFSET_LIMIT ((uint64_t)1 << (64 - SHAPE_BITS))
+enum { SLOT_CLASS_BITS = 24 };
+#define SLOT_CLASS_LIMIT ((uint64_t)1 << SLOT_CLASS_BITS)
+#define OFFSET_LIMIT     ((uint64_t)1 << (64 - SLOT_CLASS_BITS))
 
 struct index_group {
     uint64_t slots; /* a bit for each that holds an object */
@@ -58,7 +59,7 @@ struct object_index {
     uint64_t low, high; /* every object lies in [low, high) */
     const struct heap_object *objects;
     uint32_t object_count;
-    uint64_t *sizes;      /* of objects, by shape */
+    uint64_t *sizes;      /* of objects, by slot class */
     uint64_t first_arena; /* address >> ARENA_SHIFT of the lowest arena */
     size_t arena_count;   /* arenas in use; 0: too many, search among all objects */
     uint64_t *arenas;     /* their numbers, address >> ARENA_SHIFT, ascending */
@@ -69,11 +70,11 @@ struct object_index {
 
 /*
  * Builds the index of count objects with ascending addresses that do not overlap. objects must stay
- * where they are. sizes has an object's size, by its shape. Only arenas with objects cost memory,
- * and those with a few, where there are many of them, no more than the objects.
+ * where they are. sizes has an object's size, by its slot class. Only arenas with objects cost
+ * memory, and those with a few, where there are many of them, no more than the objects.
  */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
-                             uint32_t count, const uint64_t *sizes, size_t shape_count,
+                             uint32_t count, const uint64_t *sizes, size_t slot_class_count,
                              unsigned threads);
 void index_deinit(struct object_index *index);
 

@@ -106,16 +106,17 @@ static struct window *find_window(struct loader *loader, uint64_t offset)
 
 /* ---- objects ---- */
 
-/* Appends a stretch, whose shapes get their numbers. */
+/* Appends a stretch, whose slot classes get their numbers. */
 static bool take_over(struct loader *loader, struct stretch *stretch)
 {
     struct g2h_heap *heap = loader->heap;
     heap->account.misplaced += stretch->misplaced;
     heap->account.short_objects += stretch->short_objects;
-    stretch->shape_numbers = malloc((stretch->shapes.count + 1) * sizeof(uint32_t));
-    bool good = stretch->shape_numbers != NULL;
-    for (size_t i = 0; i < stretch->shapes.count && good; i++)
-        good = shapes_adopt(&heap->shapes, &stretch->shapes.data[i], &stretch->shape_numbers[i]);
+    stretch->slot_class_numbers = malloc((stretch->slot_classes.count + 1) * sizeof(uint32_t));
+    bool good = stretch->slot_class_numbers != NULL;
+    for (size_t i = 0; i < stretch->slot_classes.count && good; i++)
+        good = slot_classes_adopt(&heap->slot_classes, &stretch->slot_classes.data[i],
+                                  &stretch->slot_class_numbers[i]);
     good = good && vector_push(&loader->stretches, *stretch);
     if (!good)
         stretch_deinit(stretch);
@@ -292,14 +293,14 @@ static struct g2h_error *read_records(struct loader *loader)
 
 static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
 {
-    const size_t shapes = heap->shapes.list.count;
-    uint64_t *sizes = malloc((shapes + 1) * sizeof(*sizes));
+    const size_t slot_classes = heap->slot_classes.list.count;
+    uint64_t *sizes = malloc((slot_classes + 1) * sizeof(*sizes));
     if (!sizes)
         return &error_no_memory;
-    for (size_t i = 0; i < shapes; i++)
-        sizes[i] = heap->shapes.list.data[i].size;
+    for (size_t i = 0; i < slot_classes; i++)
+        sizes[i] = heap->slot_classes.list.data[i].size;
     struct g2h_error *error =
-        index_init(&heap->index, heap->objects, heap->object_count, sizes, shapes, threads);
+        index_init(&heap->index, heap->objects, heap->object_count, sizes, slot_classes, threads);
     free(sizes);
     return error;
 }
@@ -335,7 +336,7 @@ static struct g2h_error *load(struct loader *loader)
         heap->damage = NULL;
         return error;
     }
-    shapes_finish(heap);
+    slot_classes_finish(heap);
     error = map_interfaces(heap);
     if (!error)
         error = place_objects(heap, &loader->stretches, loader->threads);
@@ -374,7 +375,7 @@ struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                              : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
                                  ? POINTERS_LISTED_KIND
                                  : POINTERS_LISTED;
-        shapes_init(&heap->shapes, heap);
+        slot_classes_init(&heap->slot_classes, heap);
         heap->fields = reader_object_fields(heap->reader);
         loader->heap = heap;
         loader->progress = options ? options->progress : NULL;

@@ -68,7 +68,7 @@ static void drop_phantoms(const struct placer *placer, const struct stretch *str
         return;
     run_walk_begin(&walk, stretch, run);
     account->phantoms += phantoms;
-    account->phantom_bytes += phantoms * walk.shape->size;
+    account->phantom_bytes += phantoms * walk.slot_class->size;
     run->count = (uint16_t)(run->count - phantoms);
 }
 
@@ -165,10 +165,11 @@ static struct g2h_error *number_runs(struct placer *placer)
                                 UINT32_MAX / 2);
         heap->object_count += run->count;
     }
-    if (heap->shapes.list.count > SHAPE_LIMIT || heap->input->size > OFFSET_LIMIT)
-        return error_create(
-            G2H_ERROR_LIMIT, "%s: more than the %llu bytes and %llu kinds of objects that are read",
-            heap->input->name, (unsigned long long)OFFSET_LIMIT, (unsigned long long)SHAPE_LIMIT);
+    if (heap->slot_classes.list.count > SLOT_CLASS_LIMIT || heap->input->size > OFFSET_LIMIT)
+        return error_create(G2H_ERROR_LIMIT,
+                            "%s: more than the %llu bytes and %llu kinds of objects that are read",
+                            heap->input->name, (unsigned long long)OFFSET_LIMIT,
+                            (unsigned long long)SLOT_CLASS_LIMIT);
     return NULL;
 }
 
@@ -193,11 +194,12 @@ static struct g2h_error *place_runs(void *context, size_t task, unsigned worker)
         struct run_walk walk;
         run_walk_begin(&walk, stretch, run);
         for (;;) {
-            const uint32_t shape = stretch->shape_numbers[walk.shape_number];
-            *object = (struct heap_object){walk.address, walk.contents << SHAPE_BITS | shape};
+            const uint32_t slot_class = stretch->slot_class_numbers[walk.slot_class_number];
+            *object =
+                (struct heap_object){walk.address, walk.contents << SLOT_CLASS_BITS | slot_class};
             overlaps += walk.address < previous_end;
-            previous_end = walk.address + walk.shape->size;
-            bytes += walk.shape->size;
+            previous_end = walk.address + walk.slot_class->size;
+            bytes += walk.slot_class->size;
             if (++object == last)
                 break;
             run_walk_next(&walk);

@@ -22,24 +22,24 @@ void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, s
 }
 
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
-                       const struct shape *shape, struct pointers *ret)
+                       const struct slot_class *slot_class, struct pointers *ret)
 {
     if (heap->pointer_form != POINTERS_TYPED) {
         pointers_of_fields(heap, object->contents, object->fields, ret);
         return;
     }
     begin(heap, object->contents, ret);
-    if (shape->kind == G2H_OBJECT_CONSERVATIVE) {
+    if (slot_class->kind == G2H_OBJECT_CONSERVATIVE) {
         ret->walk = WALK_WORDS;
         return;
     }
     ret->walk = WALK_TYPE;
-    if (shape->type == SHAPE_NO_TYPE)
+    if (slot_class->type == SLOT_CLASS_NO_TYPE)
         return;
-    ret->type = &heap->types.data[shape->type];
-    if (shape->kind != G2H_OBJECT_VALUE)
+    ret->type = &heap->types.data[slot_class->type];
+    if (slot_class->kind != G2H_OBJECT_VALUE)
         ret->stride = ret->type->size;
-    if (shape->kind == G2H_OBJECT_CHAN) /* the buffer follows the header */
+    if (slot_class->kind == G2H_OBJECT_CHAN) /* the buffer follows the header */
         ret->element = heap->params.hchan_size;
 }
 

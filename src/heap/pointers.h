@@ -14,7 +14,7 @@
 struct pointers {
     const struct g2h_heap *heap;
     struct g2h_bytes contents;
-    uint64_t words; /* WALK_BITS: of the shape, those that are left */
+    uint64_t words; /* WALK_BITS: of the slot class, those that are left */
     struct g2h_fields fields;
 
     /* Where fields are not simply listed pointers: */
@@ -26,22 +26,22 @@ struct pointers {
     uint64_t pending;         /* offset of an interface's data word that comes next; UINT64_MAX */
 };
 
-/* pointers_of_object() for shapes that do not know their words. */
+/* pointers_of_object() for slot classes that do not know their words. */
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
-                       const struct shape *shape, struct pointers *ret);
+                       const struct slot_class *slot_class, struct pointers *ret);
 
-/* The pointers of an object. shape is the object's. */
+/* The pointers of an object. slot class is the object's. */
 static inline void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object,
-                                      const struct shape *shape, struct pointers *ret)
+                                      const struct slot_class *slot_class, struct pointers *ret)
 {
-    if (shape->words == 0) {
-        pointers_of_other(heap, object, shape, ret);
+    if (slot_class->words == 0) {
+        pointers_of_other(heap, object, slot_class, ret);
         return;
     }
     ret->heap = heap;
     ret->contents = object->contents;
     ret->walk = WALK_BITS;
-    ret->words = shape->words;
+    ret->words = slot_class->words;
 }
 
 /* The pointers of other memory with a field list. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    SHAPES_ENOUGH =
+    SLOT_CLASSES_ENOUGH =
         1 << 16, /* no program has as many: a stretch ends, so that lookups stay short */
-    SHAPES_MOST = (1 << ENTRY_SHAPE_BITS) - 1,
+    SLOT_CLASSES_MOST = (1 << ENTRY_SLOT_CLASS_BITS) - 1,
     CHAIN = 24,             /* so many objects in a row are no accident */
     SEARCH_BYTES = 1 << 18, /* where a record is looked for */
     LIST_BYTES = 1 << 12,   /* a longer field list is not plausible */
@@ -25,7 +25,7 @@ struct run_reader {
     const struct g2h_heap *heap;
     struct g2h_reader reader;
     struct known_lists known;
-    struct shapes shapes;
+    struct slot_classes slot_classes;
     struct stretch stretch; /* that is being read */
 
     /* The run that is being read. */
@@ -52,7 +52,7 @@ void run_reader_destroy(struct run_reader *reader)
     if (!reader)
         return;
     stretch_deinit(&reader->stretch);
-    shapes_deinit(&reader->shapes);
+    slot_classes_deinit(&reader->slot_classes);
     free(reader);
 }
 
@@ -60,8 +60,8 @@ void stretch_deinit(struct stretch *stretch)
 {
     free(stretch->runs.data);
     free(stretch->entries.data);
-    free(stretch->shapes.data);
-    free(stretch->shape_numbers);
+    free(stretch->slot_classes.data);
+    free(stretch->slot_class_numbers);
     *stretch = (struct stretch){0};
 }
 
@@ -122,20 +122,20 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
         return close_run(reader);
     }
     if (object->size == LARGEST_SMALL)
-        list = NULL; /* its shape does not depend on the list alone */
+        list = NULL; /* its slot class does not depend on the list alone */
     if (list && list->tag > 0)
         number = list->tag - 1;
-    else if (!shapes_intern(&reader->shapes, object, &number))
+    else if (!slot_classes_intern(&reader->slot_classes, object, &number))
         return false;
     if (list)
         list->tag = number + 1;
     stretch->short_objects += object->contents.size < object->size;
 
-    const struct shape *shape = &reader->shapes.list.data[number];
+    const struct slot_class *slot_class = &reader->slot_classes.list.data[number];
     struct run *run = &reader->run;
     if (!reader->open || address / SPAN_PAGE != reader->page || address <= reader->last ||
         run->count == SLOTS_PER_PAGE ||
-        contents != reader->end + shape->head + uvarint_size(address)) {
+        contents != reader->end + slot_class->head + uvarint_size(address)) {
         if (!close_run(reader))
             return false;
         *run = (struct run){
@@ -149,14 +149,14 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
     reader->last = address;
     reader->end = end;
     reader->uniform = reader->uniform && object->size == reader->slot_size;
-    reader->has_pointers = reader->has_pointers || shape->has_pointers;
+    reader->has_pointers = reader->has_pointers || slot_class->has_pointers;
 
-    const uint32_t entry = (uint32_t)(address % SPAN_PAGE / 8) << ENTRY_SHAPE_BITS | number;
+    const uint32_t entry = (uint32_t)(address % SPAN_PAGE / 8) << ENTRY_SLOT_CLASS_BITS | number;
     if (!vector_push(&stretch->entries, entry))
         return false;
-    if (shape->tail != SHAPE_ANY_TAIL)
+    if (slot_class->tail != SLOT_CLASS_ANY_TAIL)
         return true;
-    const uint64_t tail = end - contents - shape->stored;
+    const uint64_t tail = end - contents - slot_class->stored;
     if (tail > UINT32_MAX)
         reader->end = UINT64_MAX; /* no record begins there: a run ends */
     return vector_push(&stretch->entries, (uint32_t)tail);
@@ -167,8 +167,8 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
 void run_reader_begin(struct run_reader *reader)
 {
     stretch_deinit(&reader->stretch);
-    shapes_deinit(&reader->shapes);
-    shapes_init(&reader->shapes, reader->heap);
+    slot_classes_deinit(&reader->slot_classes);
+    slot_classes_init(&reader->slot_classes, reader->heap);
     memset(&reader->known, 0, sizeof(reader->known));
 }
 
@@ -190,7 +190,8 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
     while (good && reader_next_object(&reader->reader, &object)) {
         const bool is_enough = previous >= limit || run_reader_is_full(reader);
         if (is_enough && previous > 0 &&
-            (object.address / SPAN_PAGE != page || reader->shapes.list.count >= SHAPES_MOST))
+            (object.address / SPAN_PAGE != page ||
+             reader->slot_classes.list.count >= SLOT_CLASSES_MOST))
             break;
         const uint64_t end = reader_offset(&reader->reader);
         good = add_object(reader, &object, end);
@@ -211,19 +212,19 @@ bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, 
 
 bool run_reader_is_full(const struct run_reader *reader)
 {
-    return reader->shapes.list.count >= SHAPES_ENOUGH ||
+    return reader->slot_classes.list.count >= SLOT_CLASSES_ENOUGH ||
            reader->stretch.entries.count >= ENTRIES_ENOUGH;
 }
 
 void run_reader_end(struct run_reader *reader, struct stretch *ret)
 {
-    struct shapes *shapes = &reader->shapes;
+    struct slot_classes *slot_classes = &reader->slot_classes;
     *ret = reader->stretch;
-    ret->shapes.data = shapes->list.data;
-    ret->shapes.count = ret->shapes.capacity = shapes->list.count;
+    ret->slot_classes.data = slot_classes->list.data;
+    ret->slot_classes.count = ret->slot_classes.capacity = slot_classes->list.count;
     reader->stretch = (struct stretch){0};
-    shapes->list.data = NULL;
-    shapes->list.count = shapes->list.capacity = 0;
+    slot_classes->list.data = NULL;
+    slot_classes->list.count = slot_classes->list.capacity = 0;
 }
 
 /* ---- where a record begins ---- */

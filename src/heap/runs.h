@@ -3,8 +3,8 @@
  *
  * Go writes objects span by span, ascending within a span, so what lies together in a page of
  * memory lies together in the file: a run. Of an object in a run only its slot in the page and its
- * shape are kept. Where its contents are in the file follows from the shapes of those before it, as
- * long as their records are as Go writes them; where they are not, a run ends.
+ * slot class are kept. Where its contents are in the file follows from the slot classes of those
+ * before it, as long as their records are as Go writes them; where they are not, a run ends.
  *
  * A stretch is what one thread has read of the file at a time. It may be begun before it is known
  * where a record begins: see run_reader_find().
@@ -28,19 +28,20 @@ struct run {
 
 struct stretch {
     VECTOR(struct run) runs;
-    VECTOR(uint32_t) entries;    /* of its objects; see ENTRY_SHAPE_BITS */
-    VECTOR(struct shape) shapes; /* in the order in which they came */
-    uint32_t *shape_numbers;     /* those shapes' numbers in the heap; set by who takes it over */
-    uint64_t records;            /* of objects, misplaced ones among them */
-    uint64_t misplaced;          /* not in the runs: their addresses or sizes are none of a slot */
-    uint64_t short_objects;      /* not all of their contents is in the file */
+    VECTOR(uint32_t) entries;               /* of its objects; see ENTRY_SLOT_CLASS_BITS */
+    VECTOR(struct slot_class) slot_classes; /* in the order in which they came */
+    uint32_t
+        *slot_class_numbers; /* those slot classes' numbers in the heap; set by who takes it over */
+    uint64_t records;        /* of objects, misplaced ones among them */
+    uint64_t misplaced;      /* not in the runs: their addresses or sizes are none of a slot */
+    uint64_t short_objects;  /* not all of their contents is in the file */
 };
 
 typedef VECTOR(struct stretch) stretch_vector;
 
-/* An entry: the object's slot, above the number of its shape in the stretch. Behind it stands the
- * size of its field list where its shape has SHAPE_ANY_TAIL. */
-enum { ENTRY_SHAPE_BITS = 22 };
+/* An entry: the object's slot, above the number of its slot class in the stretch. Behind it stands
+ * the size of its field list where its slot class has SLOT_CLASS_ANY_TAIL. */
+enum { ENTRY_SLOT_CLASS_BITS = 22 };
 
 void stretch_deinit(struct stretch *stretch);
 
@@ -81,8 +82,8 @@ bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_beg
 struct run_walk {
     const struct stretch *stretch;
     const uint32_t *entry, *next; /* the object's, and that of the next one */
-    const struct shape *shape;
-    uint32_t shape_number; /* in the stretch */
+    const struct slot_class *slot_class;
+    uint32_t slot_class_number; /* in the stretch */
     uint64_t address, contents;
     uint64_t end; /* of the record: the next one begins here */
 };
@@ -91,23 +92,26 @@ static inline void run_walk_next(struct run_walk *walk)
 {
     const uint32_t entry = *walk->next;
     walk->entry = walk->next++;
-    walk->shape_number = entry & ((1u << ENTRY_SHAPE_BITS) - 1);
-    walk->shape = &walk->stretch->shapes.data[walk->shape_number];
-    walk->address = walk->address / SPAN_PAGE * SPAN_PAGE + (entry >> ENTRY_SHAPE_BITS) * 8;
-    walk->contents = walk->end + walk->shape->head + uvarint_size(walk->address);
-    walk->end = walk->contents + walk->shape->stored +
-                (walk->shape->tail == SHAPE_ANY_TAIL ? *walk->next++ : walk->shape->tail);
+    walk->slot_class_number = entry & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);
+    walk->slot_class = &walk->stretch->slot_classes.data[walk->slot_class_number];
+    walk->address = walk->address / SPAN_PAGE * SPAN_PAGE + (entry >> ENTRY_SLOT_CLASS_BITS) * 8;
+    walk->contents = walk->end + walk->slot_class->head + uvarint_size(walk->address);
+    walk->end =
+        walk->contents + walk->slot_class->stored +
+        (walk->slot_class->tail == SLOT_CLASS_ANY_TAIL ? *walk->next++ : walk->slot_class->tail);
 }
 
 /* Goes to the run's first object; then run_walk_next() as often as the run has others. */
 static inline void run_walk_begin(struct run_walk *walk, const struct stretch *stretch,
                                   const struct run *run)
 {
-    const uint32_t shape = stretch->entries.data[run->begin] & ((1u << ENTRY_SHAPE_BITS) - 1);
+    const uint32_t slot_class =
+        stretch->entries.data[run->begin] & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);
     walk->stretch = stretch;
     walk->next = &stretch->entries.data[run->begin];
     walk->address = run->first;
-    walk->end = run->contents - stretch->shapes.data[shape].head - uvarint_size(run->first);
+    walk->end =
+        run->contents - stretch->slot_classes.data[slot_class].head - uvarint_size(run->first);
     run_walk_next(walk);
 }
 

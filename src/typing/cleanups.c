@@ -225,7 +225,7 @@ static bool want_box(struct gatherer *gatherer, uint32_t type)
     return true;
 }
 
-/* Before, the closure has where argument and function are; its own type is of the shape of all
+/* Before, the closure has where argument and function are; its own type is of the slot class of all
  * arguments with as many pointers. */
 static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
 {

@@ -137,7 +137,7 @@ static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
     const struct shard *shard = shard_of(typing, object);
     const uint64_t size = type_of(typing, type)->size;
     bool has_all = true;
-    if (!typing_is_parted(typing, object))
+    if (!typing_has_regions(typing, object))
         return false;
     for (uint32_t i = map_get(&shard->first, object); i != UINT32_MAX && has_all;
          i = shard->regions.data[i].next)

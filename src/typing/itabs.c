@@ -17,7 +17,7 @@ static uint64_t table_size(const struct g2h_heap *heap, uint32_t object)
 {
     const uint64_t word = heap->params.pointer_size, slot = heap_object_size(heap, object);
     struct g2h_object record;
-    if (slot < (2 + 2 * FIRST_SIZE) * word || heap_shape(heap, object)->has_pointers)
+    if (slot < (2 + 2 * FIRST_SIZE) * word || heap_slot_class(heap, object)->has_pointers)
         return 0;
     heap_object(heap, object, &record);
     const struct g2h_bytes *contents = &record.contents;

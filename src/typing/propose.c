@@ -41,11 +41,11 @@ bool fits_class(uint64_t size, uint64_t slot)
 }
 
 /* Whether that many bytes are all that such an object has. */
-static bool fills(const struct shape *shape, uint64_t size)
+static bool fills(const struct slot_class *slot_class, uint64_t size)
 {
-    if (shape->size == TINY_BLOCK && !shape->has_pointers)
+    if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
         return size == TINY_BLOCK;
-    return fits_class(size, shape->size);
+    return fits_class(size, slot_class->size);
 }
 
 bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
@@ -151,14 +151,15 @@ static bool value_fits(const struct g2h_object *object, const struct field_index
  * is too large for a bitmap has its type's pointers over and over, up to the end of the slot
  * (typePointers.next in runtime/mbitmap.go). Behind a malloc header that need not be checked.
  */
-static bool is_repetition(const struct g2h_heap *heap, const struct shape *shape,
+static bool is_repetition(const struct g2h_heap *heap, const struct slot_class *slot_class,
                           const struct g2h_object *object, const struct pointer_map *map)
 {
     bool rest = false;
-    if (heap_has_malloc_header(heap, shape))
+    if (heap_has_malloc_header(heap, slot_class))
         return true;
-    if (heap->span_tail == TAIL_NONE || (shape->size <= LARGEST_SMALL && !shape->is_headless) ||
-        !map->known || map->word_count == 0)
+    if (heap->span_tail == TAIL_NONE ||
+        (slot_class->size <= LARGEST_SMALL && !slot_class->is_headless) || !map->known ||
+        map->word_count == 0)
         return false;
     count_matching(object->fields, 0, map->size, map, 0, &rest);
     return !rest;
@@ -330,8 +331,8 @@ static void claim_region(struct typer *typer, uint32_t object, const struct regi
             new->is_exact = new->is_exact || old->is_exact;
         }
         if (good && first == MAP_NONE) {
-            __atomic_fetch_or(&typer->typing->parted[object / 64], (uint64_t)1 << (object % 64),
-                              __ATOMIC_RELAXED);
+            __atomic_fetch_or(&typer->typing->has_regions[object / 64],
+                              (uint64_t)1 << (object % 64), __ATOMIC_RELAXED);
             good = map_put(&shard->first, object, added, &number);
         } else if (good)
             map_set(&shard->first, object, added);
@@ -499,13 +500,13 @@ static bool is_telling(const struct pointer_map *map, uint64_t count)
  * A slice may begin within its array, whose start nothing refers to any more; if all of the slot
  * looks like an array of the type, it is one.
  */
-static void propose_array(struct typer *typer, uint32_t number, const struct shape *shape,
+static void propose_array(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
                           uint64_t base, uint64_t offset, const struct reference *reference,
                           const struct pointer_map *map)
 {
     struct typing *typing = typer->typing;
     const uint64_t stride = map->size;
-    const uint64_t room = (shape->size - offset) / stride;
+    const uint64_t room = (slot_class->size - offset) / stride;
     struct g2h_object object = {0};
     struct field_index *index = NULL;
     bool rest = false, whole = false;
@@ -514,10 +515,10 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
     /* A part of an array field, or of what is left of an array, does not end where the slot does.
      */
     bool exact =
-        reference->count == 0 || fits_class(offset + reference->count * stride, shape->size);
-    if (shape->size == TINY_BLOCK && !shape->has_pointers)
-        exact = offset == base && fills(shape, reference->count * stride);
-    if (!shape->has_pointers) {
+        reference->count == 0 || fits_class(offset + reference->count * stride, slot_class->size);
+    if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
+        exact = offset == base && fills(slot_class, reference->count * stride);
+    if (!slot_class->has_pointers) {
         if (map->word_count > 0 && !type_of(typing, reference->type)->may_be_noscan)
             return;
         whole = (offset - base) % stride == 0;
@@ -530,7 +531,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
             const uint64_t values = values_of_whole(index, &object, base, reference->type, map);
             whole = values > 0;
             exact = exact || (whole && is_telling(map, values - 1) &&
-                              fits_class(base + (values - 1) * stride, shape->size));
+                              fits_class(base + (values - 1) * stride, slot_class->size));
         }
     }
     if (whole && (offset == base || exact)) {
@@ -544,7 +545,7 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
                             .count = reference->count,
                             .source = reference->source,
                             .is_array = true};
-    if (shape->has_pointers) {
+    if (slot_class->has_pointers) {
         if (map->word_count == 0 ||
             !field_index_take(index, reference->count * map->word_count + FIELD_STEP / 16))
             return;
@@ -563,17 +564,18 @@ static void propose_array(struct typer *typer, uint32_t number, const struct sha
  * Whether a reference waits before it is looked at: one that may make a part, or is of an object
  * whose fields are not looked at without end.
  */
-static inline bool waits_first(struct typer *typer, uint32_t number, const struct shape *shape,
-                               uint64_t base, uint64_t offset, const struct reference *reference)
+static inline bool waits_first(struct typer *typer, uint32_t number,
+                               const struct slot_class *slot_class, uint64_t base, uint64_t offset,
+                               const struct reference *reference)
 {
     const bool is_array = reference->form == REFERENCE_ARRAY;
-    if (!typer->shared || (offset == base && (!is_array || shape->size < INDEXED_SIZE)))
+    if (!typer->shared || (offset == base && (!is_array || slot_class->size < INDEXED_SIZE)))
         return false;
     return (!is_array && offset != base && is_known(typer, number, offset, false, reference)) ||
            typer_waits(typer, number, offset, reference);
 }
 
-static void propose_value(struct typer *typer, uint32_t number, const struct shape *shape,
+static void propose_value(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
                           uint64_t base, uint64_t offset, const struct reference *reference,
                           const struct pointer_map *map)
 {
@@ -585,7 +587,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct sha
     bool rest = false;
     if (offset != base && is_known(typer, number, offset, false, reference))
         return;
-    if (!shape->has_pointers) {
+    if (!slot_class->has_pointers) {
         if (map->word_count > 0 && !type->may_be_noscan)
             return;
     } else if (map->known) {
@@ -606,8 +608,8 @@ static void propose_value(struct typer *typer, uint32_t number, const struct sha
             return;
         size += buffer_size(typing, type, &object, offset);
     }
-    const bool exact =
-        offset == base && fills(shape, size) && (!rest || is_repetition(heap, shape, &object, map));
+    const bool exact = offset == base && fills(slot_class, size) &&
+                       (!rest || is_repetition(heap, slot_class, &object, map));
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     map);
@@ -616,19 +618,19 @@ static void propose_value(struct typer *typer, uint32_t number, const struct sha
             struct reference array = *reference;
             array.form = REFERENCE_ARRAY;
             array.count = 0;
-            if (!waits_first(typer, number, shape, base, base, &array))
-                propose_array(typer, number, shape, base, base, &array, map);
+            if (!waits_first(typer, number, slot_class, base, base, &array))
+                propose_array(typer, number, slot_class, base, base, &array, map);
         }
         return;
     }
     struct region region = {.offset = offset, .type = reference->type, .source = reference->source};
     claim_region(typer, number, &region, map);
     if ((offset - base) % map->size == 0 && map->known &&
-        shape->size / map->size >= ENOUGH_FOR_ARRAY &&
+        slot_class->size / map->size >= ENOUGH_FOR_ARRAY &&
         is_one_of_many(typer, number, offset, reference->type)) {
         struct reference array = *reference;
         array.count = 0;
-        propose_array(typer, number, shape, base, base, &array, map);
+        propose_array(typer, number, slot_class, base, base, &array, map);
     }
 }
 
@@ -697,36 +699,37 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
     return reference->type != MAP_NONE && reference->type < typing->types->list.count;
 }
 
-/* Whether a value of a type fits the start of objects of a shape that has a field list. */
-static enum fit find_fit(struct typer *typer, const struct shape *shape, uint32_t number,
+/* Whether a value of a type fits the start of objects of a slot class that has a field list. */
+static enum fit find_fit(struct typer *typer, const struct slot_class *slot_class, uint32_t number,
                          const struct pointer_map **ret_map)
 {
     struct typing *typing = typer->typing;
     const struct type *type = type_of(typing, number);
     bool rest;
-    if (type->size > shape->size)
+    if (type->size > slot_class->size)
         return FIT_NONE;
     const struct pointer_map *map = *ret_map = pointer_map_of(&typing->pointer_maps, number);
     if (!map || !map->known || type->role == ROLE_CHAN)
         return FIT_UNKNOWN;
-    const struct g2h_object object = {.size = shape->size,
-                                      .fields = shape_fields(typing->heap, shape)};
+    const struct g2h_object object = {.size = slot_class->size,
+                                      .fields = slot_class_fields(typing->heap, slot_class)};
     if (map->size == 0 || !value_fits(&object, NULL, map, 0, &rest))
         return FIT_NONE;
-    return (!rest && fits_class(map->size, shape->size)) || type->role == ROLE_CLOSURE ? FIT_EXACT
-                                                                                       : FIT_PART;
+    return (!rest && fits_class(map->size, slot_class->size)) || type->role == ROLE_CLOSURE
+               ? FIT_EXACT
+               : FIT_PART;
 }
 
-/* The same, remembered: a program has some hundreds of shapes, and most of them one type. */
+/* The same, remembered: a program has some hundreds of slot classes, and most of them one type. */
 static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
-                                         const struct shape *shape, uint32_t type)
+                                         const struct slot_class *slot_class, uint32_t type)
 {
-    const uint32_t number = heap_shape_number(typer->typing->heap, object);
+    const uint32_t number = heap_slot_class_number(typer->typing->heap, object);
     struct known_fit *known = &typer->fits[(number * 31 + type) % FITS];
-    if (known->fit == FIT_UNKNOWN || known->shape != number || known->type != type) {
-        known->shape = number;
+    if (known->fit == FIT_UNKNOWN || known->slot_class != number || known->type != type) {
+        known->slot_class = number;
         known->type = type;
-        known->fit = find_fit(typer, shape, type, &known->map);
+        known->fit = find_fit(typer, slot_class, type, &known->map);
     }
     return known;
 }
@@ -755,15 +758,16 @@ static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old
                        reference->type, reference->form == REFERENCE_ARRAY);
 }
 
-/* What is neither known nor to be told by the shape of the object. */
+/* What is neither known nor to be told by the slot class of the object. */
 static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32_t object,
                                                      uint64_t base, uint64_t offset,
                                                      const struct reference *reference)
 {
     struct typing *typing = typer->typing;
-    const struct shape *shape = heap_shape(typing->heap, object);
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
     const bool is_array = reference->form == REFERENCE_ARRAY;
-    if (offset >= shape->size || type_of(typing, reference->type)->size > shape->size - offset)
+    if (offset >= slot_class->size ||
+        type_of(typing, reference->type)->size > slot_class->size - offset)
         return; /* before a pointer map is made */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, reference->type);
     if (!map) {
@@ -772,25 +776,26 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
     }
     if (map->size == 0 ||
         (!map->known && (is_array || type_of(typing, reference->type)->role == ROLE_NONE)) ||
-        waits_first(typer, object, shape, base, offset, reference))
+        waits_first(typer, object, slot_class, base, offset, reference))
         return;
     if (is_array)
-        propose_array(typer, object, shape, base, offset, reference, map);
+        propose_array(typer, object, slot_class, base, offset, reference, map);
     else
-        propose_value(typer, object, shape, base, offset, reference, map);
+        propose_value(typer, object, slot_class, base, offset, reference, map);
 }
 
-static inline void propose(struct typer *typer, uint32_t object, const struct shape *shape,
-                           uint64_t offset, const struct reference *reference)
+static inline void propose(struct typer *typer, uint32_t object,
+                           const struct slot_class *slot_class, uint64_t offset,
+                           const struct reference *reference)
 {
     struct typing *typing = typer->typing;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const uint64_t base = heap_has_malloc_header(typing->heap, shape) ? MALLOC_HEADER : 0;
+    const uint64_t base = heap_has_malloc_header(typing->heap, slot_class) ? MALLOC_HEADER : 0;
     if (old != 0 && (is_repeated(base, old, offset, reference) ||
                      is_old_news(typing, base, old, offset, reference)))
         return;
-    if (reference->form != REFERENCE_ARRAY && offset == 0 && base == 0 && shape->fields) {
-        const struct known_fit *known = known_fit(typer, object, shape, reference->type);
+    if (reference->form != REFERENCE_ARRAY && offset == 0 && base == 0 && slot_class->fields) {
+        const struct known_fit *known = known_fit(typer, object, slot_class, reference->type);
         if (known->fit == FIT_PART || known->fit == FIT_EXACT)
             claim_start(typer, object, 0, false, known->fit == FIT_EXACT, reference, known->map);
         if (known->fit != FIT_UNKNOWN)
@@ -806,7 +811,7 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
     if ((own.form == REFERENCE_CLOSURE || own.form == REFERENCE_CONTENT) &&
         !resolve_content(typer, object, offset, &own))
         return;
-    propose(typer, object, heap_shape(typer->typing->heap, object), offset, &own);
+    propose(typer, object, heap_slot_class(typer->typing->heap, object), offset, &own);
 }
 
 void typer_claim_again(struct typer *typer, const struct waiting *claim)
@@ -858,7 +863,7 @@ static void prefetch_objects(const struct typer *typer)
         const struct reference *reference = &typer->batch[i];
         const uint32_t target = reference->target;
         if (target != NO_TARGET && reference->form != REFERENCE_TEXT &&
-            !heap_shape(heap, target)->fields && object_has_pointers(heap, target) &&
+            !heap_slot_class(heap, target)->fields && object_has_pointers(heap, target) &&
             __atomic_load_n(&typing->claims[target], __ATOMIC_RELAXED) == 0) {
             const uint8_t *record = heap->input->data + heap_offset(heap, target);
             __builtin_prefetch(record);
@@ -886,15 +891,15 @@ void typer_flush(struct typer *typer)
                                     reference->count, reference->type);
             continue;
         }
-        const struct shape *shape = heap_shape(heap, reference->target);
+        const struct slot_class *slot_class = heap_slot_class(heap, reference->target);
         const uint64_t offset = reference->value - heap_address(heap, reference->target);
-        if (offset >= shape->size)
+        if (offset >= slot_class->size)
             continue;
         if (reference->form == REFERENCE_VALUE || reference->form == REFERENCE_ARRAY)
-            propose(typer, reference->target, shape, offset, reference);
+            propose(typer, reference->target, slot_class, offset, reference);
         else if (reference->form != REFERENCE_TEXT)
             typer_propose(typer, reference->target, offset, reference);
-        else if (!shape->has_pointers)
-            claim_text(typing, reference->target, shape->size, offset, reference->count);
+        else if (!slot_class->has_pointers)
+            claim_text(typing, reference->target, slot_class->size, offset, reference->count);
     }
 }

@@ -361,15 +361,15 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
 
 /* ---- finding them ---- */
 
-/* Whether the objects of a shape may be descriptors: of the header's words, Equal and GCData are
- * the only pointers. */
-static bool is_shape(const struct g2h_heap *heap, const struct shape *shape)
+/* Whether the objects of a slot class may be descriptors: of the header's words, Equal and GCData
+ * are the only pointers. */
+static bool is_slot_class(const struct g2h_heap *heap, const struct slot_class *slot_class)
 {
     const unsigned word = (unsigned)heap->params.pointer_size, header = 4 + 16 / word,
                    equal = 2 + 8 / word;
     const uint64_t mask = ((uint64_t)1 << header) - 1, wanted = (uint64_t)3 << equal;
-    return shape->size >= (header + 1) * word && (shape->words & mask) == wanted &&
-           !heap_has_malloc_header(heap, shape);
+    return slot_class->size >= (header + 1) * word && (slot_class->words & mask) == wanted &&
+           !heap_has_malloc_header(heap, slot_class);
 }
 
 static bool is_header(const struct g2h_heap *heap, const struct g2h_object *object)
@@ -390,17 +390,18 @@ static bool is_header(const struct g2h_heap *heap, const struct g2h_object *obje
 static bool list_all(struct reader *reader)
 {
     const struct g2h_heap *heap = reader->typing->heap;
-    const size_t shapes = heap->shapes.list.count;
-    bool any = false, good = true, *wanted = calloc(shapes + 1, sizeof(*wanted));
+    const size_t slot_classes = heap->slot_classes.list.count;
+    bool any = false, good = true, *wanted = calloc(slot_classes + 1, sizeof(*wanted));
     if (!wanted)
         return false;
-    for (size_t i = 0; i < shapes; i++)
-        any |= wanted[i] = is_shape(heap, &heap->shapes.list.data[i]);
+    for (size_t i = 0; i < slot_classes; i++)
+        any |= wanted[i] = is_slot_class(heap, &heap->slot_classes.list.data[i]);
     for (uint32_t object = 0; any && good && object < heap->object_count; object++) {
         struct made made = {object, TYPE_NONE, MADE_NEW};
         struct g2h_object record;
         uint32_t number = (uint32_t)reader->list.count;
-        if (!wanted[heap_shape(heap, object) - heap->shapes.list.data] || number == MOST_TYPES)
+        if (!wanted[heap_slot_class(heap, object) - heap->slot_classes.list.data] ||
+            number == MOST_TYPES)
             continue;
         heap_object(heap, object, &record);
         if (is_header(heap, &record))

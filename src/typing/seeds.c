@@ -15,17 +15,17 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
     for (uint32_t object = first; object < end; object++) {
-        const struct shape *shape = heap_shape(heap, object);
+        const struct slot_class *slot_class = heap_slot_class(heap, object);
         struct g2h_object record;
-        if (!heap_has_malloc_header(heap, shape))
+        if (!heap_has_malloc_header(heap, slot_class))
             continue;
         heap_object(typer->typing->heap, object, &record);
-        if (record.contents.size < shape->size)
+        if (record.contents.size < slot_class->size)
             continue;
         uint32_t type = types_at(typing->types, heap_word(heap, record.contents.data));
         if (type == TYPE_NONE)
             continue;
-        const uint64_t size = type_of(typing, type)->size, room = shape->size - MALLOC_HEADER;
+        const uint64_t size = type_of(typing, type)->size, room = slot_class->size - MALLOC_HEADER;
         struct reference reference = {.value = heap_address(heap, object) + MALLOC_HEADER,
                                       .type = type,
                                       .source = SOURCE_HEADER,

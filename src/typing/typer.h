@@ -43,11 +43,11 @@ struct waiting {
 
 enum { BATCH = 64 };
 
-/* Whether a type fits the start of all objects of a shape, as far as the thread remembers. */
+/* Whether a type fits the start of all objects of a slot class, as far as the thread remembers. */
 enum fit { FIT_UNKNOWN, FIT_NONE, FIT_PART, FIT_EXACT };
 struct known_fit {
     const struct pointer_map *map;
-    uint32_t shape, type;
+    uint32_t slot_class, type;
     enum fit fit;
 };
 
@@ -75,13 +75,13 @@ struct typer {
 
 static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
 {
-    const struct shape *shape = heap_shape(heap, object);
-    return heap_has_malloc_header(heap, shape) ? MALLOC_HEADER : 0;
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
+    return heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
 }
 
 static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap_shape(heap, object)->has_pointers;
+    return heap_slot_class(heap, object)->has_pointers;
 }
 
 static inline const struct type *type_of(const struct typing *typing, uint32_t type)

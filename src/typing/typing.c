@@ -184,7 +184,7 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
             continue;
         if (typing->claims[object] != 0)
             typer_follow_item(typer, &(struct item){object, ITEM_START});
-        if (!typing_is_parted(typing, object))
+        if (!typing_has_regions(typing, object))
             continue;
         const struct shard *shard = shard_of(typing, object);
         const uint32_t region = map_get(&shard->first, object);
@@ -226,7 +226,7 @@ static struct g2h_error *find_types(struct run *run)
 /* Of its parts; NULL: it has none. */
 static const struct region *first_region(const struct typing *typing, uint32_t object)
 {
-    if (!typing_is_parted(typing, object))
+    if (!typing_has_regions(typing, object))
         return NULL;
     const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
     const uint32_t first = map_get(&shard->first, object);
@@ -330,8 +330,8 @@ static struct g2h_error *run_all(struct typing *typing)
         return error;
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
     typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
-    typing->parted = calloc((size_t)objects / 64 + 1, sizeof(*typing->parted));
-    if (!typing->claims || !typing->texts || !typing->parted)
+    typing->has_regions = calloc((size_t)objects / 64 + 1, sizeof(*typing->has_regions));
+    if (!typing->claims || !typing->texts || !typing->has_regions)
         return &error_no_memory;
     error = waves_init(&run.waves, typing);
     if (!error)
@@ -387,7 +387,7 @@ void typing_destroy(struct typing *typing)
         free(typing->shards[i].regions.data);
         shard_forget(&typing->shards[i]);
     }
-    free(typing->parted);
+    free(typing->has_regions);
     pointer_maps_deinit(&typing->pointer_maps);
     map_deinit(&typing->closure_by_entry);
     map_deinit(&typing->closure_of_value);
@@ -501,8 +501,8 @@ static const struct region *region_at(const struct typing *typing, uint32_t obje
 /* Whether what is smaller than the object shares it with others. */
 static bool is_tiny(const struct typing *typing, uint32_t object)
 {
-    const struct shape *shape = heap_shape(typing->heap, object);
-    return shape->size == TINY_BLOCK && !shape->has_pointers;
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
+    return slot_class->size == TINY_BLOCK && !slot_class->has_pointers;
 }
 
 struct object_type typing_object(const struct typing *typing, uint32_t object)
@@ -527,16 +527,16 @@ struct object_type typing_object(const struct typing *typing, uint32_t object)
     return result;
 }
 
-bool typing_place(const struct typing *typing, uint32_t object, uint64_t offset,
-                  struct typed_place *ret)
+bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
+                   struct typed_location *ret)
 {
     const uint32_t claim = typing->claims[object];
     const uint64_t base = object_base(typing->heap, object);
     if (claim != 0 && offset >= base) {
-        *ret = (struct typed_place){.type = (claim & CLAIM_TYPE) - 1,
-                                    .offset = offset - base,
-                                    .is_array = (claim & CLAIM_ARRAY) != 0,
-                                    .is_start = true};
+        *ret = (struct typed_location){.type = (claim & CLAIM_TYPE) - 1,
+                                       .offset = offset - base,
+                                       .is_array = (claim & CLAIM_ARRAY) != 0,
+                                       .is_start = true};
         const uint64_t size = type_of(typing, ret->type)->size;
         if (ret->is_array && size > 0) {
             ret->element = ret->offset / size;
@@ -550,10 +550,10 @@ bool typing_place(const struct typing *typing, uint32_t object, uint64_t offset,
     if (!region)
         return false;
     const uint64_t size = type_of(typing, region->type)->size, inside = offset - region->offset;
-    *ret = (struct typed_place){.type = region->type,
-                                .offset = inside % size,
-                                .element = inside / size,
-                                .is_array = region->is_array,
-                                .region_offset = region->offset};
+    *ret = (struct typed_location){.type = region->type,
+                                   .offset = inside % size,
+                                   .element = inside / size,
+                                   .is_array = region->is_array,
+                                   .region_offset = region->offset};
     return true;
 }

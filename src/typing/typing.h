@@ -114,9 +114,9 @@ struct typing {
     struct go_release release; /* that the dump names, or the executable */
     struct pointer_maps pointer_maps;
     unsigned threads;
-    uint32_t *claims; /* by object */
-    uint32_t *texts;  /* by object */
-    uint64_t *parted; /* a bit per object that has regions */
+    uint32_t *claims;      /* by object */
+    uint32_t *texts;       /* by object */
+    uint64_t *has_regions; /* a bit per object that has regions */
     struct shard shards[SHARDS];
     uint64_t elemtype_offset;   /* in a channel; 0: there is none */
     struct map channel_by_elem; /* address of the elements' type → what a channel of it points to */
@@ -208,9 +208,9 @@ static inline bool typing_is_text(const struct typing *typing, uint32_t object)
             typing_yields_to_text(typing, object, typing->claims[object]));
 }
 
-static inline bool typing_is_parted(const struct typing *typing, uint32_t object)
+static inline bool typing_has_regions(const struct typing *typing, uint32_t object)
 {
-    return (typing->parted[object / 64] >> (object % 64) & 1) != 0;
+    return (typing->has_regions[object / 64] >> (object % 64) & 1) != 0;
 }
 
 /* Whether an object is known as a whole for sure: no part, no guess. */
@@ -233,7 +233,7 @@ static inline bool typing_is_guess(const struct typing *typing, uint32_t object)
  * The type that the word at offset of an object belongs to, and where in it: the region's own
  * offset and, in an array, the element. False where no region has the word.
  */
-struct typed_place {
+struct typed_location {
     uint32_t type;
     uint64_t offset; /* in the value */
     uint64_t element;
@@ -241,7 +241,7 @@ struct typed_place {
     bool is_start; /* the region is that of the object's start */
     uint64_t region_offset;
 };
-bool typing_place(const struct typing *typing, uint32_t object, uint64_t offset,
-                  struct typed_place *ret);
+bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
+                   struct typed_location *ret);
 
 #endif

@@ -309,7 +309,7 @@ static void more_than_4_gib(void **unused)
     dump_eof(&dump);
     struct g2h_heap *heap = dump_load(&dump, 1);
     for (unsigned i = 0; i < 3; i++) /* as if they were that large: the contents are not needed */
-        heap->shapes.list.data[heap_shape_number(heap, i)].size = (uint64_t)1 << 31;
+        heap->slot_classes.list.data[heap_slot_class_number(heap, i)].size = (uint64_t)1 << 31;
     const struct g2h_graph_options options = {.threads = 1, .max_nodes = 7};
     size_t text_size;
     assert_null(g2h_graph_build(heap, &options, &dump.graph));

@@ -1,5 +1,5 @@
-/* Covers heap/load and heap/shapes: order, phantoms, duplicate, overlapping and misplaced objects,
- * damage, types. */
+/* Covers heap/load and heap/slot_classes: order, phantoms, duplicate, overlapping and misplaced
+ * objects, damage, types. */
 #include "dump_builder.h"
 
 #include "heap/heap.h"
@@ -349,7 +349,7 @@ static void memstats_that_fits_nothing(void **state)
     dump_deinit(&dump);
 }
 
-/* ---- types, frames, shapes ---- */
+/* ---- types, frames, slot classes ---- */
 
 static void first_type_record_counts(void **state)
 {
@@ -373,18 +373,18 @@ static void first_type_record_counts(void **state)
     assert_int_equal(heap->types.data[0].field_count, 2);
     assert_int_equal(heap->itabs.count, 1);
     assert_true(heap->itabs.data[0].data_is_pointer);
-    assert_int_equal(heap_shape_number(heap, 0), heap_shape_number(heap, 2));
-    assert_int_not_equal(heap_shape_number(heap, 0), heap_shape_number(heap, 1));
-    assert_int_equal(heap->shapes.list.count, 4);
-    assert_int_equal(heap_shape(heap, 3)->type, SHAPE_NO_TYPE);
-    assert_false(heap_shape(heap, 3)->has_pointers);
-    assert_true(heap_shape(heap, 4)->has_pointers);
+    assert_int_equal(heap_slot_class_number(heap, 0), heap_slot_class_number(heap, 2));
+    assert_int_not_equal(heap_slot_class_number(heap, 0), heap_slot_class_number(heap, 1));
+    assert_int_equal(heap->slot_classes.list.count, 4);
+    assert_int_equal(heap_slot_class(heap, 3)->type, SLOT_CLASS_NO_TYPE);
+    assert_false(heap_slot_class(heap, 3)->has_pointers);
+    assert_true(heap_slot_class(heap, 4)->has_pointers);
     dump_deinit(&dump);
 }
 
-/* Objects of a size share a shape where they agree on having pointers; sizes of all sorts keep
+/* Objects of a size share a slot class where they agree on having pointers; sizes of all sorts keep
  * apart. */
-static void shapes_by_size_and_pointers(void **state)
+static void slot_classes_by_size_and_pointers(void **state)
 {
     (void)state;
     static const uint64_t sizes[] = {8, 16, 12, 32768, 32776, 40960, 4194304, 4194308};
@@ -401,11 +401,11 @@ static void shapes_by_size_and_pointers(void **state)
         }
     dump_eof(&dump);
     const struct g2h_heap *heap = dump_load(&dump, 2);
-    assert_int_equal(heap->shapes.list.count, 2 * SIZES);
+    assert_int_equal(heap->slot_classes.list.count, 2 * SIZES);
     for (uint32_t i = 0; i < 4 * SIZES; i++) {
-        const struct shape *shape = heap_shape(heap, i);
-        assert_int_equal(shape->size, sizes[i % SIZES]);
-        assert_int_equal(shape->has_pointers, i / SIZES % 2);
+        const struct slot_class *slot_class = heap_slot_class(heap, i);
+        assert_int_equal(slot_class->size, sizes[i % SIZES]);
+        assert_int_equal(slot_class->has_pointers, i / SIZES % 2);
     }
     dump_deinit(&dump);
 }
@@ -454,7 +454,7 @@ int main(void)
         cmocka_unit_test(memstats_has_the_last_word),
         cmocka_unit_test(memstats_that_fits_nothing),
         cmocka_unit_test(first_type_record_counts),
-        cmocka_unit_test(shapes_by_size_and_pointers),
+        cmocka_unit_test(slot_classes_by_size_and_pointers),
         cmocka_unit_test(frames_follow_their_goroutine),
     };
     return UNIT_RUN(load);

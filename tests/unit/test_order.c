@@ -69,8 +69,8 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
     typing->threads = threads;
     typing->claims = calloc(dump.heap->object_count + 1, sizeof(*typing->claims));
     typing->texts = calloc(dump.heap->object_count + 1, sizeof(*typing->texts));
-    typing->parted = calloc(dump.heap->object_count / 64 + 1, sizeof(*typing->parted));
-    assert_true(typing->claims && typing->texts && typing->parted);
+    typing->has_regions = calloc(dump.heap->object_count / 64 + 1, sizeof(*typing->has_regions));
+    assert_true(typing->claims && typing->texts && typing->has_regions);
     assert_no_error(pointer_maps_init(&typing->pointer_maps, &types));
     assert_no_error(waves_init(&waves, typing));
     order = seed;
@@ -102,7 +102,7 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
     pointer_maps_deinit(&typing->pointer_maps);
     free(typing->claims);
     free(typing->texts);
-    free(typing->parted);
+    free(typing->has_regions);
     free(typing);
     return hash;
 }
@@ -311,8 +311,8 @@ static void accounts_add_up(void **state)
     typing->types = &types;
     typing->claims = calloc(OBJECTS, sizeof(*typing->claims));
     typing->texts = calloc(OBJECTS, sizeof(*typing->texts));
-    typing->parted = calloc(OBJECTS / 64, sizeof(*typing->parted));
-    assert_true(typing->claims && typing->texts && typing->parted);
+    typing->has_regions = calloc(OBJECTS / 64, sizeof(*typing->has_regions));
+    assert_true(typing->claims && typing->texts && typing->has_regions);
     type_add(&types, "[2]int", TYPE_ARRAY, 16, TYPE_NONE);
     for (uint32_t i = 0; i < OBJECTS; i++)
         if (i % 3 == 0)
@@ -333,7 +333,7 @@ static void accounts_add_up(void **state)
     order = 0;
     free(typing->claims);
     free(typing->texts);
-    free(typing->parted);
+    free(typing->has_regions);
     free(typing);
 }
 

@@ -43,7 +43,7 @@ static void load(void)
     assert_no_error(pointer_maps_init(&typing.pointer_maps, &types));
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
-    typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
+    typing.has_regions = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_regions));
     assert_no_error(outside_init(&typing.outside, typing.heap, &no_image, 0));
     typer.typing = &typing;
 }
@@ -60,7 +60,7 @@ static int end(void **state)
     outside_deinit(&typing.outside);
     free(typing.claims);
     free(typing.texts);
-    free(typing.parted);
+    free(typing.has_regions);
     free(typer.items.data);
     free(typer.outside.data);
     map_deinit(&typer.outside_known);

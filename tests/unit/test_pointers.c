@@ -25,7 +25,7 @@ static void expect_object(const struct dump *dump, size_t count, const uint64_t 
     struct found found[MOST];
     struct pointers pointers;
     struct g2h_object object = g2h_heap_object(heap, 0);
-    pointers_of_object(heap, &object, heap_shape(heap, 0), &pointers);
+    pointers_of_object(heap, &object, heap_slot_class(heap, 0), &pointers);
     assert_int_equal(collect(&pointers, found), count / 2);
     for (size_t i = 0; i < count / 2; i++) {
         assert_int_equal(found[i].offset, numbers[2 * i]);

@@ -98,7 +98,7 @@ static void expect_same_heap(const struct g2h_heap *one, const struct g2h_heap *
     assert_memory_equal(one->objects, other->objects, one->object_count * sizeof(*one->objects));
     assert_memory_equal(&one->account, &other->account, sizeof(one->account));
     assert_int_equal(one->span_tail, other->span_tail);
-    assert_int_equal(one->shapes.list.count, other->shapes.list.count);
+    assert_int_equal(one->slot_classes.list.count, other->slot_classes.list.count);
     assert_int_equal(one->frames.count, other->frames.count);
     assert_int_equal(!one->damage, !other->damage);
     if (one->damage)

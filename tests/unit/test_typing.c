@@ -76,7 +76,7 @@ static void load(void)
     assert_no_error(pointer_maps_init(&typing.pointer_maps, &types));
     typing.claims = calloc(typing.heap->object_count + 1, sizeof(*typing.claims));
     typing.texts = calloc(typing.heap->object_count + 1, sizeof(*typing.texts));
-    typing.parted = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.parted));
+    typing.has_regions = calloc(typing.heap->object_count / 64 + 1, sizeof(*typing.has_regions));
     typer.typing = &typing;
 }
 
@@ -97,7 +97,7 @@ static int end(void **state)
     pointer_maps_deinit(&typing.pointer_maps);
     free(typing.claims);
     free(typing.texts);
-    free(typing.parted);
+    free(typing.has_regions);
     free(typer.items.data);
     typing = (struct typing){.heap = NULL};
     typer = (struct typer){.typing = NULL};
@@ -216,8 +216,9 @@ static void large_values_are_repeated(void **state)
         judged(0, old ? OBJECT_PART : OBJECT_VALUE, large);
         judged(1, OBJECT_PART, large);
         judged(2, OBJECT_VALUE, largest);
-        assert_false(heap_has_malloc_header(typing.heap, heap_shape(typing.heap, 2)));
-        assert_int_equal(heap_has_malloc_header(typing.heap, heap_shape(typing.heap, 3)), !old);
+        assert_false(heap_has_malloc_header(typing.heap, heap_slot_class(typing.heap, 2)));
+        assert_int_equal(heap_has_malloc_header(typing.heap, heap_slot_class(typing.heap, 3)),
+                         !old);
         if (!old) {
             end(state);
             start(state);
@@ -269,7 +270,7 @@ static void arrays_may_end_within_an_element(void **state)
 static void parts_are_known_by_their_place(void **state)
 {
     (void)state;
-    struct typed_place place;
+    struct typed_location location;
     begin("go1.19");
     add(HEAP, 64, NULL, 3, (uint64_t[]){8, 16, 48});
     load();
@@ -280,12 +281,12 @@ static void parts_are_known_by_their_place(void **state)
     refer(HEAP + 56, pair, SOURCE_POINTER); /* does not fit */
     judge();
     judged(0, OBJECT_PART, pair);
-    assert_true(typing_place(&typing, 0, 16, &place));
-    assert_int_equal(place.region_offset, 16);
-    assert_true(typing_place(&typing, 0, 48, &place));
-    assert_int_equal(place.region_offset, 48);
-    assert_false(typing_place(&typing, 0, 8, &place));
-    assert_false(typing_place(&typing, 0, 40, &place));
+    assert_true(typing_locate(&typing, 0, 16, &location));
+    assert_int_equal(location.region_offset, 16);
+    assert_true(typing_locate(&typing, 0, 48, &location));
+    assert_int_equal(location.region_offset, 48);
+    assert_false(typing_locate(&typing, 0, 8, &location));
+    assert_false(typing_locate(&typing, 0, 40, &location));
 }
 
 static void values_stand_behind_a_malloc_header(void **state)
@@ -329,9 +330,9 @@ static void many_pointers_into_a_large_object_are_cheap(void **state)
     for (size_t i = 0; i < SHARDS; i++)
         regions += typing.shards[i].regions.count;
     assert_in_range(regions, 16, 64 + (16 * VALUES + 8192) / 64);
-    struct typed_place place;
-    assert_true(typing_place(&typing, 0, 16, &place));
-    assert_int_equal(place.type, pair);
+    struct typed_location location;
+    assert_true(typing_locate(&typing, 0, 16, &location));
+    assert_int_equal(location.type, pair);
     free(offsets);
 }
 

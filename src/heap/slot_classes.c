@@ -1,0 +1,223 @@
+/*
+ * slot classes: the kinds of objects that a dump without types can tell apart.
+ *
+ * From 1.5 on the slot class of a small object is its slot's size and its field list, of which a
+ * program has some hundreds: what a type says of one object of a slot class then holds for all of
+ * them, and nobody need read the others. Larger ones have a size and pointers or none; before, the
+ * type record, kind and size.
+ */
+#include "heap/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* No program has as many field lists; objects with others have slot classes without. */
+enum { SMALL_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
+
+void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap *heap)
+{
+    *slot_classes = (struct slot_classes){.form = heap->pointer_form, .heap = heap};
+    memset(slot_classes->small, 0xff, sizeof(slot_classes->small));
+}
+
+void slot_classes_deinit(struct slot_classes *slot_classes)
+{
+    for (size_t i = 0; i < slot_classes->list.count && slot_classes->own_fields; i++)
+        free((uint8_t *)(uintptr_t)slot_classes->list.data[i].fields);
+    free(slot_classes->list.data);
+    map_deinit(&slot_classes->by_key);
+}
+
+static bool is_small(const struct slot_class *slot_class)
+{
+    return slot_class->type_address == 0 && slot_class->kind == G2H_OBJECT_VALUE &&
+           slot_class->fields_size == 0 && !slot_class->is_headless &&
+           slot_class->size <= SMALL_LIMIT && slot_class->size % 8 == 0;
+}
+
+static bool has_pointers(const struct g2h_object *object)
+{
+    return object->fields.at < object->fields.end && *object->fields.at != 0;
+}
+
+static bool is_listed(const struct slot_classes *slot_classes, const struct slot_class *slot_class)
+{
+    return slot_classes->form == POINTERS_LISTED && slot_class->size <= LISTED_SIZE &&
+           slot_class->size % 8 == 0 && slot_class->has_pointers;
+}
+
+/*
+ * Whether an object of LARGEST_SMALL bytes does not begin with the address of a type: what begins
+ * with a pointer does not, nor does what begins with a small number, one that is no multiple of a
+ * word, or a floating-point one.
+ */
+static bool is_headless(const struct slot_classes *slot_classes, const struct g2h_object *object)
+{
+    const uint64_t word = slot_classes->heap->params.pointer_size, low = 4096,
+                   high = (uint64_t)1 << 56;
+    struct g2h_fields fields = object->fields;
+    uint64_t offset;
+    if (object->contents.size < word ||
+        (fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER))
+        return true;
+    const uint64_t first = heap_word(slot_classes->heap, object->contents.data);
+    return first < low || first >= high || first % word != 0;
+}
+
+static struct slot_class slot_class_make(const struct slot_classes *slot_classes,
+                                         const struct g2h_object *object)
+{
+    struct slot_class slot_class = {.size = object->size,
+                                    .stored = object->contents.size,
+                                    .type = SLOT_CLASS_NO_TYPE,
+                                    .kind = (uint8_t)object->kind,
+                                    .head = (uint8_t)(1 + uvarint_size(object->size))};
+    if (slot_classes->form == POINTERS_TYPED) {
+        slot_class.type_address = object->type;
+        slot_class.head += (uint8_t)(uvarint_size(object->type) + uvarint_size(object->kind));
+        return slot_class;
+    }
+    slot_class.has_pointers = has_pointers(object);
+    slot_class.tail = slot_class.has_pointers ? SLOT_CLASS_ANY_TAIL : 1;
+    slot_class.is_headless = slot_class.has_pointers && slot_class.size == LARGEST_SMALL &&
+                             is_headless(slot_classes, object);
+    if (is_listed(slot_classes, &slot_class)) {
+        slot_class.fields = object->fields.at;
+        slot_class.fields_size = slot_class.tail =
+            (uint32_t)(object->fields.end - object->fields.at);
+    }
+    return slot_class;
+}
+
+static void resolve_type(const struct g2h_heap *heap, struct slot_class *slot_class)
+{
+    if (slot_class->type_address != 0)
+        slot_class->type = map_get(&heap->type_by_address, slot_class->type_address);
+    slot_class->has_pointers = slot_class->kind == G2H_OBJECT_CONSERVATIVE ||
+                               (slot_class->type != SLOT_CLASS_NO_TYPE &&
+                                heap->types.data[slot_class->type].field_count > 0);
+}
+
+static uint64_t words_of(const struct g2h_heap *heap, const struct slot_class *slot_class)
+{
+    struct g2h_fields fields = slot_class_fields(heap, slot_class);
+    uint64_t words = 0, offset, next = 0;
+    while (fields_next_pointer(&fields, &offset)) {
+        const uint64_t word = offset / heap->params.pointer_size;
+        if (offset < next || word >= 64)
+            return 0;
+        words |= (uint64_t)1 << word;
+        next = offset + 1;
+    }
+    return words;
+}
+
+void slot_classes_finish(struct g2h_heap *heap)
+{
+    for (size_t i = 0; i < heap->slot_classes.list.count; i++) {
+        struct slot_class *slot_class = &heap->slot_classes.list.data[i];
+        if (heap->pointer_form == POINTERS_TYPED)
+            resolve_type(heap, slot_class);
+        else if (slot_class->fields)
+            slot_class->words = words_of(heap, slot_class);
+    }
+}
+
+static bool slot_class_equal(const struct slot_class *a, const struct slot_class *b)
+{
+    return a->size == b->size && a->type_address == b->type_address && a->kind == b->kind &&
+           a->has_pointers == b->has_pointers && a->is_headless == b->is_headless &&
+           a->fields_size == b->fields_size &&
+           (a->fields_size == 0 || memcmp(a->fields, b->fields, a->fields_size) == 0);
+}
+
+/* Sizes are below 2^42 and kinds below 2^7: two words, mixed into one key. */
+static uint64_t slot_class_key(const struct slot_class *slot_class)
+{
+    const uint64_t key =
+        map_hash_pair(slot_class->size << 9 | (uint64_t)slot_class->kind << 2 |
+                          (uint64_t)slot_class->is_headless << 1 | slot_class->has_pointers,
+                      slot_class->type_address);
+    return slot_class->fields
+               ? map_hash_pair(key, map_hash_text(slot_class->fields, slot_class->fields_size))
+               : key;
+}
+
+/* Keys may collide: the next key is tried until the slot class is the same or the key is free. */
+static uint32_t lookup(const struct slot_classes *slot_classes, const struct slot_class *slot_class,
+                       uint64_t *ret_key)
+{
+    for (*ret_key = slot_class_key(slot_class);; (*ret_key)++) {
+        uint32_t found = map_get(&slot_classes->by_key, *ret_key);
+        if (found == MAP_NONE || slot_class_equal(&slot_classes->list.data[found], slot_class))
+            return found;
+    }
+}
+
+static bool intern(struct slot_classes *slot_classes, const struct slot_class *slot_class,
+                   uint32_t *ret)
+{
+    uint32_t *small = is_small(slot_class)
+                          ? &slot_classes->small[slot_class->has_pointers][slot_class->size / 8]
+                          : NULL;
+    uint64_t key = 0;
+    *ret = small ? *small : lookup(slot_classes, slot_class, &key);
+    if (*ret != MAP_NONE)
+        return true;
+    *ret = (uint32_t)slot_classes->list.count;
+    if (!vector_push(&slot_classes->list, *slot_class))
+        return false;
+    if (!small)
+        return map_put(&slot_classes->by_key, key, *ret, ret);
+    *small = *ret;
+    return true;
+}
+
+bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
+                         uint32_t *ret)
+{
+    const struct slot_class slot_class = slot_class_make(slot_classes, object);
+    return intern(slot_classes, &slot_class, ret);
+}
+
+/* Whether a copy of a field list is one: it was when it was read, but the dump may have been
+ * written to. */
+static bool is_list(const struct slot_classes *slot_classes, const struct slot_class *slot_class)
+{
+    const uint64_t word = slot_classes->heap->params.pointer_size;
+    struct g2h_fields fields = slot_class_fields(slot_classes->heap, slot_class);
+    uint64_t offset;
+    while (fields_next_pointer(&fields, &offset))
+        if (offset > slot_class->size - word)
+            return false;
+    return fields.at + 1 == fields.end && *fields.at == 0;
+}
+
+bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_class *slot_class,
+                        uint32_t *ret)
+{
+    struct slot_class copy = *slot_class;
+    uint64_t key;
+    slot_classes->own_fields = true;
+    if (!copy.fields)
+        return intern(slot_classes, &copy, ret);
+    uint8_t *fields = malloc(copy.fields_size);
+    if (!fields)
+        return false;
+    memcpy(fields, copy.fields, copy.fields_size);
+    copy.fields = fields;
+    const bool is_known = lookup(slot_classes, &copy, &key) != MAP_NONE,
+               is_taken = !is_known && slot_classes->listed_count < LISTED_LIMIT &&
+                          is_list(slot_classes, &copy);
+    slot_classes->listed_count += is_taken;
+    if (!is_known && !is_taken) {
+        copy.fields = NULL;
+        copy.fields_size = 0;
+        copy.tail = SLOT_CLASS_ANY_TAIL;
+    }
+    const size_t count = slot_classes->list.count;
+    const bool good = intern(slot_classes, &copy, ret);
+    if (!is_taken || slot_classes->list.count == count)
+        free(fields);
+    return good;
+}
