@@ -1,35 +1,33 @@
 /*
- * The executable that wrote a dump, for the names and types that a dump does not have.
+ * A Go executable, for the names and types that a dump does not have.
  *
- * Reads ELF, Mach-O and PE, 32 and 64 bit, of either byte order: the pclntab (functions, files and
- * lines) and the runtime's type descriptors, which stripped binaries have as well; the symbol table
- * (global variables) and DWARF (types of globals, locals and captured variables), which these have
- * not, unless they were put into a separate debug file. Follows debug/gosym and cmd/link of
+ * ELF, Mach-O and PE are read, 32 and 64 bit, of either byte order. Stripped executables have the
+ * pclntab (functions, files and lines) and the runtime's type descriptors. The others have a symbol
+ * table (global variables) and DWARF (types of globals, locals and captured variables) as well, in
+ * themselves or in a separate debug file. Layouts are those of debug/gosym and cmd/link of
  * Go 1.2 … 1.27.
+ *
+ * An executable tells nothing of a process before g2h_exe_match() (match.h) has found out that it
+ * wrote a dump. From then on it is constant, so all threads may ask it.
  */
 #ifndef GO2HEAPSNAPSHOT_EXE_H
 #define GO2HEAPSNAPSHOT_EXE_H
 
-#include <go2heapsnapshot/heap.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <go2heapsnapshot/bytes.h>
+#include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/input.h>
 
 struct g2h_exe;
 
 /*
- * Opens an executable. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and G2H_ERROR_NOT_EXE where it
- * is none of those, has no pclntab (it is no Go program), or is damaged.
+ * Opens an executable. Errors: G2H_ERROR_SYSTEM; G2H_ERROR_MEMORY; G2H_ERROR_NOT_EXE where the file
+ * has none of these formats, has no pclntab (then it is no Go program), or is damaged.
  */
 G2H_PUBLIC struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret);
 G2H_PUBLIC void g2h_exe_close(struct g2h_exe *exe);
-
-/*
- * Checks that the executable wrote the dump, and finds where the process had it in memory; until
- * then it tells nothing. The versions must agree, and every function that has a frame in the dump
- * must be in the executable, all of them moved by the same distance. Error: G2H_ERROR_NOT_EXE,
- * whose message says what does not fit.
- *
- * From then on the executable does not change before it is matched again: all threads may ask it.
- */
-G2H_PUBLIC struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap);
 
 /* A line of source. The texts are of the executable and not terminated; line 0 where it is unknown.
  */

@@ -9,6 +9,7 @@
 #include <go2heapsnapshot/graph.h>
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/version.h>

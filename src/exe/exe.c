@@ -1,9 +1,6 @@
 /*
- * exe: an executable, and whether it is the one that wrote a dump.
- *
- * Nothing of an executable is believed before it has been matched: a table of another build gives
- * names that look right and are wrong. The functions of the dump's frames are the witnesses, since
- * frames have both name and address.
+ * exe; see exe.h. Here: opening the file and its separate debug file, reading all that depends on
+ * the process, and what is asked by address.
  */
 #include "exe/exe.h"
 
@@ -11,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/cursor.h"
 #include "base/memory.h"
+#include "base/scope.h"
 #include "exe/debugfile.h"
 #include "exe/image.h"
 #include "exe/moduledata.h"
 #include "exe/pclntab.h"
 #include "exe/rtype.h"
 #include "exe/source.h"
-#include "heap/heap.h"
 
 struct variable {
     uint64_t address, size; /* in the file */
@@ -40,7 +37,7 @@ struct g2h_exe {
     struct moduledata moduledata;
     struct types types;
     uint64_t types_start; /* runtime.types in the process */
-    struct dwarf_info debug;
+    struct dwarf_info dwarf_info;
     struct scopes scopes;
 };
 
@@ -170,7 +167,7 @@ void g2h_exe_close(struct g2h_exe *exe)
     if (!exe)
         return;
     types_deinit(&exe->types);
-    dwarf_info_deinit(&exe->debug);
+    dwarf_info_deinit(&exe->dwarf_info);
     scopes_deinit(&exe->scopes);
     free(exe->variables.data);
     image_deinit(&exe->debug_image);
@@ -185,93 +182,33 @@ const struct image *exe_image(const struct g2h_exe *exe)
     return &exe->image;
 }
 
+const struct pclntab *exe_pclntab(const struct g2h_exe *exe)
+{
+    return &exe->pclntab;
+}
+
 struct g2h_bytes exe_version(const struct g2h_exe *exe)
 {
     return exe->version;
 }
 
-struct image *exe_debug_image(struct g2h_exe *exe)
+static bool has_dwarf(const struct image *image)
 {
-    if (image_section(&exe->image, ".debug_info"))
-        return &exe->image;
-    return exe->debug_input && image_section(&exe->debug_image, ".debug_info") ? &exe->debug_image
-                                                                               : NULL;
+    return image_section(image, ".debug_info") != NULL;
 }
 
-/* ---- matching ---- */
-
-/* By name; AMBIGUOUS where several functions have it, as instances of a generic function do. */
-#define AMBIGUOUS (UINT32_MAX - 1)
-
-/* A name of the dump, as far as pclntab_name() has one. */
-static uint64_t name_key(const struct g2h_bytes *name)
+struct image *exe_dwarf_image(struct g2h_exe *exe)
 {
-    return map_hash_text(name->data,
-                         name->size < PCLNTAB_LONGEST_TEXT ? name->size : PCLNTAB_LONGEST_TEXT);
+    return has_dwarf(&exe->image)         ? &exe->image
+           : has_dwarf(&exe->debug_image) ? &exe->debug_image
+                                          : NULL;
 }
 
-/* Who goes through the names of all functions is done in time, from here on: each has its own,
- * or shares a short one with other instances of a generic function. */
-static struct g2h_error *map_functions(const struct g2h_exe *exe, struct map *ret)
-{
-    uint64_t left = 4 * exe->pclntab.table.size;
-    for (uint64_t i = 0; i < exe->pclntab.count && i < AMBIGUOUS; i++) {
-        struct g2h_bytes name = pclntab_name(&exe->pclntab, i);
-        uint32_t number;
-        if (name.size > left)
-            return error_create(G2H_ERROR_NOT_EXE,
-                                "%s: its table of functions (pclntab) is damaged: their names are "
-                                "longer than the table",
-                                exe->image.path);
-        left -= name.size;
-        uint64_t key = name_key(&name);
-        if (!map_put(ret, key, (uint32_t)i, &number))
-            return &error_no_memory;
-        if (number != i)
-            map_set(ret, key, AMBIGUOUS);
-    }
-    return NULL;
-}
-
-static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *what,
-                                  const struct g2h_bytes *name)
-{
-    return error_create(G2H_ERROR_NOT_EXE, "%s: is not the executable that wrote the dump: %s%.*s",
-                        exe->image.path, what, name->size < 200 ? (int)name->size : 200,
-                        (const char *)name->data);
-}
-
-static struct g2h_error *match_functions(struct g2h_exe *exe, const struct g2h_heap *heap,
-                                         const struct map *functions)
-{
-    uint64_t last_entry = 0;
-    for (size_t i = 0; i < heap->frames.count; i++) {
-        struct g2h_record record;
-        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
-        const struct g2h_stackframe *frame = &record.stackframe;
-        static const char unknown[] = "unknown function";
-        if (frame->entry == last_entry || frame->function.size == 0 ||
-            (frame->function.size == sizeof(unknown) - 1 &&
-             memcmp(frame->function.data, unknown, sizeof(unknown) - 1) == 0))
-            continue;
-        last_entry = frame->entry;
-        uint32_t index = map_get(functions, name_key(&frame->function));
-        if (index == MAP_NONE)
-            return mismatch(exe, "it has no function ", &frame->function);
-        if (index == AMBIGUOUS)
-            continue;
-        uint64_t text = frame->entry - pclntab_entry(&exe->pclntab, index);
-        if (exe->has_text && text != exe->text)
-            return mismatch(exe, "elsewhere than in the dump is its function ", &frame->function);
-        exe->text = text;
-        exe->has_text = true;
-    }
-    return NULL;
-}
+/* ---- the process ---- */
 
 /*
- * Looks for runtime.firstmoduledata's fields data, edata, bss, ebss, which have stood in a row in
- * all versions, by the sizes that the dump's segments have.
+ * Looks for the fields data, edata, bss and ebss of runtime.firstmoduledata, which have stood in a
+ * row in all releases, by the sizes of the segments.
  */
 static bool find_segments(const struct image *image, uint64_t data_size, uint64_t bss_size,
                           uint64_t *ret)
@@ -297,85 +234,66 @@ static bool find_segments(const struct image *image, uint64_t data_size, uint64_
 }
 
 /*
- * The data segment of the dump is what the linker had as Go's data: the section .data, unless
- * another linker has put C's data into it as well, or it is that of PE, which begins with other
- * data and ends with what is .bss elsewhere.
+ * Go's data is the section .data, unless another linker has put C's data into it as well, or it is
+ * that of PE, which begins with other data and ends with what is .bss elsewhere.
  */
-static struct g2h_error *match_data(struct g2h_exe *exe, const struct g2h_heap *heap)
+bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret)
 {
     const struct image_section *section = image_section(&exe->image, ".data");
-    struct g2h_record record, bss;
     struct image_symbol symbol;
-    uint64_t start;
-    if (g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0 ||
-        g2h_heap_record_count(heap, G2H_RECORD_BSS) == 0)
-        return NULL;
-    g2h_heap_record(heap, G2H_RECORD_DATA, 0, &record);
-    g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
     if (exe->moduledata.data != 0)
-        start = exe->moduledata.data;
+        *ret = exe->moduledata.data;
     else if (image_symbol_named(symbol_image(exe), "runtime.data", &symbol))
-        start = symbol.address;
-    else if (!find_segments(&exe->image, record.segment.contents.size, bss.segment.contents.size,
-                            &start)) {
+        *ret = symbol.address;
+    else if (!find_segments(&exe->image, data_size, bss_size, ret)) {
         if (!section || exe->image.format == IMAGE_PE)
-            return NULL;
-        start = section->address;
+            return false;
+        *ret = section->address;
     }
-    exe->slide = record.segment.address - start;
-    if (exe->slide % 4096 != 0)
-        return mismatch(exe, "its data does not lie where the dump has it",
-                        &(struct g2h_bytes){(const uint8_t *)"", 0});
-    exe->has_data = true;
-    return NULL;
+    return true;
 }
 
-/* What DWARF says of types and variables. All of it that will be asked for is read now: what is
- * made of an executable later does not change it. */
-static struct g2h_error *read_debug(struct g2h_exe *exe, const struct g2h_heap *heap)
+/* All of DWARF that will be asked for is read now: what is made of an executable later does not
+ * change it. */
+static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_process *process)
 {
-    struct image *image = exe_debug_image(exe);
+    struct image *image = exe_dwarf_image(exe);
     if (!image)
         return NULL;
-    struct g2h_error *error = dwarf_info_init(&exe->debug, image, &exe->types, exe->types_start);
-    if (!error && heap->pointer_form == POINTERS_LISTED)
-        error = scopes_init(&exe->scopes, &exe->debug, &exe->types, heap, exe->slide);
-    dwarf_info_close(&exe->debug);
+    TRY(dwarf_info_init(&exe->dwarf_info, image, &exe->types, exe->types_start));
+    struct g2h_error *error = scopes_init(&exe->scopes, &exe->dwarf_info, &exe->types, process->pcs,
+                                          process->pc_count, process->frame_count, process->slide);
+    dwarf_info_close(&exe->dwarf_info);
     return error;
 }
 
-struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
+struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process)
 {
-    const char *version = g2h_heap_go_version(heap);
-    struct map functions = {0};
+    exe_unbind(exe);
+    exe->has_text = process->has_text;
+    exe->text = process->text;
+    exe->has_data = process->has_data;
+    exe->slide = process->slide;
+    if (!exe->has_data)
+        return NULL;
+    struct g2h_error *error =
+        rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
+                    process->witness_count, &exe->types_start);
+    if (!error)
+        error = read_dwarf(exe, process);
+    if (error)
+        exe_unbind(exe);
+    return error;
+}
+
+void exe_unbind(struct g2h_exe *exe)
+{
     exe->has_text = exe->has_data = false;
     exe->types_start = 0;
     types_deinit(&exe->types);
-    dwarf_info_deinit(&exe->debug);
+    dwarf_info_deinit(&exe->dwarf_info);
     scopes_deinit(&exe->scopes);
     types_init(&exe->types, exe->image.is_64 ? 8 : 4);
-    if (exe->image.is_64 != (heap->params.pointer_size == 8) ||
-        exe->image.big_endian != heap->params.big_endian)
-        return mismatch(exe, "it is of another architecture",
-                        &(struct g2h_bytes){(const uint8_t *)"", 0});
-    if (*version && exe->version.size > 0 &&
-        (exe->version.size != strlen(version) ||
-         memcmp(exe->version.data, version, exe->version.size) != 0))
-        return mismatch(exe, "it was built by ", &exe->version);
-    struct g2h_error *error = map_functions(exe, &functions);
-    if (!error)
-        error = match_functions(exe, heap, &functions);
-    if (!error)
-        error = match_data(exe, heap);
-    map_deinit(&functions);
-    if (!error && exe->has_data)
-        error = rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, heap,
-                            &exe->types_start);
-    if (!error && exe->has_data)
-        error = read_debug(exe, heap);
-    if (error)
-        exe->has_text = exe->has_data = false;
-    return error;
 }
 
 /* ---- asking ---- */
@@ -437,7 +355,8 @@ size_t g2h_exe_variable_count(const struct g2h_exe *exe)
 
 enum g2h_exe_dwarf g2h_exe_dwarf(const struct g2h_exe *exe)
 {
-    return exe_debug_image((struct g2h_exe *)exe) ? G2H_EXE_DWARF_READ : G2H_EXE_DWARF_NONE;
+    return has_dwarf(&exe->image) || has_dwarf(&exe->debug_image) ? G2H_EXE_DWARF_READ
+                                                                  : G2H_EXE_DWARF_NONE;
 }
 
 size_t g2h_exe_type_count(const struct g2h_exe *exe)
@@ -481,7 +400,7 @@ const struct types *exe_types(const struct g2h_exe *exe)
 
 const struct dwarf_info *exe_dwarf_info(const struct g2h_exe *exe)
 {
-    return &exe->debug;
+    return &exe->dwarf_info;
 }
 
 const struct scopes *exe_scopes(const struct g2h_exe *exe)

@@ -1,4 +1,11 @@
-/* exe: what the rooms above may know of an executable beside include/go2heapsnapshot/exe.h. */
+/*
+ * exe: an executable that has been opened, and what the rooms above may know of it beside
+ * include/go2heapsnapshot/exe.h.
+ *
+ * What it is asked is asked by addresses of a process, so it has to be known where the process has
+ * it. The caller finds that out (typing/match.c) and says so by exe_bind(), which reads types and
+ * variables. From then on an executable is constant.
+ */
 #ifndef EXE_EXE_H
 #define EXE_EXE_H
 
@@ -6,17 +13,61 @@
 
 #include "exe/dwarf_info.h"
 #include "exe/image.h"
+#include "exe/pclntab.h"
+#include "exe/rtype.h"
 #include "exe/scopes.h"
 #include "types/types.h"
 
-/* All types that are known of the executable; empty until it has been matched. Those of runtime
+/* ---- what the file says ---- */
+
+const struct image *exe_image(const struct g2h_exe *exe);
+const struct pclntab *exe_pclntab(const struct g2h_exe *exe);
+
+/* The release of Go that built it, "go1.27.4"; empty where it is not known. */
+struct g2h_bytes exe_version(const struct g2h_exe *exe);
+
+/* The image that has the sections of DWARF: the executable or its separate debug file, whose
+ * addresses are the same. NULL where neither has any. Not constant: its sections are uncompressed
+ * on demand. */
+struct image *exe_dwarf_image(struct g2h_exe *exe);
+
+/* The address, in the file, of what is Go's data to the linker: all that the runtime has as data,
+ * data_size bytes, with bss_size bytes of bss elsewhere. False where it is not found. */
+bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret);
+
+/* ---- the process ---- */
+
+/* Where a process has an executable, and what will be asked of that. */
+struct exe_process {
+    bool has_text, has_data; /* whether text and slide are known */
+    uint64_t text;           /* address of the first function */
+    uint64_t slide;          /* from the addresses of data in the file to those in the process */
+    /* Some types that the process has, by which the range of its descriptors is recognized. */
+    const struct rtype_witness *witnesses;
+    size_t witness_count;
+    /* Where the frames of its stacks are, each place once: see scopes_init(). */
+    const uint64_t *pcs;
+    size_t pc_count;
+    uint64_t frame_count;
+};
+
+/*
+ * Makes the executable that of a process: reads types and variables, where it is known where data
+ * is. Error: G2H_ERROR_MEMORY; then it is without a process.
+ */
+struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process);
+
+/* Makes it that of no process, as it was when it was opened. */
+void exe_unbind(struct g2h_exe *exe);
+
+/* All types that are known of the executable; empty before exe_bind(). Those of runtime
  * descriptors come first, ascending by address. */
 const struct types *exe_types(const struct g2h_exe *exe);
 
-/* Its variables by DWARF; empty until it has been matched. */
+/* Its variables by DWARF; empty before exe_bind(). */
 const struct dwarf_info *exe_dwarf_info(const struct g2h_exe *exe);
 
-/* The variables of the heap's frames; empty until it has been matched. */
+/* The variables at the program counters that exe_bind() was given. */
 const struct scopes *exe_scopes(const struct g2h_exe *exe);
 
 /* From the addresses of data in the file to those in the process. */
@@ -25,16 +76,6 @@ uint64_t exe_slide(const struct g2h_exe *exe);
 /* runtime.types in the process, from which DW_AT_go_runtime_type counts; 0 where it is not known.
  */
 uint64_t exe_types_start(const struct g2h_exe *exe);
-
-const struct image *exe_image(const struct g2h_exe *exe);
-
-/* The release of Go that built it, "go1.27.4"; empty where it is not known. */
-struct g2h_bytes exe_version(const struct g2h_exe *exe);
-
-/* The image that has the debug sections: the executable or its separate debug file, whose addresses
- * are the same. NULL where neither has any. Not constant: its sections are uncompressed on demand.
- */
-struct image *exe_debug_image(struct g2h_exe *exe);
 
 /* The functions of the pclntab: how many, and the address in the process and the name of one. */
 uint64_t exe_function_count(const struct g2h_exe *exe);
@@ -46,9 +87,10 @@ bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_byt
                      uint64_t *ret_entry);
 
 /*
- * g2h_exe_line() for who asks for as many lines as a dump has places. A line costs what its
- * function has of them, and all places may be in one function: *left, which is exe_lines_most() at
- * first, is lowered by what was passed over; once it is 0 there are functions, but no lines.
+ * As g2h_exe_line(), for callers that ask for very many lines. A line costs as much as its function
+ * has of them, and all that is asked for may be in one function. So *left, which is
+ * exe_lines_most() at first, is lowered by the lines that were passed over; once it is 0, *ret has
+ * the function, but no line.
  */
 bool exe_line(const struct g2h_exe *exe, uint64_t address, uint64_t *left, struct g2h_line *ret);
 uint64_t exe_lines_most(const struct g2h_exe *exe);

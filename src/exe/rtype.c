@@ -95,40 +95,25 @@ static bool add_types(const struct descriptors *all, uint64_t slide, struct type
 
 /* ---- checking ---- */
 
-enum { WITNESSES = 256 }; /* so many of the dump's type records are looked at */
-
-/* The first type records whose descriptor the executable has: that of a type that package reflect
- * made is in the heap. */
 struct witnesses {
-    const struct heap_type *records[WITNESSES];
+    const struct rtype_witness *data;
     size_t count;
 };
 
-/*
- * Whether a type's name is that of a record, by what is behind the record's last slash: the name of
- * a type with or without a path. A record "net/http." is of a type without a name, mostly a
- * pointer, of that package.
- */
-static bool fits(const struct g2h_bytes *name, const struct g2h_bytes *record)
+/* Whether a type, whose name may have a path or none, may be the witness of a name: what follows
+ * the last slash of that is compared. */
+static bool fits(const struct g2h_bytes *name, const struct g2h_bytes *witness)
 {
-    uint64_t from = record->size;
-    const bool nameless = record->size > 0 && record->data[record->size - 1] == '.';
-    while (from > 0 && record->data[from - 1] != '/')
+    uint64_t from = witness->size;
+    const bool nameless = witness->size > 0 && witness->data[witness->size - 1] == '.';
+    while (from > 0 && witness->data[from - 1] != '/')
         from--;
-    const uint8_t *tail = record->data + from;
-    const size_t size = (size_t)(record->size - from);
+    const uint8_t *tail = witness->data + from;
+    const size_t size = (size_t)(witness->size - from);
     if (nameless)
         return name->size > 0 && name->data[0] == '*' &&
                memmem(name->data, (size_t)name->size, tail, size) != NULL;
     return name->size >= size && memcmp(name->data + name->size - size, tail, size) == 0;
-}
-
-static void find_witnesses(const struct g2h_heap *heap, struct witnesses *ret)
-{
-    ret->count = 0;
-    for (size_t i = 0; i < heap->types.count && ret->count < WITNESSES; i++)
-        if (heap_find(heap, heap->types.data[i].address) == UINT32_MAX)
-            ret->records[ret->count++] = &heap->types.data[i];
 }
 
 /* A wrong start may fit a name or two by chance. */
@@ -137,18 +122,18 @@ static bool is_enough(size_t fitting, const struct witnesses *witnesses)
     return fitting >= witnesses->count - witnesses->count / 20;
 }
 
-static bool fits_records(const struct types *types, const struct witnesses *witnesses)
+static bool fits_witnesses(const struct types *types, const struct witnesses *witnesses)
 {
     size_t fitting = 0;
     for (size_t i = 0; i < witnesses->count; i++) {
-        const struct heap_type *record = witnesses->records[i];
-        const uint32_t type = types_at(types, record->address);
+        const struct rtype_witness *witness = &witnesses->data[i];
+        const uint32_t type = types_at(types, witness->address);
         size_t size;
         if (type == TYPE_NONE)
             continue;
         const char *text = string_pool_text(&types->names, types->list.data[type].name, &size);
         struct g2h_bytes name = {(const uint8_t *)text, size};
-        fitting += fits(&name, &record->name);
+        fitting += fits(&name, &witness->name);
     }
     return is_enough(fitting, witnesses);
 }
@@ -169,7 +154,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
     if (!error && !add_types(&all, slide, types))
         error = &error_no_memory;
     descriptors_deinit(&all);
-    if (error || !fits_records(types, witnesses)) {
+    if (error || !fits_witnesses(types, witnesses)) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
         types_init(types, pointer_size);
@@ -179,7 +164,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
 
 /*
  * Without moduledata: the types begin a section, or stand behind a few words of one. With the right
- * start, the names of the types that the dump has records of are those records' names.
+ * start, the types of the witnesses have the witnesses' names.
  */
 static struct range try_out(const struct image *image, uint64_t slide,
                             const struct witnesses *witnesses)
@@ -196,11 +181,11 @@ static struct range try_out(const struct image *image, uint64_t slide,
                 const struct range range = {section->address + offset, section->data.size - offset};
                 size_t fitting = 0;
                 for (size_t j = 0; j < witnesses->count; j++) {
-                    const struct heap_type *record = witnesses->records[j];
+                    const struct rtype_witness *witness = &witnesses->data[j];
                     struct g2h_bytes name =
                         descriptors_peek(image, range.start, section->data.data + offset,
-                                         range.size, varint_names != 0, record->address - slide);
-                    fitting += name.size > 0 && fits(&name, &record->name);
+                                         range.size, varint_names != 0, witness->address - slide);
+                    fitting += name.size > 0 && fits(&name, &witness->name);
                 }
                 if (fitting > most) {
                     most = fitting;
@@ -213,19 +198,19 @@ static struct range try_out(const struct image *image, uint64_t slide,
 
 struct g2h_error *rtypes_init(struct types *types, const struct image *image,
                               const struct moduledata *moduledata, uint64_t slide,
-                              const struct g2h_heap *heap, uint64_t *ret_start)
+                              const struct rtype_witness *witnesses, size_t witness_count,
+                              uint64_t *ret_start)
 {
+    const struct witnesses all = {witnesses, witness_count};
     struct range range = {moduledata->types, moduledata->etypes - moduledata->types};
     struct g2h_error *error = NULL;
-    struct witnesses witnesses;
-    find_witnesses(heap, &witnesses);
     *ret_start = 0;
     if (range.start != 0)
-        error = read_range(types, image, &range, slide, &witnesses);
+        error = read_range(types, image, &range, slide, &all);
     if (!error && types->list.count == 0) {
-        range = try_out(image, slide, &witnesses);
+        range = try_out(image, slide, &all);
         if (range.start != 0)
-            error = read_range(types, image, &range, slide, &witnesses);
+            error = read_range(types, image, &range, slide, &all);
     }
     if (types->list.count > 0)
         *ret_start = range.start + slide;

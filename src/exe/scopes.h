@@ -1,15 +1,15 @@
 /*
- * scopes: the variables that are in the frames of a heap, by DWARF.
+ * scopes: the variables that functions have in memory at some program counters, by DWARF.
  *
- * Asked of DWARF once, when an executable has been matched; from then on constant.
+ * DWARF is asked once, when it is known which program counters will be of interest. From then on
+ * scopes are constant.
  */
 #ifndef EXE_SCOPES_H
 #define EXE_SCOPES_H
 
 #include "exe/dwarf_info.h"
-#include "heap/heap.h"
 
-/* The variables that are in memory at some pc: locals [first, first + count). */
+/* The variables at a program counter: locals [first, first + count). */
 struct scope {
     uint32_t first, count;
 };
@@ -21,13 +21,18 @@ struct scopes {
     dwarf_piece_vector pieces;
 };
 
-/* Collects them for all frames; may add types. Error: G2H_ERROR_MEMORY. */
-struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *debug, struct types *types,
-                              const struct g2h_heap *heap, uint64_t slide);
+/*
+ * Collects the variables at count program counters of the process, each of which is in a call.
+ * frames is how many frames there are at them: a few variables per frame are enough for any program
+ * that is not damaged. May add types. Error: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
+                              struct types *types, const uint64_t *pcs, size_t count,
+                              uint64_t frames, uint64_t slide);
 void scopes_deinit(struct scopes *scopes);
 
-/* Those of a frame; NULL where there are none. */
-const struct dwarf_local *scopes_locals(const struct scopes *scopes,
-                                        const struct g2h_stackframe *frame, uint32_t *ret_count);
+/* The variables at a program counter; NULL where there are none. */
+const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc,
+                                        uint32_t *ret_count);
 
 #endif

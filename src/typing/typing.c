@@ -8,6 +8,7 @@
 
 #include "base/bisect.h"
 #include "base/workers.h"
+#include "typing/match.h"
 #include "typing/typer.h"
 
 enum { OBJECTS_PER_TASK = 1 << 16 };
@@ -441,7 +442,7 @@ const struct dwarf_global *typing_global(const struct typing *typing, uint64_t a
 const struct dwarf_local *typing_locals(const struct typing *typing,
                                         const struct g2h_stackframe *frame, uint32_t *ret_count)
 {
-    return scopes_locals(typing->scopes, frame, ret_count);
+    return scopes_locals(typing->scopes, match_call_pc(frame), ret_count);
 }
 
 /* Variables may share their memory: a name that the program gave says more than ~r0, and one of the

@@ -16,6 +16,7 @@
 #include "exe/moduledata.h"
 #include "exe/pclntab.h"
 #include "exe/rtype.h"
+#include "heap/heap.h"
 
 static uint64_t state;
 
@@ -133,6 +134,16 @@ static void examine(const struct types *types)
         putchar('\n');
 }
 
+/* The first types that the dump has records of. */
+static size_t find_witnesses(const struct g2h_heap *heap, struct rtype_witness *ret, size_t most)
+{
+    size_t count = 0;
+    for (; count < most && count < heap->types.count; count++)
+        ret[count] =
+            (struct rtype_witness){heap->types.data[count].address, heap->types.data[count].name};
+    return count;
+}
+
 int main(int argc, char **argv)
 {
     struct g2h_input *input;
@@ -143,7 +154,8 @@ int main(int argc, char **argv)
     check(g2h_heap_load(input, NULL, &heap));
     const struct g2h_bytes original = read_file(argv[1]);
     const struct places places = find_places(argv[1], original);
-    static const struct g2h_heap nothing_known;
+    struct rtype_witness witnesses[256];
+    const size_t witness_count = find_witnesses(heap, witnesses, 256);
     uint8_t *data = malloc(original.size);
     unsigned long first = argc > 4 ? strtoul(argv[4], NULL, 10) : 1,
                   count = strtoul(argv[3], NULL, 10), found = 0;
@@ -163,7 +175,8 @@ int main(int argc, char **argv)
         moduledata_find(&image, &pclntab, &moduledata);
         types_init(&types, image.is_64 ? 8 : 4);
         /* With all that is damaged, and with what the dump's records agree to. */
-        check(rtypes_init(&types, &image, &moduledata, 0, way % 4 ? &nothing_known : heap, &start));
+        check(rtypes_init(&types, &image, &moduledata, 0, witnesses, way % 4 ? 0 : witness_count,
+                          &start));
         examine(&types);
         found += types.list.count;
         types_deinit(&types);

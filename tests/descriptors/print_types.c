@@ -95,7 +95,6 @@ static void of_process(const char *path, const char *dump)
 
 static void of_file(const char *path)
 {
-    static const struct g2h_heap nothing_known;
     struct g2h_input *input;
     struct image image;
     struct pclntab pclntab;
@@ -110,7 +109,7 @@ static void of_file(const char *path)
     types_init(&types, image.is_64 ? 8 : 4);
     struct timespec from, to;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    check(rtypes_init(&types, &image, &moduledata, 0, &nothing_known, &start));
+    check(rtypes_init(&types, &image, &moduledata, 0, NULL, 0, &start));
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
     fprintf(stderr, "print_types: %zu types in %.1f ms of processor time\n", types.list.count,
             (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6);

@@ -91,10 +91,9 @@ static uint64_t damage(uint8_t *data, uint64_t size)
     return next(8) ? size : next(size);
 }
 
-/* All that the readers of types ask of the image, whether or not it is the dump's. */
-static void ask_image(const struct g2h_exe *exe)
+/* All that the readers of types ask of an image, whether or not it is the dump's. */
+static void ask_image(struct image *image)
 {
-    struct image *image = (struct image *)(uintptr_t)exe_image(exe);
     struct pclntab pclntab;
     struct g2h_bytes bytes;
     unsigned sum = 0;
@@ -194,9 +193,13 @@ int main(int argc, char **argv)
         matched += !error;
         if (!error) /* else it tells nothing */
             ask(exe, heap);
-        if (exe)
-            ask_image(exe);
         g2h_error_destroy(error);
+        struct image image;
+        error = image_init(&image, path, (struct g2h_bytes){data, size});
+        if (!error)
+            ask_image(&image);
+        g2h_error_destroy(error);
+        image_deinit(&image);
         g2h_exe_close(exe);
     }
     unlink(path);

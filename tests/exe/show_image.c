@@ -31,14 +31,19 @@ int main(int argc, char **argv)
     struct g2h_error *error = g2h_exe_open(argv[1], &exe);
     if (error)
         return fail(error);
-    const struct image *image = exe_image(exe);
-    struct image *debug = exe_debug_image(exe);
+    const struct g2h_input *input = g2h_exe_input(exe, 0);
+    struct image own; /* of the same file: sections are uncompressed in it */
+    error = image_init(&own, argv[1], (struct g2h_bytes){input->data, input->size});
+    if (error)
+        return fail(error);
+    own.stored = input->stored;
+    const struct image *image = exe_image(exe), *debug = exe_dwarf_image(exe);
     struct g2h_bytes version = exe_version(exe);
     printf("version %.*s\n", (int)version.size, (const char *)version.data);
     for (size_t i = 0; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
+        const struct image_section *section = &own.sections[i];
         struct g2h_bytes contents;
-        error = image_section_contents((struct image *)(uintptr_t)image, section, &contents);
+        error = image_section_contents(&own, section, &contents);
         if (error)
             return fail(error);
         printf("section %.*s %s%s%s %" PRIx64 " %" PRIu64 " %" PRIu64 " %08lx\n",
@@ -64,6 +69,7 @@ int main(int argc, char **argv)
             printf("variable %" PRIx64 " %" PRIu64 " %.*s\n", symbol.address, symbol.size,
                    (int)symbol.name.size, (const char *)symbol.name.data);
     }
+    image_deinit(&own);
     g2h_exe_close(exe);
     return 0;
 }

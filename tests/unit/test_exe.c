@@ -1,6 +1,6 @@
 /*
- * Covers exe/exe, and who is given one: an executable that has been matched does not change,
- * whatever is made of it. With that of the sample.
+ * Covers exe/exe and typing/match: an executable that has been matched does not change, whatever is
+ * made of it, and may be matched again. With that of the sample.
  */
 #include "dump_builder.h"
 
@@ -94,13 +94,47 @@ static void frames_may_have_no_variables(void **state)
 {
     (void)state;
     struct scopes scopes = {.by_pc = {0}};
-    const struct g2h_stackframe frame = {.pc = 0x401010, .entry = 0x401000};
+    const uint64_t pc = 0x401010;
     uint32_t number, count = 1;
-    assert_true(map_put(&scopes.by_pc, frame.pc - 1, 0, &number));
+    assert_true(map_put(&scopes.by_pc, pc, 0, &number));
     assert_true(vector_push(&scopes.list, ((struct scope){0, 0})));
-    assert_null(scopes_locals(&scopes, &frame, &count));
+    assert_null(scopes_locals(&scopes, pc, &count));
     assert_int_equal(count, 0);
     scopes_deinit(&scopes);
+}
+
+/* After a mismatch it tells nothing; matched again, it tells the same. */
+static void may_be_matched_again(void **state)
+{
+    (void)state;
+    const size_t count = g2h_exe_type_count(exe);
+    struct g2h_graph *graph = make_graph();
+    size_t size;
+    char *snapshot = graph_snapshot(graph, 1, false, &size);
+    g2h_graph_destroy(graph);
+    struct g2h_record data;
+    g2h_heap_record(heap, G2H_RECORD_DATA, 0, &data);
+    uint64_t address = data.segment.address, offset;
+    struct g2h_bytes name;
+    while (!g2h_exe_variable(exe, address, &name, &offset))
+        address += 8;
+    const uint64_t entry = exe_function(exe, 0, &name);
+    struct g2h_line line;
+    assert_true(g2h_exe_line(exe, entry, &line));
+    struct g2h_heap other = *heap;
+    other.params.big_endian = true;
+    struct g2h_error *error = g2h_exe_match(exe, &other);
+    assert_non_null(error);
+    assert_int_equal(error->code, G2H_ERROR_NOT_EXE);
+    g2h_error_destroy(error);
+    assert_int_equal(g2h_exe_type_count(exe), 0);
+    assert_int_equal(exe_function_count(exe), 0);
+    assert_false(g2h_exe_variable(exe, address, &name, &offset));
+    assert_false(g2h_exe_line(exe, entry, &line));
+    assert_no_error(g2h_exe_match(exe, heap));
+    assert_int_equal(g2h_exe_type_count(exe), count);
+    is_same(make_graph(), snapshot, size);
+    free(snapshot);
 }
 
 static void *make_other(void *ret)
@@ -131,6 +165,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(makes_several_graphs, start, end),
         cmocka_unit_test_setup_teardown(names_of_types_stay_where_they_are, start, end),
         cmocka_unit_test_setup_teardown(makes_two_graphs_at_once, start, end),
+        cmocka_unit_test_setup_teardown(may_be_matched_again, start, end),
         cmocka_unit_test(frames_may_have_no_variables),
     };
     return UNIT_RUN(tests);

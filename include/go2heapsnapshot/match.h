@@ -1,0 +1,18 @@
+/* Whether an executable and a dump belong together. */
+#ifndef GO2HEAPSNAPSHOT_MATCH_H
+#define GO2HEAPSNAPSHOT_MATCH_H
+
+#include <go2heapsnapshot/exe.h>
+#include <go2heapsnapshot/heap.h>
+
+/*
+ * Checks that the executable wrote the dump, and finds where the process had it in memory. The
+ * versions must agree, and every function that has a frame in the dump must be in the executable,
+ * all of them moved by the same distance. Error: G2H_ERROR_NOT_EXE, whose message says what does
+ * not fit; G2H_ERROR_MEMORY. After an error the executable tells nothing.
+ *
+ * It may be matched again, with another dump, once nothing is left that was made of it.
+ */
+G2H_PUBLIC struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap);
+
+#endif

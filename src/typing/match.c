@@ -1,0 +1,156 @@
+/*
+ * match: whether an executable is the one that wrote a dump, and where the process had it.
+ *
+ * Nothing of an executable is believed before: tables of another build give names that look right
+ * and are wrong. The functions of the dump's frames are the witnesses, since frames have both name
+ * and address.
+ */
+#include "typing/match.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "exe/exe.h"
+#include "exe/function_names.h"
+#include "heap/heap.h"
+
+static const struct g2h_bytes nothing = {(const uint8_t *)"", 0};
+
+static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why,
+                                  const struct g2h_bytes *name)
+{
+    return error_create(G2H_ERROR_NOT_EXE, "%s: is not the executable that wrote the dump: %s%.*s",
+                        g2h_exe_path(exe), why, name->size < 200 ? (int)name->size : 200,
+                        (const char *)name->data);
+}
+
+static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h_heap *heap)
+{
+    const struct image *image = exe_image(exe);
+    const struct g2h_bytes built_by = exe_version(exe);
+    const char *version = g2h_heap_go_version(heap);
+    if (image->is_64 != (heap->params.pointer_size == 8) ||
+        image->big_endian != heap->params.big_endian)
+        return mismatch(exe, "it is of another architecture", &nothing);
+    if (*version && built_by.size > 0 &&
+        (built_by.size != strlen(version) || memcmp(built_by.data, version, built_by.size) != 0))
+        return mismatch(exe, "it was built by ", &built_by);
+    return NULL;
+}
+
+/* ---- functions ---- */
+
+static bool has_function(const struct g2h_stackframe *frame)
+{
+    static const char unknown[] = "unknown function";
+    return frame->function.size > 0 &&
+           (frame->function.size != sizeof(unknown) - 1 ||
+            memcmp(frame->function.data, unknown, sizeof(unknown) - 1) != 0);
+}
+
+static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                         struct exe_process *process)
+{
+    _cleanup_(function_names_deinit) struct function_names names = {.index_of = {0}};
+    TRY(function_names_init(&names, exe_pclntab(exe)));
+    uint64_t last_entry = 0;
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
+        const struct g2h_stackframe *frame = &record.stackframe;
+        if (frame->entry == last_entry || !has_function(frame))
+            continue;
+        last_entry = frame->entry;
+        const uint32_t index = function_names_find(&names, frame->function);
+        if (index == MAP_NONE)
+            return mismatch(exe, "it has no function ", &frame->function);
+        if (index == FUNCTION_AMBIGUOUS)
+            continue;
+        const uint64_t text = frame->entry - pclntab_entry(exe_pclntab(exe), index);
+        if (process->has_text && text != process->text)
+            return mismatch(exe, "elsewhere than in the dump is its function ", &frame->function);
+        process->text = text;
+        process->has_text = true;
+    }
+    return NULL;
+}
+
+/* ---- data ---- */
+
+static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_heap *heap,
+                                    struct exe_process *process)
+{
+    struct g2h_record data, bss;
+    uint64_t start;
+    if (g2h_heap_record_count(heap, G2H_RECORD_DATA) == 0 ||
+        g2h_heap_record_count(heap, G2H_RECORD_BSS) == 0)
+        return NULL;
+    g2h_heap_record(heap, G2H_RECORD_DATA, 0, &data);
+    g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
+    if (!exe_find_data(exe, data.segment.contents.size, bss.segment.contents.size, &start))
+        return NULL;
+    process->slide = data.segment.address - start;
+    if (process->slide % 4096 != 0)
+        return mismatch(exe, "its data does not lie where the dump has it", &nothing);
+    process->has_data = true;
+    return NULL;
+}
+
+/* ---- types and variables ---- */
+
+enum { WITNESSES = 256 }; /* so many types are enough to recognize the others by */
+
+/* The first type records whose descriptor the executable has: that of a type that package reflect
+ * made is in the heap. */
+static size_t find_witnesses(const struct g2h_heap *heap, struct rtype_witness *ret)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < heap->types.count && count < WITNESSES; i++)
+        if (heap_find(heap, heap->types.data[i].address) == UINT32_MAX)
+            ret[count++] =
+                (struct rtype_witness){heap->types.data[i].address, heap->types.data[i].name};
+    return count;
+}
+
+typedef VECTOR(uint64_t) pc_vector;
+
+static void pcs_deinit(pc_vector *pcs)
+{
+    free(pcs->data);
+}
+
+/* Where frames are in their functions, each place once. */
+static struct g2h_error *find_pcs(const struct g2h_heap *heap, pc_vector *ret)
+{
+    _cleanup_(map_deinit) struct map known = {0};
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        struct g2h_record record;
+        const uint32_t number = (uint32_t)ret->count;
+        uint32_t first;
+        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
+        const uint64_t pc = match_call_pc(&record.stackframe);
+        if (!map_put(&known, pc, number, &first) || (first == number && !vector_push(ret, pc)))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap)
+{
+    struct exe_process process = {.has_text = false};
+    struct rtype_witness witnesses[WITNESSES];
+    _cleanup_(pcs_deinit) pc_vector pcs = {0};
+    exe_unbind(exe);
+    TRY(match_build(exe, heap));
+    TRY(match_functions(exe, heap, &process));
+    TRY(match_data(exe, heap, &process));
+    process.witnesses = witnesses;
+    process.witness_count = find_witnesses(heap, witnesses);
+    /* Other dumps are not typed: nobody asks for their variables. */
+    if (process.has_data && heap->pointer_form == POINTERS_LISTED)
+        TRY(find_pcs(heap, &pcs));
+    process.pcs = pcs.data;
+    process.pc_count = pcs.count;
+    process.frame_count = heap->frames.count;
+    return exe_bind(exe, &process);
+}

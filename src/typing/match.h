@@ -1,0 +1,15 @@
+/* match: what match.c and those who ask for the variables of frames share; g2h_exe_match() is in
+ * include/go2heapsnapshot/match.h. */
+#ifndef TYPING_MATCH_H
+#define TYPING_MATCH_H
+
+#include <go2heapsnapshot/match.h>
+
+/* A program counter within the call that a frame is in: its pc is where that returns to, which may
+ * be in another scope. */
+static inline uint64_t match_call_pc(const struct g2h_stackframe *frame)
+{
+    return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
+}
+
+#endif
