@@ -146,6 +146,10 @@ struct g2h_memstats {
     uint64_t numbers[G2H_MEMSTATS_NUMBERS];
 };
 
+/* Reads the numbers of a memstats record. False, with zeros, where its bytes have been written to
+ * since the record was read. */
+G2H_PUBLIC bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret);
+
 struct g2h_segment { /* data and bss */
     uint64_t address;
     struct g2h_bytes contents;
@@ -206,7 +210,7 @@ struct g2h_record {
         struct g2h_finalizer finalizer; /* and queued ones */
         struct g2h_itab itab;
         struct g2h_osthread osthread;
-        struct g2h_memstats memstats;
+        struct g2h_bytes memstats;  /* still encoded: g2h_memstats_read() */
         struct g2h_segment segment; /* data and bss */
         struct g2h_defer defer;
         struct g2h_panic panic;

@@ -512,11 +512,26 @@ static bool read_itab(struct g2h_reader *reader, struct g2h_itab *ret)
                                           : read_bool(reader, &ret->data_is_pointer));
 }
 
-static bool read_memstats(struct g2h_reader *reader, struct g2h_memstats *ret)
+bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret)
 {
+    struct cursor cursor = {encoded.data, encoded.data + encoded.size};
+    bool good = true;
+    for (size_t i = 0; i < G2H_MEMSTATS_NUMBERS && good; i++)
+        good = cursor_uvarint(&cursor, &ret->numbers[i]);
+    if (!good)
+        *ret = (struct g2h_memstats){0};
+    return good;
+}
+
+/* The numbers are only passed over: decoded they are many times as large as any other record. */
+static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
+{
+    uint64_t number;
+    ret->data = reader->cursor.at;
     for (size_t i = 0; i < G2H_MEMSTATS_NUMBERS; i++)
-        if (!read_uvarint(reader, &ret->numbers[i]))
+        if (!read_uvarint(reader, &number))
             return false;
+    ret->size = (uint64_t)(reader->cursor.at - ret->data);
     return true;
 }
 

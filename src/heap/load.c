@@ -242,7 +242,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
         return vector_push(&heap->frames, entry) ? NULL : &error_no_memory;
     }
     case G2H_RECORD_MEMSTATS:
-        heap->memstats = record->memstats;
+        (void)g2h_memstats_read(record->memstats, &heap->memstats);
         return NULL;
     case G2H_RECORD_EOF:
         return NULL;

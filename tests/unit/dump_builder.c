@@ -252,7 +252,7 @@ void dump_record(struct dump *dump, const struct g2h_record *record, const struc
         PUT(record->osthread.m, record->osthread.id, record->osthread.os_id);
         break;
     case G2H_RECORD_MEMSTATS:
-        dump_uvarints(dump, G2H_MEMSTATS_NUMBERS, record->memstats.numbers);
+        dump_bytes(dump, record->memstats.data, (size_t)record->memstats.size);
         break;
     case G2H_RECORD_DATA:
     case G2H_RECORD_BSS:

@@ -121,6 +121,16 @@ static void expect_record(const struct g2h_record *read, const struct g2h_record
         expect_bytes(&read->segment.contents, &wrote->segment.contents);
         expect_fields(read->segment.fields, fields, count);
         break;
+    case G2H_RECORD_MEMSTATS: {
+        struct g2h_memstats memstats;
+        expect_bytes(&read->memstats, &wrote->memstats);
+        assert_true(g2h_memstats_read(read->memstats, &memstats));
+        for (uint64_t i = 0; i < G2H_MEMSTATS_NUMBERS; i++)
+            assert_int_equal(memstats.numbers[i], i == 21 ? UINT64_MAX : i * i);
+        assert_false(g2h_memstats_read((struct g2h_bytes){read->memstats.data, 100}, &memstats));
+        assert_int_equal(memstats.numbers[1], 0);
+        break;
+    }
     case G2H_RECORD_MEMPROF: {
         struct g2h_memprof memprof = read->memprof;
         struct g2h_memprof_frame frame;
@@ -140,8 +150,7 @@ static void expect_record(const struct g2h_record *read, const struct g2h_record
     }
     default: /* structs of uint64_t */
         assert_memory_equal(&read->finalizer, &wrote->finalizer,
-                            wrote->kind == G2H_RECORD_MEMSTATS      ? sizeof(wrote->memstats)
-                            : wrote->kind == G2H_RECORD_DEFER       ? sizeof(wrote->defer)
+                            wrote->kind == G2H_RECORD_DEFER         ? sizeof(wrote->defer)
                             : wrote->kind == G2H_RECORD_PANIC       ? sizeof(wrote->panic)
                             : wrote->kind == G2H_RECORD_OSTHREAD    ? sizeof(wrote->osthread)
                             : wrote->kind == G2H_RECORD_ALLOCSAMPLE ? sizeof(wrote->allocsample)
@@ -152,7 +161,7 @@ static void expect_record(const struct g2h_record *read, const struct g2h_record
 }
 
 static uint8_t contents_bytes[96];
-static struct dump memprof_frames;
+static struct dump memprof_frames, memstats_numbers;
 
 /* A record of the kind with a value of its own in each field, the largest ones among them. */
 static void make_record(enum g2h_record_kind kind, struct g2h_record *ret)
@@ -168,6 +177,9 @@ static void make_record(enum g2h_record_kind kind, struct g2h_record *ret)
             dump_string(&memprof_frames, "/a.go");
             dump_uvarint(&memprof_frames, 100 + i);
         }
+    if (memstats_numbers.size == 0)
+        for (uint64_t i = 0; i < G2H_MEMSTATS_NUMBERS; i++)
+            dump_uvarint(&memstats_numbers, i == 21 ? UINT64_MAX : i * i);
     ret->kind = kind;
     switch (kind) {
     case G2H_RECORD_OBJECT:
@@ -200,8 +212,7 @@ static void make_record(enum g2h_record_kind kind, struct g2h_record *ret)
         ret->osthread = (struct g2h_osthread){1, 2, UINT64_MAX};
         break;
     case G2H_RECORD_MEMSTATS:
-        for (uint64_t i = 0; i < G2H_MEMSTATS_NUMBERS; i++)
-            ret->memstats.numbers[i] = i == 21 ? UINT64_MAX : i * i;
+        ret->memstats = (struct g2h_bytes){memstats_numbers.data, memstats_numbers.size};
         break;
     case G2H_RECORD_DATA:
     case G2H_RECORD_BSS:
@@ -354,6 +365,7 @@ static void every_cut_of_every_record(void **state)
             dump_deinit(&dump);
         }
     dump_deinit(&memprof_frames);
+    dump_deinit(&memstats_numbers);
 }
 
 /* ---- damage ---- */
