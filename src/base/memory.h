@@ -49,6 +49,13 @@ void *memory_copy(const void *data, size_t count, size_t entry_size);
 void *large_alloc(size_t count, size_t entry_size);
 void large_free(void *data, size_t count, size_t entry_size);
 
+/* The pointer with which an owner frees what all others may only read. This is the one way to cast
+ * const away. */
+static inline void *not_const(const void *data)
+{
+    return (void *)(uintptr_t)data;
+}
+
 /* Gives what was freed in small pieces back to the system: worth it after much was. */
 void memory_give_back(void);
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "base/scope.h"
 #include "base/siphash.h"
 
 /* What a file of random bytes has: no fewer than a key, no more than somebody makes on purpose, and
@@ -31,6 +31,18 @@ static struct g2h_error *read_all(const char *path, int file, uint8_t *data, siz
     }
     *ret = size;
     return NULL;
+}
+
+struct key_file {
+    int file;
+    uint8_t data[KEY_MOST + 1];
+};
+
+static void forget(struct key_file *key)
+{
+    explicit_bzero(key->data, sizeof(key->data));
+    if (key->file >= 0)
+        close(key->file);
 }
 
 static int count_different(const uint8_t *data, size_t size)
@@ -81,19 +93,14 @@ static struct g2h_error *check_bytes(const char *path, const uint8_t *data, size
 struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDACT_KEY])
 {
     static const uint8_t no_key[SIPHASH_KEY];
-    uint8_t data[KEY_MOST + 1];
+    _cleanup_(forget) struct key_file key;
     size_t size = 0;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
+    key.file = open(path, O_RDONLY | O_CLOEXEC);
+    if (key.file < 0)
         return error_system(errno, "%s: cannot open", path);
-    struct g2h_error *error = check_status(path, file);
-    if (!error)
-        error = read_all(path, file, data, &size);
-    if (!error)
-        error = check_bytes(path, data, size);
-    if (!error) /* each byte counts, so a key may as well be written as digits */
-        siphash(no_key, data, size, ret);
-    explicit_bzero(data, sizeof(data));
-    close(file);
-    return error;
+    TRY(check_status(path, key.file));
+    TRY(read_all(path, key.file, key.data, &size));
+    TRY(check_bytes(path, key.data, size));
+    siphash(no_key, key.data, size, ret); /* each byte counts: a key may as well be digits */
+    return NULL;
 }

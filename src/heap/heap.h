@@ -169,12 +169,12 @@ static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object
 /* Of the object's contents in the input. */
 static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap->objects[object].place >> SLOT_CLASS_BITS;
+    return heap->objects[object].contents_and_class >> SLOT_CLASS_BITS;
 }
 
 static inline uint32_t heap_slot_class_number(const struct g2h_heap *heap, uint32_t object)
 {
-    return (uint32_t)(heap->objects[object].place & (SLOT_CLASS_LIMIT - 1));
+    return (uint32_t)(heap->objects[object].contents_and_class & (SLOT_CLASS_LIMIT - 1));
 }
 
 static inline const struct slot_class *heap_slot_class(const struct g2h_heap *heap, uint32_t object)

@@ -18,7 +18,7 @@ enum {
 
 static uint64_t size_of(const struct object_index *index, uint32_t object)
 {
-    return index->sizes[index->objects[object].place & (SLOT_CLASS_LIMIT - 1)];
+    return index->sizes[index->objects[object].contents_and_class & (SLOT_CLASS_LIMIT - 1)];
 }
 
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address)

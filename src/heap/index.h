@@ -24,12 +24,12 @@ enum {
 };
 
 /*
- * An object, in 16 bytes, so that one line of the cache has all that is looked up of it: the number
- * of its slot class in the lower SLOT_CLASS_BITS of place, above them where its contents are in the
- * input.
+ * An object, in 16 bytes, so that one line of the cache has all that is looked up of it. The lower
+ * SLOT_CLASS_BITS of contents_and_class are the number of its slot class; the upper ones are the
+ * offset of its contents in the input.
  */
 struct heap_object {
-    uint64_t address, place;
+    uint64_t address, contents_and_class;
 };
 enum { SLOT_CLASS_BITS = 24 };
 #define SLOT_CLASS_LIMIT ((uint64_t)1 << SLOT_CLASS_BITS)
@@ -64,8 +64,8 @@ struct object_index {
     size_t arena_count;   /* arenas in use; 0: too many, search among all objects */
     uint64_t *arenas;     /* their numbers, address >> ARENA_SHIFT, ascending */
     struct index_arena *tables;
-    uint32_t *
-        directory; /* arena number - first_arena → place among arenas, or UINT32_MAX; may be NULL */
+    uint32_t *directory; /* arena number - first_arena → index in arenas, UINT32_MAX where it is not
+                            in use; NULL where arenas lie too far apart */
 };
 
 /*
@@ -78,14 +78,14 @@ struct g2h_error *index_init(struct object_index *index, const struct heap_objec
                              unsigned threads);
 void index_deinit(struct object_index *index);
 
-/* The place of an arena among those in use, SIZE_MAX where it is not in use. */
+/* The index of an arena among those in use; SIZE_MAX where it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena);
 
-/* The first of the objects from one on that starts at or behind address; their number if none does.
- */
+/* The first object, from number `from` on, that starts at address or behind it; the number of all
+ * objects where none does. */
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address);
 
-/* index_find() by bisection. */
+/* Does the same as index_find(), by bisection over all objects. */
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address);
 
 /* The tables of the arena of an address in [low, high); NULL where it has none. */
@@ -141,7 +141,8 @@ static inline uint32_t index_find(const struct object_index *index, uint64_t add
                                      : UINT32_MAX;
 }
 
-/* Two steps that bring to the cache what index_find() will read of an address in [low, high). */
+/* What index_find() will read for an address in [low, high) is brought to the cache in two steps,
+ * since the second one reads what the first one brings. */
 static inline void index_prefetch(const struct object_index *index, uint64_t address)
 {
     const struct index_arena *arena = index_table(index, address);

@@ -5,7 +5,7 @@
  * though, and where many of them follow one another they are easily told from anything else: so the
  * rest of the file from the first object on is cut into windows, and each thread looks in its
  * window for where a run of objects begins and reads on from there. Then the file is walked through
- * from record to record. Where the walk arrives at a stretch that a thread has read, it takes it
+ * from record to record. Where the walk arrives at a chunk that a thread has read, it takes it
  * over and goes on behind it; all that it does not arrive at is thrown away. So what is loaded does
  * not depend on guesses, nor on the number of threads.
  */
@@ -16,14 +16,15 @@
 #include <string.h>
 
 #include "base/release.h"
+#include "base/scope.h"
 #include "base/workers.h"
-#include "heap/place.h"
+#include "heap/sort.h"
 #include "heap/runs.h"
 
 /* What a thread has read of a window before it was known that a record begins there. */
 struct window {
     uint64_t begin, end; /* byte offsets: of the first record, and behind the last one */
-    struct stretch stretch;
+    struct chunk chunk;
 };
 
 struct loader {
@@ -35,8 +36,8 @@ struct loader {
     struct window *windows;    /* of the file, from its first object on; NULL: nothing read ahead */
     size_t window_count, next_window;
     uint64_t windows_begin, window_size;
-    uint64_t records_ahead;   /* objects in the windows */
-    stretch_vector stretches; /* that were taken over, in the order of the file */
+    uint64_t records_ahead; /* objects in the windows */
+    chunk_vector chunks;    /* that were taken over, in the order of the file */
 };
 
 enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_STEP = 1 << 24 };
@@ -66,7 +67,7 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     if (!run_reader_read(reader, window->begin, begin + loader->window_size, &window->end,
                          &records))
         return &error_no_memory;
-    run_reader_end(reader, &window->stretch);
+    run_reader_end(reader, &window->chunk);
     __atomic_fetch_add(&loader->records_ahead, records, __ATOMIC_RELAXED);
     return NULL;
 }
@@ -92,45 +93,45 @@ static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
                 : &error_no_memory;
 }
 
-/* The next window whose stretch may begin at offset or behind it; NULL where there is none. */
+/* The next window whose chunk may begin at offset or behind it; NULL where there is none. */
 static struct window *find_window(struct loader *loader, uint64_t offset)
 {
     for (; loader->next_window < loader->window_count; loader->next_window++) {
         struct window *window = &loader->windows[loader->next_window];
-        if (window->stretch.records > 0 && window->begin >= offset)
+        if (window->chunk.records > 0 && window->begin >= offset)
             return window;
-        stretch_deinit(&window->stretch);
+        chunk_deinit(&window->chunk);
     }
     return NULL;
 }
 
 /* ---- objects ---- */
 
-/* Appends a stretch, whose slot classes get their numbers. */
-static bool take_over(struct loader *loader, struct stretch *stretch)
+/* Appends a chunk, whose slot classes get their numbers. */
+static bool take_over(struct loader *loader, struct chunk *chunk)
 {
     struct g2h_heap *heap = loader->heap;
-    heap->account.misplaced += stretch->misplaced;
-    heap->account.short_objects += stretch->short_objects;
-    stretch->slot_class_numbers = malloc((stretch->slot_classes.count + 1) * sizeof(uint32_t));
-    bool good = stretch->slot_class_numbers != NULL;
-    for (size_t i = 0; i < stretch->slot_classes.count && good; i++)
-        good = slot_classes_adopt(&heap->slot_classes, &stretch->slot_classes.data[i],
-                                  &stretch->slot_class_numbers[i]);
-    good = good && vector_push(&loader->stretches, *stretch);
+    heap->account.misplaced += chunk->misplaced;
+    heap->account.short_objects += chunk->short_objects;
+    chunk->slot_class_numbers = malloc((chunk->slot_classes.count + 1) * sizeof(uint32_t));
+    bool good = chunk->slot_class_numbers != NULL;
+    for (size_t i = 0; i < chunk->slot_classes.count && good; i++)
+        good = slot_classes_adopt(&heap->slot_classes, &chunk->slot_classes.data[i],
+                                  &chunk->slot_class_numbers[i]);
+    good = good && vector_push(&loader->chunks, *chunk);
     if (!good)
-        stretch_deinit(stretch);
-    *stretch = (struct stretch){0};
+        chunk_deinit(chunk);
+    *chunk = (struct chunk){0};
     return good;
 }
 
-/* Ends the stretch that is read from record to record, and begins the next one. */
+/* Ends the chunk that is read from record to record, and begins the next one. */
 static bool turn_over(struct loader *loader)
 {
-    struct stretch stretch;
-    run_reader_end(loader->reader, &stretch);
+    struct chunk chunk;
+    run_reader_end(loader->reader, &chunk);
     run_reader_begin(loader->reader);
-    return take_over(loader, &stretch);
+    return take_over(loader, &chunk);
 }
 
 /* Reads the objects from the reader's position on, or takes over what was read ahead from there.
@@ -143,9 +144,9 @@ static struct g2h_error *read_objects(struct loader *loader)
     struct window *window = find_window(loader, begin);
     bool good = true;
     if (window && window->begin == begin) {
-        records = window->stretch.records;
+        records = window->chunk.records;
         end = window->end;
-        good = turn_over(loader) && take_over(loader, &window->stretch);
+        good = turn_over(loader) && take_over(loader, &window->chunk);
     } else {
         if (window && window->begin < end)
             end = window->begin;
@@ -260,28 +261,22 @@ static struct g2h_error *read_records(struct loader *loader)
     struct g2h_reader *reader = heap->reader;
     struct g2h_record record = {.kind = G2H_RECORD_KINDS};
     while (record.kind != G2H_RECORD_EOF) {
-        struct g2h_error *error = NULL;
         const uint64_t offset = reader_offset(reader);
         if (reader->has_params && reader_is_at_object(reader)) {
             if (!loader->windows && loader->threads > 1)
-                error = read_ahead(loader, offset);
-            if (!error)
-                error = read_objects(loader);
+                TRY(read_ahead(loader, offset));
+            TRY(read_objects(loader));
             update_progress(loader, offset, heap->account.records[G2H_RECORD_OBJECT]);
-            if (error)
-                return error;
             if (reader_offset(reader) > offset)
                 continue;
         }
-        error = g2h_reader_next(reader, &record);
+        struct g2h_error *error = g2h_reader_next(reader, &record);
         if (error && error->code == G2H_ERROR_DAMAGED) {
             heap->damage = error;
             break;
         }
-        if (!error)
-            error = add_record(loader, &record);
-        if (error)
-            return error;
+        TRY(error);
+        TRY(add_record(loader, &record));
     }
     if (!turn_over(loader))
         return &error_no_memory;
@@ -294,15 +289,13 @@ static struct g2h_error *read_records(struct loader *loader)
 static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
 {
     const size_t slot_classes = heap->slot_classes.list.count;
-    uint64_t *sizes = malloc((slot_classes + 1) * sizeof(*sizes));
+    _cleanup_free_ uint64_t *sizes = malloc((slot_classes + 1) * sizeof(*sizes));
     if (!sizes)
         return &error_no_memory;
     for (size_t i = 0; i < slot_classes; i++)
         sizes[i] = heap->slot_classes.list.data[i].size;
-    struct g2h_error *error =
-        index_init(&heap->index, heap->objects, heap->object_count, sizes, slot_classes, threads);
-    free(sizes);
-    return error;
+    return index_init(&heap->index, heap->objects, heap->object_count, sizes, slot_classes,
+                      threads);
 }
 
 /* The first words of interfaces: addresses of itabs, and of types. */
@@ -326,68 +319,55 @@ static struct g2h_error *map_interfaces(struct g2h_heap *heap)
 static struct g2h_error *load(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
-    struct g2h_error *error = read_records(loader);
-    if (error)
-        return error;
-    if (heap->account.records[G2H_RECORD_PARAMS] == 0) {
-        error = heap->damage ? heap->damage
-                             : error_create(G2H_ERROR_DAMAGED, "%s: has no params record",
-                                            heap->input->name);
-        heap->damage = NULL;
-        return error;
-    }
+    TRY(read_records(loader));
+    if (heap->account.records[G2H_RECORD_PARAMS] == 0)
+        return heap->damage
+                   ? take_pointer(heap->damage)
+                   : error_create(G2H_ERROR_DAMAGED, "%s: has no params record", heap->input->name);
     slot_classes_finish(heap);
-    error = map_interfaces(heap);
-    if (!error)
-        error = place_objects(heap, &loader->stretches, loader->threads);
-    if (!error)
-        error = make_index(heap, loader->threads);
-    return error;
+    TRY(map_interfaces(heap));
+    TRY(sort_objects(heap, &loader->chunks, loader->threads));
+    return make_index(heap, loader->threads);
 }
 
-static void loader_destroy(struct loader *loader)
+static void loader_deinit(struct loader *loader)
 {
-    if (!loader)
-        return;
     for (unsigned i = 0; loader->ahead && i < loader->threads; i++)
         run_reader_destroy(loader->ahead[i]);
     free(loader->ahead);
     run_reader_destroy(loader->reader);
     for (size_t i = 0; i < loader->window_count && loader->windows; i++)
-        stretch_deinit(&loader->windows[i].stretch);
+        chunk_deinit(&loader->windows[i].chunk);
     free(loader->windows);
-    for (size_t i = 0; i < loader->stretches.count; i++)
-        stretch_deinit(&loader->stretches.data[i]);
-    free(loader->stretches.data);
-    free(loader);
+    for (size_t i = 0; i < loader->chunks.count; i++)
+        chunk_deinit(&loader->chunks.data[i]);
+    free(loader->chunks.data);
+}
+
+static void destroy_heap(struct g2h_heap **heap)
+{
+    g2h_heap_destroy(*heap);
 }
 
 struct g2h_error *g2h_heap_load(const struct g2h_input *input,
                                 const struct g2h_heap_options *options, struct g2h_heap **ret)
 {
-    struct g2h_heap *heap = calloc(1, sizeof(*heap));
-    struct loader *loader = calloc(1, sizeof(*loader));
-    struct g2h_error *error =
-        heap && loader ? g2h_reader_create(input, &heap->reader) : &error_no_memory;
-    if (!error) {
-        heap->input = input;
-        heap->pointer_form = g2h_reader_objects_have_types(heap->reader) ? POINTERS_TYPED
-                             : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
-                                 ? POINTERS_LISTED_KIND
-                                 : POINTERS_LISTED;
-        slot_classes_init(&heap->slot_classes, heap);
-        heap->fields = reader_object_fields(heap->reader);
-        loader->heap = heap;
-        loader->progress = options ? options->progress : NULL;
-        loader->threads = options && options->threads ? options->threads : workers_available();
-        loader->reader = run_reader_create(heap);
-        error = loader->reader ? load(loader) : &error_no_memory;
-    }
-    loader_destroy(loader);
-    if (error) {
-        g2h_heap_destroy(heap);
-        return error;
-    }
-    *ret = heap;
+    _cleanup_(destroy_heap) struct g2h_heap *heap = calloc(1, sizeof(*heap));
+    _cleanup_(loader_deinit) struct loader loader = {.heap = heap};
+    if (!heap)
+        return &error_no_memory;
+    TRY(g2h_reader_create(input, &heap->reader));
+    heap->input = input;
+    heap->pointer_form = g2h_reader_objects_have_types(heap->reader) ? POINTERS_TYPED
+                         : strcmp(g2h_reader_format(heap->reader), "1.4") == 0
+                             ? POINTERS_LISTED_KIND
+                             : POINTERS_LISTED;
+    slot_classes_init(&heap->slot_classes, heap);
+    heap->fields = reader_object_fields(heap->reader);
+    loader.progress = options ? options->progress : NULL;
+    loader.threads = options && options->threads ? options->threads : workers_available();
+    loader.reader = run_reader_create(heap);
+    TRY(loader.reader ? load(&loader) : &error_no_memory);
+    *ret = take_pointer(heap);
     return NULL;
 }

@@ -3,7 +3,7 @@
  *
  * Since 1.22 the end of a span of small objects holds the bitmap of its pointers, since 1.26 also
  * the mark bits of the Green Tea collector. WriteHeapDump computes the number of slots as if they
- * were not there, and writes the slots that overlap them as objects. They are told by their place
+ * were not there, and writes the slots that overlap them as objects. They are told by their offset
  * in the page; see docs/dump-formats.md, "Phantom objects".
  */
 #ifndef HEAP_PHANTOMS_H

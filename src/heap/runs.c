@@ -6,7 +6,7 @@
 
 enum {
     SLOT_CLASSES_ENOUGH =
-        1 << 16, /* no program has as many: a stretch ends, so that lookups stay short */
+        1 << 16, /* no program has as many; with them a chunk ends, so that lookups stay short */
     SLOT_CLASSES_MOST = (1 << ENTRY_SLOT_CLASS_BITS) - 1,
     CHAIN = 24,             /* so many objects in a row are no accident */
     SEARCH_BYTES = 1 << 18, /* where a record is looked for */
@@ -26,7 +26,7 @@ struct run_reader {
     struct g2h_reader reader;
     struct known_lists known;
     struct slot_classes slot_classes;
-    struct stretch stretch; /* that is being read */
+    struct chunk chunk; /* that is being read */
 
     /* The run that is being read. */
     bool open, uniform, has_pointers;
@@ -34,7 +34,7 @@ struct run_reader {
     uint64_t page, last; /* of its objects; the last one's address */
     uint64_t end;        /* of the last object's record */
     uint64_t slot_size;
-    uint16_t places[SLOTS_PER_PAGE]; /* of its objects in the page */
+    uint16_t offsets[SLOTS_PER_PAGE]; /* of its objects in the page */
 };
 
 struct run_reader *run_reader_create(const struct g2h_heap *heap)
@@ -51,18 +51,18 @@ void run_reader_destroy(struct run_reader *reader)
 {
     if (!reader)
         return;
-    stretch_deinit(&reader->stretch);
+    chunk_deinit(&reader->chunk);
     slot_classes_deinit(&reader->slot_classes);
     free(reader);
 }
 
-void stretch_deinit(struct stretch *stretch)
+void chunk_deinit(struct chunk *chunk)
 {
-    free(stretch->runs.data);
-    free(stretch->entries.data);
-    free(stretch->slot_classes.data);
-    free(stretch->slot_class_numbers);
-    *stretch = (struct stretch){0};
+    free(chunk->runs.data);
+    free(chunk->entries.data);
+    free(chunk->slot_classes.data);
+    free(chunk->slot_class_numbers);
+    *chunk = (struct chunk){0};
 }
 
 /* ---- runs ---- */
@@ -73,7 +73,7 @@ static bool close_run(struct run_reader *reader)
     if (!reader->open)
         return true;
     reader->open = false;
-    run->last = reader->places[run->count - 1] / 8;
+    run->last = reader->offsets[run->count - 1] / 8;
     for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++) {
         run->phantoms[tail] = 0;
         if (!reader->uniform)
@@ -81,10 +81,10 @@ static bool close_run(struct run_reader *reader)
         uint32_t begin = phantoms_begin((enum span_tail)tail, reader->heap->params.pointer_size,
                                         reader->slot_size, reader->has_pointers);
         while (run->phantoms[tail] < run->count &&
-               reader->places[run->count - 1 - run->phantoms[tail]] >= begin)
+               reader->offsets[run->count - 1 - run->phantoms[tail]] >= begin)
             run->phantoms[tail]++;
     }
-    return vector_push(&reader->stretch.runs, *run);
+    return vector_push(&reader->chunk.runs, *run);
 }
 
 /*
@@ -110,15 +110,15 @@ static bool is_misplaced(const struct g2h_params *params, const struct g2h_objec
 /* Adds an object whose record ends at end. */
 static bool add_object(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
 {
-    struct stretch *stretch = &reader->stretch;
+    struct chunk *chunk = &reader->chunk;
     const uint64_t address = object->address;
     const uint64_t contents = (uint64_t)(object->contents.data - reader->heap->input->data);
     struct known_list *list = reader->reader.list;
     uint32_t number;
 
-    stretch->records++;
+    chunk->records++;
     if (is_misplaced(&reader->heap->params, object)) {
-        stretch->misplaced++;
+        chunk->misplaced++;
         return close_run(reader);
     }
     if (object->size == LARGEST_SMALL)
@@ -129,7 +129,7 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
         return false;
     if (list)
         list->tag = number + 1;
-    stretch->short_objects += object->contents.size < object->size;
+    chunk->short_objects += object->contents.size < object->size;
 
     const struct slot_class *slot_class = &reader->slot_classes.list.data[number];
     struct run *run = &reader->run;
@@ -139,34 +139,34 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
         if (!close_run(reader))
             return false;
         *run = (struct run){
-            .first = address, .contents = contents, .begin = (uint32_t)stretch->entries.count};
+            .first = address, .contents = contents, .begin = (uint32_t)chunk->entries.count};
         reader->open = reader->uniform = true;
         reader->has_pointers = false;
         reader->page = address / SPAN_PAGE;
         reader->slot_size = object->size;
     }
-    reader->places[run->count++] = (uint16_t)(address % SPAN_PAGE);
+    reader->offsets[run->count++] = (uint16_t)(address % SPAN_PAGE);
     reader->last = address;
     reader->end = end;
     reader->uniform = reader->uniform && object->size == reader->slot_size;
     reader->has_pointers = reader->has_pointers || slot_class->has_pointers;
 
     const uint32_t entry = (uint32_t)(address % SPAN_PAGE / 8) << ENTRY_SLOT_CLASS_BITS | number;
-    if (!vector_push(&stretch->entries, entry))
+    if (!vector_push(&chunk->entries, entry))
         return false;
     if (slot_class->tail != SLOT_CLASS_ANY_TAIL)
         return true;
     const uint64_t tail = end - contents - slot_class->stored;
     if (tail > UINT32_MAX)
         reader->end = UINT64_MAX; /* no record begins there: a run ends */
-    return vector_push(&stretch->entries, (uint32_t)tail);
+    return vector_push(&chunk->entries, (uint32_t)tail);
 }
 
-/* ---- stretches ---- */
+/* ---- chunks ---- */
 
 void run_reader_begin(struct run_reader *reader)
 {
-    stretch_deinit(&reader->stretch);
+    chunk_deinit(&reader->chunk);
     slot_classes_deinit(&reader->slot_classes);
     slot_classes_init(&reader->slot_classes, reader->heap);
     memset(&reader->known, 0, sizeof(reader->known));
@@ -182,7 +182,7 @@ static void seek(struct run_reader *reader, uint64_t offset)
 bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, uint64_t *ret_end,
                      uint64_t *ret_records)
 {
-    const uint64_t records = reader->stretch.records;
+    const uint64_t records = reader->chunk.records;
     uint64_t offset = begin, previous = 0, page = UINT64_MAX;
     struct g2h_object object;
     bool good = true;
@@ -200,7 +200,7 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
         offset = end;
     }
     *ret_end = offset;
-    *ret_records = reader->stretch.records - records;
+    *ret_records = reader->chunk.records - records;
     return good && close_run(reader);
 }
 
@@ -213,16 +213,16 @@ bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, 
 bool run_reader_is_full(const struct run_reader *reader)
 {
     return reader->slot_classes.list.count >= SLOT_CLASSES_ENOUGH ||
-           reader->stretch.entries.count >= ENTRIES_ENOUGH;
+           reader->chunk.entries.count >= ENTRIES_ENOUGH;
 }
 
-void run_reader_end(struct run_reader *reader, struct stretch *ret)
+void run_reader_end(struct run_reader *reader, struct chunk *ret)
 {
     struct slot_classes *slot_classes = &reader->slot_classes;
-    *ret = reader->stretch;
+    *ret = reader->chunk;
     ret->slot_classes.data = slot_classes->list.data;
     ret->slot_classes.count = ret->slot_classes.capacity = slot_classes->list.count;
-    reader->stretch = (struct stretch){0};
+    reader->chunk = (struct chunk){0};
     slot_classes->list.data = NULL;
     slot_classes->list.count = slot_classes->list.capacity = 0;
 }

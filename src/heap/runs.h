@@ -6,7 +6,7 @@
  * slot class are kept. Where its contents are in the file follows from the slot classes of those
  * before it, as long as their records are as Go writes them; where they are not, a run ends.
  *
- * A stretch is what one thread has read of the file at a time. It may be begun before it is known
+ * A chunk is what one thread has read of the file at a time. It may be begun before it is known
  * where a record begins: see run_reader_find().
  */
 #ifndef HEAP_RUNS_H
@@ -18,7 +18,7 @@
 struct run {
     uint64_t first;    /* address of the first object */
     uint64_t contents; /* of the first object: byte offset in the file */
-    uint32_t begin;    /* its entry in the stretch */
+    uint32_t begin;    /* its entry in the chunk */
     uint32_t start;    /* its number among all objects, once runs are sorted */
     uint16_t count;
     uint16_t last;                 /* slot of the last object */
@@ -26,7 +26,7 @@ struct run {
                                       tail holds */
 };
 
-struct stretch {
+struct chunk {
     VECTOR(struct run) runs;
     VECTOR(uint32_t) entries;               /* of its objects; see ENTRY_SLOT_CLASS_BITS */
     VECTOR(struct slot_class) slot_classes; /* in the order in which they came */
@@ -37,25 +37,25 @@ struct stretch {
     uint64_t short_objects;  /* not all of their contents is in the file */
 };
 
-typedef VECTOR(struct stretch) stretch_vector;
+typedef VECTOR(struct chunk) chunk_vector;
 
-/* An entry: the object's slot, above the number of its slot class in the stretch. Behind it stands
+/* An entry: the object's slot, above the number of its slot class in the chunk. Behind it stands
  * the size of its field list where its slot class has SLOT_CLASS_ANY_TAIL. */
 enum { ENTRY_SLOT_CLASS_BITS = 22 };
 
-void stretch_deinit(struct stretch *stretch);
+void chunk_deinit(struct chunk *chunk);
 
-/* What a thread reads stretches with. Functions that give a bool: false where there is no memory.
+/* What a thread reads chunks with. Functions that give a bool: false where there is no memory.
  */
 struct run_reader;
 struct run_reader *run_reader_create(const struct g2h_heap *heap);
 void run_reader_destroy(struct run_reader *reader);
 
-/* Begins an empty stretch. The heap's params must have been read. */
+/* Begins an empty chunk. The heap's params must have been read. */
 void run_reader_begin(struct run_reader *reader);
 
 /*
- * Adds the objects from the record at begin on to the stretch: up to a record that is no object or
+ * Adds the objects from the record at begin on to the chunk: up to a record that is no object or
  * damaged, or to the beginning of a run whose predecessor begins at limit or behind it. *ret_end is
  * where reading ended; *ret_records, how many objects were read.
  */
@@ -65,11 +65,11 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
 /* Adds an object that was read, whose record ends at end, as a run of its own. */
 bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end);
 
-/* Whether another stretch should be begun. */
+/* Whether another chunk should be begun. */
 bool run_reader_is_full(const struct run_reader *reader);
 
-/* Ends the stretch, which is the caller's then. */
-void run_reader_end(struct run_reader *reader, struct stretch *ret);
+/* Ends the chunk, which is the caller's then. */
+void run_reader_end(struct run_reader *reader, struct chunk *ret);
 
 /*
  * Looks at or behind from for where a run may begin: where many plausible objects follow one
@@ -80,10 +80,10 @@ bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_beg
 
 /* A walk over the objects of a run. */
 struct run_walk {
-    const struct stretch *stretch;
+    const struct chunk *chunk;
     const uint32_t *entry, *next; /* the object's, and that of the next one */
     const struct slot_class *slot_class;
-    uint32_t slot_class_number; /* in the stretch */
+    uint32_t slot_class_number; /* in the chunk */
     uint64_t address, contents;
     uint64_t end; /* of the record: the next one begins here */
 };
@@ -93,7 +93,7 @@ static inline void run_walk_next(struct run_walk *walk)
     const uint32_t entry = *walk->next;
     walk->entry = walk->next++;
     walk->slot_class_number = entry & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);
-    walk->slot_class = &walk->stretch->slot_classes.data[walk->slot_class_number];
+    walk->slot_class = &walk->chunk->slot_classes.data[walk->slot_class_number];
     walk->address = walk->address / SPAN_PAGE * SPAN_PAGE + (entry >> ENTRY_SLOT_CLASS_BITS) * 8;
     walk->contents = walk->end + walk->slot_class->head + uvarint_size(walk->address);
     walk->end =
@@ -102,16 +102,16 @@ static inline void run_walk_next(struct run_walk *walk)
 }
 
 /* Goes to the run's first object; then run_walk_next() as often as the run has others. */
-static inline void run_walk_begin(struct run_walk *walk, const struct stretch *stretch,
+static inline void run_walk_begin(struct run_walk *walk, const struct chunk *chunk,
                                   const struct run *run)
 {
     const uint32_t slot_class =
-        stretch->entries.data[run->begin] & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);
-    walk->stretch = stretch;
-    walk->next = &stretch->entries.data[run->begin];
+        chunk->entries.data[run->begin] & ((1u << ENTRY_SLOT_CLASS_BITS) - 1);
+    walk->chunk = chunk;
+    walk->next = &chunk->entries.data[run->begin];
     walk->address = run->first;
     walk->end =
-        run->contents - stretch->slot_classes.data[slot_class].head - uvarint_size(run->first);
+        run->contents - chunk->slot_classes.data[slot_class].head - uvarint_size(run->first);
     run_walk_next(walk);
 }
 

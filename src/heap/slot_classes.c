@@ -23,7 +23,7 @@ void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap 
 void slot_classes_deinit(struct slot_classes *slot_classes)
 {
     for (size_t i = 0; i < slot_classes->list.count && slot_classes->own_fields; i++)
-        free((uint8_t *)(uintptr_t)slot_classes->list.data[i].fields);
+        free(not_const(slot_classes->list.data[i].fields));
     free(slot_classes->list.data);
     map_deinit(&slot_classes->by_key);
 }

@@ -17,7 +17,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/error.h"
+#include "base/memory.h"
+#include "base/scope.h"
 
 enum { CHUNK = 1 << 18 };
 
@@ -43,7 +44,7 @@ static void unmap(struct g2h_input *input)
     for (size_t i = 0; i < sizeof(mapped) / sizeof(*mapped); i++)
         if (__atomic_load_n(&mapped[i], __ATOMIC_SEQ_CST) == input)
             __atomic_store_n(&mapped[i], NULL, __ATOMIC_SEQ_CST);
-    munmap((void *)(uintptr_t)input->data, (size_t)input->size);
+    munmap(not_const(input->data), (size_t)input->size);
     input->size = 0;
 }
 
@@ -95,7 +96,6 @@ struct spool {
     uint64_t taken, total; /* bytes read from source; total 0 where unknown */
     uint64_t size;         /* bytes written to target */
     size_t begin, end;     /* what of buffer is not used yet */
-    struct g2h_error *damage;
     uint8_t buffer[CHUNK], inflated[CHUNK];
 };
 
@@ -126,9 +126,7 @@ static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
 static struct g2h_error *spool_look(struct spool *spool)
 {
     const struct input_watcher *watcher = spool->watcher;
-    struct g2h_error *error = map(spool->input, spool->target, spool->size);
-    if (error)
-        return error;
+    TRY(map(spool->input, spool->target, spool->size));
     spool->limit = watcher->look(watcher->context, spool->input, spool->taken);
     spool->is_enough = spool->limit <= spool->size;
     unmap(spool->input);
@@ -156,13 +154,10 @@ static struct g2h_error *spool_plain(struct spool *spool)
 {
     bool more = true;
     while ((more || spool->begin < spool->end) && !spool->is_enough) {
-        struct g2h_error *error =
-            spool_write(spool, spool->buffer + spool->begin, spool->end - spool->begin);
+        TRY(spool_write(spool, spool->buffer + spool->begin, spool->end - spool->begin));
         spool->begin = spool->end = 0;
-        if (!error && more && !spool->is_enough)
-            error = spool_fill(spool, &more);
-        if (error)
-            return error;
+        if (more && !spool->is_enough)
+            TRY(spool_fill(spool, &more));
     }
     return NULL;
 }
@@ -172,50 +167,55 @@ static bool is_gzip(const uint8_t *data, uint64_t size)
     return size >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
+static void end_inflating(z_stream *stream)
+{
+    inflateEnd(stream);
+}
+
+/* Inflates what is in the buffer, as far as that goes into the other one, and writes it. */
+static struct g2h_error *inflate_some(struct spool *spool, z_stream *stream, int *ret_status)
+{
+    stream->next_in = spool->buffer + spool->begin;
+    stream->avail_in = (uInt)(spool->end - spool->begin);
+    stream->next_out = spool->inflated;
+    stream->avail_out = CHUNK;
+    *ret_status = inflate(stream, Z_NO_FLUSH);
+    spool->begin = spool->end - stream->avail_in;
+    return spool_write(spool, spool->inflated, CHUNK - stream->avail_out);
+}
+
 /* Inflates member after member, as gzip does. Damage ends the spooling, not the conversion. */
 static struct g2h_error *spool_gzip(struct spool *spool)
 {
-    z_stream stream = {0};
+    struct g2h_input *input = spool->input;
+    _cleanup_(end_inflating) z_stream stream = {0};
     if (inflateInit2(&stream, 15 + 16) != Z_OK)
         return &error_no_memory;
-    struct g2h_error *error = NULL;
-    bool more = true;
-    for (;;) {
-        if (spool->begin == spool->end && more) {
-            error = spool_fill(spool, &more);
-            if (error)
-                break;
-        }
-        stream.next_in = spool->buffer + spool->begin;
-        stream.avail_in = (uInt)(spool->end - spool->begin);
-        stream.next_out = spool->inflated;
-        stream.avail_out = CHUNK;
-        int status = inflate(&stream, Z_NO_FLUSH);
-        spool->begin = spool->end - stream.avail_in;
-        error = spool_write(spool, spool->inflated, CHUNK - stream.avail_out);
-        if (error || spool->is_enough)
-            break;
+    for (bool more = true;;) {
+        int status;
+        if (spool->begin == spool->end && more)
+            TRY(spool_fill(spool, &more));
+        TRY(inflate_some(spool, &stream, &status));
+        if (spool->is_enough)
+            return NULL;
         if (status == Z_STREAM_END) {
-            while (spool->end - spool->begin < 2 && more && !error)
-                error = spool_fill(spool, &more);
-            if (error || !is_gzip(spool->buffer + spool->begin, spool->end - spool->begin))
-                break; /* the end, or padding that gzip ignores too */
+            while (spool->end - spool->begin < 2 && more)
+                TRY(spool_fill(spool, &more));
+            if (!is_gzip(spool->buffer + spool->begin, spool->end - spool->begin))
+                return NULL; /* the end, or padding that gzip ignores too */
             inflateReset(&stream);
         } else if (status == Z_BUF_ERROR && !more) {
-            spool->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut",
-                                         spool->input->name, (unsigned long long)spool->taken);
-            break;
+            input->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut",
+                                         input->name, (unsigned long long)spool->taken);
+            return NULL;
         } else if (status != Z_OK && status != Z_BUF_ERROR) {
-            spool->damage =
-                error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is damaged: %s",
-                             spool->input->name,
-                             (unsigned long long)(spool->taken - (spool->end - spool->begin)),
-                             stream.msg ? stream.msg : "bad data");
-            break;
+            input->damage = error_create(
+                G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is damaged: %s", input->name,
+                (unsigned long long)(spool->taken - (spool->end - spool->begin)),
+                stream.msg ? stream.msg : "bad data");
+            return NULL;
         }
     }
-    inflateEnd(&stream);
-    return error;
 }
 
 /* A file without a name in $TMPDIR. */
@@ -229,24 +229,23 @@ static struct g2h_error *temporary_file(int *ret)
     if (*ret >= 0)
         return NULL;
 #endif
-    size_t size = strlen(directory) + sizeof("/go2heapsnapshot.XXXXXX");
-    char *path = malloc(size);
+    static const char name[] = "/go2heapsnapshot.XXXXXX";
+    _cleanup_free_ char *path = malloc(strlen(directory) + sizeof(name));
     if (!path)
         return &error_no_memory;
     strcpy(path, directory);
-    strcat(path, "/go2heapsnapshot.XXXXXX");
+    strcat(path, name);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* none may come before its name is gone */
     *ret = mkostemp(path, O_CLOEXEC);
-    struct g2h_error *error = NULL;
-    if (*ret < 0)
-        error = error_system(errno, "%s: cannot make a temporary file (set TMPDIR)", directory);
-    else
+    const int reason = errno;
+    if (*ret >= 0)
         unlink(path);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    free(path);
-    return error;
+    return *ret >= 0
+               ? NULL
+               : error_system(reason, "%s: cannot make a temporary file (set TMPDIR)", directory);
 }
 
 static bool is_same_time(const struct timespec *one, const struct timespec *other)
@@ -280,42 +279,37 @@ struct g2h_error *g2h_input_check(const struct g2h_input *input)
     return input->file && !input->file->is_copy ? check(input, input->file->fd) : NULL;
 }
 
-/* What is read of the file goes into a temporary one, which is mapped. */
-static struct g2h_error *spool_and_map(struct g2h_input *input, int fd, uint64_t total,
+static void close_file(const int *file)
+{
+    close(*file);
+}
+
+/* What is read of the file goes into a temporary one, which takes its place and is mapped. */
+static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
                                        const struct g2h_progress *progress,
                                        const struct input_watcher *watcher)
 {
-    struct spool *spool = calloc(1, sizeof(*spool));
+    _cleanup_free_ struct spool *spool = calloc(1, sizeof(*spool));
     if (!spool)
         return &error_no_memory;
     spool->input = input;
     spool->progress = progress;
     spool->watcher = watcher;
     spool->limit = watcher ? INPUT_FIRST_LOOK : UINT64_MAX;
-    spool->source = fd;
+    spool->source = input->file->fd;
     spool->total = total;
-    struct g2h_error *error = temporary_file(&spool->target);
-    if (error) {
-        free(spool);
-        return error;
-    }
+    TRY(temporary_file(&spool->target));
+    _cleanup_(close_file) const int source = spool->source;
     input->file->fd = spool->target;
     input->file->is_copy = true;
 
-    bool more = true;
-    while (!error && more && spool->end < 2)
-        error = spool_fill(spool, &more);
+    for (bool more = true; more && spool->end < 2;)
+        TRY(spool_fill(spool, &more));
     input->unpacked = is_gzip(spool->buffer, spool->end);
-    if (!error)
-        error = input->unpacked ? spool_gzip(spool) : spool_plain(spool);
-    if (!error)
-        error = check(input, fd); /* once more at the end would be of no use */
-    if (!error)
-        error = map(input, spool->target, spool->size);
+    TRY(input->unpacked ? spool_gzip(spool) : spool_plain(spool));
+    TRY(check(input, source)); /* once more at the end would be of no use */
     input->stored = spool->taken;
-    input->damage = spool->damage;
-    free(spool);
-    return error;
+    return map(input, spool->target, spool->size);
 }
 
 static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
@@ -325,28 +319,22 @@ static struct g2h_error *open_and_map(struct g2h_input *input, const char *path,
     const bool standard = strcmp(path, "-") == 0;
     const int fd =
         standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat *status = &input->file->status;
     if (fd < 0)
         return error_system(errno, standard ? "%s: cannot read" : "%s: cannot open", input->name);
-    struct g2h_error *error = NULL;
-    struct stat *status = &input->file->status;
     input->file->fd = fd;
     if (fstat(fd, status) < 0)
         return error_system(errno, "%s: cannot read", input->name);
     if (S_ISDIR(status->st_mode))
         return error_create(G2H_ERROR_SYSTEM, "%s: is a directory", input->name);
-    if (S_ISREG(status->st_mode) && (!standard || lseek(fd, 0, SEEK_CUR) == 0)) {
-        const uint64_t size = input->stored = (uint64_t)status->st_size;
-        error = map(input, fd, size);
-        if (error || !is_gzip(input->data, input->size))
-            return error;
-        unmap(input);
-        error = spool_and_map(input, fd, size, progress, watcher);
-    } else {
-        error = spool_and_map(input, fd, 0, progress, watcher);
-    }
-    if (fd != input->file->fd)
-        close(fd);
-    return error;
+    if (!S_ISREG(status->st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0))
+        return spool_and_map(input, 0, progress, watcher);
+    const uint64_t size = input->stored = (uint64_t)status->st_size;
+    TRY(map(input, fd, size));
+    if (!is_gzip(input->data, input->size))
+        return NULL;
+    unmap(input);
+    return spool_and_map(input, size, progress, watcher);
 }
 
 const struct stat *g2h_input_status(const struct g2h_input *input)
@@ -354,45 +342,40 @@ const struct stat *g2h_input_status(const struct g2h_input *input)
     return input->file ? &input->file->status : NULL;
 }
 
+static void close_input(struct g2h_input **input)
+{
+    g2h_input_close(*input);
+}
+
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret)
 {
-    struct g2h_input *input = calloc(1, sizeof(*input));
-    struct input_file *file = calloc(1, sizeof(*file));
-    char *name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
-    if (!input || !file || !name) {
-        free(input);
-        free(file);
-        free(name);
+    _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
+    if (!input)
         return &error_no_memory;
-    }
-    file->fd = -1;
-    input->file = file;
-    input->name = name;
-    struct g2h_error *error = open_and_map(input, path, progress, watcher);
-    if (error) {
-        g2h_input_close(input);
-        return error;
-    }
-    *ret = input;
+    input->name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    input->file = input->name ? calloc(1, sizeof(*input->file)) : NULL;
+    if (!input->file)
+        return &error_no_memory;
+    input->file->fd = -1;
+    TRY(open_and_map(input, path, progress, watcher));
+    *ret = take_pointer(input);
     return NULL;
 }
 
 struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
                                         struct g2h_input **ret)
 {
-    struct g2h_input *input = calloc(1, sizeof(*input));
-    char *copy = strdup(name);
-    if (!input || !copy) {
-        free(input);
-        free(copy);
+    _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
+    if (!input)
         return &error_no_memory;
-    }
-    input->name = copy;
+    input->borrowed = true;
     input->data = data;
     input->size = input->stored = size;
-    input->borrowed = true;
-    *ret = input;
+    input->name = strdup(name);
+    if (!input->name)
+        return &error_no_memory;
+    *ret = take_pointer(input);
     return NULL;
 }
 
@@ -405,6 +388,6 @@ void g2h_input_close(struct g2h_input *input)
         close(input->file->fd);
     free(input->file);
     g2h_error_destroy(input->damage);
-    free((char *)(uintptr_t)input->name);
+    free(not_const(input->name));
     free(input);
 }

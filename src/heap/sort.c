@@ -1,0 +1,264 @@
+/* sort; see sort.h. */
+#include "heap/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+
+/* A run by its address. */
+struct run_reference {
+    uint64_t first;
+    uint32_t chunk, run;
+};
+
+struct sorter {
+    struct g2h_heap *heap;
+    chunk_vector *chunks;
+    VECTOR(struct run_reference) order;
+    uint64_t overlaps, bytes;
+};
+
+enum { RUNS_PER_TASK = 256 };
+
+static struct run *run_of(const struct sorter *sorter, const struct run_reference *reference)
+{
+    return &sorter->chunks->data[reference->chunk].runs.data[reference->run];
+}
+
+/* ---- phantoms ---- */
+
+static uint64_t count_objects(const struct sorter *sorter, enum span_tail tail)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sorter->chunks->count; i++) {
+        const struct chunk *chunk = &sorter->chunks->data[i];
+        for (size_t j = 0; j < chunk->runs.count; j++)
+            count += chunk->runs.data[j].count - chunk->runs.data[j].phantoms[tail];
+    }
+    return count;
+}
+
+/*
+ * The version says what the end of a span holds; memstats, whose count is exact from 1.4 on, has
+ * the last word: it knows of experiments that the version does not name.
+ */
+static void choose_tail(const struct sorter *sorter)
+{
+    struct g2h_heap *heap = sorter->heap;
+    if (heap->account.records[G2H_RECORD_MEMSTATS] == 0 || heap->damage ||
+        heap->pointer_form == POINTERS_TYPED)
+        return;
+    const uint64_t expected = heap->memstats.numbers[G2H_MEMSTATS_HEAP_OBJECTS];
+    if (count_objects(sorter, heap->span_tail) == expected)
+        return;
+    for (int tail = TAIL_NONE; tail < TAIL_KINDS; tail++)
+        if (count_objects(sorter, (enum span_tail)tail) == expected)
+            heap->span_tail = (enum span_tail)tail;
+}
+
+/* Objects of one run that has phantoms have one size. */
+static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk, struct run *run)
+{
+    struct g2h_account *account = &sorter->heap->account;
+    const uint32_t phantoms = run->phantoms[sorter->heap->span_tail];
+    struct run_walk walk;
+    if (phantoms == 0)
+        return;
+    run_walk_begin(&walk, chunk, run);
+    account->phantoms += phantoms;
+    account->phantom_bytes += phantoms * walk.slot_class->size;
+    run->count = (uint16_t)(run->count - phantoms);
+}
+
+/* ---- the order of addresses ---- */
+
+static int compare_runs(const void *a, const void *b)
+{
+    const struct run_reference *one = a, *other = b;
+    if (one->first != other->first)
+        return one->first < other->first ? -1 : 1;
+    if (one->chunk != other->chunk)
+        return one->chunk < other->chunk ? -1 : 1;
+    return one->run < other->run ? -1 : one->run > other->run;
+}
+
+static bool list_runs(struct sorter *sorter)
+{
+    sorter->order.count = 0;
+    for (size_t i = 0; i < sorter->chunks->count; i++) {
+        const struct chunk *chunk = &sorter->chunks->data[i];
+        for (size_t j = 0; j < chunk->runs.count; j++) {
+            const struct run_reference reference = {chunk->runs.data[j].first, (uint32_t)i,
+                                                    (uint32_t)j};
+            if (chunk->runs.data[j].count > 0 && !vector_push(&sorter->order, reference))
+                return false;
+        }
+    }
+    if (sorter->order.count > 0)
+        qsort(sorter->order.data, sorter->order.count, sizeof(*sorter->order.data), compare_runs);
+    return true;
+}
+
+static bool are_interleaved(const struct sorter *sorter)
+{
+    for (size_t i = 1; i < sorter->order.count; i++) {
+        const struct run *run = run_of(sorter, &sorter->order.data[i - 1]);
+        if (sorter->order.data[i].first < run->first / SPAN_PAGE * SPAN_PAGE + run->last * 8u)
+            return true;
+    }
+    return false;
+}
+
+/* Each object becomes a run of its own. */
+static bool split_runs(struct chunk *chunk)
+{
+    VECTOR(struct run) split = {0};
+    for (size_t i = 0; i < chunk->runs.count; i++) {
+        const struct run *run = &chunk->runs.data[i];
+        struct run_walk walk;
+        for (uint32_t j = 0; j < run->count; j++) {
+            if (j == 0)
+                run_walk_begin(&walk, chunk, run);
+            else
+                run_walk_next(&walk);
+            const struct run single = {.first = walk.address,
+                                       .contents = walk.contents,
+                                       .begin = (uint32_t)(walk.entry - chunk->entries.data),
+                                       .count = 1,
+                                       .last = (uint16_t)(walk.address % SPAN_PAGE / 8)};
+            if (!vector_push(&split, single)) {
+                free(split.data);
+                return false;
+            }
+        }
+    }
+    free(chunk->runs.data);
+    chunk->runs.data = split.data;
+    chunk->runs.count = split.count;
+    chunk->runs.capacity = split.capacity;
+    return true;
+}
+
+static bool sort_runs(struct sorter *sorter)
+{
+    if (!list_runs(sorter))
+        return false;
+    if (!are_interleaved(sorter))
+        return true;
+    for (size_t i = 0; i < sorter->chunks->count; i++)
+        if (!split_runs(&sorter->chunks->data[i]))
+            return false;
+    return list_runs(sorter);
+}
+
+static struct g2h_error *number_runs(struct sorter *sorter)
+{
+    struct g2h_heap *heap = sorter->heap;
+    heap->object_count = 0;
+    for (size_t i = 0; i < sorter->order.count; i++) {
+        struct run *run = run_of(sorter, &sorter->order.data[i]);
+        run->start = heap->object_count;
+        if (run->count > UINT32_MAX / 2 - heap->object_count)
+            return error_create(G2H_ERROR_LIMIT, "%s: more than %u objects", heap->input->name,
+                                UINT32_MAX / 2);
+        heap->object_count += run->count;
+    }
+    if (heap->slot_classes.list.count > SLOT_CLASS_LIMIT || heap->input->size > OFFSET_LIMIT)
+        return error_create(G2H_ERROR_LIMIT,
+                            "%s: more than the %llu bytes and %llu kinds of objects that are read",
+                            heap->input->name, (unsigned long long)OFFSET_LIMIT,
+                            (unsigned long long)SLOT_CLASS_LIMIT);
+    return NULL;
+}
+
+/* ---- the objects ---- */
+
+static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
+{
+    struct sorter *sorter = context;
+    uint64_t overlaps = 0, bytes = 0;
+    size_t end = (task + 1) * RUNS_PER_TASK;
+    (void)worker;
+    if (end > sorter->order.count)
+        end = sorter->order.count;
+    for (size_t i = task * RUNS_PER_TASK; i < end; i++) {
+        const struct chunk *chunk = &sorter->chunks->data[sorter->order.data[i].chunk];
+        const struct run *run = run_of(sorter, &sorter->order.data[i]);
+        struct heap_object *object = &sorter->heap->objects[run->start],
+                           *last = object + run->count;
+        const uint64_t limit =
+            i + 1 < sorter->order.count ? sorter->order.data[i + 1].first : UINT64_MAX;
+        uint64_t previous_end = 0;
+        struct run_walk walk;
+        run_walk_begin(&walk, chunk, run);
+        for (;;) {
+            const uint32_t slot_class = chunk->slot_class_numbers[walk.slot_class_number];
+            *object =
+                (struct heap_object){walk.address, walk.contents << SLOT_CLASS_BITS | slot_class};
+            overlaps += walk.address < previous_end;
+            previous_end = walk.address + walk.slot_class->size;
+            bytes += walk.slot_class->size;
+            if (++object == last)
+                break;
+            run_walk_next(&walk);
+        }
+        overlaps += previous_end > limit;
+    }
+    __atomic_fetch_add(&sorter->overlaps, overlaps, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&sorter->bytes, bytes, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* Damaged sizes and addresses only: of two objects that overlap the lower one is left out. */
+static void drop_overlapping(struct sorter *sorter)
+{
+    struct g2h_heap *heap = sorter->heap;
+    uint64_t next = UINT64_MAX;
+    uint32_t kept = heap->object_count;
+    for (uint32_t i = heap->object_count; i-- > 0;) {
+        if (heap_address(heap, i) + heap_object_size(heap, i) > next) {
+            heap->account.overlapping++;
+            sorter->bytes -= heap_object_size(heap, i);
+            continue;
+        }
+        next = heap_address(heap, i);
+        heap->objects[--kept] = heap->objects[i];
+    }
+    heap->object_count -= kept;
+    memmove(heap->objects, heap->objects + kept, heap->object_count * sizeof(*heap->objects));
+}
+
+static struct g2h_error *sort(struct sorter *sorter, unsigned threads)
+{
+    struct g2h_heap *heap = sorter->heap;
+    struct g2h_error *error = sort_runs(sorter) ? number_runs(sorter) : &error_no_memory;
+    if (error)
+        return error;
+    heap->object_capacity = heap->object_count;
+    heap->objects = large_alloc(heap->object_capacity, sizeof(*heap->objects));
+    if (!heap->objects)
+        return &error_no_memory;
+    const size_t tasks = (sorter->order.count + RUNS_PER_TASK - 1) / RUNS_PER_TASK;
+    error = workers_run(threads, tasks, write_runs, sorter);
+    if (!error && sorter->overlaps > 0)
+        drop_overlapping(sorter);
+    heap->account.objects = heap->object_count;
+    heap->account.object_bytes = sorter->bytes;
+    return error;
+}
+
+struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsigned threads)
+{
+    struct sorter sorter = {.heap = heap, .chunks = chunks};
+    choose_tail(&sorter);
+    for (size_t i = 0; i < chunks->count; i++)
+        for (size_t j = 0; j < chunks->data[i].runs.count; j++)
+            drop_phantoms(&sorter, &chunks->data[i], &chunks->data[i].runs.data[j]);
+    struct g2h_error *error = sort(&sorter, threads);
+    free(sorter.order.data);
+    for (size_t i = 0; i < chunks->count; i++)
+        chunk_deinit(&chunks->data[i]);
+    chunks->count = 0;
+    return error;
+}
