@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 
@@ -25,6 +26,12 @@
     ((vector)->count < (vector)->capacity || vector_grow(vector, 1) \
          ? ((vector)->data[(vector)->count++] = (value), true) \
          : false)
+
+/* Sorts the entries, as qsort() does; that must not be given the NULL of an empty vector. */
+#define vector_sort(vector, compare) \
+    ((vector)->count > 0 \
+         ? qsort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare) \
+         : (void)0)
 
 /* Makes room for so many entries more; false, with all as it was, where there is no memory. */
 #define vector_grow(vector, more) \

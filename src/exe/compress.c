@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "exe/format.h"
+#include "exe/image_file.h"
 
 enum { ZLIB_RATIO = 1032 };
 
@@ -93,7 +93,7 @@ struct g2h_error *image_section_contents(struct image *image, const struct image
 {
     struct image_section *own = &image->sections[section - image->sections];
     uint64_t size = 0;
-    if (!format_is_compressed(own) || own->data.size == 0) {
+    if (!image_file_is_compressed(own) || own->data.size == 0) {
         *ret = own->data;
         return NULL;
     }

@@ -1,10 +1,10 @@
-/* Expressions and lists of them, and lists of ranges; see die.h. DWARF 5, sections 2.5, 2.6 and
- * 2.17. */
-#include "exe/die.h"
+/* die_lists: expressions, lists of these for ranges of addresses, and lists of ranges; see die.h.
+ * DWARF 5, sections 2.5, 2.6 and 2.17. */
+#include "exe/die_values.h"
 
 /* ---- expressions ---- */
 
-/* One operation; false where it cannot be read, or is not known. */
+/* Reads one operation; false where it cannot be read, or is not known. */
 static bool read_operation(const struct dies *dies, const struct die_unit *unit,
                            struct cursor *cursor, struct die_operation *ret)
 {
@@ -93,13 +93,13 @@ static bool read_operation(const struct dies *dies, const struct die_unit *unit,
     }
     if (ret->atom >= DW_OP_breg0 && ret->atom <= DW_OP_breg31)
         return die_read_signed(cursor, &ret->number);
-    /* Without operands: the others of DWARF, and those of GNU. */
+    /* The other operations of DWARF, and these of GNU, have no operands. */
     return ret->atom == DW_OP_deref || (ret->atom >= DW_OP_dup && ret->atom < DW_OP_breg0) ||
            (ret->atom >= DW_OP_nop && ret->atom <= DW_OP_stack_value) ||
            ret->atom == DW_OP_GNU_push_tls_address || ret->atom == DW_OP_GNU_uninit;
 }
 
-/* The bytes of an expression in an attribute. Go has blocks where DWARF 4 wants expressions. */
+/* Finds the bytes of an expression. Go writes blocks where DWARF 4 wants DW_FORM_exprloc. */
 static bool find_block(const struct dies *dies, struct die_attribute *attribute)
 {
     struct cursor *value = &attribute->value;
@@ -139,7 +139,7 @@ bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
 
 /* ---- lists ---- */
 
-/* The bytes of a section from an offset on. */
+/* The bytes of a section from an offset to its end. */
 static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cursor *ret)
 {
     if (offset >= section->size)
@@ -149,23 +149,21 @@ static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cur
 }
 
 /*
- * The list that an attribute names: an offset in old, or, from DWARF 5 on, in section, itself or by
- * its index in the unit's own table of offsets.
+ * The list that an attribute refers to. Up to DWARF 4 the attribute is an offset in section_4; from
+ * DWARF 5 on it is one in section_5, or an index into the unit's table of offsets, which is at base
+ * of that section.
  */
 static bool find_list(struct dies *dies, struct die_attribute attribute,
-                      const struct g2h_bytes *old, const struct g2h_bytes *section, uint64_t base,
-                      struct cursor *ret)
+                      const struct g2h_bytes *section_4, const struct g2h_bytes *section_5,
+                      uint64_t base, struct cursor *ret)
 {
     const struct die_unit *unit = attribute.unit;
     uint64_t number, index;
-    struct cursor table;
     switch (attribute.spec->form) {
     case DW_FORM_loclistx:
     case DW_FORM_rnglistx:
         if (!cursor_uvarint(&attribute.value, &index) ||
-            index > section->size / unit->offset_size || base > section->size ||
-            !list_at(section, base + index * unit->offset_size, &table) ||
-            !die_read(dies, &table, unit->offset_size, &number))
+            !die_read_indexed(dies, section_5, base, index, unit->offset_size, &number))
             return false;
         number += base;
         break;
@@ -178,11 +176,12 @@ static bool find_list(struct dies *dies, struct die_attribute attribute,
     default:
         return false;
     }
-    return list_at(unit->version < 5 ? old : section, number, ret);
+    return list_at(unit->version < 5 ? section_4 : section_5, number, ret);
 }
 
-/* An entry of a list of either kind: DWARF 5 numbers them differently. */
-enum entry {
+/* The kinds of entries that lists of locations and lists of ranges have. DWARF 5 has numbers of its
+ * own for each of the two. */
+enum list_entry {
     ENTRY_END,
     ENTRY_BASEX,
     ENTRY_STARTX_ENDX,
@@ -195,7 +194,8 @@ enum entry {
     ENTRY_UNKNOWN,
 };
 
-/* The bounds of the next entry that has any; false at the list's end. */
+/* The bounds of the next entry that has any; false at the list's end. Other entries change *base,
+ * which offsets are relative to. DWARF 5. */
 static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          bool is_location, uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -217,7 +217,7 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
     const unsigned size = unit->address_size;
     uint64_t kind, low, high;
     while (die_pay(dies, 1) && die_read(dies, list, 1, &kind)) {
-        switch (kind < count ? (enum entry)kinds[kind] : ENTRY_UNKNOWN) {
+        switch (kind < count ? (enum list_entry)kinds[kind] : ENTRY_UNKNOWN) {
         case ENTRY_BASEX:
             if (!cursor_uvarint(list, &low) || !die_address(dies, unit, low, base))
                 return false;
@@ -281,7 +281,7 @@ static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct 
     return false;
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 static bool read_operations(struct dies *dies, const struct die_unit *unit, struct cursor block,
                             die_operation_vector *ret)
@@ -328,7 +328,7 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
 
 /* ---- ranges ---- */
 
-/* What has one range only. */
+/* The bounds of an entry that has a single range. */
 static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_low,
                         uint64_t *ret_high)
 {

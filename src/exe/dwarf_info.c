@@ -1,35 +1,39 @@
 /*
- * The units of an executable: its global variables, its functions, and what closures capture.
+ * dwarf_info: global variables, functions, and what closures capture; see dwarf_info.h.
  *
- * Only the entries right below each unit and right below each function are looked at.
+ * Of each unit, the entries right below it are read, and those right below its functions.
  */
-#include "exe/dwarf.h"
+#include "exe/dwarf_info.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What DWARF may cost, in steps for each byte of .debug_info: to read it takes 0.6, and the
- * variables of all functions, each asked for once, would as well. */
+#include "base/scope.h"
+#include "exe/dwarf_reader.h"
+
+/* What DWARF may cost, in steps for each byte of .debug_info. Reading a sound one takes 0.6, and
+ * the variables of all functions, each asked for once, would take about as much. */
 enum { STEPS = 16, STEPS_OF_LOCALS = 16 };
 
-bool dwarf_intern(struct dwarf *dwarf, struct types *types, struct g2h_bytes text, uint32_t *ret)
+bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
+                  uint32_t *ret)
 {
     const uint32_t before = types->names.count;
-    if (text.size > dwarf->text_left)
+    if (text.size > reader->text_left)
         text.size = 0;
     if (!types_intern(types, text.size > 0 ? (const char *)text.data : "", (size_t)text.size, ret))
         return false;
     if (types->names.count > before)
-        dwarf->text_left -= text.size;
+        reader->text_left -= text.size;
     return true;
 }
 
 /* ---- units ---- */
 
-static struct g2h_error *read_variable(struct dwarf_info *debug, struct types *types,
+static struct g2h_error *read_variable(struct dwarf_info *dwarf_info, struct types *types,
                                        const struct die *die)
 {
-    struct dies *dies = &debug->dwarf->dies;
+    struct dies *dies = &dwarf_info->reader->dies;
     struct die_operation operation;
     struct dwarf_global global;
     if (!die_operation(dies, die, DW_AT_location, &operation))
@@ -39,9 +43,9 @@ static struct g2h_error *read_variable(struct dwarf_info *debug, struct types *t
     else if (operation.atom != DW_OP_addrx ||
              !die_address(dies, die->unit, operation.number, &global.address))
         return NULL;
-    if (!dwarf_intern(debug->dwarf, types, die_name(dies, die), &global.name) ||
-        !dwarf_type(debug->dwarf, types, die, DW_AT_type, &global.type) ||
-        !vector_push(&debug->globals, global))
+    if (!dwarf_intern(dwarf_info->reader, types, die_name(dies, die), &global.name) ||
+        !dwarf_type(dwarf_info->reader, types, die, DW_AT_type, &global.type) ||
+        !vector_push(&dwarf_info->globals, global))
         return &error_no_memory;
     return NULL;
 }
@@ -52,12 +56,11 @@ static bool is_closure_name(struct g2h_bytes name)
     return name.size > 0 && memmem(name.data, (size_t)name.size, ".func", 5) != NULL;
 }
 
-/* A variable of a function that has DW_AT_go_closure_offset is of the closure that it is called
- * by. */
-static struct g2h_error *read_captured(struct dwarf_info *debug, struct types *types,
+/* Variables that have DW_AT_go_closure_offset are those of the closure that calls the function. */
+static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct types *types,
                                        uint64_t entry, const struct die *function)
 {
-    struct dies *dies = &debug->dwarf->dies;
+    struct dies *dies = &dwarf_info->reader->dies;
     struct die die;
     if (!die_child(dies, function, &die))
         return NULL;
@@ -69,64 +72,59 @@ static struct g2h_error *read_captured(struct dwarf_info *debug, struct types *t
             continue;
         const bool is_captured = die_own(dies, &die, DW_AT_go_closure_offset, &attribute) &&
                                  die_attribute_number(dies, attribute, &captured.offset);
-        if (!is_captured && (!is_closure || debug->captured.count > 0))
+        if (!is_captured && (!is_closure || dwarf_info->captured.count > 0))
             continue;
-        if (!dwarf_intern(debug->dwarf, types, die_name(dies, &die), &captured.name) ||
-            !dwarf_type(debug->dwarf, types, &die, DW_AT_type, &captured.type) ||
-            !(is_captured ? vector_push(&debug->captured, captured)
-                          : vector_push(&debug->maybe_captured, captured)))
+        if (!dwarf_intern(dwarf_info->reader, types, die_name(dies, &die), &captured.name) ||
+            !dwarf_type(dwarf_info->reader, types, &die, DW_AT_type, &captured.type) ||
+            !(is_captured ? vector_push(&dwarf_info->captured, captured)
+                          : vector_push(&dwarf_info->maybe_captured, captured)))
             return &error_no_memory;
     } while (die_next(dies, &die));
     return NULL;
 }
 
-static struct g2h_error *read_function(struct dwarf_info *debug, struct types *types,
+static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct types *types,
                                        const struct die *die)
 {
-    struct dies *dies = &debug->dwarf->dies;
+    struct dies *dies = &dwarf_info->reader->dies;
     struct dwarf_function function = {.die = die->offset};
     struct die_ranges ranges = {.is_begun = false};
     bool first = true;
     while (die_range(dies, die, &ranges, &function.low, &function.high)) {
         if (function.low >= function.high)
             continue;
-        /* Ranges may be shared, so their number is not bounded by the size of what has them. */
+        /* Entries may share a list of ranges, so their number is not bounded by the lists' size. */
         if (!die_pay(dies, sizeof(function)))
             return NULL;
-        if (!vector_push(&debug->dwarf->functions, function))
+        if (!vector_push(&dwarf_info->reader->functions, function))
             return &error_no_memory;
-        struct g2h_error *error = first ? read_captured(debug, types, function.low, die) : NULL;
-        if (error)
-            return error;
+        if (first)
+            TRY(read_captured(dwarf_info, types, function.low, die));
         first = false;
     }
     return NULL;
 }
 
-static struct g2h_error *read_unit(struct dwarf_info *debug, struct types *types, size_t index)
+static struct g2h_error *read_unit(struct dwarf_info *dwarf_info, struct types *types, size_t index)
 {
-    struct dies *dies = &debug->dwarf->dies;
+    struct dies *dies = &dwarf_info->reader->dies;
     struct die unit, die;
-    struct g2h_error *error = NULL;
     if (!die_of_unit(dies, index, &unit) || !die_child(dies, &unit, &die))
         return NULL;
     do {
         if (die_tag(&die) == DW_TAG_variable)
-            error = read_variable(debug, types, &die);
+            TRY(read_variable(dwarf_info, types, &die));
         else if (die_tag(&die) == DW_TAG_subprogram)
-            error = read_function(debug, types, &die);
-    } while (!error && die_next(dies, &die));
-    return error;
+            TRY(read_function(dwarf_info, types, &die));
+    } while (die_next(dies, &die));
+    return NULL;
 }
 
-static struct g2h_error *read_units(struct dwarf_info *debug, struct types *types)
+static struct g2h_error *read_units(struct dwarf_info *dwarf_info, struct types *types)
 {
-    struct g2h_error *error = NULL;
-    for (size_t i = 0; !error && i < debug->dwarf->dies.units.count; i++)
-        error = read_unit(debug, types, i);
-    if (!error && !dwarf_types_complete(debug->dwarf, types))
-        error = &error_no_memory;
-    return error;
+    for (size_t i = 0; i < dwarf_info->reader->dies.units.count; i++)
+        TRY(read_unit(dwarf_info, types, i));
+    return dwarf_types_complete(dwarf_info->reader, types) ? NULL : &error_no_memory;
 }
 
 /* ---- opening ---- */
@@ -157,70 +155,67 @@ static int compare_functions(const void *a, const void *b)
     return one->die < other->die ? -1 : one->die > other->die;
 }
 
-static struct g2h_error *open_dwarf(struct dwarf *dwarf, struct image *image)
+static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *image)
 {
-    struct g2h_error *error = dies_init(&dwarf->dies, image);
-    const struct dies *dies = &dwarf->dies;
-    dwarf->dies.steps_left = dies->info.size * STEPS;
-    dwarf->locals_left = dies->info.size * STEPS_OF_LOCALS;
-    dwarf->types_left = dies->info.size / 4;
-    dwarf->text_left = 2 * (dies->info.size + dies->str.size + dies->line_str.size);
-    return error;
-}
-
-struct g2h_error *dwarf_info_init(struct dwarf_info *debug, struct image *image,
-                                  struct types *types, uint64_t types_start)
-{
-    *debug = (struct dwarf_info){.dwarf = calloc(1, sizeof(*debug->dwarf))};
-    if (!debug->dwarf)
-        return &error_no_memory;
-    debug->dwarf->types_start = types_start;
-    struct g2h_error *error = open_dwarf(debug->dwarf, image);
-    if (!error)
-        error = read_units(debug, types);
-    if (error) {
-        dwarf_info_deinit(debug);
-        return error;
-    }
-    if (debug->globals.count > 0)
-        qsort(debug->globals.data, debug->globals.count, sizeof(*debug->globals.data),
-              compare_globals);
-    if (debug->captured.count > 0)
-        qsort(debug->captured.data, debug->captured.count, sizeof(*debug->captured.data),
-              compare_captured);
-    if (debug->captured.count > 0)
-        debug->maybe_captured.count = 0;
-    if (debug->maybe_captured.count > 0)
-        qsort(debug->maybe_captured.data, debug->maybe_captured.count,
-              sizeof(*debug->maybe_captured.data), compare_captured);
-    if (debug->dwarf->functions.count > 0)
-        qsort(debug->dwarf->functions.data, debug->dwarf->functions.count,
-              sizeof(*debug->dwarf->functions.data), compare_functions);
+    TRY(dies_init(&reader->dies, image));
+    const struct dies *dies = &reader->dies;
+    reader->dies.steps_left = dies->info.size * STEPS;
+    reader->locals_left = dies->info.size * STEPS_OF_LOCALS;
+    reader->types_left = dies->info.size / 4;
+    reader->text_left = 2 * (dies->info.size + dies->str.size + dies->line_str.size);
     return NULL;
 }
 
-void dwarf_info_close(struct dwarf_info *debug)
+static void sort_all(struct dwarf_info *dwarf_info)
 {
-    struct dwarf *dwarf = debug->dwarf;
-    if (!dwarf)
-        return;
-    dies_deinit(&dwarf->dies);
-    free(dwarf->operations.data);
-    free(dwarf->functions.data);
-    free(dwarf->pending.data);
-    free(dwarf->unsealed.data);
-    free(dwarf->depth.data);
-    map_deinit(&dwarf->type_by_die);
-    map_deinit(&dwarf->type_by_name);
-    free(dwarf);
-    debug->dwarf = NULL;
+    vector_sort(&dwarf_info->globals, compare_globals);
+    vector_sort(&dwarf_info->captured, compare_captured);
+    vector_sort(&dwarf_info->maybe_captured, compare_captured);
+    vector_sort(&dwarf_info->reader->functions, compare_functions);
 }
 
-void dwarf_info_deinit(struct dwarf_info *debug)
+struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
+                                  struct types *types, uint64_t types_start)
 {
-    dwarf_info_close(debug);
-    free(debug->globals.data);
-    free(debug->captured.data);
-    free(debug->maybe_captured.data);
-    *debug = (struct dwarf_info){.dwarf = NULL};
+    *dwarf_info = (struct dwarf_info){.reader = calloc(1, sizeof(*dwarf_info->reader))};
+    if (!dwarf_info->reader)
+        return &error_no_memory;
+    dwarf_info->reader->types_start = types_start;
+    struct g2h_error *error = open_reader(dwarf_info->reader, image);
+    if (!error)
+        error = read_units(dwarf_info, types);
+    if (error) {
+        dwarf_info_deinit(dwarf_info);
+        return error;
+    }
+    if (dwarf_info->captured.count > 0)
+        dwarf_info->maybe_captured.count = 0;
+    sort_all(dwarf_info);
+    return NULL;
+}
+
+void dwarf_info_close(struct dwarf_info *dwarf_info)
+{
+    struct dwarf_reader *reader = dwarf_info->reader;
+    if (!reader)
+        return;
+    dies_deinit(&reader->dies);
+    free(reader->operations.data);
+    free(reader->functions.data);
+    free(reader->pending.data);
+    free(reader->unchecked.data);
+    free(reader->depth.data);
+    map_deinit(&reader->type_by_die);
+    map_deinit(&reader->type_by_name);
+    free(reader);
+    dwarf_info->reader = NULL;
+}
+
+void dwarf_info_deinit(struct dwarf_info *dwarf_info)
+{
+    dwarf_info_close(dwarf_info);
+    free(dwarf_info->globals.data);
+    free(dwarf_info->captured.data);
+    free(dwarf_info->maybe_captured.data);
+    *dwarf_info = (struct dwarf_info){.reader = NULL};
 }

@@ -1,12 +1,12 @@
 /*
- * debug: what DWARF knows of an executable: types, global variables, the variables of each
+ * dwarf_info: what DWARF knows of an executable: types, global variables, the variables of each
  * function, the captured variables of closures.
  *
- * Filled by dwarf.c. Empty where the executable has no DWARF. Addresses are those of the file; the
- * caller adds the slide.
+ * It is empty where the executable has no DWARF. Addresses are those of the file; the caller adds
+ * the slide.
  */
-#ifndef EXE_DEBUG_H
-#define EXE_DEBUG_H
+#ifndef EXE_DWARF_INFO_H
+#define EXE_DWARF_INFO_H
 
 #include "exe/image.h"
 #include "types/types.h"
@@ -18,13 +18,14 @@ struct dwarf_global {
     uint32_t type;
 };
 
-/* A part of a variable that is in memory: its bytes [offset, offset + size) are at cfa + place. */
+/* A part of a variable that is in memory: the variable's bytes [offset, offset + size) begin at the
+ * frame's CFA + cfa_offset. */
 struct dwarf_piece {
     uint64_t offset, size;
-    int64_t place;
+    int64_t cfa_offset;
 };
 
-/* A local variable or parameter that is (partly) in the stack frame at some pc. */
+/* A local variable or parameter that is, at least in part, in the stack frame at some pc. */
 struct dwarf_local {
     uint32_t name, type;
     uint32_t function; /* string: the inlined function it belongs to; UINT32_MAX: the frame's own */
@@ -35,7 +36,7 @@ struct dwarf_local {
 
 /* A captured variable of a closure: a field of the object that a func value points to. */
 struct dwarf_captured {
-    uint64_t entry;  /* of the closure's function */
+    uint64_t entry;  /* address of the closure's function */
     uint64_t offset; /* in the closure object; DW_AT_go_closure_offset */
     uint32_t name, type;
 };
@@ -43,7 +44,7 @@ struct dwarf_captured {
 typedef VECTOR(struct dwarf_piece) dwarf_piece_vector;
 typedef VECTOR(struct dwarf_local) dwarf_local_vector;
 
-struct dwarf; /* what is kept open for frames, until dwarf_info_close() */
+struct dwarf_reader;
 
 struct dwarf_info {
     VECTOR(struct dwarf_global) globals;    /* ascending by address */
@@ -51,33 +52,35 @@ struct dwarf_info {
     /* Before Go 1.23, where nothing has DW_AT_go_closure_offset: all variables of closures'
      * functions, captured or not; offset is 0. Ascending by entry, then name. */
     VECTOR(struct dwarf_captured) maybe_captured;
-    struct dwarf *dwarf; /* NULL: closed */
+    struct dwarf_reader *reader; /* until dwarf_info_close(); then NULL */
 };
 
 /*
- * Reads all units. types holds the descriptors' types already; types_start is runtime.types in the
- * process (for DW_AT_go_runtime_type, an offset from it), so a type that has a descriptor is the
- * descriptor's. Only types that globals, locals or captured variables lead to are added. Damaged
- * DWARF gives what could be read of it. The image is that which has the debug sections; it must
- * outlive debug. Error: G2H_ERROR_MEMORY only.
+ * Reads all units of an image, that which has the sections of DWARF; it must outlive dwarf_info. Of
+ * damaged DWARF, what can be read is read. Error: G2H_ERROR_MEMORY only.
  *
- * A type from DWARF alone ends, whatever the executable says: fields ascend, do not overlap and lie
- * within their struct, elements within their array; none lies in itself, or more than 64 deep; what
- * has no size has no fields and no elements.
+ * types has the types of the descriptors already, and a type that has a descriptor is not added
+ * again: types_start, which is runtime.types in the process, is where the offsets of
+ * DW_AT_go_runtime_type count from. Of other types, those are added that variables lead to.
+ *
+ * Whoever goes down a value of an added type comes to an end, whatever the executable says: fields
+ * ascend, do not overlap and lie within their struct, elements lie within their array; no type lies
+ * in itself, nor types in each other more than 64 deep; what has no size has no fields and no
+ * elements.
  */
-struct g2h_error *dwarf_info_init(struct dwarf_info *debug, struct image *image,
+struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
                                   struct types *types, uint64_t types_start);
-void dwarf_info_deinit(struct dwarf_info *debug);
+void dwarf_info_deinit(struct dwarf_info *dwarf_info);
 
-/* Ends reading: what was read stays. */
-void dwarf_info_close(struct dwarf_info *debug);
+/* Frees all that reading more would need. What was read stays. */
+void dwarf_info_close(struct dwarf_info *dwarf_info);
 
 /*
- * Appends the variables that lie in the frame of the function that holds pc, at this pc (which is
- * in the call: the return address less one), those of functions inlined there included. May add
- * types. What it costs is in proportion to the function, so callers ask once per pc.
+ * Appends the variables that a frame has in memory at a pc, which is within a call (the return
+ * address less one): those of the function that has the pc, and of the functions inlined there. May
+ * add types. The cost is in proportion to the function, so callers ask once per pc.
  */
-struct g2h_error *dwarf_info_locals(struct dwarf_info *debug, struct types *types, uint64_t pc,
+struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces);
 
 #endif

@@ -1,21 +1,24 @@
 /*
- * What lies in a frame: the variables of the function that holds a pc, of its blocks and of the
- * functions inlined there.
+ * dwarf_locals: the variables that a frame has in memory: those of the function, of its blocks and
+ * of the functions inlined there; see dwarf_info.h.
  *
- * Only places relative to the CFA are of use: a dump has the contents of frames, but no registers.
+ * Only locations relative to the CFA are used: whoever asks has the contents of frames, but no
+ * registers.
  */
-#include "exe/dwarf.h"
-
 #include <string.h>
 
-#define DEPTH  100 /* blocks and inlined functions in each other */
-#define PIECES 256 /* of a variable: Go cuts up small values only */
+#include "base/bisect.h"
+#include "exe/dwarf_reader.h"
 
-/* What one frame may cost, in steps for each byte of .debug_info: the largest take a hundredth. */
-#define STEPS_OF_FRAME 2
+enum {
+    DEPTH_MOST = 100,   /* of blocks and inlined functions in each other */
+    PIECES_MOST = 256,  /* of a variable: Go cuts up small values only */
+    STEPS_OF_FRAME = 2, /* what one frame may cost, for each byte of .debug_info: the largest frames
+                           of real programs take a hundredth of that */
+};
 
 struct frame {
-    struct dwarf *dwarf;
+    struct dwarf_reader *reader;
     struct types *types;
     uint64_t pc;
     bool is_cfa; /* whether DW_OP_fbreg is relative to the CFA */
@@ -23,28 +26,30 @@ struct frame {
     dwarf_piece_vector *pieces;
 };
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-/* A place that an expression comes to, as far as it has been read. */
-struct place {
-    enum { NOWHERE, AT_CFA, ELSEWHERE } is;
-    int64_t offset;
-    bool has_constant; /* one on the stack, to be added */
+/* The stack of an expression that is being evaluated, of which only the forms are followed that may
+ * give an address relative to the CFA. */
+struct location {
+    enum { STACK_EMPTY, AT_CFA, ELSEWHERE } is;
+    int64_t offset;    /* from the CFA */
+    bool has_constant; /* a constant is on top of it, to be added */
     int64_t constant;
 };
 
-static void apply(const struct frame *frame, struct place *place,
+static void apply(const struct frame *frame, struct location *location,
                   const struct die_operation *operation)
 {
-    if (place->is == ELSEWHERE)
+    if (location->is == ELSEWHERE)
         return;
     const int64_t number = (int64_t)operation->number;
     switch (operation->atom) {
     case DW_OP_fbreg:
     case DW_OP_call_frame_cfa:
-        if (place->is == NOWHERE && (frame->is_cfa || operation->atom == DW_OP_call_frame_cfa)) {
-            place->is = AT_CFA;
-            place->offset = operation->atom == DW_OP_fbreg ? number : 0;
+        if (location->is == STACK_EMPTY &&
+            (frame->is_cfa || operation->atom == DW_OP_call_frame_cfa)) {
+            location->is = AT_CFA;
+            location->offset = operation->atom == DW_OP_fbreg ? number : 0;
             return;
         }
         break;
@@ -58,43 +63,44 @@ static void apply(const struct frame *frame, struct place *place,
     case DW_OP_const4u:
     case DW_OP_const8u:
     case DW_OP_constu:
-        if (place->is == AT_CFA && !place->has_constant) {
-            place->has_constant = true;
-            place->constant = number;
+        if (location->is == AT_CFA && !location->has_constant) {
+            location->has_constant = true;
+            location->constant = number;
             return;
         }
         break;
     case DW_OP_plus:
-        if (place->has_constant &&
-            !__builtin_add_overflow(place->offset, place->constant, &place->offset)) {
-            place->has_constant = false;
+        if (location->has_constant &&
+            !__builtin_add_overflow(location->offset, location->constant, &location->offset)) {
+            location->has_constant = false;
             return;
         }
         break;
     case DW_OP_plus_uconst:
-        if (place->is == AT_CFA && !place->has_constant &&
-            !__builtin_add_overflow(place->offset, number, &place->offset))
+        if (location->is == AT_CFA && !location->has_constant &&
+            !__builtin_add_overflow(location->offset, number, &location->offset))
             return;
         break;
     default:
         break;
     }
-    place->is = ELSEWHERE;
+    location->is = ELSEWHERE;
 }
 
-/* Where operations come to; what is left on the stack is no place. */
-static struct place place_of(const struct frame *frame, const struct die_operation *operations,
-                             size_t count)
+/* Where an expression leads; ELSEWHERE, too, if a constant is left that nothing has used. */
+static struct location evaluate(const struct frame *frame, const struct die_operation *operations,
+                                size_t count)
 {
-    struct place place = {.is = NOWHERE};
+    struct location location = {.is = STACK_EMPTY};
     for (size_t i = 0; i < count; i++)
-        apply(frame, &place, &operations[i]);
-    if (place.has_constant)
-        place.is = ELSEWHERE;
-    return place;
+        apply(frame, &location, &operations[i]);
+    if (location.has_constant)
+        location.is = ELSEWHERE;
+    return location;
 }
 
-/* How many operations the piece that begins here has, its DW_OP_piece included; 0: it has none. */
+/* How many operations the piece has that begins here, with its DW_OP_piece; 0 where no piece
+ * begins. */
 static size_t piece_length(const struct die_operation *operations, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -112,7 +118,8 @@ static bool is_repeated(const struct die_operation *piece, size_t length,
     return true;
 }
 
-/* By how much pieces are larger than their variable together. */
+/* By how many bytes all pieces together exceed their variable; UINT64_MAX where that cannot be
+ * told. */
 static uint64_t find_excess(const struct die_operation *operations, size_t count, uint64_t size)
 {
     uint64_t sum = 0;
@@ -124,7 +131,7 @@ static uint64_t find_excess(const struct die_operation *operations, size_t count
     return sum > size ? sum - size : 0;
 }
 
-/* The pieces of a variable that are in the frame. False where there is no memory. */
+/* Adds the pieces of a variable that are in the frame. False where there is no memory. */
 static bool read_pieces(struct frame *frame, const struct die_operation *operations, size_t count,
                         uint64_t size)
 {
@@ -132,14 +139,14 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
     uint64_t excess = find_excess(operations, count, size), offset = 0;
     size_t length = piece_length(operations, count);
     if (length == 0) {
-        const struct place place = place_of(frame, operations, count);
-        const struct dwarf_piece whole = {.size = size, .place = place.offset};
-        return place.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
+        const struct location location = evaluate(frame, operations, count);
+        const struct dwarf_piece whole = {.size = size, .cfa_offset = location.offset};
+        return location.is != AT_CFA || size == 0 || vector_push(frame->pieces, whole);
     }
     for (; length > 0; length = piece_length(operations, count)) {
-        const struct place place = place_of(frame, operations, length - 1);
+        const struct location location = evaluate(frame, operations, length - 1);
         const struct dwarf_piece piece = {
-            .offset = offset, .size = operations[length - 1].number, .place = place.offset};
+            .offset = offset, .size = operations[length - 1].number, .cfa_offset = location.offset};
         const struct die_operation *const this = operations;
         operations += length;
         count -= length;
@@ -149,7 +156,7 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
             continue;
         }
         offset += piece.size;
-        if (place.is == AT_CFA && piece.size > 0 && frame->pieces->count < first + PIECES &&
+        if (location.is == AT_CFA && piece.size > 0 && frame->pieces->count < first + PIECES_MOST &&
             !vector_push(frame->pieces, piece))
             return false;
     }
@@ -160,15 +167,15 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
 
 /* ---- variables ---- */
 
-/* Adds the pieces that are in the frame at a pc; *ret is how many bytes they have. */
+/* Adds the pieces that are in the frame at a pc; *ret is the number of their bytes. */
 static bool read_location(struct frame *frame, const struct die *die, uint64_t pc, uint64_t size,
                           uint64_t *ret)
 {
     *ret = 0;
-    if (!die_location(&frame->dwarf->dies, die, pc, &frame->dwarf->operations))
+    if (!die_location(&frame->reader->dies, die, pc, &frame->reader->operations))
         return false;
-    const struct die_operation *operations = frame->dwarf->operations.data;
-    const size_t count = frame->dwarf->operations.count;
+    const struct die_operation *operations = frame->reader->operations.data;
+    const size_t count = frame->reader->operations.count;
     const size_t first = frame->pieces->count;
     if (!read_pieces(frame, operations, count, size))
         return false;
@@ -178,9 +185,10 @@ static bool read_location(struct frame *frame, const struct die *die, uint64_t p
 }
 
 /*
- * Up to a call Go names the register that a variable was in, though it has been saved: no register
- * lives longer than a call. Where it is known to be when the call has returned, it is during the
- * call. The other way round, what is not used any more has no place after the call.
+ * Adds the pieces that are in the frame during a call. Go may name the register that a variable was
+ * in up to the call, although the variable has been saved in the frame: no register survives a
+ * call. So the location just after the call counts as well; but a variable that is not used any
+ * more has none there.
  */
 static bool read_locations(struct frame *frame, const struct die *die, uint64_t size)
 {
@@ -206,16 +214,16 @@ static bool read_locations(struct frame *frame, const struct die *die, uint64_t 
 
 static bool read_variable(struct frame *frame, const struct die *die, uint32_t function)
 {
-    struct dwarf *dwarf = frame->dwarf;
+    struct dwarf_reader *reader = frame->reader;
     struct dwarf_local local = {
         .function = function,
         .is_parameter = die_tag(die) == DW_TAG_formal_parameter,
         .first_piece = (uint32_t)frame->pieces->count,
     };
     struct die_attribute attribute;
-    if (!die_own(&dwarf->dies, die, DW_AT_location, &attribute))
+    if (!die_own(&reader->dies, die, DW_AT_location, &attribute))
         return true;
-    if (!dwarf_type(dwarf, frame->types, die, DW_AT_type, &local.type))
+    if (!dwarf_type(reader, frame->types, die, DW_AT_type, &local.type))
         return false;
     const uint64_t size = local.type == TYPE_NONE ? 0 : frame->types->list.data[local.type].size;
     if (!read_locations(frame, die, size))
@@ -223,10 +231,10 @@ static bool read_variable(struct frame *frame, const struct die *die, uint32_t f
     local.piece_count = (uint32_t)(frame->pieces->count - local.first_piece);
     if (local.piece_count == 0)
         return true;
-    const struct g2h_bytes name = die_name(&dwarf->dies, die);
+    const struct g2h_bytes name = die_name(&reader->dies, die);
     local.is_made =
         name.size > 0 && (name.data[0] == '~' || memchr(name.data, '.', (size_t)name.size) != NULL);
-    return dwarf_intern(dwarf, frame->types, name, &local.name) &&
+    return dwarf_intern(reader, frame->types, name, &local.name) &&
            vector_push(frame->locals, local);
 }
 
@@ -235,7 +243,7 @@ static bool has_pc(const struct frame *frame, const struct die *die)
 {
     struct die_ranges ranges = {.is_begun = false};
     uint64_t low, high;
-    while (die_range(&frame->dwarf->dies, die, &ranges, &low, &high))
+    while (die_range(&frame->reader->dies, die, &ranges, &low, &high))
         if (frame->pc >= low && frame->pc < high)
             return true;
     return false;
@@ -244,9 +252,9 @@ static bool has_pc(const struct frame *frame, const struct die *die)
 static bool read_block(struct frame *frame, const struct die *block, uint32_t function,
                        unsigned depth)
 {
-    struct dies *dies = &frame->dwarf->dies;
+    struct dies *dies = &frame->reader->dies;
     struct die die;
-    if (depth == DEPTH || !die_child(dies, block, &die))
+    if (depth == DEPTH_MOST || !die_child(dies, block, &die))
         return true;
     do {
         uint32_t inlined = function;
@@ -261,7 +269,7 @@ static bool read_block(struct frame *frame, const struct die *block, uint32_t fu
             if (!has_pc(frame, &die))
                 break;
             if (die_tag(&die) == DW_TAG_inlined_subroutine &&
-                !dwarf_intern(frame->dwarf, frame->types, die_name(dies, &die), &inlined))
+                !dwarf_intern(frame->reader, frame->types, die_name(dies, &die), &inlined))
                 return false;
             if (!read_block(frame, &die, inlined, depth + 1))
                 return false;
@@ -273,19 +281,13 @@ static bool read_block(struct frame *frame, const struct die *block, uint32_t fu
     return true;
 }
 
-static const struct dwarf_function *find_function(const struct dwarf *dwarf, uint64_t pc)
+static const struct dwarf_function *find_function(const struct dwarf_reader *reader, uint64_t pc)
 {
-    size_t from = 0, to = dwarf->functions.count;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (dwarf->functions.data[middle].low <= pc)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from == 0 || pc >= dwarf->functions.data[from - 1].high)
-        return NULL;
-    return &dwarf->functions.data[from - 1];
+    size_t after;
+    BISECT(after, reader->functions.count, reader->functions.data[after].low <= pc);
+    return after > 0 && pc < reader->functions.data[after - 1].high
+               ? &reader->functions.data[after - 1]
+               : NULL;
 }
 
 static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
@@ -295,31 +297,31 @@ static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
            operation.atom == DW_OP_call_frame_cfa;
 }
 
-struct g2h_error *dwarf_info_locals(struct dwarf_info *debug, struct types *types, uint64_t pc,
+struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces)
 {
-    struct dwarf *dwarf = debug->dwarf;
-    const struct dwarf_function *function = dwarf ? find_function(dwarf, pc) : NULL;
+    struct dwarf_reader *reader = dwarf_info->reader;
+    const struct dwarf_function *function = reader ? find_function(reader, pc) : NULL;
     struct die die;
     if (!function)
         return NULL;
-    /* A dump may have any number of places in one large function. */
-    const uint64_t most = dwarf->dies.info.size * STEPS_OF_FRAME;
-    const uint64_t steps = dwarf->dies.steps_left =
-        most < dwarf->locals_left ? most : dwarf->locals_left;
-    if (!die_at(&dwarf->dies, function->die, &die))
+    /* There may be any number of frames in one large function. */
+    const uint64_t most = reader->dies.info.size * STEPS_OF_FRAME;
+    const uint64_t steps = reader->dies.steps_left =
+        most < reader->locals_left ? most : reader->locals_left;
+    if (!die_at(&reader->dies, function->die, &die))
         return NULL;
-    struct frame frame = {.dwarf = dwarf,
+    struct frame frame = {.reader = reader,
                           .types = types,
                           .pc = pc,
-                          .is_cfa = is_frame_base_cfa(&dwarf->dies, &die),
+                          .is_cfa = is_frame_base_cfa(&reader->dies, &die),
                           .locals = ret,
                           .pieces = ret_pieces};
     const size_t first = ret->count;
-    if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(dwarf, types))
+    if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(reader, types))
         return &error_no_memory;
-    dwarf->locals_left -= steps - dwarf->dies.steps_left;
-    /* The size of an array of C was not known before. */
+    reader->locals_left -= steps - reader->dies.steps_left;
+    /* The size of an array of C was not known when its pieces were read. */
     for (size_t i = first; i < ret->count; i++) {
         struct dwarf_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
         if (ret->data[i].piece_count == 1 && piece->size == UINT64_MAX)

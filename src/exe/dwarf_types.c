@@ -1,24 +1,21 @@
 /*
- * Types from DIEs.
+ * dwarf_types: types from entries of DWARF; see dwarf_reader.h.
  *
- * A type gets its number with its name and size, and waits for its parts, so types may refer to
- * themselves. Maps, channels and functions are left as they are in Go: what they are to the runtime
- * is known better from elsewhere than from the structs that the linker makes up for debuggers. When
- * all parts are there, they are checked: whoever goes down a value of a type comes to its end.
+ * A type gets a number when its name and size are known; its parts are added later, since types may
+ * refer to themselves. Maps, channels and functions are left as they are in Go: src/types/ knows
+ * better what they are to the runtime than the structs tell that the linker makes up for debuggers.
  */
-#include "exe/dwarf.h"
+#include "exe/dwarf_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Values in values: more of them than any program has. */
-#define DEPTH 64
-#define CHAIN 64 /* typedefs of typedefs, pointers to pointers */
+enum { CHAIN_MOST = 64 }; /* typedefs of typedefs, pointers to pointers */
 
-#define AMBIGUOUS    (UINT32_MAX - 1)
-#define SIZE_UNKNOWN UINT64_MAX
+/* In type_by_name: several descriptors have the name. */
+#define AMBIGUOUS (UINT32_MAX - 1)
 
-/* ---- one DIE ---- */
+/* ---- one entry ---- */
 
 static bool is_qualifier(uint32_t tag)
 {
@@ -33,12 +30,13 @@ static unsigned go_kind(struct dies *dies, const struct die *die)
                                                                             : TYPE_INVALID;
 }
 
-static uint64_t byte_size(struct dies *dies, const struct die *die)
+static uint64_t said_size(struct dies *dies, const struct die *die)
 {
     uint64_t size;
-    return die_number(dies, die, DW_AT_byte_size, &size) ? size : SIZE_UNKNOWN;
+    return die_number(dies, die, DW_AT_byte_size, &size) ? size : DWARF_SIZE_UNKNOWN;
 }
 
+/* The kind of a basic type by its encoding. */
 static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
 {
     uint64_t encoding;
@@ -64,7 +62,7 @@ static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t 
     }
 }
 
-/* By Go's kind where there is one; types of C have none. */
+/* The kind of a type: Go's where the entry says it, as those of C do not. */
 static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
 {
     const unsigned kind = go_kind(dies, die);
@@ -93,7 +91,8 @@ static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
     }
 }
 
-/* The size that Go's values of a kind have whatever DWARF says. */
+/* The size of the values of a kind: Go's own, where that is the same for all of them, else what
+ * DWARF says. */
 static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
 {
     switch (kind) {
@@ -111,7 +110,7 @@ static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
     case TYPE_ARRAY:
         return size;
     default:
-        return size == SIZE_UNKNOWN ? 0 : size;
+        return size == DWARF_SIZE_UNKNOWN ? 0 : size;
     }
 }
 
@@ -126,7 +125,8 @@ static bool is_text(struct g2h_bytes text, const char *expected)
     return text.size == strlen(expected) && starts_with(text, expected);
 }
 
-/* The runtime's own idea of what has a more exact type, and shapes that stand for many types. */
+/* Whether a name is that of the runtime's type for what src/types/ has more exact ones of, or of a
+ * GC shape, which stands for many types. */
 static bool is_generic(struct g2h_bytes name)
 {
     static const char *const exact[] = {
@@ -158,54 +158,55 @@ static bool is_generic(struct g2h_bytes name)
 
 /* ---- typedefs ---- */
 
-/* A type's number is noted under each of the entries that name it; UNREADABLE where it has none. */
+/* A type's number is noted for each of the entries that name it; UNREADABLE where it has none. */
 #define UNREADABLE (UINT32_MAX - 1)
 
-static bool note(struct dwarf *dwarf, uint64_t offset, uint32_t type)
+static bool note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
 {
     uint32_t first;
-    return map_put(&dwarf->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
+    return map_put(&reader->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
 }
 
-/* What is noted of an entry; false where nothing is. */
-static bool find_noted(const struct dwarf *dwarf, uint64_t offset, uint32_t *ret)
+/* What has been noted for an entry; false where nothing has. */
+static bool find_noted(const struct dwarf_reader *reader, uint64_t offset, uint32_t *ret)
 {
-    const uint32_t found = map_get(&dwarf->type_by_die, offset);
+    const uint32_t found = map_get(&reader->type_by_die, offset);
     *ret = found == UNREADABLE ? TYPE_NONE : found;
     return found != MAP_NONE;
 }
 
-/* The way from an entry to the type that it names. */
-struct way {
-    struct die type;
-    struct g2h_bytes alias; /* the last name on the way */
-    uint64_t passed[CHAIN]; /* entries */
+/* The chain of typedefs and qualifiers from an entry to the type that it names. */
+struct typedef_chain {
+    struct die type;             /* the end of it, so far */
+    struct g2h_bytes alias;      /* the last name in it */
+    uint64_t passed[CHAIN_MOST]; /* offsets of the entries */
     int count;
 };
 
 /*
- * Goes on from typedefs and qualifiers to what they name. Go's maps, channels and interfaces are
- * typedefs too, and what these name is the runtime's affair. False where there is no end; else the
- * entry where it ended is way->type, or the type is known, and *ret_known.
+ * Follows a chain to its end, chain->type, or until the type is known already, *ret_known. Go's
+ * maps, channels and interfaces are typedefs as well, of structs of the runtime: these are ends.
+ * False where there is no end.
  */
-static bool resolve(struct dwarf *dwarf, struct way *way, bool *ret_known, uint32_t *ret)
+static bool follow_typedefs(struct dwarf_reader *reader, struct typedef_chain *chain,
+                            bool *ret_known, uint32_t *ret)
 {
-    struct dies *dies = &dwarf->dies;
+    struct dies *dies = &reader->dies;
     struct die next;
-    for (way->count = 0; way->count < CHAIN;) {
-        const uint32_t tag = die_tag(&way->type);
-        *ret_known = find_noted(dwarf, way->type.offset, ret);
+    for (chain->count = 0; chain->count < CHAIN_MOST;) {
+        const uint32_t tag = die_tag(&chain->type);
+        *ret_known = find_noted(reader, chain->type.offset, ret);
         if (*ret_known)
             return true;
         if (!is_qualifier(tag) &&
-            (tag != DW_TAG_typedef || go_kind(dies, &way->type) != TYPE_INVALID))
+            (tag != DW_TAG_typedef || go_kind(dies, &chain->type) != TYPE_INVALID))
             return true;
-        way->passed[way->count++] = way->type.offset;
+        chain->passed[chain->count++] = chain->type.offset;
         if (tag == DW_TAG_typedef)
-            way->alias = die_name(dies, &way->type);
-        if (!die_reference(dies, &way->type, DW_AT_type, &next))
+            chain->alias = die_name(dies, &chain->type);
+        if (!die_reference(dies, &chain->type, DW_AT_type, &next))
             return false;
-        way->type = next;
+        chain->type = next;
     }
     return false;
 }
@@ -215,12 +216,12 @@ static struct g2h_bytes text_bytes(const char *text)
     return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
 }
 
-/* The name of what a pointer of C points to: its own, or else that of the type behind qualifiers
- * and typedefs. Empty where that has none. */
+/* The name of what a pointer of C points to: its own, or that of the type at the end of qualifiers
+ * and typedefs. Empty where that type has none. */
 static struct g2h_bytes name_target(struct dies *dies, struct die *die)
 {
     struct g2h_bytes name = die_name(dies, die);
-    for (int step = 0; name.size == 0 && step < CHAIN; step++) {
+    for (int step = 0; name.size == 0 && step < CHAIN_MOST; step++) {
         const uint32_t tag = die_tag(die);
         struct die next;
         if (!is_qualifier(tag) && (tag != DW_TAG_typedef || go_kind(dies, die) != TYPE_INVALID))
@@ -232,7 +233,7 @@ static struct g2h_bytes name_target(struct dies *dies, struct die *die)
     return name.size > 0 ? name : text_bytes("void");
 }
 
-/* The name of a type of C that has none: "*list_head", "**char". */
+/* Makes a name for a type of C that has none: "*list_head", "**char". */
 static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, char *buffer,
                                      size_t size)
 {
@@ -265,8 +266,8 @@ static uint64_t name_key(uint32_t name, unsigned kind, uint64_t size)
     return map_hash_pair((uint64_t)name << 32 | kind, size);
 }
 
-/* Descriptors by name: before Go 1.9 DWARF does not say which one is a type's. */
-static bool index_names(struct dwarf *dwarf, const struct types *types)
+/* Finds descriptors by name: before Go 1.9 DWARF does not say which one a type has. */
+static bool index_names(struct dwarf_reader *reader, const struct types *types)
 {
     for (uint32_t i = 0; i < types->list.count; i++) {
         const struct type *type = &types->list.data[i];
@@ -274,12 +275,12 @@ static bool index_names(struct dwarf *dwarf, const struct types *types)
         if (type->address == 0)
             continue;
         const uint64_t key = name_key(type->name, type->kind, type->size);
-        if (!map_put(&dwarf->type_by_name, key, i, &first))
+        if (!map_put(&reader->type_by_name, key, i, &first))
             return false;
         if (first != i)
-            map_set(&dwarf->type_by_name, key, AMBIGUOUS);
+            map_set(&reader->type_by_name, key, AMBIGUOUS);
     }
-    dwarf->has_names = true;
+    reader->has_names = true;
     return true;
 }
 
@@ -288,51 +289,53 @@ static bool is_same(const struct type *descriptor, const struct type *type)
     return descriptor->kind == type->kind && descriptor->size == type->size;
 }
 
-/* The type of the descriptor that a DIE says it has. False where there is no memory. */
-static bool find_descriptor(struct dwarf *dwarf, struct types *types, const struct die *die,
+/* The type of the descriptor that an entry's type has; TYPE_NONE where it has none. False where
+ * there is no memory. */
+static bool find_descriptor(struct dwarf_reader *reader, struct types *types, const struct die *die,
                             const struct type *type, uint32_t *ret)
 {
     *ret = TYPE_NONE;
     if (types->by_address.count == 0)
         return true;
     uint64_t offset;
-    if (die_number(&dwarf->dies, die, DW_AT_go_runtime_type, &offset)) {
+    if (die_number(&reader->dies, die, DW_AT_go_runtime_type, &offset)) {
         if (offset == 0)
             return true;
-        *ret = types_at(types, dwarf->types_start + offset);
+        *ret = types_at(types, reader->types_start + offset);
         if (*ret != TYPE_NONE && is_same(&types->list.data[*ret], type))
             return true;
         *ret = TYPE_NONE;
-        /* What all of the linker's own types are made of has an address there instead. */
+        /* Basic types, which the linker makes its own types of, have an address there instead. */
         if (type->kind > TYPE_COMPLEX128 && type->kind != TYPE_STRING)
             return true;
     }
-    if (!dwarf->has_names && !index_names(dwarf, types))
+    if (!reader->has_names && !index_names(reader, types))
         return false;
-    *ret = map_get(&dwarf->type_by_name, name_key(type->name, type->kind, type->size));
+    *ret = map_get(&reader->type_by_name, name_key(type->name, type->kind, type->size));
     if (*ret >= types->list.count || types->list.data[*ret].name != type->name ||
         !is_same(&types->list.data[*ret], type))
         *ret = TYPE_NONE;
     return true;
 }
 
-/* ---- numbers ---- */
+/* ---- adding types ---- */
 
-static bool add_type(struct dwarf *dwarf, struct types *types, const struct die *die,
+static bool add_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
                      struct g2h_bytes alias, uint32_t *ret)
 {
-    struct dies *dies = &dwarf->dies;
-    const uint64_t said = byte_size(dies, die);
+    struct dies *dies = &reader->dies;
+    const uint64_t byte_size = said_size(dies, die);
     struct type type = {
-        .kind = (uint8_t)kind_of(dies, die, said),
+        .kind = (uint8_t)kind_of(dies, die, byte_size),
         .from_dwarf = true,
         .pointer_bytes = UINT64_MAX,
         .elem = TYPE_NONE,
         .key = TYPE_NONE,
         .header = TYPE_NONE,
     };
-    type.size = size_of(type.kind, types->pointer_size, said);
-    /* Composites may be as well, but no interface holds a type without a descriptor. */
+    type.size = size_of(type.kind, types->pointer_size, byte_size);
+    /* Structs and arrays of one pointer are direct as well; but no interface holds a value of a
+     * type that has no descriptor. */
     type.direct_interface = type.kind == TYPE_POINTER || type.kind == TYPE_MAP ||
                             type.kind == TYPE_CHAN || type.kind == TYPE_FUNC ||
                             type.kind == TYPE_UNSAFE_POINTER;
@@ -341,47 +344,49 @@ static bool add_type(struct dwarf *dwarf, struct types *types, const struct die 
     if (name.size == 0)
         name = alias.size > 0 ? alias : compose_name(dies, die, composed, sizeof(composed));
     type.is_generic = is_generic(name);
-    if (!dwarf_intern(dwarf, types, name, &type.name) ||
-        !find_descriptor(dwarf, types, die, &type, ret))
+    if (!dwarf_intern(reader, types, name, &type.name) ||
+        !find_descriptor(reader, types, die, &type, ret))
         return false;
     if (*ret != TYPE_NONE) {
         types->list.data[*ret].from_dwarf = true;
         types->list.data[*ret].is_generic |= type.is_generic;
         return true;
     }
-    if (dwarf->types_left == 0)
+    if (reader->types_left == 0)
         return true;
-    dwarf->types_left--;
+    reader->types_left--;
     struct dwarf_pending pending = {.die = die->offset};
-    if (!types_add(types, &type, &pending.type) || !vector_push(&dwarf->pending, pending))
+    if (!types_add(types, &type, &pending.type) || !vector_push(&reader->pending, pending))
         return false;
     *ret = pending.type;
     return true;
 }
 
-bool dwarf_type(struct dwarf *dwarf, struct types *types, const struct die *die, uint32_t name,
-                uint32_t *ret)
+bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct die *die,
+                uint32_t name, uint32_t *ret)
 {
-    struct way way = {.alias = {NULL, 0}};
+    struct typedef_chain chain = {.alias = {NULL, 0}};
     bool is_known = false;
     *ret = TYPE_NONE;
-    if (!die_reference(&dwarf->dies, die, name, &way.type))
+    if (!die_reference(&reader->dies, die, name, &chain.type))
         return true;
-    const bool found = resolve(dwarf, &way, &is_known, ret);
+    const bool found = follow_typedefs(reader, &chain, &is_known, ret);
     if (!is_known)
         *ret = TYPE_NONE;
     if (found && !is_known &&
-        (!add_type(dwarf, types, &way.type, way.alias, ret) || !note(dwarf, way.type.offset, *ret)))
+        (!add_type(reader, types, &chain.type, chain.alias, ret) ||
+         !note(reader, chain.type.offset, *ret)))
         return false;
-    for (int i = 0; i < way.count; i++)
-        if (!note(dwarf, way.passed[i], *ret))
+    for (int i = 0; i < chain.count; i++)
+        if (!note(reader, chain.passed[i], *ret))
             return false;
     return true;
 }
 
 /* ---- parts ---- */
 
-/* A constant, or, up to Go 1.8, the expression "plus it". */
+/* The offset of a field. It is a constant or, up to Go 1.8, an expression that adds one. False
+ * where it cannot be told, or the member is no field. */
 static bool member_offset(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct die_attribute attribute;
@@ -390,7 +395,7 @@ static bool member_offset(struct dies *dies, const struct die *die, uint64_t *re
         return true;
     *ret = 0;
     if (!die_own(dies, die, DW_AT_data_member_location, &attribute))
-        return !die_own(dies, die, DW_AT_external, &attribute); /* a variable of a class of C++ */
+        return !die_own(dies, die, DW_AT_external, &attribute); /* C++: a static member */
     if (!die_operation(dies, die, DW_AT_data_member_location, &operation) ||
         operation.atom != DW_OP_plus_uconst)
         return false;
@@ -398,10 +403,10 @@ static bool member_offset(struct dies *dies, const struct die *die, uint64_t *re
     return true;
 }
 
-static bool add_fields(struct dwarf *dwarf, struct types *types, const struct die *die,
+static bool add_fields(struct dwarf_reader *reader, struct types *types, const struct die *die,
                        struct type *type)
 {
-    struct dies *dies = &dwarf->dies;
+    struct dies *dies = &reader->dies;
     struct die member;
     const size_t first = types->fields.count;
     if (first >= UINT32_MAX || !die_child(dies, die, &member))
@@ -410,14 +415,14 @@ static bool add_fields(struct dwarf *dwarf, struct types *types, const struct di
         struct type_field field = {.embedded = false};
         struct die_attribute bits;
         uint64_t embedded;
-        /* Fields of bits do not begin at a byte. */
+        /* A bit field is not made of bytes. */
         if (die_tag(&member) != DW_TAG_member || die_own(dies, &member, DW_AT_bit_size, &bits) ||
             !member_offset(dies, &member, &field.offset))
             continue;
         field.embedded =
             die_number(dies, &member, DW_AT_go_embedded_field, &embedded) && embedded != 0;
-        if (!dwarf_type(dwarf, types, &member, DW_AT_type, &field.type) ||
-            !dwarf_intern(dwarf, types, die_name(dies, &member), &field.name) ||
+        if (!dwarf_type(reader, types, &member, DW_AT_type, &field.type) ||
+            !dwarf_intern(reader, types, die_name(dies, &member), &field.name) ||
             !vector_push(&types->fields, field))
             return false;
     } while (die_next(dies, &member));
@@ -426,10 +431,10 @@ static bool add_fields(struct dwarf *dwarf, struct types *types, const struct di
     return true;
 }
 
-/* How many elements an array has; those of C may have several dimensions. */
-static uint64_t array_length(struct dwarf *dwarf, const struct die *die)
+/* How many elements an array has: in C it may have several dimensions. */
+static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
 {
-    struct dies *dies = &dwarf->dies;
+    struct dies *dies = &reader->dies;
     struct die range;
     uint64_t length = 1, count;
     bool found = false;
@@ -450,6 +455,7 @@ static uint64_t array_length(struct dwarf *dwarf, const struct die *die)
     return found ? length : 0;
 }
 
+/* Whether an interface type is one without methods. */
 static bool is_eface(struct dies *dies, const struct die *die)
 {
     struct die target;
@@ -457,162 +463,47 @@ static bool is_eface(struct dies *dies, const struct die *die)
            is_text(die_name(dies, &target), "runtime.eface");
 }
 
-static bool add_parts(struct dwarf *dwarf, struct types *types, struct dwarf_pending pending)
+static bool add_parts(struct dwarf_reader *reader, struct types *types,
+                      struct dwarf_pending pending)
 {
     struct type type = types->list.data[pending.type];
     struct die die;
-    if (!die_at(&dwarf->dies, pending.die, &die))
+    if (!die_at(&reader->dies, pending.die, &die))
         return true;
     bool good = true;
     switch (type.kind) {
     case TYPE_ARRAY:
-        type.length = array_length(dwarf, &die);
-        good = dwarf_type(dwarf, types, &die, DW_AT_type, &type.elem);
+        type.length = array_length(reader, &die);
+        good = dwarf_type(reader, types, &die, DW_AT_type, &type.elem);
         break;
     case TYPE_POINTER:
-        good = dwarf_type(dwarf, types, &die, DW_AT_type, &type.elem);
+        good = dwarf_type(reader, types, &die, DW_AT_type, &type.elem);
         break;
     case TYPE_MAP:
-        good = dwarf_type(dwarf, types, &die, DW_AT_go_key, &type.key) &&
-               dwarf_type(dwarf, types, &die, DW_AT_go_elem, &type.elem);
+        good = dwarf_type(reader, types, &die, DW_AT_go_key, &type.key) &&
+               dwarf_type(reader, types, &die, DW_AT_go_elem, &type.elem);
         break;
     case TYPE_CHAN:
     case TYPE_SLICE:
-        good = dwarf_type(dwarf, types, &die, DW_AT_go_elem, &type.elem);
+        good = dwarf_type(reader, types, &die, DW_AT_go_elem, &type.elem);
         break;
     case TYPE_INTERFACE:
-        type.empty_interface = is_eface(&dwarf->dies, &die);
+        type.empty_interface = is_eface(&reader->dies, &die);
         break;
     case TYPE_STRUCT:
-        good = add_fields(dwarf, types, &die, &type);
+        good = add_fields(reader, types, &die, &type);
         break;
     default:
         break;
     }
     types->list.data[pending.type] = type;
-    return good && vector_push(&dwarf->unsealed, pending.type);
+    return good && vector_push(&reader->unchecked, pending.type);
 }
 
-/* ---- checks ---- */
-
-/* Arrays of C do not say their size; those in them mostly come after them. */
-static void size_array(struct types *types, struct type *type)
+bool dwarf_types_complete(struct dwarf_reader *reader, struct types *types)
 {
-    if (type->kind != TYPE_ARRAY || type->size != SIZE_UNKNOWN || type->elem == TYPE_NONE)
-        return;
-    const uint64_t size = types->list.data[type->elem].size;
-    if (size != SIZE_UNKNOWN && __builtin_mul_overflow(size, type->length, &type->size))
-        type->size = 0;
-}
-
-static int compare_fields(const void *a, const void *b)
-{
-    const struct type_field *one = a, *other = b;
-    if (one->offset != other->offset)
-        return one->offset < other->offset ? -1 : 1;
-    return one->name < other->name ? -1 : one->name > other->name;
-}
-
-/* Fields ascend, do not overlap and lie within; one that does not is dropped. */
-static void check_struct(struct types *types, struct type *type)
-{
-    if (type->field_count == 0)
-        return;
-    struct type_field *fields = types->fields.data + type->first_field;
-    for (uint32_t i = 1; i < type->field_count; i++)
-        if (fields[i].offset < fields[i - 1].offset) {
-            qsort(fields, type->field_count, sizeof(*fields), compare_fields);
-            break;
-        }
-    uint32_t kept = 0;
-    uint64_t end = 0;
-    for (uint32_t i = 0; type->size > 0 && i < type->field_count; i++) {
-        if (fields[i].type == TYPE_NONE)
-            continue;
-        const uint64_t size = types->list.data[fields[i].type].size;
-        if (fields[i].offset < end || fields[i].offset > type->size ||
-            size > type->size - fields[i].offset)
-            continue;
-        end = fields[i].offset + size;
-        fields[kept++] = fields[i];
-    }
-    type->field_count = kept;
-}
-
-static void check_array(struct types *types, struct type *type)
-{
-    if (type->size == SIZE_UNKNOWN)
-        type->size = 0;
-    const uint64_t size = type->elem == TYPE_NONE ? 0 : types->list.data[type->elem].size;
-    /* With nothing in an element, there is nothing in any number of them. */
-    if (size == 0 || size == SIZE_UNKNOWN)
-        type->length = 0;
-    else if (type->length > type->size / size)
-        type->length = type->size / size;
-}
-
-static bool is_own(const struct type *type)
-{
-    return type->from_dwarf && type->address == 0;
-}
-
-/* How deep values lie in a value of a type: bounded, so a type that contains itself is found out
- * and loses its parts. */
-static unsigned check_depth(struct dwarf *dwarf, struct types *types, uint32_t number,
-                            unsigned level)
-{
-    struct type *type = &types->list.data[number];
-    unsigned depth = 1;
-    if (!is_own(type) || (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY))
-        return 1;
-    if (dwarf->depth.data[number] != 0)
-        return dwarf->depth.data[number];
-    if (level == DEPTH)
-        depth = DEPTH + 1;
-    else if (type->kind == TYPE_ARRAY && type->length > 0)
-        depth = 1 + check_depth(dwarf, types, type->elem, level + 1);
-    for (uint32_t i = 0; depth <= DEPTH && i < type->field_count; i++) {
-        const uint32_t part = types->fields.data[type->first_field + i].type;
-        const unsigned below = 1 + check_depth(dwarf, types, part, level + 1);
-        depth = below > depth ? below : depth;
-    }
-    if (depth > DEPTH) {
-        type->kind = TYPE_INVALID;
-        type->elem = TYPE_NONE;
-        type->length = type->field_count = 0;
-        depth = 1;
-    }
-    dwarf->depth.data[number] = (uint8_t)depth;
-    return depth;
-}
-
-static bool check(struct dwarf *dwarf, struct types *types)
-{
-    const uint32_t *numbers = dwarf->unsealed.data;
-    const size_t count = dwarf->unsealed.count;
-    struct type *list = types->list.data;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = count; i > 0; i--)
-            size_array(types, &list[numbers[i - 1]]);
-    for (size_t i = 0; i < count; i++)
-        if (list[numbers[i]].kind == TYPE_ARRAY)
-            check_array(types, &list[numbers[i]]);
-    for (size_t i = 0; i < count; i++)
-        if (list[numbers[i]].kind == TYPE_STRUCT)
-            check_struct(types, &list[numbers[i]]);
-    while (dwarf->depth.count < types->list.count)
-        if (!vector_push(&dwarf->depth, 0))
+    while (reader->pending.count > 0)
+        if (!add_parts(reader, types, reader->pending.data[--reader->pending.count]))
             return false;
-    for (size_t i = 0; i < count; i++)
-        check_depth(dwarf, types, numbers[i], 0);
-    dwarf->unsealed.count = 0;
-    return true;
-}
-
-bool dwarf_types_complete(struct dwarf *dwarf, struct types *types)
-{
-    while (dwarf->pending.count > 0)
-        if (!add_parts(dwarf, types, dwarf->pending.data[--dwarf->pending.count]))
-            return false;
-    return check(dwarf, types);
+    return dwarf_types_check(reader, types);
 }

@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "exe/format.h"
+#include "exe/image_file.h"
 
 static void read_section(const struct image *image, const uint8_t *at, struct image_section *ret,
                          uint32_t *ret_name)
@@ -17,7 +17,7 @@ static void read_section(const struct image *image, const uint8_t *at, struct im
     ret->size = image_word(image, at + (wide ? 32 : 20));
     ret->link = image_u32(image, at + (wide ? 40 : 24));
     if (ret->type != SHT_NOBITS && ret->type != SHT_NULL)
-        ret->data = format_range(image, offset, ret->size);
+        ret->data = image_file_range(image, offset, ret->size);
 }
 
 static struct g2h_error *read_sections(struct image *image)
@@ -28,10 +28,10 @@ static struct g2h_error *read_sections(struct image *image)
     const uint16_t entry = image_u16(image, header + (wide ? 58 : 46));
     const uint16_t count = image_u16(image, header + (wide ? 60 : 48));
     const uint16_t names = image_u16(image, header + (wide ? 62 : 50));
-    struct g2h_bytes table = format_range(image, offset, (uint64_t)entry * count);
+    struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
     if (count == 0 || table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
-        return format_refuse(image, "has no section headers");
-    struct g2h_error *error = format_sections(image, count);
+        return image_file_refuse(image, "has no section headers");
+    struct g2h_error *error = image_file_add_sections(image, count);
     if (error)
         return error;
     uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
@@ -44,8 +44,8 @@ static struct g2h_error *read_sections(struct image *image)
             image->symbol_table = i;
     }
     for (size_t i = 0; i < count && names < count; i++) {
-        image->sections[i].name = format_text(image->sections[names].data, name_offsets[i]);
-        format_name_debug(image, i);
+        image->sections[i].name = image_file_text(image->sections[names].data, name_offsets[i]);
+        image_file_name_dwarf(image, i);
     }
     free(name_offsets);
     return NULL;
@@ -56,7 +56,7 @@ struct g2h_error *elf_read(struct image *image)
     const uint8_t class = image->file.data[EI_CLASS], order = image->file.data[EI_DATA];
     if ((class != ELFCLASS32 && class != ELFCLASS64) ||
         (order != ELFDATA2LSB && order != ELFDATA2MSB))
-        return format_refuse(image, "is an ELF file of an unknown class or byte order");
+        return image_file_refuse(image, "is an ELF file of an unknown class or byte order");
     image->format = IMAGE_ELF;
     image->is_64 = class == ELFCLASS64;
     image->big_endian = order == ELFDATA2MSB;
@@ -111,8 +111,8 @@ struct g2h_error *elf_relocate(struct image *image)
             const uint64_t info = image_word(image, rela + word);
             if ((wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info)) != relative)
                 continue;
-            struct g2h_error *error =
-                format_put_word(image, image_word(image, rela), image_word(image, rela + 2 * word));
+            struct g2h_error *error = image_file_put_word(image, image_word(image, rela),
+                                                          image_word(image, rela + 2 * word));
             if (error)
                 return error;
         }
@@ -140,7 +140,7 @@ bool elf_symbol(const struct image *image, size_t index, struct image_symbol *re
     if (section->link >= image->section_count)
         return false;
     const uint8_t *at = section->data.data + index * symbol_size(image);
-    ret->name = format_text(image->sections[section->link].data, image_u32(image, at));
+    ret->name = image_file_text(image->sections[section->link].data, image_u32(image, at));
     if (image->is_64) {
         ret->type = ELF64_ST_TYPE(at[4]);
         ret->section = image_u16(image, at + 6);

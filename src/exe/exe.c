@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "base/scope.h"
@@ -127,9 +128,7 @@ static struct g2h_error *collect_variables(struct g2h_exe *exe)
         if (!vector_push(&exe->variables, variable))
             return &error_no_memory;
     }
-    if (exe->variables.count > 0)
-        qsort(exe->variables.data, exe->variables.count, sizeof(*exe->variables.data),
-              compare_variables);
+    vector_sort(&exe->variables, compare_variables);
     return NULL;
 }
 
@@ -320,20 +319,16 @@ bool g2h_exe_line(const struct g2h_exe *exe, uint64_t address, struct g2h_line *
 bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
                       uint64_t *ret_offset)
 {
-    const uint64_t place = address - exe->slide;
-    size_t from = 0, to = exe->variables.count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (exe->variables.data[middle].address <= place)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (!exe->has_data || from == 0 ||
-        place - exe->variables.data[from - 1].address >= exe->variables.data[from - 1].size)
+    const uint64_t in_file = address - exe->slide;
+    size_t after;
+    BISECT(after, exe->variables.count, exe->variables.data[after].address <= in_file);
+    if (!exe->has_data || after == 0)
         return false;
-    *ret_name = exe->variables.data[from - 1].name;
-    *ret_offset = place - exe->variables.data[from - 1].address;
+    const struct variable *variable = &exe->variables.data[after - 1];
+    if (in_file - variable->address >= variable->size)
+        return false;
+    *ret_name = variable->name;
+    *ret_offset = in_file - variable->address;
     return true;
 }
 

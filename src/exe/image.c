@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exe/format.h"
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "exe/image_file.h"
 
 struct image_range {
     uint64_t address, size; /* size > 0 */
@@ -40,7 +42,7 @@ uint64_t image_word(const struct image *image, const uint8_t *at)
 
 static const struct g2h_bytes none = {(const uint8_t *)"", 0};
 
-struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64_t size)
+struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, uint64_t size)
 {
     if (offset > image->file.size || size > image->file.size - offset)
         return none;
@@ -51,7 +53,7 @@ struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64
  * class is as long as this. */
 enum { LONGEST_NAME = 4096 };
 
-struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset)
+struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
 {
     if (offset >= table.size)
         return none;
@@ -63,14 +65,14 @@ struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset)
                          : none;
 }
 
-struct g2h_error *format_refuse(const struct image *image, const char *why)
+struct g2h_error *image_file_refuse(const struct image *image, const char *why)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: %s", image->path, why);
 }
 
 /* ---- sections ---- */
 
-struct g2h_error *format_sections(struct image *image, size_t count)
+struct g2h_error *image_file_add_sections(struct image *image, size_t count)
 {
     image->sections = calloc(count, sizeof(*image->sections));
     image->names = calloc(count, sizeof(*image->names));
@@ -82,7 +84,8 @@ struct g2h_error *format_sections(struct image *image, size_t count)
     return NULL;
 }
 
-void format_name(struct image *image, size_t index, const char *prefix, struct g2h_bytes text)
+void image_file_name_section(struct image *image, size_t index, const char *prefix,
+                             struct g2h_bytes text)
 {
     char *name = image->names[index];
     const size_t head = strlen(prefix), room = sizeof(image->names[index]) - head;
@@ -92,7 +95,7 @@ void format_name(struct image *image, size_t index, const char *prefix, struct g
     image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
 }
 
-void format_name_debug(struct image *image, size_t index)
+void image_file_name_dwarf(struct image *image, size_t index)
 {
     static const char prefix[] = ".zdebug_";
     const size_t size = sizeof(prefix) - 1;
@@ -100,7 +103,8 @@ void format_name_debug(struct image *image, size_t index)
     if (name.size < size || name.size > sizeof(image->names[index]) ||
         memcmp(name.data, prefix, size) != 0)
         return;
-    format_name(image, index, ".debug_", (struct g2h_bytes){name.data + size, name.size - size});
+    image_file_name_section(image, index, ".debug_",
+                            (struct g2h_bytes){name.data + size, name.size - size});
     image->sections[index].gnu_compressed = true;
 }
 
@@ -141,7 +145,7 @@ static struct g2h_error *make_ranges(struct image *image)
             (struct image_range){section->address, section->data.size, i};
     }
     if (total / 2 > image->file.size)
-        return format_refuse(image, "its sections are larger than the file");
+        return image_file_refuse(image, "its sections are larger than the file");
     qsort(image->ranges, image->range_count, sizeof(*image->ranges), compare_ranges);
     /* Where two overlap, the later one has it: then there is one place for an address. */
     size_t kept = 0;
@@ -159,17 +163,11 @@ static struct g2h_error *make_ranges(struct image *image)
 static const struct image_range *find_range(const struct image *image, uint64_t address,
                                             uint64_t size)
 {
-    size_t from = 0, to = image->range_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (image->ranges[middle].address <= address)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from == 0)
+    size_t after;
+    BISECT(after, image->range_count, image->ranges[after].address <= address);
+    if (after == 0)
         return NULL;
-    const struct image_range *range = &image->ranges[from - 1];
+    const struct image_range *range = &image->ranges[after - 1];
     const uint64_t offset = address - range->address;
     return offset < range->size && size <= range->size - offset ? range : NULL;
 }
@@ -180,7 +178,7 @@ const uint8_t *image_at(const struct image *image, uint64_t address, uint64_t si
     return range ? image->sections[range->section].data.data + (address - range->address) : NULL;
 }
 
-struct g2h_error *format_put_word(struct image *image, uint64_t address, uint64_t value)
+struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uint64_t value)
 {
     const size_t size = image->is_64 ? 8 : 4;
     const struct image_range *range = find_range(image, address, size);
@@ -229,7 +227,7 @@ static bool is_mark(const struct g2h_bytes *name)
     return false;
 }
 
-void format_size_symbols(struct image *image)
+void image_file_size_symbols(struct image *image)
 {
     struct image_symbol *symbols = image->symbols;
     const size_t count = image->symbol_count;
@@ -281,17 +279,17 @@ static struct g2h_error *read_format(struct image *image)
                          macho_fat[] = {0xca, 0xfe, 0xba, 0xbe};
     const struct g2h_bytes *file = &image->file;
     if (file->size < 64)
-        return format_refuse(image, "is no executable (ELF, Mach-O or PE)");
+        return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
     if (memcmp(file->data, ELFMAG, SELFMAG) == 0)
         return elf_read(image);
     if (memcmp(file->data, macho_32, 4) == 0 || memcmp(file->data, macho_64, 4) == 0)
         return macho_read(image);
     if (memcmp(file->data, macho_fat, 4) == 0)
-        return format_refuse(image, "is a universal binary: take the part of the dump's "
-                                    "architecture out of it with lipo -thin");
+        return image_file_refuse(image, "is a universal binary: take the part of the dump's "
+                                        "architecture out of it with lipo -thin");
     if (memcmp(file->data, "MZ", 2) == 0)
         return pe_read(image);
-    return format_refuse(image, "is no executable (ELF, Mach-O or PE)");
+    return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
 }
 
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exe/format.h"
+#include "exe/image_file.h"
 
 enum {
     CPU_TYPE_I386 = 7,
@@ -41,7 +41,7 @@ static bool next_command(const struct image *image, struct command *command)
 {
     const uint8_t *header = image->file.data;
     const struct g2h_bytes commands =
-        format_range(image, image->is_64 ? 32 : 28, image_u32(image, header + 20));
+        image_file_range(image, image->is_64 ? 32 : 28, image_u32(image, header + 20));
     const uint8_t *at = command->at ? command->at + command->size : commands.data;
     const uint64_t left = commands.size - (uint64_t)(at - commands.data);
     if (left < 8)
@@ -111,12 +111,13 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     if (known && strcmp(known, ".rodata") == 0 && !is_text(segment, "__TEXT"))
         known = ".data.rel.ro";
     if (known)
-        format_name(image, index, known, (struct g2h_bytes){name.data, 0});
+        image_file_name_section(image, index, known, (struct g2h_bytes){name.data, 0});
     else if (name.size > 2 && memcmp(name.data, "__", 2) == 0)
-        format_name(image, index, ".", (struct g2h_bytes){name.data + 2, name.size - 2});
+        image_file_name_section(image, index, ".",
+                                (struct g2h_bytes){name.data + 2, name.size - 2});
     else
-        format_name(image, index, "", name);
-    format_name_debug(image, index);
+        image_file_name_section(image, index, "", name);
+    image_file_name_dwarf(image, index);
 }
 
 static void read_section(struct image *image, size_t index, const uint8_t *at,
@@ -132,7 +133,8 @@ static void read_section(struct image *image, size_t index, const uint8_t *at,
                         ? SHT_NOBITS
                         : SHT_PROGBITS;
     if (section->type != SHT_NOBITS)
-        section->data = format_range(image, image_u32(image, at + (wide ? 48 : 40)), section->size);
+        section->data =
+            image_file_range(image, image_u32(image, at + (wide ? 48 : 40)), section->size);
     if (!is_text(segment_name, "__DWARF"))
         section->flags |= SHF_ALLOC;
     if ((image_u32(image, segment->at + (wide ? 60 : 44)) & VM_PROT_WRITE) != 0)
@@ -148,8 +150,8 @@ static struct g2h_error *read_sections(struct image *image)
     for (struct command command = {0}; next_command(image, &command);)
         count += section_count(image, &command);
     if (count == 0 || count > UINT16_MAX)
-        return format_refuse(image, "has no sections");
-    struct g2h_error *error = format_sections(image, count);
+        return image_file_refuse(image, "has no sections");
+    struct g2h_error *error = image_file_add_sections(image, count);
     if (error)
         return error;
     for (struct command command = {0}; next_command(image, &command);) {
@@ -174,9 +176,9 @@ static struct g2h_error *read_symbols(struct image *image)
     const uint64_t entry = image->is_64 ? 16 : 12;
     const uint32_t count = image_u32(image, command.at + 12);
     const struct g2h_bytes table =
-        format_range(image, image_u32(image, command.at + 8), count * entry);
-    const struct g2h_bytes texts =
-        format_range(image, image_u32(image, command.at + 16), image_u32(image, command.at + 20));
+        image_file_range(image, image_u32(image, command.at + 8), count * entry);
+    const struct g2h_bytes texts = image_file_range(image, image_u32(image, command.at + 16),
+                                                    image_u32(image, command.at + 20));
     if (table.size == 0)
         return NULL;
     image->symbols = calloc(count, sizeof(*image->symbols));
@@ -187,7 +189,7 @@ static struct g2h_error *read_symbols(struct image *image)
         if ((at[4] & N_STAB) != 0 || (at[4] & N_TYPE) != N_SECT || at[5] == 0 ||
             at[5] > image->section_count)
             continue;
-        struct image_symbol symbol = {.name = format_text(texts, image_u32(image, at)),
+        struct image_symbol symbol = {.name = image_file_text(texts, image_u32(image, at)),
                                       .address = image_word(image, at + 8),
                                       .section = (uint16_t)(at[5] - 1)};
         const bool code = (image->sections[symbol.section].flags & SHF_EXECINSTR) != 0;
@@ -199,7 +201,7 @@ static struct g2h_error *read_symbols(struct image *image)
         if (symbol.name.size > 0)
             image->symbols[image->symbol_count++] = symbol;
     }
-    format_size_symbols(image);
+    image_file_size_symbols(image);
     return NULL;
 }
 
@@ -251,7 +253,7 @@ static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, u
             target += chains->base;
         if (pointer >> 63 == 0) {
             struct g2h_error *error =
-                format_put_word(chains->image, address, target | (pointer >> 36 & 0xff) << 56);
+                image_file_put_word(chains->image, address, target | (pointer >> 36 & 0xff) << 56);
             if (error)
                 return error;
         }
@@ -304,8 +306,8 @@ struct g2h_error *macho_relocate(struct image *image)
         return NULL;
     while (next_command(image, &command)) {
         if (command.type == LC_DYLD_CHAINED_FIXUPS && command.size >= 16)
-            fixups = format_range(image, image_u32(image, command.at + 8),
-                                  image_u32(image, command.at + 12));
+            fixups = image_file_range(image, image_u32(image, command.at + 8),
+                                      image_u32(image, command.at + 12));
         else if (is_segment(image, &command, &head, &size) &&
                  is_text(fixed_text(command.at + 8), "__TEXT"))
             chains.base = image_word(image, command.at + 24);

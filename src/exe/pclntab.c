@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/cursor.h"
 
 static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
@@ -211,18 +212,12 @@ struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
 
 bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
 {
-    uint64_t from = 0, to = pclntab->count;
+    uint64_t after;
     if (offset >= pclntab_entry(pclntab, pclntab->count))
         return false;
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-        if (pclntab_entry(pclntab, middle) <= offset)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    *ret = from - 1;
-    return from > 0;
+    BISECT(after, pclntab->count, pclntab_entry(pclntab, after) <= offset);
+    *ret = after - 1;
+    return after > 0;
 }
 
 /*

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exe/format.h"
+#include "exe/image_file.h"
 
 enum {
     IMAGE_FILE_MACHINE_I386 = 0x14c,
@@ -49,7 +49,7 @@ static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
             return name;
         offset = offset * 10 + name.data[i] - '0';
     }
-    return format_text(pe->texts, offset);
+    return image_file_text(pe->texts, offset);
 }
 
 static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
@@ -62,8 +62,8 @@ static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
     section->address = pe->base + image_u32(image, at + 12);
     section->size = virtual_size > 0 ? virtual_size : raw_size;
     /* what is in the file is padded to FileAlignment */
-    section->data = format_range(image, image_u32(image, at + 20),
-                                 raw_size < section->size ? raw_size : section->size);
+    section->data = image_file_range(image, image_u32(image, at + 20),
+                                     raw_size < section->size ? raw_size : section->size);
     section->type = raw_size > 0 ? SHT_PROGBITS : SHT_NOBITS;
     if ((characteristics & IMAGE_SCN_MEM_DISCARDABLE) == 0)
         section->flags |= SHF_ALLOC;
@@ -71,7 +71,7 @@ static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
         section->flags |= SHF_WRITE;
     if ((characteristics & IMAGE_SCN_MEM_EXECUTE) != 0)
         section->flags |= SHF_EXECINSTR;
-    format_name_debug(image, index);
+    image_file_name_dwarf(image, index);
 }
 
 /* Symbols have an offset in their section. */
@@ -95,14 +95,15 @@ static struct g2h_error *read_symbols(const struct pe *pe)
         const bool in_table = image_u32(image, at) == 0,
                    code = (image->sections[section - 1].flags & SHF_EXECINSTR) != 0;
         struct image_symbol symbol = {
-            .name = in_table ? format_text(pe->texts, image_u32(image, at + 4)) : fixed_text(at),
+            .name =
+                in_table ? image_file_text(pe->texts, image_u32(image, at + 4)) : fixed_text(at),
             .address = image->sections[section - 1].address + image_u32(image, at + 8),
             .type = code ? STT_FUNC : STT_OBJECT,
             .section = (uint16_t)(section - 1)};
         if (symbol.name.size > 0)
             image->symbols[image->symbol_count++] = symbol;
     }
-    format_size_symbols(image);
+    image_file_size_symbols(image);
     return NULL;
 }
 
@@ -112,14 +113,14 @@ static void find_symbols(struct pe *pe)
     const struct image *image = pe->image;
     const uint64_t offset = image_u32(image, pe->header + 8),
                    size = (uint64_t)image_u32(image, pe->header + 12) * SYMBOL_SIZE;
-    pe->symbols = pe->texts = format_range(image, 0, 0);
+    pe->symbols = pe->texts = image_file_range(image, 0, 0);
     if (offset == 0)
         return;
-    const struct g2h_bytes texts_size = format_range(image, offset + size, 4);
+    const struct g2h_bytes texts_size = image_file_range(image, offset + size, 4);
     if (texts_size.size == 0)
         return;
-    pe->symbols = format_range(image, offset, size);
-    pe->texts = format_range(image, offset + size, image_u32(image, texts_size.data));
+    pe->symbols = image_file_range(image, offset, size);
+    pe->texts = image_file_range(image, offset + size, image_u32(image, texts_size.data));
 }
 
 struct g2h_error *pe_read(struct image *image)
@@ -132,9 +133,9 @@ struct g2h_error *pe_read(struct image *image)
     image->format = IMAGE_PE;
     /* e_lfanew, the signature, the COFF header, the start of the optional header */
     const uint64_t start = image_u32(image, image->file.data + 0x3c);
-    const struct g2h_bytes head = format_range(image, start, 4 + COFF_HEADER_SIZE + 32);
+    const struct g2h_bytes head = image_file_range(image, start, 4 + COFF_HEADER_SIZE + 32);
     if (head.size == 0 || memcmp(head.data, "PE\0", 4) != 0)
-        return format_refuse(image, "is no executable (ELF, Mach-O or PE)");
+        return image_file_refuse(image, "is no executable (ELF, Mach-O or PE)");
     pe.header = head.data + 4;
     for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
         if (image_u16(image, pe.header) == machines[i][0])
@@ -145,12 +146,12 @@ struct g2h_error *pe_read(struct image *image)
     pe.base = image_word(image, optional + (image->is_64 ? 24 : 28));
     const uint16_t count = image_u16(image, pe.header + 2);
     const struct g2h_bytes table =
-        format_range(image, start + 4 + COFF_HEADER_SIZE + image_u16(image, pe.header + 16),
-                     (uint64_t)count * SECTION_SIZE);
+        image_file_range(image, start + 4 + COFF_HEADER_SIZE + image_u16(image, pe.header + 16),
+                         (uint64_t)count * SECTION_SIZE);
     if ((magic != PE32 && magic != PE32_PLUS) || table.size == 0)
-        return format_refuse(image, "has no section headers");
+        return image_file_refuse(image, "has no section headers");
     find_symbols(&pe);
-    struct g2h_error *error = format_sections(image, count);
+    struct g2h_error *error = image_file_add_sections(image, count);
     if (error)
         return error;
     for (size_t i = 0; i < count; i++)

@@ -7,8 +7,8 @@
  * object. Plans are made when they are first asked for, from then on constant; several threads may
  * ask.
  */
-#ifndef TYPES_PLAN_H
-#define TYPES_PLAN_H
+#ifndef TYPES_POINTER_MAP_H
+#define TYPES_POINTER_MAP_H
 
 #include <pthread.h>
 

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One behind the other in a struct. */
-enum { EMPTY_FIELDS = 64 };
+#include "base/bisect.h"
+
+/* In one row: only damaged executables have as many. */
+enum { EMPTY_FIELDS_MOST = 64 };
 
 void types_init(struct types *types, unsigned pointer_size)
 {
@@ -100,17 +102,12 @@ const struct type_field *types_field(const struct types *types, uint32_t number,
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset)
 {
-    uint32_t from = 0, to = type->field_count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (types->fields.data[type->first_field + middle].offset <= offset)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    /* Empty fields may be behind the one that is looked for: few, but in damaged executables. */
-    for (unsigned i = 0; from > 0 && i < EMPTY_FIELDS; i++) {
-        const struct type_field *field = &types->fields.data[type->first_field + --from];
+    uint32_t after;
+    BISECT(after, type->field_count,
+           types->fields.data[type->first_field + after].offset <= offset);
+    /* Empty fields may be at the same offset, after the one that is looked for. */
+    for (unsigned i = 0; after > 0 && i < EMPTY_FIELDS_MOST; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + --after];
         if (field->type < types->list.count &&
             offset - field->offset < types->list.data[field->type].size)
             return field;

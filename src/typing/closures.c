@@ -319,17 +319,17 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
 
 static bool add_all_candidates(struct maker *maker)
 {
-    const struct dwarf_info *debug = maker->typing->dwarf_info;
+    const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(maker->typing->exe);
     maker->layouts_left = 1 << 22; /* a large program looks at some 10,000 */
-    if (debug->maybe_captured.count == 0)
+    if (dwarf->maybe_captured.count == 0)
         return true;
     if (!find_layouts(maker))
         return false;
-    for (size_t i = 0; i < debug->maybe_captured.count;) {
-        const struct dwarf_captured *first = &debug->maybe_captured.data[i];
+    for (size_t i = 0; i < dwarf->maybe_captured.count;) {
+        const struct dwarf_captured *first = &dwarf->maybe_captured.data[i];
         size_t count = 1;
-        while (i + count < debug->maybe_captured.count && first[count].entry == first->entry)
+        while (i + count < dwarf->maybe_captured.count && first[count].entry == first->entry)
             count++;
         i += count;
         if (!add_candidates(maker, first->entry + slide, first, count < 64 ? count : 64))
@@ -343,14 +343,14 @@ static bool add_all_candidates(struct maker *maker)
 static bool add_all(struct maker *maker)
 {
     const struct g2h_exe *exe = maker->typing->exe;
-    const struct dwarf_info *debug = maker->typing->dwarf_info;
+    const struct dwarf_info *dwarf = maker->typing->dwarf_info;
     const uint64_t slide = exe_slide(exe);
-    for (size_t i = 0; i < debug->captured.count;) {
-        const struct dwarf_captured *captured = &debug->captured.data[i];
+    for (size_t i = 0; i < dwarf->captured.count;) {
+        const struct dwarf_captured *captured = &dwarf->captured.data[i];
         size_t count = 1;
         struct g2h_bytes function;
         uint64_t start;
-        while (i + count < debug->captured.count && captured[count].entry == captured->entry)
+        while (i + count < dwarf->captured.count && captured[count].entry == captured->entry)
             count++;
         i += count;
         if (!exe_function_at(exe, captured->entry + slide, &function, &start))

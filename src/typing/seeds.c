@@ -192,12 +192,12 @@ enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
 {
     struct typing *typing = typer->typing;
-    const struct dwarf_info *debug = typing->dwarf_info;
+    const struct dwarf_info *dwarf = typing->dwarf_info;
     const uint64_t slide = exe_slide(typing->exe);
     uint64_t left = SEGMENT_VISITS * segment->contents.size + SEGMENT_VISITS_MORE;
-    for (size_t i = typing_first_global(typing, segment->address - slide); i < debug->globals.count;
+    for (size_t i = typing_first_global(typing, segment->address - slide); i < dwarf->globals.count;
          i++) {
-        const struct dwarf_global *global = &debug->globals.data[i];
+        const struct dwarf_global *global = &dwarf->globals.data[i];
         const uint64_t offset = global->address + slide - segment->address;
         if (offset >= segment->contents.size)
             break; /* they ascend */
@@ -307,9 +307,9 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
             offset - piece->offset > piece->size - size)
             continue;
         uint64_t place =
-            parts[0].frame.contents.size + (uint64_t)piece->place + (offset - piece->offset);
+            parts[0].frame.contents.size + (uint64_t)piece->cfa_offset + (offset - piece->offset);
         const struct stack_part *part = &parts[0];
-        if (place >= part->frame.contents.size && piece->place >= 0) {
+        if (place >= part->frame.contents.size && piece->cfa_offset >= 0) {
             place -= part->frame.contents.size;
             part = &parts[1];
         }

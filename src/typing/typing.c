@@ -408,9 +408,9 @@ void typing_destroy(struct typing *typing)
 
 size_t typing_first_global(const struct typing *typing, uint64_t address)
 {
-    const struct dwarf_info *debug = typing->dwarf_info;
+    const struct dwarf_info *dwarf = typing->dwarf_info;
     size_t at;
-    BISECT(at, debug->globals.count, debug->globals.data[at].address < address);
+    BISECT(at, dwarf->globals.count, dwarf->globals.data[at].address < address);
     return at;
 }
 
@@ -466,7 +466,7 @@ const struct dwarf_local *typing_local_at(const struct typing *typing,
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
             const struct dwarf_piece *piece =
                 &typing->scopes->pieces.data[locals[i].first_piece + j];
-            const uint64_t place = offset - (cfa + (uint64_t)piece->place);
+            const uint64_t place = offset - (cfa + (uint64_t)piece->cfa_offset);
             if (place >= piece->size || locals[i].type >= typing->types->list.count ||
                 (best && !is_clearer(&locals[i], best)))
                 continue;

@@ -1,5 +1,5 @@
 /*
- * print_debug: what debug.h gives of an executable, as JSON, one value per line: a header, each
+ * print_debug: what dwarf_info.h gives of an executable, as JSON, one value per line: a header, each
  * global, each captured variable, each local at each pc.
  *
  *   print_debug [-q] EXECUTABLE [PC...]     PC in hexadecimal; -q: types' texts are left out
@@ -93,7 +93,7 @@ static void print_locals(struct dwarf_info *debug, struct types *types, uint64_t
         for (uint32_t p = 0; p < local->piece_count; p++) {
             const struct dwarf_piece *piece = &pieces.data[local->first_piece + p];
             printf("%s{\"offset\":%" PRIu64 ",\"size\":%" PRIu64 ",\"place\":%" PRId64 "}",
-                   p ? "," : "", piece->offset, piece->size, piece->place);
+                   p ? "," : "", piece->offset, piece->size, piece->cfa_offset);
         }
         printf("],\"type\":");
         print_type(types, local->type, depth);

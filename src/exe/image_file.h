@@ -1,6 +1,6 @@
 /* format: what the readers of ELF, Mach-O and PE share; the rest of the program uses image.h. */
-#ifndef EXE_FORMAT_H
-#define EXE_FORMAT_H
+#ifndef EXE_IMAGE_FILE_H
+#define EXE_IMAGE_FILE_H
 
 #include "exe/image.h"
 
@@ -18,33 +18,34 @@ struct g2h_error *macho_relocate(struct image *image);
 size_t elf_symbol_count(const struct image *image);
 bool elf_symbol(const struct image *image, size_t index, struct image_symbol *ret);
 
-struct g2h_error *format_refuse(const struct image *image, const char *why);
+struct g2h_error *image_file_refuse(const struct image *image, const char *why);
 
 /* size bytes at offset; empty where the file has not as many. */
-struct g2h_bytes format_range(const struct image *image, uint64_t offset, uint64_t size);
+struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, uint64_t size);
 
 /* The text that starts at offset of a string table, cut where it is long; empty where it does not
  * end in it. */
-struct g2h_bytes format_text(struct g2h_bytes table, uint64_t offset);
+struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset);
 
 /* Makes room for sections. */
-struct g2h_error *format_sections(struct image *image, size_t count);
+struct g2h_error *image_file_add_sections(struct image *image, size_t count);
 
 /* Gives a section a name that the file has not: prefix and text, cut to what there is room for. */
-void format_name(struct image *image, size_t index, const char *prefix, struct g2h_bytes text);
+void image_file_name_section(struct image *image, size_t index, const char *prefix,
+                             struct g2h_bytes text);
 
 /* Names .zdebug_info as .debug_info, and marks it; leaves others alone. */
-void format_name_debug(struct image *image, size_t index);
+void image_file_name_dwarf(struct image *image, size_t index);
 
 /* Sorts image->symbols and gives each the size up to the next one, or to its section's end; marks
  * of the linker (runtime.data) get none. */
-void format_size_symbols(struct image *image);
+void image_file_size_symbols(struct image *image);
 
 /* Writes a word at an address, into a copy of the section. Nothing where the file has none there.
  * Error: G2H_ERROR_MEMORY. */
-struct g2h_error *format_put_word(struct image *image, uint64_t address, uint64_t value);
+struct g2h_error *image_file_put_word(struct image *image, uint64_t address, uint64_t value);
 
-static inline bool format_is_compressed(const struct image_section *section)
+static inline bool image_file_is_compressed(const struct image_section *section)
 {
     const uint64_t compressed = 1 << 11; /* SHF_COMPRESSED */
     return section->gnu_compressed || (section->flags & compressed) != 0;

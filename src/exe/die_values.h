@@ -1,0 +1,68 @@
+/*
+ * die_values: how values of attributes are laid out in memory, for the files die*.c; the rest of
+ * the program uses die.h. DWARF 5, section 7.5.
+ */
+#ifndef EXE_DIE_VALUES_H
+#define EXE_DIE_VALUES_H
+
+#include "exe/die.h"
+
+/* The size of the values of a form: a number of bytes, up to SIZE_BYTES_MOST, or one of these. */
+enum {
+    SIZE_BYTES_MOST = 16,
+    SIZE_ADDRESS,
+    SIZE_OFFSET,
+    SIZE_REFERENCE, /* of DW_FORM_ref_addr: see die_reference_size() */
+    SIZE_LEB,
+    SIZE_TEXT,
+    SIZE_BLOCK1,
+    SIZE_BLOCK2,
+    SIZE_BLOCK4,
+    SIZE_BLOCK,
+    SIZE_UNKNOWN, /* what follows the value cannot be read */
+};
+
+/* The size of the values of a form, DW_FORM_…. */
+uint8_t die_size_of_form(uint64_t form);
+
+/* How many bytes DW_FORM_ref_addr has: in DWARF 2, those of an address. */
+static inline unsigned die_reference_size(const struct die_unit *unit)
+{
+    return unit->version == 2 ? unit->address_size : unit->offset_size;
+}
+
+/* Reads a number of so many bytes, at most 8; false where they are not there. */
+static inline bool die_read(const struct dies *dies, struct cursor *cursor, unsigned size,
+                            uint64_t *ret)
+{
+    uint64_t value = 0;
+    if (cursor_left(cursor) < size)
+        return false;
+    if (dies->big_endian)
+        for (unsigned i = 0; i < size; i++)
+            value = value << 8 | cursor->at[i];
+    else
+        for (unsigned i = size; i-- > 0;)
+            value = value << 8 | cursor->at[i];
+    cursor->at += size;
+    *ret = value;
+    return true;
+}
+
+/* Reads a signed LEB128; false where it does not end, or is too long. */
+bool die_read_signed(struct cursor *cursor, uint64_t *ret);
+
+/* Passes over a value of a size, which is a number of bytes or SIZE_…. False where it does not end.
+ */
+bool die_skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
+                    struct cursor *cursor);
+
+/* A number by its index in a table at base of a section, whose numbers have size bytes each; false
+ * where it is not there. */
+bool die_read_indexed(const struct dies *dies, const struct g2h_bytes *section, uint64_t base,
+                      uint64_t index, unsigned size, uint64_t *ret);
+
+/* Reads the headers of units, and the abbreviations (die_units.c). Error: G2H_ERROR_MEMORY. */
+struct g2h_error *dies_read_units(struct dies *dies);
+
+#endif
