@@ -61,11 +61,11 @@ enum type_target {
      * channel's buffer. Where it says 0, nothing: the buf of an unbuffered channel is its own
      * address. */
     TARGET_COUNTED,
-    /* One elem where the word at the pointer's own place + length is 0, else many of key: the
+    /* One elem where the word at the pointer's own place + length is 0, else many of other: the
      * directory of a Swiss map, by its dirLen. */
     TARGET_BY_WORD,
-    /* One elem where the byte at the target's start is 0, else one key: a node of a HashTrieMap, by
-     * its isEntry. */
+    /* One elem where the byte at the target's start is 0, else one other: a node of a HashTrieMap,
+     * by its isEntry. */
     TARGET_BY_CONTENT,
 };
 
@@ -79,8 +79,7 @@ enum type_role {
     ROLE_CHAN,          /* runtime.hchan; elem is the channel's type */
     ROLE_INTERNAL,      /* other parts of maps and channels: tables, sudogs; they hold no values */
     ROLE_RUNTIME,       /* any other structure of the runtime */
-    /* What a func value points to: the code, then the captured variables; key is another type that
-     * it may be of instead, TYPE_NONE where there is none. */
+    /* What a func value points to: the code, then the captured variables. */
     ROLE_CLOSURE,
 };
 
@@ -109,7 +108,11 @@ struct type {
                                it follows from the fields. Of the executable or the dump. */
     uint64_t address;       /* of the descriptor in the process; 0: none */
     uint32_t elem;          /* of arrays, channels, maps, pointers, slices, roles; else TYPE_NONE */
-    uint32_t key;           /* of maps, and where target says so; else TYPE_NONE */
+    union {
+        uint32_t key;         /* of maps; TYPE_NONE for all types but these three */
+        uint32_t other;       /* of pointers: what target calls other */
+        uint32_t alternative; /* ROLE_CLOSURE: the next type that it may be of instead; TYPE_NONE */
+    };
     uint32_t header; /* of maps, channels: the struct that a value points to; else TYPE_NONE */
     uint64_t length; /* of arrays, and where target says so */
     uint32_t first_field, field_count; /* of structs, in types->fields, ascending by offset */

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "heap/pointers.h"
-#include "typing/typer.h"
+#include "typing/fit.h"
 
 enum {
     SINCE_CLEANUPS = 24,

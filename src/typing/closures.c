@@ -244,9 +244,11 @@ static bool is_variable(const struct types *types, const struct type_field *fiel
            memcmp(text + 1, field_text, field_size) == 0;
 }
 
-/* Adds what a closure is if it was allocated by a layout, where each field is a variable. */
+/* Adds the type of a closure that was allocated by a layout, if each of its fields can be a
+ * variable, before the alternatives that there are. */
 static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uint32_t layout,
-                          const struct dwarf_captured *variables, size_t count, uint32_t *chain)
+                          const struct dwarf_captured *variables, size_t count,
+                          uint32_t *ret_alternatives)
 {
     struct types *types = maker->types;
     const uint32_t first = types->list.data[layout].first_field,
@@ -280,11 +282,11 @@ static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uin
             return false;
     }
     type.size = types->list.data[layout].size;
-    type.key = *chain;
-    return types_add(types, &type, chain);
+    type.alternative = *ret_alternatives;
+    return types_add(types, &type, ret_alternatives);
 }
 
-/* Adds what a function's closure may be, behind its type: see ROLE_CLOSURE. */
+/* Adds the types that a function's closure may be of, as alternatives to the one it has. */
 static bool add_candidates(struct maker *maker, uint64_t entry,
                            const struct dwarf_captured *variables, size_t count)
 {
@@ -294,7 +296,7 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
     uint64_t start;
     if (type == MAP_NONE || !exe_function_at(maker->typing->exe, entry, &function, &start))
         return true;
-    uint32_t chain = TYPE_NONE;
+    uint32_t alternatives = TYPE_NONE;
     for (size_t i = 0; i < 2 * count; i++) {
         const struct dwarf_captured *variable = &variables[i / 2];
         const uint32_t of = i % 2 == 0 ? variable->type : value_of(types, variable);
@@ -308,12 +310,12 @@ static bool add_candidates(struct maker *maker, uint64_t entry,
         while (number != MAP_NONE && maker->layouts_left > 0) {
             const struct closure_layout layout = maker->layouts.data[number];
             maker->layouts_left--;
-            if (!add_by_layout(maker, &function, layout.type, variables, count, &chain))
+            if (!add_by_layout(maker, &function, layout.type, variables, count, &alternatives))
                 return false;
             number = layout.next;
         }
     }
-    types->list.data[type].key = chain;
+    types->list.data[type].alternative = alternatives;
     return true;
 }
 

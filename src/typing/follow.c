@@ -79,7 +79,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
         if (word_near(heap, at, extent, type->length, &word) && word == 0)
             refer(typer, REFERENCE_VALUE, pointer, type->elem, 0);
         else
-            refer(typer, REFERENCE_ARRAY, pointer, type->key, 0);
+            refer(typer, REFERENCE_ARRAY, pointer, type->other, 0);
         break;
     case TARGET_BY_CONTENT:
         refer(typer, REFERENCE_CONTENT, pointer, number, 0);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "typing/typer.h"
+#include "typing/fit.h"
 
 #define AMBIGUOUS   (UINT32_MAX - 1)
 #define GUESS_ARRAY (1u << 31) /* of the type: types are fewer than 2^26 */

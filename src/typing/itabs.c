@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "typing/typer.h"
+#include "typing/fit.h"
 
 enum { FIRST_SIZE = 512 }; /* of the one in the program's data */
 

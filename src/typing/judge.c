@@ -2,10 +2,11 @@
  * judge: one claim of each object's.
  *
  * Several claims on an object's start are mostly views of one value: a struct and its first field,
- * a slice of one and a pointer to it, the runtime's generic map and the program's. The order below
- * is total, so it does not matter in which order the claims came.
+ * a slice of one and a pointer to it, the runtime's generic map and the program's. Which of two is
+ * better is decided by the two alone, so it does not matter which of them came first.
  */
-#include "typing/typer.h"
+#include "typing/claims.h"
+#include "typing/fit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,15 +51,18 @@ static unsigned depth_of(const struct types *types, uint32_t number)
     return depth;
 }
 
-/* What a malloc header says is true, and so is what a map says of its parts: to their header groups
- * are nameless structs, and directories point to tables of any map. */
+/* What a malloc header says is true, and so is what a map says of its parts, of which the header
+ * knows less: there groups are nameless structs, and directories point to the tables of any map. */
 static bool is_certain(const struct candidate *candidate, const struct type *type)
 {
     return candidate->source == SOURCE_HEADER || type_is_map_part(type);
 }
 
-/* Whether one is to be preferred. Each step compares a number of the candidates' own: so the order
- * is total. */
+/*
+ * Whether one is to be preferred to the other. Each step but the second one compares a property
+ * that each candidate has by itself, and the last one tells any two types apart. The second step is
+ * for types of the same size only: the header of a map's group names a struct without a role.
+ */
 static bool is_better(const struct typing *typing, const struct candidate *one,
                       const struct candidate *other)
 {
@@ -99,9 +103,10 @@ static struct candidate of_claim(uint32_t claim)
 }
 
 /*
- * What a malloc header says gives way only to what knows the same more exactly: the map's own view
- * of its parts. The same type is not more exact: an overflow bucket's pointer to the first bucket
- * (runtime.newoverflow: "safe non-nil pointer") makes no single one of the header's array.
+ * Whether what a malloc header says gives way to another candidate: only to one that knows the same
+ * more exactly, which is the map's own view of its parts. The same type is not more exact: an
+ * overflow bucket's pointer to the first bucket (runtime.newoverflow: "safe non-nil pointer") does
+ * not make a single bucket of the array that the header tells of.
  */
 static bool gives_way(const struct typing *typing, const struct candidate *header,
                       const struct candidate *other)
@@ -112,8 +117,9 @@ static bool gives_way(const struct typing *typing, const struct candidate *heade
 }
 
 /*
- * Whether the only type that fits all of an object is to be believed rather than what is known of
- * its start: if it begins with that. The pointer that says so may be gone in the next dump.
+ * Whether a guess, the only type that fits all of an object, is to be believed rather than the best
+ * claim on its start: it is if the guessed type begins with the claimed one. The pointer that the
+ * claim is known by may be gone in the next dump, and then the guess would be all there is.
  */
 static bool is_completed(const struct typing *typing, const struct candidate *best,
                          const struct candidate *guess)
@@ -125,8 +131,9 @@ static bool is_completed(const struct typing *typing, const struct candidate *be
 enum { HOLDERS = 16 };
 
 /*
- * A part of what is claimed as a whole is not kept where that was known before; so it must not be
- * kept where it came first.
+ * Drops the regions that say no more than a claim on the object's start. When such a claim comes
+ * first, they are not added at all (is_old_news() in propose.c); when they come first, they must go
+ * here, for the result must not depend on the order.
  */
 static void drop_held(struct typing *typing, uint32_t object, struct shard *shard, uint32_t first)
 {
@@ -142,7 +149,7 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
                                       region->source};
         if (region->offset != base || region->count != 0)
             continue;
-        for (size_t i = 0; i < count; i++) /* the best ones */
+        for (size_t i = 0; i < count; i++) /* holders are the best ones, the best first */
             if (is_better(typing, &candidate, &holders[i])) {
                 const struct candidate worse = holders[i];
                 holders[i] = candidate;
@@ -159,7 +166,7 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
     }
 }
 
-/* Puts the best claim on the object's start where typing->claims has it. */
+/* Makes the best claim on the object's start the one in typing->claims. */
 static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
                          uint32_t first)
 {
@@ -189,15 +196,12 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
         if (region->offset == base && region->count == 0 && is_completed(typing, &best, &guess))
             best = guess; /* there is only one */
     }
-    *claim = (best.is_array ? (uint32_t)CLAIM_ARRAY : 0) |
-             (best.is_exact ? (uint32_t)CLAIM_EXACT : 0) |
-             (uint32_t)best.source << CLAIM_SOURCE_SHIFT | (best.type + 1);
+    *claim = claim_pack(best.is_array, best.is_exact, best.source, best.type);
 }
 
-static int compare_regions(const void *a, const void *b, void *context)
+static int order_regions(const struct typing *typing, const struct region *one,
+                         const struct region *other)
 {
-    const struct typing *typing = context;
-    const struct region *one = a, *other = b;
     if (one->object != other->object)
         return one->object < other->object ? -1 : 1;
     if (one->offset != other->offset)
@@ -211,14 +215,19 @@ static int compare_regions(const void *a, const void *b, void *context)
     return one->count > other->count ? -1 : one->count < other->count;
 }
 
+static int compare_regions(const void *one, const void *other, void *typing)
+{
+    return order_regions(typing, one, other);
+}
+
 bool region_is_before(const struct typing *typing, const struct region *one,
                       const struct region *other)
 {
-    return compare_regions(one, other, (void *)(uintptr_t)typing) < 0;
+    return order_regions(typing, one, other) < 0;
 }
 
-/* Chains become runs of a sorted array: an object's regions by offset, the best one of each first.
- */
+/* Makes runs of a sorted array of the chains of regions: an object's regions follow one another by
+ * offset, the best one at each offset first. */
 static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard)
 {
     uint32_t number;
@@ -248,7 +257,8 @@ static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard
     return NULL;
 }
 
-/* What is decided of an object depends on its claims only, and they are all in its shard. */
+/* Judges the objects of a shard. What is decided of an object depends on its claims only, and all
+ * of these are in its shard. */
 static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker)
 {
     struct typing *typing = context;

@@ -313,7 +313,7 @@ static bool resolve_type(const struct typing *typing, const struct area *area,
             map_get(&typing->closure_by_entry, heap_word(typing->heap, at) + area->slide);
     } else if (pointer->form == REFERENCE_CONTENT) {
         const struct type *type = type_of(typing, pointer->type);
-        pointer->type = *at == 0 ? type->elem : type->key;
+        pointer->type = *at == 0 ? type->elem : type->other;
     }
     return pointer->type < typing->types->list.count;
 }

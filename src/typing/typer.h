@@ -155,19 +155,6 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference);
 
-/* Whether a type has a value of another at offset: then a claim on it says nothing new. */
-bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint32_t wanted);
-
-/* The size of the slot that Go takes for so many bytes; 0 where it is a span of its own. */
-uint64_t size_class(uint64_t size);
-
-/* Whether Go takes a slot of this size for so many bytes. */
-bool fits_class(uint64_t size, uint64_t slot);
-
-/* Whether what is at offset is a part of a claim on the object's start, which is at base. */
-bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
-                 uint64_t offset, uint32_t type, bool is_array);
-
 /* ---- fields.c ---- */
 
 /*

@@ -370,6 +370,8 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
 void shard_forget(struct shard *shard)
 {
     map_deinit(&shard->known);
+    map_deinit(&shard->value_counts);
+    map_deinit(&shard->counted_values);
     map_deinit(&shard->pointerless);
     map_deinit(&shard->index_of);
     for (size_t i = 0; i < shard->indexes.count; i++)

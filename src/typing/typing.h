@@ -71,8 +71,11 @@ struct field_index;
 
 /* While threads run, a shard does not change, or it is the only thread's that asks for it. */
 struct shard {
-    struct map first;       /* object → region */
-    struct map known;       /* hash of what a claim says → region, REGION_REFUSED */
+    struct map first; /* object → region */
+    struct map known; /* hash of what a claim says → region, REGION_REFUSED */
+    /* Pointers into objects that may be arrays: how many different values of a type they lead to,
+     * by object and type, up to ENOUGH_FOR_ARRAY; and the keys of those that have been counted. */
+    struct map value_counts, counted_values;
     struct map pointerless; /* object → region without pointers in it: only one is kept */
     VECTOR(struct region) regions;
     struct map index_of; /* large object → index */

@@ -11,6 +11,7 @@
 #include "type_builder.h"
 
 #include "graph/graph.h"
+#include "typing/fit.h"
 #include "typing/typer.h"
 
 enum { HEAP = 0x100000, THREADS = 8 };

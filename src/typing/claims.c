@@ -1,0 +1,231 @@
+/* claims; see claims.h. */
+#include "typing/claims.h"
+
+/* Notes that a new claim is to be followed, if its type has pointers. */
+static void push_item(struct typer *typer, uint32_t object, uint32_t region,
+                      const struct pointer_map *map)
+{
+    if (map->has_others && !vector_push(&typer->items, ((struct item){object, region})))
+        typer->no_memory = true;
+}
+
+/* The same of a claim on a start. While threads run, objects whose claims lead nowhere are noted as
+ * well: the claim stops being fresh when the wave ends. */
+static inline void push_start(struct typer *typer, uint32_t object, const struct pointer_map *map)
+{
+    if (map->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
+                        : typer->shared && !vector_push(&typer->fresh, object))
+        typer->no_memory = true;
+}
+
+/* In shard->known, of a value that does not fit. */
+#define REGION_REFUSED (MAP_NONE - 1)
+
+/* A key for what is said of a part of an object. */
+static uint64_t region_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
+{
+    return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
+}
+
+bool region_is_known(struct typer *typer, uint32_t object, uint64_t offset, bool is_array,
+                     const struct reference *reference)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    bool result = false;
+    const uint32_t found =
+        map_get(&shard->known, region_key(object, offset, reference->type, is_array));
+    if (found == REGION_REFUSED) {
+        result = true;
+    } else if (found != MAP_NONE) {
+        struct region *known = &shard->regions.data[found];
+        result = known->object == object && known->offset == offset &&
+                 known->type == reference->type && known->is_array == is_array &&
+                 known->count >= reference->count && (!is_array || reference->count > 0) &&
+                 known->source <= reference->source;
+    }
+    return result;
+}
+
+void region_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    uint32_t first;
+    if (!map_put(&shard->known, region_key(object, offset, type, false), REGION_REFUSED, &first))
+        typer->no_memory = true;
+}
+
+/*
+ * Whether an object has too many regions for another one, or arrays that overlap too often. Few
+ * programs come near these limits, beyond which a damaged dump would take time without end. The
+ * last ones to come are left out.
+ */
+static bool is_too_much(const struct g2h_heap *heap, const struct region *region,
+                        const struct region *last)
+{
+    const uint64_t size = heap_object_size(heap, region->object);
+    return last && (last->number >= 64 + size / 64 || last->reach / 16 > size + 4096);
+}
+
+/*
+ * Whether a region without pointers is the first one of its object and is to be added. Only the one
+ * that comes first by region_is_before() matters, which names the object where nothing is known of
+ * its start; so a better one takes the place of the one that is there.
+ */
+static bool is_first_pointerless(const struct typing *typing, struct shard *shard,
+                                 const struct region *region)
+{
+    const uint32_t found = map_get(&shard->pointerless, region->object);
+    if (found == MAP_NONE)
+        return true;
+    struct region *known = &shard->regions.data[found];
+    if (region_is_before(typing, region, known)) {
+        const struct region old = *known;
+        *known = *region;
+        known->next = old.next;
+        known->number = old.number;
+        known->reach = old.reach;
+    }
+    return false;
+}
+
+void claim_region(struct typer *typer, uint32_t object, const struct region *wanted,
+                  const struct pointer_map *map)
+{
+    const struct typing *typing = typer->typing;
+    struct shard *shard = shard_of(typer->typing, object);
+    struct region region = *wanted;
+    const bool pointerless =
+        map->known && map->field_count == 0 && region.offset != object_base(typing->heap, object);
+    const uint64_t key = region_key(object, region.offset, region.type, region.is_array);
+    region.object = object;
+    const uint32_t first = map_get(&shard->first, object), added = (uint32_t)shard->regions.count;
+    const uint32_t found = pointerless ? MAP_NONE : map_get(&shard->known, key);
+    const struct region *last = first == MAP_NONE ? NULL : &shard->regions.data[first];
+    uint32_t number;
+    bool good = !pointerless || is_first_pointerless(typing, shard, &region);
+    if (found < shard->regions.count) {
+        struct region *known = &shard->regions.data[found];
+        if (known->count >= region.count) {
+            if (region.source < known->source)
+                known->source = region.source;
+            known->is_exact = known->is_exact || region.is_exact;
+            good = false;
+        }
+    }
+    if (good && !is_too_much(typing->heap, &region, last)) {
+        region.next = first == MAP_NONE ? UINT32_MAX : first;
+        region.number = last ? last->number + 1 : 1;
+        region.reach = (last ? last->reach : 0) + region.count * map->size;
+        good = added < REGION_REFUSED && vector_push(&shard->regions, region) &&
+               (pointerless ? map_put(&shard->pointerless, object, added, &number)
+                            : map_put(&shard->known, key, added, &number));
+        if (good && !pointerless && number != added && number < added) {
+            struct region *old = &shard->regions.data[number], *new = &shard->regions.data[added];
+            map_set(&shard->known, key, added);
+            old->is_superseded = true;
+            new->source = old->source < new->source ? old->source : new->source;
+            new->is_exact = new->is_exact || old->is_exact;
+        }
+        if (good && first == MAP_NONE) {
+            __atomic_fetch_or(&typer->typing->has_regions[object / 64],
+                              (uint64_t)1 << (object % 64), __ATOMIC_RELAXED);
+            good = map_put(&shard->first, object, added, &number);
+        } else if (good)
+            map_set(&shard->first, object, added);
+        typer->no_memory = typer->no_memory || !good;
+    } else {
+        good = false;
+    }
+    if (good)
+        push_item(typer, object, added, map);
+}
+
+bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint32_t type)
+{
+    struct shard *shard = shard_of(typer->typing, object);
+    uint32_t count = 0, number = 0;
+    bool good = map_put(&shard->value_counts, (uint64_t)object << 32 | type, 0, &count);
+    if (good && count < ENOUGH_FOR_ARRAY) {
+        good = map_put(&shard->counted_values, region_key(object, offset, type, false), count,
+                       &number);
+        if (good && number == count) /* it is counted for the first time */
+            map_set(&shard->value_counts, (uint64_t)object << 32 | type, ++count);
+    }
+    typer->no_memory = typer->no_memory || !good;
+    return count >= ENOUGH_FOR_ARRAY;
+}
+
+/* Adds a claim on the object's start that is not the one that it has. */
+static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
+                      const struct pointer_map *map)
+{
+    uint32_t *claimed = &typer->typing->claims[object];
+    const uint32_t old = *claimed;
+    /* An array takes the place of its first element: what points into it is known then. */
+    const bool is_larger = !claim_is_certain(old) && (claim & CLAIM_ARRAY) != 0 &&
+                           ((old ^ claim) & (CLAIM_ARRAY | CLAIM_TYPE)) == CLAIM_ARRAY;
+    const uint32_t other = is_larger ? old : claim;
+    const struct region region = {.offset = base,
+                                  .type = (claim & CLAIM_TYPE) - 1,
+                                  .source = (uint8_t)((other & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT),
+                                  .is_array = (other & CLAIM_ARRAY) != 0,
+                                  .is_exact = (other & CLAIM_EXACT) != 0};
+    if (is_larger)
+        *claimed = claim;
+    claim_region(typer, object, &region, map);
+    if (is_larger)
+        push_start(typer, object, map);
+}
+
+void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_array, bool is_exact,
+                 const struct reference *reference, const struct pointer_map *map)
+{
+    uint32_t *claimed = &typer->typing->claims[object];
+    const uint32_t claim = claim_pack(is_array, is_exact, reference->source, reference->type);
+    uint32_t old = __atomic_load_n(claimed, __ATOMIC_RELAXED);
+    for (;;) {
+        uint32_t wanted = claim | typer->shared;
+        if (old != 0) {
+            if (!claim_is_same(old, claim)) {
+                if (!typer_waits(typer, object, base, reference))
+                    claim_too(typer, object, base, claim, map);
+                return;
+            }
+            /* the better source, and exact if one of them is */
+            wanted = (old & CLAIM_SOURCE) < (claim & CLAIM_SOURCE) ? old : claim;
+            wanted |= ((old | claim) & CLAIM_EXACT) | (old & CLAIM_FRESH);
+            if (wanted == old)
+                return;
+        }
+        if (__atomic_compare_exchange_n(claimed, &old, wanted, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            if (old == 0)
+                push_start(typer, object, map);
+            return;
+        }
+    }
+}
+
+void claim_text(struct typing *typing, uint32_t object, uint64_t size, uint64_t offset,
+                uint64_t length)
+{
+    uint32_t *text = &typing->texts[object];
+    if (length == 0 || length > size - offset)
+        return;
+    const uint64_t end = offset + length;
+    uint32_t old = __atomic_load_n(text, __ATOMIC_RELAXED), wanted;
+    do {
+        if (size == 16) {
+            uint32_t known = old >> TEXT_TINY_END & 31;
+            wanted = TEXT_TINY | (old & 0xffff) | 1u << offset |
+                     (known > end ? known : (uint32_t)end) << TEXT_TINY_END;
+        } else {
+            wanted = end < TEXT_LIMIT ? (uint32_t)end : TEXT_LIMIT;
+            if (wanted < old)
+                wanted = old;
+        }
+        if (wanted == old)
+            return;
+    } while (!__atomic_compare_exchange_n(text, &old, wanted, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+}

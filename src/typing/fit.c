@@ -1,0 +1,187 @@
+/* fit; see fit.h. */
+#include "typing/fit.h"
+
+#include <string.h>
+
+#include "base/bisect.h"
+
+/* ---- sizes ---- */
+
+/* runtime/sizeclasses.go; the same since Go 1.16, which added 24. */
+static const uint16_t size_classes[] = {
+    8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,   160,  176,   192,
+    208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,   512,  576,   640,
+    704,   768,   896,   1024,  1152,  1280,  1408,  1536,  1792,  2048,  2304,  2688, 3072,  3200,
+    3456,  4096,  4864,  5120,  5376,  6144,  6528,  6784,  6912,  8192,  9472,  9728, 10240, 10880,
+    12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672, 32768};
+
+uint64_t size_class(uint64_t size)
+{
+    const size_t count = sizeof(size_classes) / sizeof(size_classes[0]);
+    size_t at;
+    BISECT(at, count, size_classes[at] < size);
+    return at < count ? size_classes[at] : 0;
+}
+
+bool fits_class(uint64_t size, uint64_t slot)
+{
+    if (size == slot)
+        return true;
+    const uint64_t page = 8192, class = size_class(size);
+    if (size > slot)
+        return false;
+    if (slot == 16 && size < 16)
+        return true; /* small values without pointers share a block, others have one of 8 bytes */
+    if (class == 0)
+        return slot - size < page;
+    return class == slot || (class == 24 && slot == 32);
+}
+
+bool fills_slot(const struct slot_class *slot_class, uint64_t size)
+{
+    if (slot_class->size == TINY_BLOCK && !slot_class->has_pointers)
+        return size == TINY_BLOCK;
+    return fits_class(size, slot_class->size);
+}
+
+bool type_holds(const struct types *types, uint32_t number, uint64_t offset, uint32_t wanted)
+{
+    for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
+        const struct type *type = &types->list.data[number];
+        if (offset == 0 && number == wanted)
+            return true;
+        if (type->kind == TYPE_ARRAY) {
+            if (type->elem >= types->list.count || types->list.data[type->elem].size == 0 ||
+                offset >= type->size)
+                return false;
+            number = type->elem;
+            offset %= types->list.data[number].size;
+            continue;
+        }
+        if (type->kind != TYPE_STRUCT)
+            return false;
+        const struct type_field *field = types_field_at(types, type, offset);
+        if (!field)
+            return false;
+        number = field->type;
+        offset -= field->offset;
+    }
+    return false;
+}
+
+bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
+                 uint64_t offset, uint32_t type, bool is_array)
+{
+    const struct type *whole = type_of(typing, claimed), *part = type_of(typing, type);
+    if (is_array || offset < base || whole->size == 0 ||
+        (!of_array && offset - base >= whole->size))
+        return false;
+    /* On the start it may be the better claim. */
+    if (offset == base &&
+        (claimed == type || (whole->is_generic && !part->is_generic) || type_is_map_part(part)))
+        return false;
+    return type_holds(typing->types, claimed, (offset - base) % whole->size, type);
+}
+
+/* ---- pointers ---- */
+
+uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
+                       const struct pointer_map *map, uint64_t count, bool *ret_rest)
+{
+    uint64_t offset, matching = 0;
+    uint32_t word = 0;
+    *ret_rest = false;
+    bool more = fields_next_pointer(&fields, &offset);
+    while (more && offset < base)
+        more = fields_next_pointer(&fields, &offset);
+    while (count == 0 || matching < count) {
+        const uint64_t start = base + matching * stride;
+        for (word = 0; word < map->word_count; word++) {
+            if (!more) /* a partial element at the end of a list is fine */
+                return count == 0 && (word > 0 || matching > 0) ? matching + (word > 0) : matching;
+            if (offset != start + map->words[word]) {
+                *ret_rest = true;
+                return matching;
+            }
+            more = fields_next_pointer(&fields, &offset);
+        }
+        if (more && offset < start + stride && offset < start + map->size) {
+            *ret_rest = true;
+            return matching;
+        }
+        matching++;
+        if (!more && count == 0)
+            return matching;
+    }
+    *ret_rest = more;
+    return matching;
+}
+
+bool value_fits(const struct g2h_object *object, const struct field_index *index,
+                const struct pointer_map *map, uint64_t offset, bool *ret_rest)
+{
+    const struct g2h_fields *fields = &object->fields;
+    const size_t left = (size_t)(fields->end - fields->at);
+    if (offset == 0 && map->code_size < left) { /* nearly all: compare the bytes */
+        *ret_rest = fields->at[map->code_size] != 0;
+        if (memcmp(fields->at, map->code, map->code_size) != 0)
+            return false;
+        if (!*ret_rest)
+            return true;
+        struct g2h_fields behind = {.at = fields->at + map->code_size, .end = fields->end};
+        uint64_t next;
+        return fields_next_pointer(&behind, &next) && next >= map->size;
+    }
+    return count_fitting(fields_near(object, index, offset), offset, map->size, map, 1, ret_rest) ==
+           1;
+}
+
+bool rest_repeats(const struct g2h_heap *heap, const struct slot_class *slot_class,
+                  const struct g2h_object *object, const struct pointer_map *map)
+{
+    bool rest = false;
+    if (heap_has_malloc_header(heap, slot_class))
+        return true;
+    if (heap->span_tail == TAIL_NONE ||
+        (slot_class->size <= LARGEST_SMALL && !slot_class->is_headless) || !map->known ||
+        map->word_count == 0)
+        return false;
+    count_fitting(object->fields, 0, map->size, map, 0, &rest);
+    return !rest;
+}
+
+/* A word of an object's contents; 0 where it is not in the file. */
+static uint64_t word_at(const struct g2h_heap *heap, const struct g2h_object *object,
+                        uint64_t offset)
+{
+    const uint64_t word = heap->params.pointer_size;
+    return object->contents.size >= word && offset <= object->contents.size - word
+               ? heap_word(heap, object->contents.data + offset)
+               : 0;
+}
+
+uint64_t channel_buffer_size(struct typing *typing, const struct type *type,
+                             const struct g2h_object *object, uint64_t offset)
+{
+    const uint64_t count =
+        word_at(typing->heap, object, offset + typing->heap->params.pointer_size);
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    const struct pointer_map *map =
+        elem < typing->types->list.count ? pointer_map_of(&typing->pointer_maps, elem) : NULL;
+    if (!map || map->word_count > 0)
+        return 0;
+    const uint64_t size = map->size;
+    return size > 0 && count < object->contents.size / size ? count * size : 0;
+}
+
+bool is_other_channel(const struct typing *typing, const struct type *type,
+                      const struct g2h_object *object, uint64_t offset)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint32_t elem = type_of(typing, type->elem)->elem;
+    if (typing->elemtype_offset == 0 || elem >= typing->types->list.count ||
+        type_of(typing, elem)->address == 0)
+        return false;
+    return word_at(heap, object, offset + typing->elemtype_offset) !=
+           type_of(typing, elem)->address;
+}
