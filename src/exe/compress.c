@@ -1,22 +1,24 @@
 /*
- * compress: sections as they were before they were compressed by zlib, either by SHF_COMPRESSED
- * (Elf32_Chdr, Elf64_Chdr) or the older way of GNU, where a .zdebug_ section begins with "ZLIB" and
- * its size, big-endian.
+ * compress: uncompresses sections. They are compressed by zlib, and begin either with an Elf32_Chdr
+ * or Elf64_Chdr (SHF_COMPRESSED) or, in the older way of GNU (.zdebug_), with "ZLIB" and their
+ * size, big-endian.
  *
- * The size is what the file claims. It is believed as far as zlib can reach, which makes at most
- * 1,032 bytes of one, and all together as far as image_debug_most().
+ * The size that the file claims is believed up to 1,032 bytes for each compressed byte, which is as
+ * much as zlib can reach, and for all sections together up to image_debug_most().
  */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
+#include "base/scope.h"
 #include "exe/image_file.h"
 
 enum { ZLIB_RATIO = 1032 };
 
-static struct g2h_error *damaged(const struct image *image, const struct image_section *section,
-                                 const char *why)
+static struct g2h_error *refuse(const struct image *image, const struct image_section *section,
+                                const char *why)
 {
     return error_create(G2H_ERROR_DAMAGED, "%s: section %.*s %s", image->path,
                         section->name.size < 100 ? (int)section->name.size : 100,
@@ -28,7 +30,7 @@ static uint64_t header_size(const struct image *image, const struct image_sectio
     return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 }
 
-/* The size that a section has without compression. It counts as inflated from then on. */
+/* The size that a section has without compression; it is added to image->inflated. */
 static struct g2h_error *inflated_size(struct image *image, const struct image_section *section,
                                        uint64_t *ret)
 {
@@ -36,20 +38,20 @@ static struct g2h_error *inflated_size(struct image *image, const struct image_s
     const uint8_t *at = section->data.data;
     uint64_t size = 0;
     if (section->data.size < header)
-        return damaged(image, section, "is too short to be compressed");
+        return refuse(image, section, "is too short to be compressed");
     if (section->gnu_compressed) {
         if (memcmp(at, "ZLIB", 4) != 0)
-            return damaged(image, section, "is not compressed as its name says");
+            return refuse(image, section, "is not compressed as its name says");
         for (size_t i = 4; i < 12; i++)
             size = size << 8 | at[i];
     } else {
         if (image_u32(image, at) != ELFCOMPRESS_ZLIB)
-            return damaged(image, section, "is compressed by something else than zlib");
+            return refuse(image, section, "is compressed by something else than zlib");
         size = image_word(image, at + (image->is_64 ? 8 : 4));
     }
     if (size / ZLIB_RATIO > section->data.size || size > SIZE_MAX ||
         size > image_debug_most(image) - image->inflated)
-        return damaged(image, section, "claims to hold more than it can");
+        return refuse(image, section, "claims to hold more than it can");
     image->inflated += size;
     *ret = size;
     return NULL;
@@ -72,7 +74,7 @@ static struct g2h_error *inflate_section(const struct image *image,
         const uInt most = 1u << 30;
         uInt given = input_left < most ? (uInt)input_left : most;
         uInt room = left < most ? (uInt)left : most;
-        stream.next_in = (z_const Bytef *)(uintptr_t)input;
+        stream.next_in = input;
         stream.avail_in = given;
         stream.avail_out = room;
         status = inflate(&stream, Z_NO_FLUSH);
@@ -85,7 +87,7 @@ static struct g2h_error *inflate_section(const struct image *image,
         return &error_no_memory;
     return status == Z_STREAM_END && left == 0
                ? NULL
-               : damaged(image, section, "cannot be uncompressed: it is damaged");
+               : refuse(image, section, "cannot be uncompressed: it is damaged");
 }
 
 struct g2h_error *image_section_contents(struct image *image, const struct image_section *section,
@@ -98,11 +100,9 @@ struct g2h_error *image_section_contents(struct image *image, const struct image
         return NULL;
     }
     if (!own->inflated) {
-        struct g2h_error *error = inflated_size(image, own, &size);
-        if (error)
-            return error;
+        TRY(inflated_size(image, own, &size));
         uint8_t *data = malloc((size_t)size + 1);
-        error = data ? inflate_section(image, own, data, size) : &error_no_memory;
+        struct g2h_error *error = data ? inflate_section(image, own, data, size) : &error_no_memory;
         if (error) {
             image->inflated -= size;
             free(data);

@@ -1,8 +1,9 @@
 /*
- * debugfile: the file that a stripped executable's symbols and debug sections went to.
+ * debugfile: the separate debug file, which has the symbols and debug sections of a stripped
+ * executable.
  *
- * It is looked for where gdb does: by the executable's build ID below the directory of the system's
- * debug files, then by .gnu_debuglink beside the executable. What is found is taken only if it
+ * It is looked for where gdb looks: by the executable's build ID below the directory of the
+ * system's debug files, then by .gnu_debuglink beside the executable. A file is taken only if it
  * belongs to the executable.
  */
 #ifndef EXE_DEBUGFILE_H
@@ -12,13 +13,13 @@
 
 #include "exe/image.h"
 
-/* Of the system; see image_find_debug_file(). */
+/* The directory of the system's debug files. */
 #define DEBUGFILE_DIRECTORY "/usr/lib/debug"
 
 /*
- * Opens the debug file of an image; directory is DEBUGFILE_DIRECTORY, or another one of that
- * structure. *ret_input is NULL where there is none that belongs to it: then *ret is empty.
- * Otherwise the caller calls image_deinit() and g2h_input_close(). Error: G2H_ERROR_MEMORY.
+ * Opens the debug file of an image; directory is DEBUGFILE_DIRECTORY, or another one that is laid
+ * out in the same way. Where none belongs to the image, *ret_input is NULL and *ret is empty. Else
+ * the caller calls image_deinit() and g2h_input_close(). Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret);

@@ -1,11 +1,10 @@
 /*
- * descriptors: the runtime type descriptors (abi.Type) of an executable, found by looking at each
- * word where one may begin.
+ * descriptors: the type descriptors (abi.Type) that an executable has for the runtime.
  *
- * Typelinks do not lead to all of them: a named type that only an interface's type word knows is in
- * none. So the whole range is searched, and a descriptor is believed where all that it says makes
- * sense, and so do all types that it is made of. What differs between releases is told by what is
- * there; see descriptors.c.
+ * Typelinks do not lead to all of them: no typelink leads to a named type that only the type word
+ * of an interface refers to. So each word of the whole range is looked at, and a descriptor is
+ * believed if all that it says makes sense, and so do all types that it is made of. Differences
+ * between releases are told by what is there.
  */
 #ifndef EXE_DESCRIPTORS_H
 #define EXE_DESCRIPTORS_H
@@ -17,7 +16,7 @@
 /* abi.TFlag, and bits of abi.Kind_ above the kind. */
 enum {
     TFLAG_UNCOMMON = 1,
-    TFLAG_EXTRA_STAR = 2, /* the name in the file has a * before it that is not part of it */
+    TFLAG_EXTRA_STAR = 2, /* the name begins with a * that does not belong to it */
     TFLAG_NAMED = 4,
     TFLAG_GC_MASK_ON_DEMAND = 16, /* from 1.24 */
     TFLAG_DIRECT_IFACE = 32,      /* from 1.26 */
@@ -26,7 +25,7 @@ enum {
     KIND_GC_PROG = 64,      /* before 1.24 */
 };
 
-enum { NAME_MOST = 1024 }; /* longer names are cut: V8 does so as well */
+enum { NAME_MOST = 1024 }; /* longer names are cut, as V8 cuts them */
 
 struct descriptor {
     uint32_t offset; /* from runtime.types */
@@ -35,54 +34,55 @@ struct descriptor {
 
 struct descriptors {
     const struct image *image;
-    uint64_t start;      /* runtime.types in the file */
-    const uint8_t *data; /* there */
-    uint64_t size;       /* of names and descriptors */
-    unsigned word;       /* bytes */
-    bool varint_names;   /* lengths of names: from 1.17; before, two bytes */
-    bool shifted_fields; /* offsets of fields have the embedded flag as lowest bit: 1.9 to 1.18 */
+    uint64_t start;      /* runtime.types by the file */
+    const uint8_t *data; /* the range of names and descriptors, which begins there */
+    uint64_t size;       /* of the range */
+    unsigned word;       /* bytes of a word */
+    bool varint_names;   /* lengths of names are uvarints, as from 1.17 on, not two bytes */
+    bool shifted_fields; /* the lowest bit of a field's offset is its embedded flag: 1.9 to 1.18 */
     unsigned map_size;   /* of abi.MapType */
     VECTOR(struct descriptor) list; /* ascending */
     /*
-     * The types that each descriptor is made of, as indexes into list: an array's element and
-     * slice, a map's key, element and bucket or group, a function's parameters and results, an
-     * interface's methods, a struct's fields, and elements.
+     * The types that each descriptor is made of, as indexes into list: element and slice of an
+     * array; key, element and bucket or group of a map; parameters and results of a function; types
+     * of the methods of an interface and of the fields of a struct; elements of all others.
      */
     VECTOR(uint32_t) references;
 };
 
 struct descriptor_field {
-    struct g2h_bytes name; /* empty where it is embedded, before 1.9 */
+    struct g2h_bytes name; /* empty of an embedded one before 1.9 */
     uint64_t offset;
     bool embedded;
 };
 
-/* Finds the descriptors among size bytes at start. Few or none where it is damaged. Error:
- * G2H_ERROR_MEMORY. */
+/* Finds the descriptors in a range of the file: few or none where it is damaged, or no range of
+ * types. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *descriptors_init(struct descriptors *descriptors, const struct image *image,
                                    uint64_t start, uint64_t size);
 void descriptors_deinit(struct descriptors *descriptors);
 
-/* The name (as of descriptor_name()) of the descriptor that may be at an address of the file, were
- * the size bytes of data at start the range of the types; empty where there cannot be one. */
+/* Supposing that a range, whose bytes are data, is that of the types: the name, as
+ * descriptor_name() gives it, of the descriptor at an address; empty where none can be there. */
 struct g2h_bytes descriptors_peek(const struct image *image, uint64_t start, const uint8_t *data,
                                   uint64_t size, bool varint_names, uint64_t address);
 
-/* What follows takes an index below list.count. */
+/* All of these take an index below list.count. */
 uint64_t descriptor_size(const struct descriptors *descriptors, size_t index);
 uint64_t descriptor_pointer_bytes(const struct descriptors *descriptors, size_t index);
 uint8_t descriptor_flags(const struct descriptors *descriptors, size_t index); /* TFLAG_… */
 uint8_t descriptor_kind(const struct descriptors *descriptors, size_t index);  /* with KIND_… */
 
-/* As package reflect prints it: with the name of the package, not its path. */
+/* The name as package reflect prints it: with the package's name, not its path. */
 struct g2h_bytes descriptor_name(const struct descriptors *descriptors, size_t index);
 
-/* The path of the package; empty where it has none, as "int". */
+/* The path of the package; empty of types that are in none, as "int". */
 struct g2h_bytes descriptor_package(const struct descriptors *descriptors, size_t index);
 
-/* abi.Type.GCData, where it is a mask and the file has it, else NULL. */
+/* The mask of pointers, abi.Type.GCData; NULL where that is no mask, or not in the file. */
 const uint8_t *descriptor_mask(const struct descriptors *descriptors, size_t index);
 
+/* The types that it is made of: how many, and the index of one. */
 size_t descriptor_reference_count(const struct descriptors *descriptors, size_t index);
 uint32_t descriptor_reference(const struct descriptors *descriptors, size_t index, size_t number);
 
@@ -90,11 +90,12 @@ uint64_t descriptor_length(const struct descriptors *descriptors, size_t index);
 unsigned descriptor_direction(const struct descriptors *descriptors,
                               size_t index); /* abi.ChanDir */
 
-/* How many of a function's references are parameters; the last may be "...". */
+/* How many of a function's references are parameters; *ret_variadic: whether the last one is
+ * "...". */
 unsigned descriptor_parameters(const struct descriptors *descriptors, size_t index,
                                bool *ret_variadic);
 
-/* Field number < descriptor_reference_count() of a struct. */
+/* A field of a struct, number < descriptor_reference_count(). */
 struct descriptor_field descriptor_field(const struct descriptors *descriptors, size_t index,
                                          size_t number);
 

@@ -1,8 +1,9 @@
-/* elf: image from ELF, 32 and 64 bit, of either byte order. Names of constants and fields are those
- * of the System V ABI (elf.h). */
+/* elf: images from ELF files, 32 and 64 bit, of either byte order. Names of constants and fields
+ * are those of the System V ABI (elf.h). */
 #include <elf.h>
 #include <stdlib.h>
 
+#include "base/scope.h"
 #include "exe/image_file.h"
 
 static void read_section(const struct image *image, const uint8_t *at, struct image_section *ret,
@@ -31,10 +32,8 @@ static struct g2h_error *read_sections(struct image *image)
     struct g2h_bytes table = image_file_range(image, offset, (uint64_t)entry * count);
     if (count == 0 || table.size == 0 || entry < (wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
         return image_file_refuse(image, "has no section headers");
-    struct g2h_error *error = image_file_add_sections(image, count);
-    if (error)
-        return error;
-    uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
+    TRY(image_file_add_sections(image, count));
+    _cleanup_free_ uint32_t *name_offsets = calloc(count, sizeof(*name_offsets));
     if (!name_offsets)
         return &error_no_memory;
     image->symbol_table = count;
@@ -47,7 +46,6 @@ static struct g2h_error *read_sections(struct image *image)
         image->sections[i].name = image_file_text(image->sections[names].data, name_offsets[i]);
         image_file_name_dwarf(image, i);
     }
-    free(name_offsets);
     return NULL;
 }
 
@@ -66,7 +64,7 @@ struct g2h_error *elf_read(struct image *image)
 
 /* ---- relocations ---- */
 
-/* The type of "the word is load address + addend"; R_*_NONE where the machine has none. */
+/* The type of relocations by which a word is load address + addend; 0 where it is not known. */
 static uint32_t relative_type(uint16_t machine)
 {
     static const struct {
@@ -90,9 +88,9 @@ static uint32_t relative_type(uint16_t machine)
 }
 
 /*
- * Only those with an addend of their own (SHT_RELA) change what is in the file: those of SHT_REL
- * (386, arm, mips) and SHT_RELR have it in the word, which is then right for the file's addresses.
- * Relocations against symbols are the dynamic linker's to know, and Go's data has none.
+ * Only relocations that have an addend of their own (SHT_RELA) change what is in the file. Those of
+ * SHT_REL (386, arm, mips) and SHT_RELR have it in the word, which then is right for the file's
+ * addresses. Only the dynamic linker can apply relocations against symbols; Go's data has none.
  */
 struct g2h_error *elf_relocate(struct image *image)
 {
@@ -106,15 +104,13 @@ struct g2h_error *elf_relocate(struct image *image)
         if (section->type != SHT_RELA || (section->flags & SHF_ALLOC) == 0)
             continue;
         for (uint64_t at = 0; section->data.size - at >= entry; at += entry) {
-            /* Read anew each time: a damaged section may be one that it changes. */
+            /* Read when it is its turn: a damaged section may be relocated by itself. */
             const uint8_t *rela = section->data.data + at;
             const uint64_t info = image_word(image, rela + word);
             if ((wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info)) != relative)
                 continue;
-            struct g2h_error *error = image_file_put_word(image, image_word(image, rela),
-                                                          image_word(image, rela + 2 * word));
-            if (error)
-                return error;
+            TRY(image_file_put_word(image, image_word(image, rela),
+                                    image_word(image, rela + 2 * word)));
         }
     }
     return NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/memory.h"
 #include "base/scope.h"
@@ -27,15 +28,16 @@ struct variable {
 struct g2h_exe {
     struct g2h_input *input;
     struct image image;
-    struct g2h_input *debug_input; /* a separate debug file; NULL: there is none */
+    struct g2h_input *debug_input; /* its separate debug file; NULL: there is none */
     struct image debug_image;
     struct pclntab pclntab;
-    struct g2h_bytes version;          /* empty where the build information has none in place */
+    struct g2h_bytes version;          /* empty: not known */
     VECTOR(struct variable) variables; /* ascending */
+    struct moduledata moduledata;      /* all 0: not found */
+    /* Of the process: see exe_bind(). */
     bool has_text, has_data;
-    uint64_t text;  /* address of the first function in the process */
-    uint64_t slide; /* of data, from the file to the process */
-    struct moduledata moduledata;
+    uint64_t text;  /* address of the first function in the process, if has_text */
+    uint64_t slide; /* from addresses of data in the file to those in the process, if has_data */
     struct types types;
     uint64_t types_start; /* runtime.types in the process */
     struct dwarf_info dwarf_info;
@@ -44,21 +46,26 @@ struct g2h_exe {
 
 /* ---- opening ---- */
 
-/* The text of a Go string whose pointer and length are at an address. */
+static bool has_dwarf(const struct image *image)
+{
+    return image_section(image, ".debug_info") != NULL;
+}
+
+/* The text of a Go string whose pointer and length are at an address; empty where it is not there.
+ */
 static struct g2h_bytes string_at(const struct image *image, uint64_t address)
 {
     const uint64_t word = image->is_64 ? 8 : 4;
     const uint8_t *at = image_at(image, address, 2 * word);
-    struct g2h_bytes text = {(const uint8_t *)"", 0};
     if (!at)
-        return text;
+        return bytes_none;
     const uint64_t size = image_word(image, at + word);
     const uint8_t *data = image_at(image, image_word(image, at), size);
-    return data ? (struct g2h_bytes){data, size} : text;
+    return data ? (struct g2h_bytes){data, size} : bytes_none;
 }
 
-/* The header of the build information: the start of its section, but in PE, which has no such
- * section, it is somewhere at the start of .data. */
+/* The build information, from its header on: at the start of its own section or, in PE, which has
+ * no such section, somewhere near the start of .data. Empty where there is none. */
 static struct g2h_bytes find_build_info(const struct image *image)
 {
     static const char magic[] = "\xff Go buildinf:";
@@ -70,29 +77,30 @@ static struct g2h_bytes find_build_info(const struct image *image)
          at += aligned)
         if (memcmp(section->data.data + at, magic, sizeof(magic) - 1) == 0)
             return (struct g2h_bytes){section->data.data + at, section->data.size - at};
-    return (struct g2h_bytes){(const uint8_t *)"", 0};
+    return bytes_none;
 }
 
-/* debug/buildinfo: from 1.18 on the version is behind the 32-byte header, as a uvarint and text;
- * from 1.13 on there was a pointer to a string in the header. Before, only the runtime has it. */
+/* The version, as debug/buildinfo finds it: from Go 1.18 on it follows the 32-byte header, its
+ * length before it; from 1.13 on the header has a pointer to a string; before, only a variable of
+ * the runtime has it. */
 static struct g2h_bytes build_version(const struct image *image)
 {
-    struct g2h_bytes version = {(const uint8_t *)"", 0}, header = find_build_info(image);
+    const struct g2h_bytes header = find_build_info(image);
     struct image_symbol symbol;
     if (header.size == 0)
         return image_symbol_named(image, "runtime.buildVersion", &symbol)
                    ? string_at(image, symbol.address)
-                   : version;
+                   : bytes_none;
     if ((header.data[15] & 2) == 0)
         return string_at(image, image_word(image, header.data + 16));
     struct cursor cursor = {header.data + 32, header.data + header.size};
     uint64_t size;
     if (!cursor_uvarint(&cursor, &size) || size > cursor_left(&cursor))
-        return version;
+        return bytes_none;
     return (struct g2h_bytes){cursor.at, size};
 }
 
-/* The image that has symbols, if any has. */
+/* The image that has symbols; where none has, that of the executable. */
 static const struct image *symbol_image(const struct g2h_exe *exe)
 {
     return image_symbol_count(&exe->image) > 0 || !exe->debug_input ? &exe->image
@@ -132,31 +140,32 @@ static struct g2h_error *collect_variables(struct g2h_exe *exe)
     return NULL;
 }
 
+static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
+{
+    TRY(source_open(path, &exe->input));
+    TRY(image_init(&exe->image, exe->input->name,
+                   (struct g2h_bytes){exe->input->data, exe->input->size}));
+    exe->image.stored = exe->input->stored;
+    TRY(pclntab_init(&exe->pclntab, &exe->image));
+    if (image_symbol_count(&exe->image) == 0 || !has_dwarf(&exe->image))
+        TRY(image_find_debug_file(&exe->image, DEBUGFILE_DIRECTORY, &exe->debug_input,
+                                  &exe->debug_image));
+    TRY(collect_variables(exe));
+    exe->version = build_version(&exe->image);
+    moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
+    return NULL;
+}
+
 struct g2h_error *g2h_exe_open(const char *path, struct g2h_exe **ret)
 {
     struct g2h_exe *exe = calloc(1, sizeof(*exe));
     if (!exe)
         return &error_no_memory;
-    struct g2h_error *error = source_open(path, &exe->input);
-    if (!error)
-        error = image_init(&exe->image, exe->input->name,
-                           (struct g2h_bytes){exe->input->data, exe->input->size});
-    if (!error)
-        exe->image.stored = exe->input->stored;
-    if (!error)
-        error = pclntab_init(&exe->pclntab, &exe->image);
-    if (!error &&
-        (image_symbol_count(&exe->image) == 0 || !image_section(&exe->image, ".debug_info")))
-        error = image_find_debug_file(&exe->image, DEBUGFILE_DIRECTORY, &exe->debug_input,
-                                      &exe->debug_image);
-    if (!error)
-        error = collect_variables(exe);
+    struct g2h_error *error = read_file(exe, path);
     if (error) {
         g2h_exe_close(exe);
         return error;
     }
-    exe->version = build_version(&exe->image);
-    moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
     *ret = exe;
     return NULL;
 }
@@ -189,11 +198,6 @@ const struct pclntab *exe_pclntab(const struct g2h_exe *exe)
 struct g2h_bytes exe_version(const struct g2h_exe *exe)
 {
     return exe->version;
-}
-
-static bool has_dwarf(const struct image *image)
-{
-    return image_section(image, ".debug_info") != NULL;
 }
 
 struct image *exe_dwarf_image(struct g2h_exe *exe)
@@ -335,11 +339,9 @@ bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address, struct g2h_by
 bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret)
 {
     const uint32_t type = types_at(&exe->types, address);
-    size_t size;
     if (type == TYPE_NONE)
         return false;
-    const char *name = string_pool_text(&exe->types.names, exe->types.list.data[type].name, &size);
-    *ret = (struct g2h_bytes){(const uint8_t *)name, size};
+    *ret = types_name(&exe->types, type);
     return true;
 }
 

@@ -31,22 +31,21 @@ struct g2h_bytes exe_version(const struct g2h_exe *exe);
  * on demand. */
 struct image *exe_dwarf_image(struct g2h_exe *exe);
 
-/* The address, in the file, of what is Go's data to the linker: all that the runtime has as data,
- * data_size bytes, with bss_size bytes of bss elsewhere. False where it is not found. */
+/* The address, in the file, of the runtime's data segment; data_size and bss_size are the sizes of
+ * the segments in the process. False where it is not found. */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret);
 
 /* ---- the process ---- */
 
-/* Where a process has an executable, and what will be asked of that. */
+/* Where a process has an executable, and of what in it variables will be asked for. */
 struct exe_process {
     bool has_text, has_data; /* whether text and slide are known */
     uint64_t text;           /* address of the first function */
     uint64_t slide;          /* from the addresses of data in the file to those in the process */
-    /* Some types that the process has, by which the range of its descriptors is recognized. */
+    /* Some types that the process has: by these the range of descriptors is recognized. */
     const struct rtype_witness *witnesses;
     size_t witness_count;
-    /* Where the frames of its stacks are, each place once: see scopes_init(). */
-    const uint64_t *pcs;
+    const uint64_t *pcs; /* the different program counters of its frames: see scopes_init() */
     size_t pc_count;
     uint64_t frame_count;
 };
@@ -70,19 +69,17 @@ const struct dwarf_info *exe_dwarf_info(const struct g2h_exe *exe);
 /* The variables at the program counters that exe_bind() was given. */
 const struct scopes *exe_scopes(const struct g2h_exe *exe);
 
-/* From the addresses of data in the file to those in the process. */
+/* The distance from the addresses of data in the file to those in the process. */
 uint64_t exe_slide(const struct g2h_exe *exe);
 
-/* runtime.types in the process, from which DW_AT_go_runtime_type counts; 0 where it is not known.
- */
+/* runtime.types in the process, where the offsets of types count from; 0 where it is not known. */
 uint64_t exe_types_start(const struct g2h_exe *exe);
 
-/* The functions of the pclntab: how many, and the address in the process and the name of one. */
+/* The number of functions; the address in the process and the name of one. */
 uint64_t exe_function_count(const struct g2h_exe *exe);
 uint64_t exe_function(const struct g2h_exe *exe, uint64_t index, struct g2h_bytes *ret_name);
 
-/* The function that an address of the process is in, by name and address; false where there is
- * none. */
+/* The function that has an address of the process, by name and address; false where none has it. */
 bool exe_function_at(const struct g2h_exe *exe, uint64_t address, struct g2h_bytes *ret_name,
                      uint64_t *ret_entry);
 

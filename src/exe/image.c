@@ -1,5 +1,5 @@
-/* image; see image.h. What is the same for all formats: telling them apart, finding sections and
- * addresses, and keeping the words that relocations change. */
+/* image; see image.h. Here: what all formats have in common. That is telling them apart, finding
+ * sections and addresses, and keeping the words that relocations change. */
 #include "exe/image.h"
 
 #include <elf.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "exe/image_file.h"
 
@@ -40,29 +41,33 @@ uint64_t image_word(const struct image *image, const uint8_t *at)
     return number(image, at, image->is_64 ? 8 : 4);
 }
 
-static const struct g2h_bytes none = {(const uint8_t *)"", 0};
-
 struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, uint64_t size)
 {
     if (offset > image->file.size || size > image->file.size - offset)
-        return none;
+        return bytes_none;
     return (struct g2h_bytes){image->file.data + offset, size};
 }
 
-/* Many symbols may share one long text, which would then be searched for its end that often. No
- * class is as long as this. */
-enum { LONGEST_NAME = 4096 };
+/* Many symbols may share one long text, whose end would be searched for that often. No name of a
+ * class is as long. */
+enum { NAME_MOST = 4096 };
 
 struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
 {
     if (offset >= table.size)
-        return none;
+        return bytes_none;
     const uint64_t left = table.size - offset;
-    const size_t most = left < LONGEST_NAME ? (size_t)left : LONGEST_NAME;
+    const size_t most = left < NAME_MOST ? (size_t)left : NAME_MOST;
     const uint8_t *start = table.data + offset, *end = memchr(start, 0, most);
     return end           ? (struct g2h_bytes){start, (uint64_t)(end - start)}
            : left > most ? (struct g2h_bytes){start, most}
-                         : none;
+                         : bytes_none;
+}
+
+struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most)
+{
+    const uint8_t *end = memchr(at, 0, most);
+    return (struct g2h_bytes){at, end ? (uint64_t)(end - at) : most};
 }
 
 struct g2h_error *image_file_refuse(const struct image *image, const char *why)
@@ -80,7 +85,7 @@ struct g2h_error *image_file_add_sections(struct image *image, size_t count)
         return &error_no_memory;
     image->section_count = count;
     for (size_t i = 0; i < count; i++)
-        image->sections[i].name = image->sections[i].data = none;
+        image->sections[i].name = image->sections[i].data = bytes_none;
     return NULL;
 }
 
@@ -90,7 +95,7 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
     char *name = image->names[index];
     const size_t head = strlen(prefix), room = sizeof(image->names[index]) - head;
     const size_t tail = text.size < room ? (size_t)text.size : room;
-    memmove(name + head, text.data, tail); /* text may be in it */
+    memmove(name + head, text.data, tail); /* text may be the old name */
     memcpy(name, prefix, head);
     image->sections[index].name = (struct g2h_bytes){(const uint8_t *)name, head + tail};
 }
@@ -100,8 +105,7 @@ void image_file_name_dwarf(struct image *image, size_t index)
     static const char prefix[] = ".zdebug_";
     const size_t size = sizeof(prefix) - 1;
     const struct g2h_bytes name = image->sections[index].name;
-    if (name.size < size || name.size > sizeof(image->names[index]) ||
-        memcmp(name.data, prefix, size) != 0)
+    if (!bytes_begin(name, prefix) || name.size > sizeof(image->names[index]))
         return;
     image_file_name_section(image, index, ".debug_",
                             (struct g2h_bytes){name.data + size, name.size - size});
@@ -110,12 +114,9 @@ void image_file_name_dwarf(struct image *image, size_t index)
 
 const struct image_section *image_section(const struct image *image, const char *name)
 {
-    const size_t size = strlen(name);
-    for (size_t i = 0; i < image->section_count; i++) {
-        const struct g2h_bytes *own = &image->sections[i].name;
-        if (own->size == size && memcmp(own->data, name, size) == 0)
+    for (size_t i = 0; i < image->section_count; i++)
+        if (bytes_are(image->sections[i].name, name))
             return &image->sections[i];
-    }
     return NULL;
 }
 
@@ -147,16 +148,16 @@ static struct g2h_error *make_ranges(struct image *image)
     if (total / 2 > image->file.size)
         return image_file_refuse(image, "its sections are larger than the file");
     qsort(image->ranges, image->range_count, sizeof(*image->ranges), compare_ranges);
-    /* Where two overlap, the later one has it: then there is one place for an address. */
-    size_t kept = 0;
+    /* Where two overlap, the later one has the address, so that each address is in one. */
+    size_t count = 0;
     for (size_t i = 0; i < image->range_count; i++) {
         struct image_range range = image->ranges[i];
         if (i + 1 < image->range_count && range.size > image->ranges[i + 1].address - range.address)
             range.size = image->ranges[i + 1].address - range.address;
         if (range.size > 0)
-            image->ranges[kept++] = range;
+            image->ranges[count++] = range;
     }
-    image->range_count = kept;
+    image->range_count = count;
     return NULL;
 }
 
@@ -206,9 +207,9 @@ static int compare_symbols(const void *a, const void *b)
     return one->address < other->address ? -1 : one->address > other->address;
 }
 
-/* Whether the linker put the symbol where something begins or ends (cmd/link/internal/ld/data.go).
- * A variable may have the same address. */
-static bool is_mark(const struct g2h_bytes *name)
+/* Whether a symbol is one of those by which the linker marks where something begins or ends
+ * (cmd/link/internal/ld/data.go). A variable may have the same address. */
+static bool is_mark(struct g2h_bytes name)
 {
     static const char *const marks[] = {
         "runtime.data",      "runtime.edata",      "runtime.bss",       "runtime.ebss",
@@ -218,11 +219,10 @@ static bool is_mark(const struct g2h_bytes *name)
         "runtime.etext",     "runtime.itablink",   "runtime.eitablink", "runtime.gcdata",
         "runtime.gcbss",     "runtime.typelink",   "runtime.etypelink",
     };
-    static const char prefix[] = "runtime.";
-    if (name->size < sizeof(prefix) - 1 || memcmp(name->data, prefix, sizeof(prefix) - 1) != 0)
+    if (!bytes_begin(name, "runtime."))
         return false;
     for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-        if (name->size == strlen(marks[i]) && memcmp(name->data, marks[i], name->size) == 0)
+        if (bytes_are(name, marks[i]))
             return true;
     return false;
 }
@@ -241,9 +241,9 @@ void image_file_size_symbols(struct image *image)
         const struct image_section *section = &image->sections[symbols[i].section];
         const uint64_t left = section->size - (symbols[i].address - section->address);
         const uint64_t gap = next < count ? symbols[next].address - symbols[i].address : left;
-        symbols[i].size = is_mark(&symbols[i].name) || left > section->size ? 0
-                          : gap < left                                      ? gap
-                                                                            : left;
+        symbols[i].size = is_mark(symbols[i].name) || left > section->size ? 0
+                          : gap < left                                     ? gap
+                                                                           : left;
     }
 }
 
@@ -262,10 +262,9 @@ bool image_symbol(const struct image *image, size_t index, struct image_symbol *
 
 bool image_symbol_named(const struct image *image, const char *name, struct image_symbol *ret)
 {
-    const size_t count = image_symbol_count(image), size = strlen(name);
+    const size_t count = image_symbol_count(image);
     for (size_t i = 0; i < count; i++)
-        if (image_symbol(image, i, ret) && ret->name.size == size &&
-            memcmp(ret->name.data, name, size) == 0)
+        if (image_symbol(image, i, ret) && bytes_are(ret->name, name))
             return true;
     return false;
 }
@@ -295,14 +294,16 @@ static struct g2h_error *read_format(struct image *image)
 struct g2h_error *image_init(struct image *image, const char *path, struct g2h_bytes file)
 {
     *image = (struct image){.path = path, .file = file, .stored = file.size};
-    struct g2h_error *error = read_format(image);
-    if (!error)
-        error = make_ranges(image);
-    if (!error && image->format == IMAGE_ELF)
-        error = elf_relocate(image);
-    if (!error && image->format == IMAGE_MACHO)
-        error = macho_relocate(image);
-    return error;
+    TRY(read_format(image));
+    TRY(make_ranges(image));
+    switch (image->format) {
+    case IMAGE_ELF:
+        return elf_relocate(image);
+    case IMAGE_MACHO:
+        return macho_relocate(image);
+    default:
+        return NULL;
+    }
 }
 
 void image_deinit(struct image *image)

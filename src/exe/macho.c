@@ -1,12 +1,14 @@
 /*
- * macho: image from Mach-O, 32 and 64 bit, little-endian (all that Go ever wrote). Names of
- * constants and fields are those of Apple's mach-o/loader.h, mach-o/nlist.h and
+ * macho: images from Mach-O files, 32 and 64 bit, little-endian, as all are that Go ever wrote.
+ * Names of constants and fields are those of Apple's mach-o/loader.h, mach-o/nlist.h and
  * mach-o/fixup-chains.h.
  */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/scope.h"
 #include "exe/image_file.h"
 
 enum {
@@ -36,7 +38,8 @@ struct command {
     uint32_t type, size;
 };
 
-/* Goes from one load command to the next; the first where command->at is NULL. */
+/* Goes on to the next load command, or to the first where command->at is NULL. False where there is
+ * none, or it is damaged. */
 static bool next_command(const struct image *image, struct command *command)
 {
     const uint8_t *header = image->file.data;
@@ -50,7 +53,8 @@ static bool next_command(const struct image *image, struct command *command)
     return command->size >= 8 && command->size <= left;
 }
 
-/* The segment's size without its sections, and that of a section; false where it is no segment. */
+/* Whether a command is a segment: the size of what is before its sections, and that of a section.
+ */
 static bool is_segment(const struct image *image, const struct command *command, uint32_t *ret_head,
                        uint32_t *ret_section)
 {
@@ -71,18 +75,14 @@ static uint32_t section_count(const struct image *image, const struct command *c
 
 /* ---- sections ---- */
 
-static struct g2h_bytes fixed_text(const uint8_t *at)
+/* The name of a section or segment. */
+static struct g2h_bytes name_at(const uint8_t *at)
 {
-    const uint8_t *end = memchr(at, 0, 16);
-    return (struct g2h_bytes){at, end ? (uint64_t)(end - at) : 16};
+    return image_file_short_text(at, 16);
 }
 
-static bool is_text(struct g2h_bytes text, const char *expected)
-{
-    return text.size == strlen(expected) && memcmp(text.data, expected, strlen(expected)) == 0;
-}
-
-/* The name that ELF has for it, of DWARF sections also what 16 characters are too few for. */
+/* Gives a section the name that ELF has for it; names of DWARF sections are in full again, where 16
+ * characters were too few. */
 static void name_section(struct image *image, size_t index, struct g2h_bytes segment,
                          struct g2h_bytes name)
 {
@@ -105,10 +105,10 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     };
     const char *known = NULL;
     for (size_t i = 0; i < sizeof(elf_names) / sizeof(*elf_names); i++)
-        if (is_text(name, elf_names[i][0]))
+        if (bytes_are(name, elf_names[i][0]))
             known = elf_names[i][1];
-    /* What the loader writes to and then protects. */
-    if (known && strcmp(known, ".rodata") == 0 && !is_text(segment, "__TEXT"))
+    /* The loader relocates it, and then protects it. */
+    if (known && strcmp(known, ".rodata") == 0 && !bytes_are(segment, "__TEXT"))
         known = ".data.rel.ro";
     if (known)
         image_file_name_section(image, index, known, (struct g2h_bytes){name.data, 0});
@@ -126,7 +126,7 @@ static void read_section(struct image *image, size_t index, const uint8_t *at,
     const bool wide = image->is_64;
     struct image_section *section = &image->sections[index];
     const uint32_t flags = image_u32(image, at + (wide ? 64 : 56)), type = flags & SECTION_TYPE;
-    const struct g2h_bytes segment_name = fixed_text(segment->at + 8);
+    const struct g2h_bytes segment_name = name_at(segment->at + 8);
     section->address = image_word(image, at + 32);
     section->size = image_word(image, at + (wide ? 40 : 36));
     section->type = type == S_ZEROFILL || type == S_GB_ZEROFILL || type == S_THREAD_LOCAL_ZEROFILL
@@ -135,13 +135,13 @@ static void read_section(struct image *image, size_t index, const uint8_t *at,
     if (section->type != SHT_NOBITS)
         section->data =
             image_file_range(image, image_u32(image, at + (wide ? 48 : 40)), section->size);
-    if (!is_text(segment_name, "__DWARF"))
+    if (!bytes_are(segment_name, "__DWARF"))
         section->flags |= SHF_ALLOC;
     if ((image_u32(image, segment->at + (wide ? 60 : 44)) & VM_PROT_WRITE) != 0)
         section->flags |= SHF_WRITE;
     if ((flags & S_ATTR_SOME_INSTRUCTIONS) != 0)
         section->flags |= SHF_EXECINSTR;
-    name_section(image, index, segment_name, fixed_text(at));
+    name_section(image, index, segment_name, name_at(at));
 }
 
 static struct g2h_error *read_sections(struct image *image)
@@ -151,9 +151,7 @@ static struct g2h_error *read_sections(struct image *image)
         count += section_count(image, &command);
     if (count == 0 || count > UINT16_MAX)
         return image_file_refuse(image, "has no sections");
-    struct g2h_error *error = image_file_add_sections(image, count);
-    if (error)
-        return error;
+    TRY(image_file_add_sections(image, count));
     for (struct command command = {0}; next_command(image, &command);) {
         uint32_t head, size;
         is_segment(image, &command, &head, &size);
@@ -194,7 +192,7 @@ static struct g2h_error *read_symbols(struct image *image)
                                       .section = (uint16_t)(at[5] - 1)};
         const bool code = (image->sections[symbol.section].flags & SHF_EXECINSTR) != 0;
         symbol.type = code ? STT_FUNC : STT_OBJECT;
-        if (symbol.name.size > 0 && symbol.name.data[0] == '_') { /* as of all names of C */
+        if (symbol.name.size > 0 && symbol.name.data[0] == '_') { /* all symbols have it */
             symbol.name.data++;
             symbol.name.size--;
         }
@@ -219,13 +217,13 @@ struct g2h_error *macho_read(struct image *image)
     for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
         if (image_u32(image, image->file.data + 4) == machines[i].type)
             image->machine = machines[i].machine;
-    struct g2h_error *error = read_sections(image);
-    return error ? error : read_symbols(image);
+    TRY(read_sections(image));
+    return read_symbols(image);
 }
 
 /* ---- fixups ---- */
 
-/* Formats of pointers: what is in a word before the loader has been there. */
+/* Formats of the pointers in a chain, before the loader has relocated them. */
 enum {
     DYLD_CHAINED_PTR_64 = 2,
     DYLD_CHAINED_PTR_64_OFFSET = 6, /* target is an offset from the header */
@@ -234,12 +232,13 @@ enum {
 
 struct chains {
     struct image *image;
-    uint64_t base;  /* address of the header */
-    uint64_t left;  /* pointers that there can be: chains that meet would take for ever */
-    uint64_t pages; /* the same of pages: segments may share what is said of theirs */
+    uint64_t base; /* address of the header */
+    /* How many more pointers and pages can be followed: chains may meet, and segments may share
+     * their lists of pages, which would take for ever. */
+    uint64_t left, pages;
 };
 
-/* One chain: each pointer says how far it is to the next one. */
+/* Follows a chain, in which each pointer says how far it is to the next one. */
 static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, uint16_t format)
 {
     for (;; chains->left--) {
@@ -251,19 +250,16 @@ static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, u
         uint64_t target = pointer & 0xfffffffff;
         if (format == DYLD_CHAINED_PTR_64_OFFSET)
             target += chains->base;
-        if (pointer >> 63 == 0) {
-            struct g2h_error *error =
-                image_file_put_word(chains->image, address, target | (pointer >> 36 & 0xff) << 56);
-            if (error)
-                return error;
-        }
+        if (pointer >> 63 == 0)
+            TRY(image_file_put_word(chains->image, address, target | (pointer >> 36 & 0xff) << 56));
         if (next == 0)
             return NULL;
         address += next * 4;
     }
 }
 
-/* All pages of a segment; starts is from its dyld_chained_starts_in_segment on. */
+/* Follows the chains of all pages of a segment; starts begins with its
+ * dyld_chained_starts_in_segment. */
 static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes starts)
 {
     const struct image *image = chains->image;
@@ -274,33 +270,27 @@ static struct g2h_error *fix_segment(struct chains *chains, struct g2h_bytes sta
                    page_count = image_u16(image, starts.data + 20);
     const uint64_t address = chains->base + image_word(image, starts.data + 8);
     if ((format != DYLD_CHAINED_PTR_64 && format != DYLD_CHAINED_PTR_64_OFFSET) ||
-        (starts.size - 22) / 2 < page_count)
-        return NULL;
-    if (chains->pages < page_count)
+        (starts.size - 22) / 2 < page_count || chains->pages < page_count)
         return NULL;
     chains->pages -= page_count;
     for (uint32_t i = 0; i < page_count; i++) {
         const uint16_t start = image_u16(image, starts.data + 22 + 2 * (size_t)i);
-        if (start == DYLD_CHAINED_PTR_START_NONE)
-            continue;
-        struct g2h_error *error =
-            follow_chain(chains, address + (uint64_t)i * page_size + start, format);
-        if (error)
-            return error;
+        if (start != DYLD_CHAINED_PTR_START_NONE)
+            TRY(follow_chain(chains, address + (uint64_t)i * page_size + start, format));
     }
     return NULL;
 }
 
 /*
- * The words of Mach-O are right for the file's addresses (LC_DYLD_INFO only says where they are),
- * except where Apple's linker has chained them (LC_DYLD_CHAINED_FIXUPS, as it does with cgo).
+ * The words of Mach-O are right for the file's addresses, except where Apple's linker has chained
+ * them (LC_DYLD_CHAINED_FIXUPS), as it does with cgo.
  */
 struct g2h_error *macho_relocate(struct image *image)
 {
     struct command command = {0};
     struct chains chains = {
         .image = image, .left = image->file.size / 4, .pages = image->file.size / 2};
-    struct g2h_bytes fixups = {(const uint8_t *)"", 0};
+    struct g2h_bytes fixups = bytes_none;
     uint32_t head, size;
     if (!image->is_64)
         return NULL;
@@ -309,7 +299,7 @@ struct g2h_error *macho_relocate(struct image *image)
             fixups = image_file_range(image, image_u32(image, command.at + 8),
                                       image_u32(image, command.at + 12));
         else if (is_segment(image, &command, &head, &size) &&
-                 is_text(fixed_text(command.at + 8), "__TEXT"))
+                 bytes_are(name_at(command.at + 8), "__TEXT"))
             chains.base = image_word(image, command.at + 24);
     }
     /* dyld_chained_fixups_header.starts_offset: dyld_chained_starts_in_image */
@@ -321,13 +311,10 @@ struct g2h_error *macho_relocate(struct image *image)
     const struct g2h_bytes starts = {fixups.data + offset, fixups.size - offset};
     const uint32_t segments = image_u32(image, starts.data);
     for (uint32_t i = 0; i < segments && (starts.size - 4) / 4 > i; i++) {
-        const uint32_t place = image_u32(image, starts.data + 4 + 4 * (size_t)i);
-        if (place == 0 || place > starts.size)
-            continue;
-        struct g2h_error *error =
-            fix_segment(&chains, (struct g2h_bytes){starts.data + place, starts.size - place});
-        if (error)
-            return error;
+        const uint32_t of_segment = image_u32(image, starts.data + 4 + 4 * (size_t)i);
+        if (of_segment != 0 && of_segment <= starts.size)
+            TRY(fix_segment(
+                &chains, (struct g2h_bytes){starts.data + of_segment, starts.size - of_segment}));
     }
     return NULL;
 }

@@ -4,20 +4,20 @@
 #include <elf.h>
 #include <string.h>
 
-/* Indexes of words. The fields between text and end are pairs of a start and an end. */
+/* At which words of it fields are. Those from text to end are pairs of a start and an end. */
 struct layout {
     uint8_t text, data, bss, end, gcdata, types, etypes;
 };
 
-/* The newest first: an older one may seem to fit where a newer one does, not the other way
- * round. */
+/* The newest first: where a newer one fits, an older one may seem to fit as well, but not the other
+ * way round. */
 static const struct layout layouts[] = {
     {22, 26, 28, 34, 35, 37, 39}, /* 1.27: typedesclen before etypes */
     {22, 26, 28, 34, 35, 37, 38}, /* 1.20 to 1.26: covctrs before end */
     {22, 26, 28, 32, 33, 35, 36}, /* 1.16 to 1.19: the pclntab in five parts */
     {12, 16, 18, 22, 23, 25, 26}, /* 1.7 to 1.15 */
 };
-enum { WORDS = 40 }; /* as many as any layout looks at */
+enum { WORDS = 40 }; /* all fields that are read are among the first ones */
 
 static bool read_as(const struct layout *layout, const uint64_t *words, struct moduledata *ret)
 {
@@ -38,10 +38,10 @@ static bool read_as(const struct layout *layout, const uint64_t *words, struct m
     if (ret->text > minpc || minpc >= maxpc || ret->edata > ret->bss ||
         ret->ebss > words[layout->end] || ret->types == 0 || ret->types >= ret->etypes)
         return false;
-    for (size_t i = layout->gcdata; i < layout->gcdata + 2u; i++) /* and gcbss: constants */
+    for (size_t i = layout->gcdata; i < layout->gcdata + 2u; i++) /* gcdata, gcbss: read-only */
         if (words[i] >= ret->data && words[i] < words[layout->end])
             return false;
-    /* Where a length is between them, it is none of the other releases' addresses. */
+    /* A length that is between types and etypes is no address. */
     return layout->etypes == layout->types + 1 ||
            words[layout->types + 1] < ret->etypes - ret->types;
 }
@@ -68,7 +68,7 @@ bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
     uint8_t wanted[8];
     for (size_t i = 0; i < word; i++)
         wanted[i] = (uint8_t)(table >> 8 * (image->big_endian ? word - 1 - i : i));
-    unsigned candidates = 64; /* other words may have its address, but not as many */
+    unsigned candidates = 64; /* other words may have the address of the pclntab, but not so many */
     for (size_t i = 0; table != 0 && i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
         if ((section->flags & SHF_ALLOC) == 0 || (section->flags & SHF_WRITE) == 0)

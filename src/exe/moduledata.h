@@ -1,25 +1,25 @@
 /*
- * moduledata: where the linker put the parts of a Go program, from its runtime.firstmoduledata.
+ * moduledata: where the linker put the parts of a Go program, by its runtime.firstmoduledata.
  *
- * Every Go executable has it, stripped or not. Its first word is the address of the pclntab, by
- * which it is found; its layout is told by which one makes sense.
+ * Every Go executable has that, stripped or not. It is found by its first word, the address of the
+ * pclntab. Its layouts are told apart by which one makes sense.
  */
 #ifndef EXE_MODULEDATA_H
 #define EXE_MODULEDATA_H
 
 #include "exe/pclntab.h"
 
-/* Addresses of the file, named as the runtime's fields. All 0 where there is none. */
+/* Addresses by the file, named as the runtime's fields. All 0 where there is no moduledata. */
 struct moduledata {
-    const uint8_t *at; /* where it was found */
+    const uint8_t *at; /* in the file */
     uint64_t text, etext;
     uint64_t data, edata;
     uint64_t bss, ebss;
     uint64_t types, etypes;
 };
 
-/* False where there is none, as in a position-independent executable whose relocations are not
- * applied. */
+/* Finds it. False where there is none, or the relocations of a position-independent executable
+ * could not be applied. */
 bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
                      struct moduledata *ret);
 

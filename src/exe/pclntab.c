@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
 #include "base/cursor.h"
 
 static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
                       MAGIC_GO120 = 0xfffffff1;
 
-/* size bytes at an offset of the table, NULL where it does not have them. */
+/* So many bytes at an offset of the table; NULL where it does not have them. */
 static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
 {
     if (offset > pclntab->table.size || size > pclntab->table.size - offset)
@@ -18,7 +19,7 @@ static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_
     return pclntab->table.data + offset;
 }
 
-/* A number of the table, 0 where it is outside of it. */
+/* A number at an offset of the table; 0 where that is outside of it. */
 static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
 {
     const uint8_t *bytes = at(pclntab, offset, size);
@@ -27,10 +28,10 @@ static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned 
     return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
 }
 
-/* The text at an offset, cut where it is long: many may ask for the same one. */
+/* The text at an offset, cut where it is long: many functions may have the same one. */
 static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
 {
-    struct g2h_bytes text = {(const uint8_t *)"", 0};
+    struct g2h_bytes text = bytes_none;
     if (offset >= pclntab->table.size)
         return text;
     const uint64_t left = pclntab->table.size - offset;
@@ -41,7 +42,7 @@ static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
     return text;
 }
 
-/* The words of the header behind the first eight bytes. */
+/* A word of the header, counted from after its first eight bytes. */
 static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
 {
     return number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size, pclntab->pointer_size);
@@ -68,8 +69,7 @@ static bool read_header(struct pclntab *pclntab)
         pclntab->files =
             number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
     } else if (magic == MAGIC_GO116 || magic == MAGIC_GO118 || magic == MAGIC_GO120) {
-        const unsigned first =
-            magic == MAGIC_GO116 ? 2 : 3; /* 1.18 put the start of the text in between */
+        const unsigned first = magic == MAGIC_GO116 ? 2 : 3; /* in 1.18, textStart came before it */
         pclntab->version = magic == MAGIC_GO116 ? PCLNTAB_GO116 : PCLNTAB_GO118;
         pclntab->names = header_word(pclntab, first);
         pclntab->cus = header_word(pclntab, first + 1);
@@ -88,9 +88,9 @@ static bool read_header(struct pclntab *pclntab)
 
 /* ---- finding it ---- */
 
-/* Whether the table can be read that begins at offset of a section. */
-static bool try_place(struct pclntab *pclntab, const struct image *image,
-                      const struct image_section *section, uint64_t offset)
+/* Whether a table can be read that begins at an offset of a section. */
+static bool try_at(struct pclntab *pclntab, const struct image *image,
+                   const struct image_section *section, uint64_t offset)
 {
     *pclntab = (struct pclntab){.image = image, .address = section->address + offset};
     pclntab->table = (struct g2h_bytes){section->data.data + offset, section->data.size - offset};
@@ -105,7 +105,7 @@ static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
         return false;
     const struct image_section *section = &image->sections[symbol.section];
     const uint64_t offset = symbol.address - section->address;
-    return offset < section->data.size && try_place(pclntab, image, section, offset);
+    return offset < section->data.size && try_at(pclntab, image, section, offset);
 }
 
 /* Whether the runtime has a word that points to an address: runtime.firstmoduledata does. */
@@ -123,7 +123,7 @@ static bool is_referenced(const struct image *image, uint64_t address)
     return false;
 }
 
-/* Whether some of the functions have ascending addresses. */
+/* Whether the addresses of the first functions ascend. */
 static bool is_ascending(const struct pclntab *pclntab)
 {
     for (uint64_t i = 0; i < pclntab->count && i < 64; i++)
@@ -132,17 +132,17 @@ static bool is_ascending(const struct pclntab *pclntab)
     return true;
 }
 
-/* A program may have others than its own as data. */
+/* Finds the table by its magic. A program may have tables of other programs as data. */
 static bool find_by_magic(struct pclntab *pclntab, const struct image *image)
 {
-    unsigned candidates = 16; /* to look for a word costs a pass over the data */
+    unsigned candidates = 16; /* each costs a pass over the data */
     for (size_t i = 0; i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
         if ((section->flags & SHF_ALLOC) == 0)
             continue;
         for (uint64_t at = 0; section->data.size - at >= 8; at += 4) {
             if (image_u32(image, section->data.data + at) < MAGIC_GO118 ||
-                !try_place(pclntab, image, section, at) || !is_ascending(pclntab))
+                !try_at(pclntab, image, section, at) || !is_ascending(pclntab))
                 continue;
             if (is_referenced(image, pclntab->address))
                 return true;
@@ -165,7 +165,7 @@ struct g2h_error *pclntab_init(struct pclntab *pclntab, const struct image *imag
                                 "%s: holds debug information only: give the executable that it was "
                                 "taken from",
                                 image->path);
-        if (try_place(pclntab, image, section, 0))
+        if (try_at(pclntab, image, section, 0))
             return NULL;
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its table of functions (pclntab) has an unknown layout",
@@ -189,18 +189,19 @@ uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
 }
 
 /* The offset in the table of a function's record. */
-static uint64_t record(const struct pclntab *pclntab, uint64_t index)
+static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
 {
     uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
                              pclntab->entry_size);
     return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
 }
 
-/* Field number index of a function's record, counted from behind its entry (a word, from 1.18 on 32
- * bits). */
+/* A field of 32 bits of a function's record, counted from after the function's address, which has
+ * entry_size bytes. */
 static uint32_t record_field(const struct pclntab *pclntab, uint64_t index, unsigned field)
 {
-    return (uint32_t)number(pclntab, record(pclntab, index) + pclntab->entry_size + 4 * field, 4);
+    return (uint32_t)number(pclntab, record_at(pclntab, index) + pclntab->entry_size + 4 * field,
+                            4);
 }
 
 enum { FIELD_NAME = 0, FIELD_PCFILE = 4, FIELD_PCLN = 5, FIELD_CU = 7 };
@@ -221,9 +222,9 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
 }
 
 /*
- * The value that a table of (value, pc) steps has at target: zigzag differences of values and, in
- * quanta, of program counters, ended by a difference of 0 that is not the first. *left is how many
- * bytes of the table may be read, and then how many are left of these.
+ * The value at target of a pc-value table. That is a list of differences, each of values (zigzag)
+ * and of program counters (in quanta); a difference of values of 0 ends it, unless it is the first.
+ * *left is how many bytes may be read, and is lowered by those that were.
  */
 static bool pc_value(const struct pclntab *pclntab, uint64_t table, uint64_t entry, uint64_t target,
                      uint64_t *left, int64_t *ret)

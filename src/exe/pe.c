@@ -1,10 +1,12 @@
-/* pe: image from PE, 32 and 64 bit. Names of constants and fields are those of Microsoft's PE
- * Format. The words of a PE file are right for its preferred base (.reloc only says where they
- * are). */
+/*
+ * pe: images from PE files, 32 and 64 bit. Names of constants and fields are those of Microsoft's
+ * PE Format. The words of a PE file are right for its preferred base, so nothing is relocated.
+ */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "exe/image_file.h"
 
 enum {
@@ -26,21 +28,15 @@ static const uint32_t IMAGE_SCN_MEM_DISCARDABLE = 0x02000000, IMAGE_SCN_MEM_EXEC
 
 struct pe {
     struct image *image;
-    const uint8_t *header; /* COFF */
-    struct g2h_bytes symbols, texts;
+    const uint8_t *header;           /* the COFF header */
+    struct g2h_bytes symbols, texts; /* the symbol table, and the string table that follows it */
     uint64_t base;
 };
 
-static struct g2h_bytes fixed_text(const uint8_t *at)
-{
-    const uint8_t *end = memchr(at, 0, 8);
-    return (struct g2h_bytes){at, end ? (uint64_t)(end - at) : 8};
-}
-
-/* A section's name: 8 bytes, or / and the decimal offset of a longer one. */
+/* The name of a section: 8 bytes, or / and the decimal offset of a longer name. */
 static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
 {
-    const struct g2h_bytes name = fixed_text(at);
+    const struct g2h_bytes name = image_file_short_text(at, 8);
     uint64_t offset = 0;
     if (name.size < 2 || name.data[0] != '/')
         return name;
@@ -61,7 +57,7 @@ static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
     section->name = section_name(pe, at);
     section->address = pe->base + image_u32(image, at + 12);
     section->size = virtual_size > 0 ? virtual_size : raw_size;
-    /* what is in the file is padded to FileAlignment */
+    /* The file's part is padded to FileAlignment. */
     section->data = image_file_range(image, image_u32(image, at + 20),
                                      raw_size < section->size ? raw_size : section->size);
     section->type = raw_size > 0 ? SHT_PROGBITS : SHT_NOBITS;
@@ -74,7 +70,7 @@ static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
     image_file_name_dwarf(image, index);
 }
 
-/* Symbols have an offset in their section. */
+/* Reads the symbols, whose values are offsets in their sections. */
 static struct g2h_error *read_symbols(const struct pe *pe)
 {
     struct image *image = pe->image;
@@ -95,8 +91,8 @@ static struct g2h_error *read_symbols(const struct pe *pe)
         const bool in_table = image_u32(image, at) == 0,
                    code = (image->sections[section - 1].flags & SHF_EXECINSTR) != 0;
         struct image_symbol symbol = {
-            .name =
-                in_table ? image_file_text(pe->texts, image_u32(image, at + 4)) : fixed_text(at),
+            .name = in_table ? image_file_text(pe->texts, image_u32(image, at + 4))
+                             : image_file_short_text(at, 8),
             .address = image->sections[section - 1].address + image_u32(image, at + 8),
             .type = code ? STT_FUNC : STT_OBJECT,
             .section = (uint16_t)(section - 1)};
@@ -107,7 +103,7 @@ static struct g2h_error *read_symbols(const struct pe *pe)
     return NULL;
 }
 
-/* The symbol table, and the texts that follow it. */
+/* Finds the symbol table and the string table; both are empty where there is none. */
 static void find_symbols(struct pe *pe)
 {
     const struct image *image = pe->image;
@@ -131,7 +127,7 @@ struct g2h_error *pe_read(struct image *image)
                                            {IMAGE_FILE_MACHINE_ARM64, EM_AARCH64}};
     struct pe pe = {.image = image};
     image->format = IMAGE_PE;
-    /* e_lfanew, the signature, the COFF header, the start of the optional header */
+    /* e_lfanew leads to the signature, the COFF header and the start of the optional header. */
     const uint64_t start = image_u32(image, image->file.data + 0x3c);
     const struct g2h_bytes head = image_file_range(image, start, 4 + COFF_HEADER_SIZE + 32);
     if (head.size == 0 || memcmp(head.data, "PE\0", 4) != 0)
@@ -151,9 +147,7 @@ struct g2h_error *pe_read(struct image *image)
     if ((magic != PE32 && magic != PE32_PLUS) || table.size == 0)
         return image_file_refuse(image, "has no section headers");
     find_symbols(&pe);
-    struct g2h_error *error = image_file_add_sections(image, count);
-    if (error)
-        return error;
+    TRY(image_file_add_sections(image, count));
     for (size_t i = 0; i < count; i++)
         read_section(&pe, i, table.data + i * SECTION_SIZE);
     return read_symbols(&pe);

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "exe/descriptors.h"
 #include "exe/type_names.h"
 
 /* ---- from descriptors to types ---- */
 
-/* "Mutex" of "*sync.Mutex": before 1.9 an embedded field has no name of its own. */
+/* The name of an embedded field by its type, "Mutex" of "*sync.Mutex": before 1.9 it has none of
+ * its own. */
 static struct g2h_bytes embedded_name(struct g2h_bytes type)
 {
     uint64_t start = 0, end = type.size;
@@ -81,16 +83,15 @@ static bool add_type(const struct descriptors *all, size_t index, uint32_t name,
     return types_add(types, &type, &number);
 }
 
-static bool add_types(const struct descriptors *all, uint64_t slide, struct types *types)
+static struct g2h_error *add_types(const struct descriptors *all, uint64_t slide,
+                                   struct types *types)
 {
-    uint32_t *names;
-    struct g2h_error *error = type_names_init(all, types, &names);
-    bool good = !error;
-    for (size_t i = 0; good && i < all->list.count; i++)
-        good = add_type(all, i, names[i], slide, types);
-    if (!error)
-        free(names);
-    return good;
+    _cleanup_free_ uint32_t *names = NULL;
+    TRY(type_names_init(all, types, &names));
+    for (size_t i = 0; i < all->list.count; i++)
+        if (!add_type(all, i, names[i], slide, types))
+            return &error_no_memory;
+    return NULL;
 }
 
 /* ---- checking ---- */
@@ -100,23 +101,23 @@ struct witnesses {
     size_t count;
 };
 
-/* Whether a type, whose name may have a path or none, may be the witness of a name: what follows
- * the last slash of that is compared. */
-static bool fits(const struct g2h_bytes *name, const struct g2h_bytes *witness)
+/* Whether a type's name agrees with that of a witness. Either may have the path of the package or
+ * not, so what follows the last slash of the witness's is compared. */
+static bool fits(struct g2h_bytes name, struct g2h_bytes witness)
 {
-    uint64_t from = witness->size;
-    const bool nameless = witness->size > 0 && witness->data[witness->size - 1] == '.';
-    while (from > 0 && witness->data[from - 1] != '/')
+    uint64_t from = witness.size;
+    const bool nameless = witness.size > 0 && witness.data[witness.size - 1] == '.';
+    while (from > 0 && witness.data[from - 1] != '/')
         from--;
-    const uint8_t *tail = witness->data + from;
-    const size_t size = (size_t)(witness->size - from);
+    const uint8_t *tail = witness.data + from;
+    const size_t size = (size_t)(witness.size - from);
     if (nameless)
-        return name->size > 0 && name->data[0] == '*' &&
-               memmem(name->data, (size_t)name->size, tail, size) != NULL;
-    return name->size >= size && memcmp(name->data + name->size - size, tail, size) == 0;
+        return name.size > 0 && name.data[0] == '*' &&
+               memmem(name.data, (size_t)name.size, tail, size) != NULL;
+    return name.size >= size && memcmp(name.data + name.size - size, tail, size) == 0;
 }
 
-/* A wrong start may fit a name or two by chance. */
+/* With a wrong range, a name or two may fit by chance. */
 static bool is_enough(size_t fitting, const struct witnesses *witnesses)
 {
     return fitting >= witnesses->count - witnesses->count / 20;
@@ -128,12 +129,7 @@ static bool fits_witnesses(const struct types *types, const struct witnesses *wi
     for (size_t i = 0; i < witnesses->count; i++) {
         const struct rtype_witness *witness = &witnesses->data[i];
         const uint32_t type = types_at(types, witness->address);
-        size_t size;
-        if (type == TYPE_NONE)
-            continue;
-        const char *text = string_pool_text(&types->names, types->list.data[type].name, &size);
-        struct g2h_bytes name = {(const uint8_t *)text, size};
-        fitting += fits(&name, &witness->name);
+        fitting += type != TYPE_NONE && fits(types_name(types, type), witness->name);
     }
     return is_enough(fitting, witnesses);
 }
@@ -144,16 +140,15 @@ struct range {
     uint64_t start, size; /* in the file */
 };
 
-/* Leaves types empty where the range is not that of the types. */
+/* Adds the types of a range; none, if it turns out not to be the range of types. */
 static struct g2h_error *read_range(struct types *types, const struct image *image,
                                     const struct range *range, uint64_t slide,
                                     const struct witnesses *witnesses)
 {
-    struct descriptors all;
+    _cleanup_(descriptors_deinit) struct descriptors all;
     struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
-    if (!error && !add_types(&all, slide, types))
-        error = &error_no_memory;
-    descriptors_deinit(&all);
+    if (!error)
+        error = add_types(&all, slide, types);
     if (error || !fits_witnesses(types, witnesses)) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
@@ -162,34 +157,41 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
     return error;
 }
 
-/*
- * Without moduledata: the types begin a section, or stand behind a few words of one. With the right
- * start, the types of the witnesses have the witnesses' names.
- */
-static struct range try_out(const struct image *image, uint64_t slide,
+/* How many witnesses agree with the range of types that begins at an offset of a section. */
+static size_t count_fitting(const struct image *image, const struct image_section *section,
+                            uint64_t offset, bool varint_names, uint64_t slide,
                             const struct witnesses *witnesses)
 {
-    const size_t most_sections = 256; /* a Go executable has a few dozen; each is tried */
+    size_t fitting = 0;
+    for (size_t i = 0; i < witnesses->count; i++) {
+        const struct rtype_witness *witness = &witnesses->data[i];
+        const struct g2h_bytes name =
+            descriptors_peek(image, section->address + offset, section->data.data + offset,
+                             section->data.size - offset, varint_names, witness->address - slide);
+        fitting += name.size > 0 && fits(name, witness->name);
+    }
+    return fitting;
+}
+
+/* Finds the range of types without moduledata: they are at the start of a section, or follow a few
+ * words there. It is empty where the witnesses do not agree. */
+static struct range try_sections(const struct image *image, uint64_t slide,
+                                 const struct witnesses *witnesses)
+{
+    const size_t most_sections = 256; /* a Go executable has a few dozen */
     struct range best = {0};
     size_t most = 0;
     for (size_t i = 0; i < image->section_count && i < most_sections; i++) {
         const struct image_section *section = &image->sections[i];
-        for (uint64_t offset = 0; offset <= 64; offset += 32)
-            for (int varint_names = 0; section->address != 0 && varint_names < 2; varint_names++) {
-                if (offset >= section->data.size)
-                    continue;
-                const struct range range = {section->address + offset, section->data.size - offset};
-                size_t fitting = 0;
-                for (size_t j = 0; j < witnesses->count; j++) {
-                    const struct rtype_witness *witness = &witnesses->data[j];
-                    struct g2h_bytes name =
-                        descriptors_peek(image, range.start, section->data.data + offset,
-                                         range.size, varint_names != 0, witness->address - slide);
-                    fitting += name.size > 0 && fits(&name, &witness->name);
-                }
+        if (section->address == 0)
+            continue;
+        for (uint64_t offset = 0; offset <= 64 && offset < section->data.size; offset += 32)
+            for (int varint_names = 0; varint_names < 2; varint_names++) {
+                const size_t fitting =
+                    count_fitting(image, section, offset, varint_names != 0, slide, witnesses);
                 if (fitting > most) {
                     most = fitting;
-                    best = range;
+                    best = (struct range){section->address + offset, section->data.size - offset};
                 }
             }
     }
@@ -203,16 +205,15 @@ struct g2h_error *rtypes_init(struct types *types, const struct image *image,
 {
     const struct witnesses all = {witnesses, witness_count};
     struct range range = {moduledata->types, moduledata->etypes - moduledata->types};
-    struct g2h_error *error = NULL;
     *ret_start = 0;
     if (range.start != 0)
-        error = read_range(types, image, &range, slide, &all);
-    if (!error && types->list.count == 0) {
-        range = try_out(image, slide, &all);
+        TRY(read_range(types, image, &range, slide, &all));
+    if (types->list.count == 0) {
+        range = try_sections(image, slide, &all);
         if (range.start != 0)
-            error = read_range(types, image, &range, slide, &all);
+            TRY(read_range(types, image, &range, slide, &all));
     }
     if (types->list.count > 0)
         *ret_start = range.start + slide;
-    return error;
+    return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * rtype: the types that an executable's runtime type descriptors (abi.Type) tell of, which stripped
- * executables have as well. Go 1.7 to 1.27.
+ * rtype: the types that an executable has descriptors of for the runtime (abi.Type). Stripped
+ * executables have them as well. Go 1.7 to 1.27.
  */
 #ifndef EXE_RTYPE_H
 #define EXE_RTYPE_H

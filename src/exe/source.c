@@ -1,9 +1,9 @@
 /*
  * source; see source.h.
  *
- * An executable may be compressed, or come through a pipe, and is copied then: what does not begin
- * as one is not, and what unpacks to a multiple of its size that no code and no debug information
- * reaches (they are 2 to 5 times as large as compressed) only so far.
+ * An executable that is compressed, or comes through a pipe, has to be copied. A file that does not
+ * begin as an executable does is not copied. Code and debug information are 2 to 5 times as large
+ * as compressed; a file that unpacks to a much larger multiple of its size is copied only so far.
  */
 #include "exe/source.h"
 

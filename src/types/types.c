@@ -70,6 +70,18 @@ bool types_add_made(struct types *types, const struct type *type, uint32_t *ret)
     return good;
 }
 
+struct g2h_bytes types_text(const struct types *types, uint32_t string)
+{
+    size_t size;
+    const char *text = string_pool_text(&types->names, string, &size);
+    return (struct g2h_bytes){(const uint8_t *)text, size};
+}
+
+struct g2h_bytes types_name(const struct types *types, uint32_t type)
+{
+    return types_text(types, types->list.data[type].name);
+}
+
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret)
 {
     return string_pool_intern(&types->names, text, size, ret);

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/bytes.h>
+
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -140,6 +142,10 @@ bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 
 /* The same of a type whose descriptor is in the heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret);
+
+/* The text of a string, by its number; the name of a type. Valid until another is interned. */
+struct g2h_bytes types_text(const struct types *types, uint32_t string);
+struct g2h_bytes types_name(const struct types *types, uint32_t type);
 
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);

@@ -1,7 +1,7 @@
 /*
  * mutate_debug: damages the sections of DWARF of an executable in COUNT ways, and asks each for all
- * that dwarf_info.h has. A way is a number, so a failure can be repeated. Sanitizers look on; what is
- * given must keep the promises of dwarf_info.h.
+ * that dwarf_info.h has. A way is a number, so a failure can be repeated. Sanitizers look on; what
+ * is given must keep the promises of dwarf_info.h.
  *
  *   mutate_debug EXECUTABLE COUNT [FIRST]      the sections should be uncompressed
  */

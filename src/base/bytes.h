@@ -1,0 +1,40 @@
+/* bytes: comparing texts that no 0 ends. */
+#ifndef BASE_BYTES_H
+#define BASE_BYTES_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <go2heapsnapshot/bytes.h>
+
+/* A text without bytes, which is not NULL. */
+static const struct g2h_bytes bytes_none = {(const uint8_t *)"", 0};
+
+static inline struct g2h_bytes bytes_of(const char *text)
+{
+    return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static inline bool bytes_same(struct g2h_bytes one, struct g2h_bytes other)
+{
+    return one.size == other.size &&
+           (one.size == 0 || memcmp(one.data, other.data, (size_t)one.size) == 0);
+}
+
+static inline bool bytes_are(struct g2h_bytes bytes, const char *text)
+{
+    return bytes_same(bytes, bytes_of(text));
+}
+
+static inline bool bytes_begin(struct g2h_bytes bytes, const char *text)
+{
+    const size_t size = strlen(text);
+    return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
+}
+
+static inline bool bytes_contain(struct g2h_bytes bytes, const char *text)
+{
+    return bytes.size > 0 && memmem(bytes.data, (size_t)bytes.size, text, strlen(text)) != NULL;
+}
+
+#endif
