@@ -75,7 +75,7 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
     return cursor_uvarint_checked(cursor, ret);
 }
 
-/* The bytes of value as Go writes it: a uvarint may be longer than it need be, but not Go's. */
+/* How many bytes Go writes for a value. Others may write longer uvarints than they need to. */
 static inline unsigned uvarint_size(uint64_t value)
 {
     return (unsigned)(70 - __builtin_clzll(value | 1)) / 7;

@@ -10,7 +10,7 @@
 
 uint64_t map_seed[3];
 
-/* Before anybody can have a map: all threads of a process have the same seed. */
+/* Runs before main(), so that no map is there yet: all threads have the same seed. */
 __attribute__((constructor)) static void choose_seed(void)
 {
     if (getrandom(map_seed, sizeof(map_seed), GRND_NONBLOCK) != (ssize_t)sizeof(map_seed)) {

@@ -19,13 +19,13 @@ struct map {
 #define MAP_NONE UINT32_MAX
 
 /*
- * Random, and another in every run: who writes a dump cannot choose keys that collide. So nothing
- * that is put out may depend on a hash, nor on the order of a table; ids have hashes of their own
- * (graph/ids.h).
+ * The seed is random and another one in every run, so that nobody who writes a dump can choose keys
+ * that collide. Therefore no output may depend on a hash, nor on the order of a table; ids have a
+ * hash of their own.
  */
 extern uint64_t map_seed[3];
 
-/* All bits of a product of 128 bits, folded into 64. */
+/* Folds the 128 bits of a product into 64. */
 static inline uint64_t map_fold(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
@@ -40,13 +40,14 @@ static inline uint64_t map_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Folded once, keys in a row would meet in some slots with one seed of a hundred. */
+/* The hash of a key. It is folded twice: once would let keys in a row meet in a few slots, with one
+ * seed of a hundred. */
 static inline uint64_t map_hash(uint64_t key)
 {
     return map_fold(map_fold(key ^ map_seed[0], map_seed[1]), map_seed[2]);
 }
 
-/* A key for two numbers; that two pairs have the same one does not happen. */
+/* A key for two numbers. That two pairs get the same one is too unlikely to happen. */
 static inline uint64_t map_hash_pair(uint64_t one, uint64_t other)
 {
     return map_fold(map_fold(one ^ map_seed[0], map_seed[1]) ^ other, map_seed[2]);
@@ -59,7 +60,8 @@ static inline uint64_t map_word(const uint8_t *at, size_t size)
     return word;
 }
 
-/* Of a text: 16 bytes at a time, what is left as two words that may overlap. */
+/* The hash of a text, which is read 16 bytes at a time; what is left at its end is read as two
+ * words that may overlap. */
 static inline uint64_t map_hash_text(const void *data, size_t size)
 {
     const uint8_t *at = data;
@@ -101,7 +103,7 @@ void map_set(struct map *map, uint64_t key, uint32_t value);
 
 void map_deinit(struct map *map);
 
-/* Makes a map what another is. False where there is no memory; then it is empty. */
+/* Makes a map a copy of another. False where there is no memory; then it is empty. */
 bool map_copy(struct map *map, const struct map *other);
 
 #endif

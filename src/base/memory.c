@@ -28,7 +28,8 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
     return copy;
 }
 
-/* A mapping of its own: its pages come zeroed, and go back to the system when it is freed. */
+/* It has a mapping of its own, whose pages come zeroed and go back to the system when it is freed.
+ */
 void *large_alloc(size_t count, size_t entry_size)
 {
     if (count == 0)

@@ -46,7 +46,7 @@
  */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size);
 
-/* A copy of so many entries, from malloc(); NULL where there is no memory or there are none. */
+/* Copies so many entries to memory of malloc(); NULL where there is no memory, or no entry. */
 void *memory_copy(const void *data, size_t count, size_t entry_size);
 
 /*
@@ -63,7 +63,8 @@ static inline void *not_const(const void *data)
     return (void *)(uintptr_t)data;
 }
 
-/* Gives what was freed in small pieces back to the system: worth it after much was. */
+/* Gives memory that was freed in small pieces back to the system. It takes a while, so it is worth
+ * it only after much was freed. */
 void memory_give_back(void);
 
 #endif

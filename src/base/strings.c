@@ -52,6 +52,20 @@ bool string_pool_find(const struct string_pool *pool, const char *text, size_t s
     return *ret != UINT32_MAX;
 }
 
+/* Makes room for size bytes more. *text, which will be appended, may be a part of the pool's own
+ * text, and then moves with it. */
+static bool make_room(struct string_pool *pool, const char **text, size_t size)
+{
+    const uintptr_t offset = (uintptr_t)*text - (uintptr_t)pool->text;
+    const bool is_own = pool->text && offset < pool->text_size;
+    if (pool->text && pool->text_capacity - pool->text_size >= size)
+        return true;
+    pool->text = array_grow(pool->text, &pool->text_capacity, pool->text_size, size + 4096, 1);
+    if (is_own)
+        *text = pool->text + offset;
+    return pool->text && pool->text_capacity - pool->text_size >= size;
+}
+
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret)
 {
     if ((!pool->slots || (size_t)pool->count * 2 > pool->mask) && !grow_slots(pool))
@@ -61,17 +75,8 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
         *ret = *slot;
         return true;
     }
-    if (pool->text_capacity - pool->text_size < size || !pool->text) {
-        const size_t wanted = pool->text_size + size + pool->text_capacity / 2 + 4096,
-                     place = (size_t)((uintptr_t)text - (uintptr_t)pool->text);
-        const bool is_own = pool->text && place < pool->text_size;
-        char *grown = realloc(pool->text, wanted);
-        if (!grown)
-            return false;
-        text = is_own ? grown + place : text;
-        pool->text = grown;
-        pool->text_capacity = wanted;
-    }
+    if (!make_room(pool, &text, size))
+        return false;
     if (pool->count == pool->ends_capacity)
         pool->ends =
             array_grow(pool->ends, &pool->ends_capacity, pool->count, 1, sizeof(*pool->ends));

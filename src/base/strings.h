@@ -1,8 +1,8 @@
 /*
- * strings: a pool in which each text is once, numbered in the order of its first use.
+ * strings: a pool that keeps each text once and numbers texts in the order of their first use.
  *
  * The snapshot's strings table is such a pool: DevTools groups nodes by the number of their name,
- * so one text must never have two numbers.
+ * so no text may have two numbers.
  */
 #ifndef BASE_STRINGS_H
 #define BASE_STRINGS_H
@@ -21,19 +21,19 @@ struct string_pool {
     size_t mask;
 };
 
-/* The number of a text, which is added where it is new. It may be a part of one in the pool, but
- * all texts may move. False where there is no memory. */
+/* Gives the number of a text, which is added if it is new. It may be a part of a text in the pool.
+ * All texts may move. False where there is no memory. */
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
 
-/* The number of a text that is in the pool; false where it is not. */
+/* Gives the number of a text; false where it is not in the pool. */
 bool string_pool_find(const struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
 
-/* The text of a number below pool->count; it is not terminated. */
+/* Gives the text that has a number, which is below pool->count. No NUL ends it. */
 const char *string_pool_text(const struct string_pool *pool, uint32_t number, size_t *ret_size);
 
 void string_pool_deinit(struct string_pool *pool);
 
-/* Makes a pool what another is. False where there is no memory; then it is empty. */
+/* Makes a pool a copy of another. False where there is no memory; then it is empty. */
 bool string_pool_copy(struct string_pool *pool, const struct string_pool *other);
 
 #endif

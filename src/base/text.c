@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void text_append(struct text *text, const char *data, size_t size)
 {
     if (text->capacity - text->size < size) {
@@ -50,25 +52,6 @@ void text_deinit(struct text *text)
     *text = (struct text){0};
 }
 
-/* The length of the UTF-8 sequence at data, 0 where it is none (RFC 3629: no surrogates, shortest
- * form only). */
-static size_t utf8_length(const uint8_t *data, uint64_t size)
-{
-    uint8_t first = data[0];
-    if (first < 0x80)
-        return 1;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || size < length)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((data[i] & 0xc0) != 0x80)
-            return 0;
-    if ((first == 0xe0 && data[1] < 0xa0) || (first == 0xed && data[1] > 0x9f) ||
-        (first == 0xf0 && data[1] < 0x90) || (first == 0xf4 && data[1] > 0x8f))
-        return 0;
-    return length;
-}
-
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size)
 {
     uint64_t run = 0, eight;
@@ -93,7 +76,8 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
         characters += (size_t)run;
         if (run == left)
             continue;
-        const size_t length = utf8_length(data + at, size - at);
+        uint32_t character;
+        const size_t length = utf8_read(data + at, (size_t)(size - at), &character);
         if (length == 0)
             text_append(text, "\xef\xbf\xbd", 3);
         else

@@ -15,7 +15,8 @@
 /* The number of processors that this process may run on. */
 unsigned workers_available(void);
 
-/* Does one task. worker is below the number of threads: an index for scratch memory of its own. */
+/* Does one task. worker, which is below the number of threads, tells which of them runs it: each
+ * may have memory of its own. */
 typedef struct g2h_error *workers_task(void *context, size_t task, unsigned worker);
 
 /*
@@ -28,7 +29,7 @@ struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run,
 struct worker_buffer {
     char *data;
     size_t size, capacity;
-    struct workers_turn *turn; /* whose turn it is; see worker_buffer_flush() */
+    struct workers_turn *turn; /* of the task; see worker_buffer_flush() */
 };
 
 /* Makes room for size bytes more; NULL where there is no memory. */

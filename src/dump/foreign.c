@@ -1,7 +1,9 @@
 /*
- * foreign; see foreign.h. A table of what begins in a certain way, two formats that have to be read
- * a little further, and text, of which the first line is quoted: a server that has no dump to give
- * says so in words, and curl saves them.
+ * foreign; see foreign.h.
+ *
+ * A table has the files that begin in a certain way; two formats have to be read a little further.
+ * Of a text the first line is quoted: a server that has no dump to give says so in words, and curl
+ * saves these.
  */
 #include "dump/foreign.h"
 
@@ -12,7 +14,7 @@
 #include "base/error.h"
 #include "input/magic.h"
 
-/* What to do about it. */
+/* What can be done about it. */
 static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
                   own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
                   core[] = "none can be made of it, but viewcore and goref read it",
@@ -27,7 +29,7 @@ struct start {
     const char *what, *remedy;
 };
 
-/* In this order: the first that fits. */
+/* The first one that fits is it. */
 static const struct start starts[] = {
     {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
     {0, 0, "\xfd\67zXZ", "an xz archive", unpack},

@@ -1,13 +1,12 @@
-/*
- * foreign: what is given in place of a dump, by its first bytes, and what to do about it.
- */
+/* foreign: tells files that are given in place of a dump by their first bytes, and says what to do
+ * about them. */
 #ifndef DUMP_FOREIGN_H
 #define DUMP_FOREIGN_H
 
 #include <go2heapsnapshot/input.h>
 
-/* The error for an input that is no Go heap dump: says what it is instead, where that can be told.
- */
+/* Makes the error for an input that is no Go heap dump. It says what the input is instead, where
+ * that can be told. */
 struct g2h_error *foreign_refuse(const struct g2h_input *input);
 
 #endif

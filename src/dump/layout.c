@@ -1,8 +1,8 @@
 /*
  * layout: the rows of the table, and how a dump is matched to one.
  *
- * Rows follow runtime/heapdump.{c,go} of the versions they are named after. "go1.3 heap dump" heads
- * five layouts; they are told apart by their bytes, since nothing else in them tells.
+ * The rows follow runtime/heapdump.{c,go} of the versions they are named after. Five layouts begin
+ * with "go1.3 heap dump"; which of them it is only the records tell.
  */
 #include "dump/layout.h"
 

@@ -2,8 +2,8 @@
  * layout: what differs between the dump formats, as a table. docs/dump-formats.md says where each
  * row comes from.
  *
- * Takes the first bytes of a dump, gives the row that describes its records. The reader knows no
- * version numbers, only these rows; a new version of the format is a new row.
+ * By the first bytes of a dump it finds the row that describes the dump's records. The reader knows
+ * no version numbers, only these rows; a new version of the format is a new row.
  */
 #ifndef DUMP_LAYOUT_H
 #define DUMP_LAYOUT_H
@@ -58,7 +58,7 @@ const struct layout *layout_detect(const uint8_t *data, uint64_t size, size_t *r
 
 extern const struct layout layout_1_3, layout_1_3_beta;
 
-/* Whether a frame's bytes from behind its pc on are a function name (beta) rather than continpc. */
+/* Whether the bytes behind a frame's pc are a function's name, as in the beta, and not continpc. */
 bool layout_stackframe_is_beta(const uint8_t *data, const uint8_t *end, uint64_t entry);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * open: the bytes of a dump, and no more of them than a reader can use.
  *
- * What is no regular file, or compressed, is copied first. Neither says how much it will be:
- * /dev/zero has no end, and gzip makes a thousand bytes of one. So a reader looks at what has been
- * copied: at the first bytes, and then goes on as far as a part of what there is. What it cannot
- * read it never will, and copying ends.
+ * A file that is compressed, or no regular one, is copied first. Neither says how much there will
+ * be: /dev/zero has no end, and gzip makes a thousand bytes of one. So a reader looks at the first
+ * bytes that have been copied, and later at more of them, though only at a part. Where it cannot
+ * read on it never will, and copying ends.
  */
 #include "input/input.h"
 
@@ -12,10 +12,10 @@
 #include "dump/reader.h"
 
 enum {
-    /* So much of what is no dump is copied, for foreign.c to tell what it is. */
+    /* So much is copied of a file that is no dump, for foreign.c to tell what it is. */
     FOREIGN_SIZE = 1 << 24,
-    /* So much is copied if its first records can be read, and then as many bytes for each that was
-     * read: reading all of it twice would take a while. */
+    /* So much is copied of a file whose first records can be read, and then TRUSTED_RATIO bytes for
+     * each byte that was read: to read all of it twice would take a while. */
     TRUSTED_SIZE = 1 << 26,
     TRUSTED_RATIO = 16,
 };
@@ -25,7 +25,7 @@ struct watch {
     uint64_t offset; /* of what it has read */
 };
 
-/* Reads on up to some offset. False at the end of the dump, and where it is damaged. */
+/* Reads on to an offset. False at the end of the dump, and where it is damaged. */
 static bool read_to(struct watch *watch, uint64_t offset, bool *ret_is_cut)
 {
     struct g2h_reader *reader = watch->reader;

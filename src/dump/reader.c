@@ -1,10 +1,10 @@
 /*
  * reader: bytes in, records out.
  *
- * Goes through the input once, from record to record, since a record's end is known only after it
- * has been read. Each length is checked against what is left, each field against the contents it
- * lies in; the rooms above need not check again. One function per record kind, in the order of
- * their tags.
+ * The reader goes through the input once, from record to record, since a record's end is known only
+ * after it has been read. It checks each length against what is left, and each field against the
+ * contents it lies in, so that no other room has to. There is one function per kind of record, in
+ * the order of their tags.
  */
 #include "dump/reader.h"
 
@@ -22,8 +22,8 @@ static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
 /* See reader_stored_size(). */
 static const uint64_t LONGEST_WRITE = 0x7ffff000;
 
-/* No names, no stacks of a profile, and no field lists are longer: what is cut before their end is
- * damaged. */
+/* No name, no stack of a profile and no field list is longer. Where the input ends in a longer one,
+ * it is not cut but damaged. */
 enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
 static const uint64_t LONGEST_LIST = (uint64_t)1 << 34;
 
@@ -60,7 +60,7 @@ static bool wrong(struct g2h_reader *reader, const char *what)
     return false;
 }
 
-/* As wrong(), where there may be more of the input once more has been read of the file. */
+/* Does what wrong() does, of an input that may become longer while its file is copied. */
 static bool cut(struct g2h_reader *reader, const char *what)
 {
     reader->is_cut = true;
@@ -115,7 +115,7 @@ uint64_t reader_stored_size(uint64_t size)
     return length < LONGEST_WRITE ? length : LONGEST_WRITE;
 }
 
-/* A memory range: *declared is its length in memory, ret what of it is in the file. */
+/* Reads a memory range: *declared is its length in memory, ret what of it is in the file. */
 static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
                                  struct g2h_bytes *ret)
 {
@@ -139,8 +139,8 @@ static unsigned field_words(enum g2h_field_kind kind)
     return words[kind];
 }
 
-/* A field list that does not end where the input does, or, since records may be larger than is
- * there yet, not where Go would have ended it. */
+/* Says that a field list does not end before the input does. If it is not longer than Go would have
+ * made it, the input may be cut there. */
 static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, uint64_t size)
 {
     const uint64_t so_far = (uint64_t)(cursor->at - reader->cursor.at);
@@ -148,7 +148,7 @@ static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, 
     return wrong(reader, "the input is cut");
 }
 
-/* A field list that ends with 0. Every field must lie within size bytes. */
+/* Reads a field list that ends with 0. Every field must lie within size bytes. */
 static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     const uint8_t *kinds = reader->layout->field_kinds;
@@ -215,7 +215,7 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 
 /* ---- records ---- */
 
-/* An object up to its field list. */
+/* Reads an object up to its field list. */
 static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_object *ret)
 {
     const struct layout *layout = reader->layout;
@@ -232,8 +232,9 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
 }
 
 /*
- * By the first eight bytes of a list, as far as they belong to it: kinds of fields, none of them 0
- * before the end, alternate with offsets, which mostly take a byte.
+ * Finds the known list that may be the same as one, by the first eight bytes as far as they belong
+ * to it: kinds of fields, of which none is 0 before the end, alternate with offsets, which mostly
+ * take one byte.
  */
 static inline struct known_list *find_known(struct known_lists *known, const uint8_t *list,
                                             uint64_t object_size)
@@ -251,8 +252,8 @@ static inline struct known_list *find_known(struct known_lists *known, const uin
     return &known->lists[hash >> 55]; /* of 512 */
 }
 
-/* One that is not known. It must end before who reads it again, when the dump has been written to,
- * gives up. */
+/* Reads a list that is not known. It may not be longer than reader_longest_list(): that is where
+ * heap_object() ends lists, for the dump may be written to between one reading and the next. */
 static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     return read_fields(reader, size, ret) &&
@@ -260,7 +261,7 @@ static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, str
             wrong(reader, "a field list is longer than its contents can have"));
 }
 
-/* The field list of an object. */
+/* Reads the field list of an object. */
 static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
                                       struct g2h_fields *ret)
 {

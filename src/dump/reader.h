@@ -1,4 +1,4 @@
-/* What the rooms above may ask of a reader beyond include/go2heapsnapshot/dump.h. */
+/* reader: what other rooms may ask of a reader beyond include/go2heapsnapshot/dump.h. */
 #ifndef DUMP_READER_H
 #define DUMP_READER_H
 
@@ -8,21 +8,23 @@
 #include "dump/layout.h"
 
 /*
- * Field lists of objects that were read, by the objects' sizes and the lists' first bytes: of a
- * list that is the same as one of these nothing need be checked. A heap has some hundreds of small
- * ones, millions of times.
+ * Field lists of objects that were read, by the objects' sizes and the lists' first bytes. A list
+ * that is the same as one of these need not be checked again: a heap has some hundreds of small
+ * lists, each of them thousands of times.
  */
 struct known_list {
     const uint8_t *list; /* with the 0 that ends it; NULL: none yet */
     uint64_t object_size;
     uint32_t size;
-    uint32_t tag; /* who reads may put what else is the same of such objects; 0 at first */
+    uint32_t
+        tag; /* for the caller, who may note something that all such objects share; 0 at first */
 };
 struct known_lists {
     struct known_list lists[512];
 };
 
-/* Its state. A copy reads on its own: that is how several threads read records again. */
+/* The state of a reader. A copy reads on its own: that is how several threads read records again.
+ */
 struct g2h_reader {
     const struct g2h_input *input;
     const struct layout *layout;
@@ -30,8 +32,8 @@ struct g2h_reader {
     struct cursor cursor; /* behind the last record */
     const uint8_t *begin; /* of the record that is being read */
     const char *what;     /* is wrong with it */
-    bool is_cut;          /* nothing but that the input ends, and not far behind it */
-    uint64_t number;      /* records begun */
+    bool is_cut;     /* all that is wrong is that the input ends, and not far before it should */
+    uint64_t number; /* records begun */
     enum g2h_record_kind kind;
     bool at_end, has_params, stackframe_seen;
     uint64_t pointer_size;
@@ -40,20 +42,20 @@ struct g2h_reader {
     struct known_list *list;   /* the last object's, if it is remembered */
 };
 
-/* Byte offset behind the last record read. */
+/* The byte offset behind the last record that was read. */
 uint64_t reader_offset(const struct g2h_reader *reader);
 
-/* Number of 1.5's corrupt type records that were passed over. */
+/* The number of corrupt type records of Go 1.5 that were passed over. */
 uint64_t reader_repairs(const struct g2h_reader *reader);
 
-/* Sets a reader to where a record may begin. */
+/* Moves a reader to where a record may begin. */
 void reader_seek(struct g2h_reader *reader, uint64_t offset);
 
-/* The same where the input may have been mapped elsewhere, or has become longer. */
+/* Does the same after the input may have been mapped elsewhere, or has become longer. */
 void reader_seek_again(struct g2h_reader *reader, uint64_t offset);
 
 /* The most bytes that the field list of memory of size bytes may have: each word is in it once, and
- * a field has 11 bytes at most; there is room for what surprises. */
+ * a field takes 11 bytes at most. 64 more allow for surprises. */
 static inline uint64_t reader_longest_list(uint64_t size)
 {
     return size / 4 * 11 + 64;
@@ -70,18 +72,17 @@ static inline bool reader_is_at_object(const struct g2h_reader *reader)
            reader->layout->tags[*cursor->at] == G2H_RECORD_OBJECT;
 }
 
-/*
- * Reads the next record if it is such an object. False, with the
- * reader where it was, for any other record and where it is damaged: g2h_reader_next() tells.
- */
+/* Reads the next record if it is such an object. For any other record, and for a damaged one,
+ * false, with the reader where it was: g2h_reader_next() tells which. */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret);
 
-/* Where the contents of the object record at the reader's position begin, and its address and size,
- * of which nothing is checked yet. False where there is no such record. */
+/* Gives the address and the size of the object whose record is at the reader's position, and where
+ * its contents begin, all unchecked. The reader does not move. False where there is no such record.
+ */
 bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret);
 
-/* Size in the file of contents that are declared to have size bytes; see docs/dump-formats.md,
- * "Short writes". */
+/* How many bytes are in the file of contents that are declared to have size bytes; see
+ * docs/dump-formats.md, "Short writes". */
 uint64_t reader_stored_size(uint64_t size);
 
 /*

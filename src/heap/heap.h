@@ -1,9 +1,10 @@
 /*
- * heap: what is there. See include/go2heapsnapshot/heap.h; here is its inside, for the rooms above.
+ * heap: the inside of a loaded heap, for the rooms behind this one. What others see of it is in
+ * include/go2heapsnapshot/heap.h.
  *
- * Per object: its address, where its record is in the file, and its slot class. Objects of one slot
- * class have the same size and the same pointers: that is all that an object of an untyped dump has
- * in common with others.
+ * Of each object it has the address, where the contents are in the input, and the slot class. All
+ * objects of a slot class have the same size and the same pointers; a dump without types tells no
+ * more of them.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -41,7 +42,7 @@ struct slot_class {
 };
 #define SLOT_CLASS_ANY_TAIL UINT32_MAX
 
-/* Objects up to this size have the slot classes of their field lists. */
+/* Up to this size objects with different field lists are of different slot classes. */
 enum { LISTED_SIZE = 512 };
 
 /* How the pointers of an object are found. */
@@ -51,7 +52,7 @@ enum pointer_form {
     POINTERS_TYPED,       /* by its type: before 1.4 */
 };
 
-/* Shapes, found by what they consist of. */
+/* The slot classes of a heap, or of a part of it while it is being read. */
 struct slot_classes {
     enum pointer_form form;
     const struct g2h_heap *heap; /* whose words they are told by */
@@ -153,8 +154,8 @@ static inline uint64_t interface_hash(uint64_t address)
     return address * 0x9fb21c651e98df25u >> (64 - FILTER_SHIFT);
 }
 
-/* Whether a word may be the first of an interface; few others may. Types and itabs lie below and
- * above the heap, so that a range would say nothing. */
+/* Whether a word may be the first one of an interface; for few other words this is true. A range of
+ * addresses would not tell: types and itabs lie below and above the heap. */
 static inline bool heap_maybe_interface(const struct g2h_heap *heap, uint64_t word)
 {
     const uint64_t hash = interface_hash(word);
@@ -166,7 +167,7 @@ static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object
     return heap->objects[object].address;
 }
 
-/* Of the object's contents in the input. */
+/* The offset of the object's contents in the input. */
 static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
 {
     return heap->objects[object].contents_and_class >> SLOT_CLASS_BITS;
@@ -251,7 +252,8 @@ static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
     return index_find(&heap->index, address);
 }
 
-/* Brings the contents of an object that will be walked over to the cache; of any number. */
+/* Brings the contents of an object to the cache that will be walked over soon, if there is one of
+ * that number and it has pointers. */
 static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
 {
     if (object >= heap->object_count || !heap_slot_class(heap, (uint32_t)object)->has_pointers)
@@ -268,8 +270,8 @@ enum { OBJECTS_AHEAD = 8 }; /* so many objects before it is walked over */
 bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
                          uint32_t *ret);
 
-/* The same for a slot class of other slot classes. There is a limit to field lists here: beyond it
- * a slot class is taken without. */
+/* Does the same for a slot class of another list, whose field list is copied. Here the number of
+ * field lists is limited: beyond that a slot class is taken without its list. */
 bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_class *slot_class,
                         uint32_t *ret);
 

@@ -6,7 +6,7 @@
 
 #include "base/workers.h"
 
-/* A run by its address. */
+/* Where a run is. */
 struct run_reference {
     uint64_t first;
     uint32_t chunk, run;
@@ -40,8 +40,8 @@ static uint64_t count_objects(const struct sorter *sorter, enum span_tail tail)
 }
 
 /*
- * The version says what the end of a span holds; memstats, whose count is exact from 1.4 on, has
- * the last word: it knows of experiments that the version does not name.
+ * Corrects what the version says of the ends of spans by the number of objects in memstats. That is
+ * exact from 1.4 on, and right for experiments that the version does not name.
  */
 static void choose_tail(const struct sorter *sorter)
 {
@@ -57,7 +57,7 @@ static void choose_tail(const struct sorter *sorter)
             heap->span_tail = (enum span_tail)tail;
 }
 
-/* Objects of one run that has phantoms have one size. */
+/* Takes the phantoms from the end of a run. All objects of a run that has some are of one size. */
 static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk, struct run *run)
 {
     struct g2h_account *account = &sorter->heap->account;
@@ -110,7 +110,7 @@ static bool are_interleaved(const struct sorter *sorter)
     return false;
 }
 
-/* Each object becomes a run of its own. */
+/* Makes a run of each object. */
 static bool split_runs(struct chunk *chunk)
 {
     VECTOR(struct run) split = {0};
@@ -210,7 +210,7 @@ static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Damaged sizes and addresses only: of two objects that overlap the lower one is left out. */
+/* Leaves out the lower one of any two objects that overlap, which only those of damaged dumps do. */
 static void drop_overlapping(struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;

@@ -24,7 +24,7 @@ enum { CHUNK = 1 << 18 };
 
 /* ---- what is mapped ---- */
 
-/* For g2h_input_fault(), in a signal handler: more than are open at a time. */
+/* For g2h_input_fault(), which runs in a signal handler. Nobody has as many open at a time. */
 static struct g2h_input *mapped[16];
 
 static void register_mapped(struct g2h_input *input)
@@ -90,7 +90,7 @@ struct spool {
     struct g2h_input *input;
     const struct input_watcher *watcher;
     uint64_t limit; /* the size from which on the watcher wants to look */
-    bool is_enough; /* he has said so */
+    bool is_enough; /* the watcher has said so */
     const struct g2h_progress *progress;
     int source, target;
     uint64_t taken, total; /* bytes read from source; total 0 where unknown */

@@ -1,6 +1,6 @@
 /*
- * What the rooms above may ask of input/ beyond include/go2heapsnapshot/input.h: to open a file of
- * which they look at the first bytes before much of it is copied.
+ * input: what other rooms may ask beyond include/go2heapsnapshot/input.h: to open a file and to
+ * look at its first bytes before much of it is copied.
  */
 #ifndef INPUT_INPUT_H
 #define INPUT_INPUT_H
@@ -17,17 +17,18 @@ struct input_file {
 };
 
 /*
- * Who looks at what is copied, so that /dev/zero, or what gzip made of as many zeros, does not fill
- * a disk: how many bytes it is worth to copy before he is asked again, by those that there are; no
- * more than these to end the copying. taken is how many bytes of the file have been read.
+ * A watcher looks at what has been copied, so that /dev/zero, or what gzip made of as many zeros,
+ * does not fill a disk. look() gives how many bytes there may be before it is called again; where
+ * that is not more than there are, copying ends. taken is how many bytes of the file have been
+ * read.
  */
 struct input_watcher {
     uint64_t (*look)(void *context, const struct g2h_input *so_far, uint64_t taken);
     void *context;
 };
-enum { INPUT_FIRST_LOOK = 1 << 16 }; /* he is asked first at so many bytes or more */
+enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is called first at so many bytes or more */
 
-/* As g2h_input_open(). What is not copied is not watched. */
+/* Does the work of g2h_input_open(). A file that need not be copied is not watched. */
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
