@@ -4,7 +4,9 @@
  *   input   the dump's bytes, mapped
  *   heap    its records; objects by address
  *   exe     the executable that wrote it, if it is given: its types and names
+ *   typing  with it: the type of each object
  *   graph   nodes and edges
+ *   view    of these what is wanted: without garbage, folded
  *   output  the snapshot's text
  */
 #include <fcntl.h>
@@ -17,6 +19,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "base/printable.h"
+#include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -102,9 +105,11 @@ static void catch_signals(void)
 struct conversion {
     struct g2h_input *input;
     struct g2h_heap *heap;
-    struct g2h_exe *exe; /* NULL: none, or it does not fit */
+    struct g2h_exe *exe;             /* NULL: none, or it does not fit */
+    struct g2h_redaction *redaction; /* NULL: none */
+    struct g2h_typing *typing;       /* NULL: there is nothing to type by */
     struct g2h_graph *graph;
-    uint8_t redact_key[G2H_REDACT_KEY];
+    struct g2h_view *view;
 };
 
 /* An executable that is none, or another one, is an error, unless the caller is content without
@@ -142,56 +147,71 @@ static struct g2h_error *check_inputs(const struct conversion *conversion)
     return error;
 }
 
+static struct g2h_error *open_redaction(const struct options *options,
+                                        struct conversion *conversion)
+{
+    uint8_t key[G2H_REDACT_KEY];
+    if (!options->redact && !options->redact_key)
+        return NULL;
+    if (options->redact_key)
+        TRY(redact_key_read(options->redact_key, key));
+    return g2h_redaction_create(options->redact_key ? key : NULL, &conversion->redaction);
+}
+
+static struct g2h_error *load(const struct options *options, const struct g2h_progress *progress,
+                              struct conversion *conversion)
+{
+    const struct g2h_heap_options heap_options = {options->threads, progress};
+    TRY(g2h_input_open(options->input, progress, &conversion->input));
+    struct g2h_error *error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
+    if (error && conversion->input->damage) { /* it explains the other */
+        g2h_error_destroy(error);
+        error = conversion->input->damage;
+        conversion->input->damage = NULL;
+    }
+    return error;
+}
+
+/* What the heap is, by its executable, and as a graph. */
+static struct g2h_error *build(const struct options *options, struct conversion *conversion)
+{
+    const struct g2h_typing_options typing_options = {options->threads, conversion->redaction};
+    if (conversion->exe)
+        TRY(g2h_typing_create(conversion->heap, conversion->exe, &typing_options,
+                              &conversion->typing));
+    const struct g2h_graph_options graph_options = {.exe = conversion->exe,
+                                                    .typing = conversion->typing,
+                                                    .threads = options->threads,
+                                                    .redaction = conversion->redaction};
+    TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
+    const struct g2h_view_options view_options = {options->reachable, options->max_nodes};
+    return g2h_view_create(conversion->graph, &view_options, &conversion->view);
+}
+
 /* The rooms, one after the other. */
 static struct g2h_error *go_through(const struct options *options, struct target *target,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    const struct g2h_heap_options heap_options = {options->threads, progress};
     const struct g2h_output_options output_options = {target->fd, target->name, options->gzip,
                                                       options->threads, progress};
-
-    struct g2h_error *error = NULL;
-    if (options->redact_key)
-        error = redact_key_read(options->redact_key, conversion->redact_key);
-    if (!error)
-        error = g2h_input_open(options->input, progress, &conversion->input);
-    if (!error)
-        error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
-    if (error && conversion->input && conversion->input->damage) { /* it explains the other */
-        g2h_error_destroy(error);
-        error = conversion->input->damage;
-        conversion->input->damage = NULL;
-    }
-    if (error)
-        return error;
+    TRY(open_redaction(options, conversion));
+    TRY(load(options, progress, conversion));
     message_warnings(conversion->input, conversion->heap);
-    error = open_exe(options, target, conversion);
-    const struct g2h_graph_options graph_options = {
-        .exe = conversion->exe,
-        .threads = options->threads,
-        .redact = options->redact,
-        .redact_key = options->redact_key ? conversion->redact_key : NULL,
-        .reachable = options->reachable,
-        .max_nodes = options->max_nodes};
-    if (!error)
-        error = g2h_graph_build(conversion->heap, &graph_options, &conversion->graph);
-    if (!error)
-        message_size(conversion->input, conversion->heap, conversion->graph, &graph_options);
-    if (!error)
-        error = g2h_write_heapsnapshot(conversion->graph, &output_options);
-    if (!error)
-        error = check_inputs(conversion);
-    if (!error)
-        error = target_complete(target, conversion->input);
-    if (!error && target->is_named)
+    TRY(open_exe(options, target, conversion));
+    TRY(build(options, conversion));
+    message_size(options, conversion->input, conversion->graph, conversion->view);
+    TRY(g2h_write_heapsnapshot(conversion->view, &output_options));
+    TRY(check_inputs(conversion));
+    TRY(target_complete(target, conversion->input));
+    if (target->is_named)
         message_name(target->name, options->gzip);
-    if (!error && options->verbose)
-        message_account(conversion->input, conversion->heap, conversion->exe, conversion->graph);
-    if (!error && conversion->exe)
+    if (options->verbose)
+        message_account(conversion->input, conversion->exe, conversion->graph, conversion->view);
+    if (conversion->exe)
         message_typed(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     progress_clear();
-    return error;
+    return NULL;
 }
 
 /* What is wrong with a file that was changed is that it was changed. */
@@ -246,7 +266,10 @@ int main(int argc, char **argv)
 
     g2h_error_destroy(error);
     target_deinit(&target);
+    g2h_view_destroy(conversion.view);
     g2h_graph_destroy(conversion.graph);
+    g2h_typing_destroy(conversion.typing);
+    g2h_redaction_destroy(conversion.redaction);
     g2h_exe_close(conversion.exe);
     g2h_heap_destroy(conversion.heap);
     g2h_input_close(conversion.input);

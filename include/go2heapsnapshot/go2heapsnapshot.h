@@ -1,4 +1,4 @@
-/* libgo2heapsnapshot: all of it. input → heap → graph → output. */
+/* libgo2heapsnapshot: all of it. input → heap → (exe → typing) → graph → view → output. */
 #ifndef GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 #define GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 
@@ -12,6 +12,9 @@
 #include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/progress.h>
+#include <go2heapsnapshot/redaction.h>
+#include <go2heapsnapshot/typing.h>
 #include <go2heapsnapshot/version.h>
+#include <go2heapsnapshot/view.h>
 
 #endif

@@ -71,6 +71,9 @@ G2H_PUBLIC uint32_t g2h_heap_object_count(const struct g2h_heap *heap);
 /* Object number index < count, read again from the input. */
 G2H_PUBLIC struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32_t index);
 
+/* The address of object number index < count. */
+G2H_PUBLIC uint64_t g2h_heap_address(const struct g2h_heap *heap, uint32_t index);
+
 /* The object whose slot holds address (an interior pointer too); false where there is none. */
 G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret);
 

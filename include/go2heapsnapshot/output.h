@@ -1,10 +1,11 @@
 /*
- * Writing a graph: formats by name, to a file descriptor.
+ * Writing a view: formats by name, to a file descriptor.
  */
 #ifndef GO2HEAPSNAPSHOT_OUTPUT_H
 #define GO2HEAPSNAPSHOT_OUTPUT_H
 
-#include <go2heapsnapshot/graph.h>
+#include <go2heapsnapshot/progress.h>
+#include <go2heapsnapshot/view.h>
 
 struct g2h_output_options {
     int fd;           /* where to; not closed */
@@ -18,7 +19,7 @@ struct g2h_output_options {
  * Writes a V8 heap snapshot (.heapsnapshot) as Chrome DevTools reads it; docs/snapshot.md.
  * Errors: G2H_ERROR_SYSTEM (the write failed: part of the file may be there), G2H_ERROR_MEMORY.
  */
-G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_graph *graph,
+G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
 
 #endif

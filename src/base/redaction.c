@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 /* Bytes of the hash that are shown, and what a size is rounded up to. */
 enum { SHOWN = 10, STEP = 16 };
 
-struct g2h_error *redaction_init(struct redaction *redaction, const uint8_t *key)
+struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key)
 {
     if (key) {
         memcpy(redaction->key, key, SIPHASH_KEY);
@@ -24,7 +25,26 @@ struct g2h_error *redaction_init(struct redaction *redaction, const uint8_t *key
     return NULL;
 }
 
-size_t redaction_write(const struct redaction *redaction, const void *data, size_t size,
+struct g2h_error *g2h_redaction_create(const uint8_t *key, struct g2h_redaction **ret)
+{
+    struct g2h_redaction *redaction = malloc(sizeof(*redaction));
+    if (!redaction)
+        return &error_no_memory;
+    struct g2h_error *error = redaction_init(redaction, key);
+    if (error) {
+        free(redaction);
+        return error;
+    }
+    *ret = redaction;
+    return NULL;
+}
+
+void g2h_redaction_destroy(struct g2h_redaction *redaction)
+{
+    free(redaction);
+}
+
+size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST])
 {
     static const char digits[] = "0123456789abcdef";

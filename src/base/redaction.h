@@ -11,20 +11,22 @@
 #ifndef BASE_REDACTION_H
 #define BASE_REDACTION_H
 
+#include <go2heapsnapshot/redaction.h>
+
 #include "base/error.h"
 #include "base/siphash.h"
 
-struct redaction {
+struct g2h_redaction {
     uint8_t key[SIPHASH_KEY];
 };
 
 enum { REDACTED_MOST = 64 }; /* characters */
 
 /* With the bytes of key; NULL: with random ones. Error: G2H_ERROR_SYSTEM. */
-struct g2h_error *redaction_init(struct redaction *redaction, const uint8_t *key);
+struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key);
 
 /* Writes what stands for size bytes to ret; gives the number of characters, all of them ASCII. */
-size_t redaction_write(const struct redaction *redaction, const void *data, size_t size,
+size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST]);
 
 #endif

@@ -197,9 +197,10 @@ static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_grap
            g2h_graph_account(graph)->unreachable_objects > 0 && !g2h_graph_type_account(graph);
 }
 
-static void account_graph(const struct g2h_heap *heap, const struct g2h_graph *graph)
+static void account_graph(const struct g2h_graph *graph, const struct g2h_view *view)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
+    const struct g2h_view_account *seen = g2h_view_account(view);
     say("pointers that are not nil");
     line("in objects", account->pointers, "", "");
     line("  to objects: edges", account->pointers_hit, "", "");
@@ -214,19 +215,20 @@ static void account_graph(const struct g2h_heap *heap, const struct g2h_graph *g
     line("  of no object in the dump", account->samples_missed, "", "");
     say("reachability");
     line("objects that nothing holds", account->unreachable_objects, "",
-         may_have_cleanups(heap, graph) ? "garbage since the last collection, or cleanups"
-                                        : "garbage since the last collection");
+         may_have_cleanups(g2h_view_heap(view), graph)
+             ? "garbage since the last collection, or cleanups"
+             : "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
     say("snapshot");
-    if (account->left_out_objects > 0)
-        line("objects left out as garbage", account->left_out_objects, "", "");
-    if (account->folded_nodes > 0) {
-        line("objects folded", account->folded_objects, "", "");
-        line("  into nodes", account->folded_nodes, "", "");
+    if (seen->left_out_objects > 0)
+        line("objects left out as garbage", seen->left_out_objects, "", "");
+    if (seen->folded_nodes > 0) {
+        line("objects folded", seen->folded_objects, "", "");
+        line("  into nodes", seen->folded_nodes, "", "");
     }
-    line("nodes", account->nodes, "", "");
-    line("  of them synthetic", account->synthetic_nodes, "", "");
-    line("edges", account->edges, "", "");
+    line("nodes", seen->nodes, "", "");
+    line("  of them synthetic", seen->synthetic_nodes, "", "");
+    line("edges", seen->edges, "", "");
     if (account->shortcuts > 0)
         line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
 }
@@ -246,16 +248,16 @@ static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
     warn(input, text);
 }
 
-void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
-                  const struct g2h_graph *graph, const struct g2h_graph_options *options)
+void message_size(const struct options *options, const struct g2h_input *input,
+                  const struct g2h_graph *graph, const struct g2h_view *view)
 {
-    const struct g2h_graph_account *account = g2h_graph_account(graph);
+    const struct g2h_view_account *account = g2h_view_account(view);
     if (options->reachable)
         say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
             " bytes%s",
             input->name, account->left_out_objects, account->left_out_objects == 1 ? "" : "s",
             account->left_out_bytes,
-            may_have_cleanups(heap, graph)
+            may_have_cleanups(g2h_view_heap(view), graph)
                 ? "; what cleanups hold may be among them, which --exe would tell"
                 : "");
     if (account->folded_nodes > 0)
@@ -272,9 +274,10 @@ void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
     }
 }
 
-void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
-                     const struct g2h_exe *exe, const struct g2h_graph *graph)
+void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
+                     const struct g2h_graph *graph, const struct g2h_view *view)
 {
+    const struct g2h_heap *heap = g2h_view_heap(view);
     const struct g2h_account *account = g2h_heap_account(heap);
     const struct g2h_params *params = g2h_heap_params(heap);
     const char *version = g2h_heap_go_version(heap);
@@ -291,7 +294,7 @@ void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
     if (exe)
         account_exe(exe);
     account_types(graph);
-    account_graph(heap, graph);
+    account_graph(graph, view);
 }
 
 /* Why a good deal may have no type. */

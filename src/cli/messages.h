@@ -4,6 +4,8 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "cli/options.h"
+
 /*
  * Prints a line on stderr, by printf's rules, without its end; the progress line gives way to it.
  * All that the program says goes through here: what in it is more than text (base/printable.h) is
@@ -27,15 +29,15 @@ void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap
  * How much was left out or folded as the options ask for; or, of a graph that DevTools would take
  * long to load, for how long and how it can be made smaller.
  */
-void message_size(const struct g2h_input *input, const struct g2h_heap *heap,
-                  const struct g2h_graph *graph, const struct g2h_graph_options *options);
+void message_size(const struct options *options, const struct g2h_input *input,
+                  const struct g2h_graph *graph, const struct g2h_view *view);
 
 /* That DevTools does not load a file of that name, if it does not. */
 void message_name(const char *path, bool gzip);
 
 /* The account that -v prints: what the dump holds and what became of it. exe may be NULL. */
-void message_account(const struct g2h_input *input, const struct g2h_heap *heap,
-                     const struct g2h_exe *exe, const struct g2h_graph *graph);
+void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
+                     const struct g2h_graph *graph, const struct g2h_view *view);
 
 /* How much of what lives has a type; where that is little, why. The last line. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,

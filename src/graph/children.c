@@ -14,7 +14,7 @@
 
 struct arrival {
     uint32_t object;
-    size_t place; /* in graph->edges */
+    size_t place; /* in graph->roots.edges */
 };
 
 static int compare_arrivals(const void *a, const void *b)
@@ -27,7 +27,7 @@ static int compare_arrivals(const void *a, const void *b)
 
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 {
-    const size_t nodes = graph->synthetics.count, edges = graph->edges.count;
+    const size_t nodes = graph->roots.nodes.count, edges = graph->roots.edges.count;
     struct arrival *arrivals = NULL;
     size_t arrived = 0;
 
@@ -38,8 +38,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     uint64_t *next =
         graph->first_child + 1; /* while edges are placed: where a node's next one goes */
     for (size_t i = 0; i < edges; i++)
-        if (graph->edges.data[i].source.of == OF_SYNTHETIC)
-            next[graph->edges.data[i].source.index + 1]++;
+        if (graph->roots.edges.data[i].source.of == OF_SYNTHETIC)
+            next[graph->roots.edges.data[i].source.index + 1]++;
         else
             arrived++;
     for (size_t i = 1; i <= nodes; i++)
@@ -51,7 +51,7 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
         return &error_no_memory;
     arrived = 0;
     for (size_t i = 0; i < edges; i++) {
-        const struct edge *edge = &graph->edges.data[i];
+        const struct edge *edge = &graph->roots.edges.data[i];
         if (edge->source.of == OF_SYNTHETIC)
             graph->children[next[edge->source.index]++] = *edge;
         else
@@ -60,13 +60,12 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     if (arrived > 0)
         qsort(arrivals, arrived, sizeof(*arrivals), compare_arrivals);
     for (size_t i = 0; i < arrived; i++)
-        graph->children[graph->first_object_child + i] = graph->edges.data[arrivals[i].place];
+        graph->children[graph->first_object_child + i] = graph->roots.edges.data[arrivals[i].place];
     free(arrivals);
     graph->child_count = edges;
-    graph->account.edges += edges;
-    free(graph->edges.data);
-    graph->edges.data = NULL;
-    graph->edges.capacity = graph->edges.count = 0;
+    free(graph->roots.edges.data);
+    graph->roots.edges.data = NULL;
+    graph->roots.edges.capacity = graph->roots.edges.count = 0;
     return NULL;
 }
 

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/builder.h"
+#include "graph/graph.h"
 #include "graph/mark.h"
+#include "roots/builder.h"
 
 /* Cleanups of a function, arguments of a type … */
 struct alike {
@@ -51,8 +52,7 @@ static void name_alike(struct gatherer *gatherer, const struct cleanup_part *par
     switch (part->kind) {
     case CLEANUP_CLOSURE:
         text_printf(&builder->text, "cleanup");
-        if (code != 0 && exe_function_at(builder->graph->exe, code, &function, &entry) &&
-            entry == code) {
+        if (code != 0 && exe_function_at(builder->exe, code, &function, &entry) && entry == code) {
             text_printf(&builder->text, " ");
             builder_append(builder, &function);
         } else if (part->type != TYPE_NONE) {
@@ -82,22 +82,22 @@ static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_pa
     uint32_t number = (uint32_t)gatherer->alike.count;
     name_alike(gatherer, part);
     const uint64_t key = id_hash_text(builder->text.data, builder->text.size);
-    TRY(!builder->text.failed && map_put(&gatherer->alike_by_key, key, number, &number));
+    TRY_MEMORY(!builder->text.failed && map_put(&gatherer->alike_by_key, key, number, &number));
     if (number == gatherer->alike.count) {
         struct alike alike = {.count = 0};
         if (gatherer->group == UINT32_MAX) {
-            TRY(builder_add_group(builder, builder->gc_roots, "(cleanups)", ID_CLEANUPS,
-                                  &gatherer->group));
+            TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(cleanups)",
+                                         G2H_NODE_CLEANUPS, &gatherer->group));
             name_alike(gatherer, part);
         }
-        TRY(builder_add_member(builder, gatherer->group, number + 1, ID_CLEANUP, key,
-                               &alike.node) &&
-            vector_push(&gatherer->alike, alike));
+        TRY_MEMORY(builder_add_member(builder, gatherer->group, number + 1, G2H_NODE_CLEANUP, key,
+                                      &alike.node) &&
+                   vector_push(&gatherer->alike, alike));
     }
     struct alike *alike = &gatherer->alike.data[number];
-    TRY(graph_add_edge(builder->graph, node_synthetic(alike->node), EDGE_ELEMENT, ++alike->count,
-                       node_object(part->object)) &&
-        marker_push(gatherer->marker, part->object));
+    TRY_MEMORY(builder_add_edge(builder, node_synthetic(alike->node), EDGE_ELEMENT, ++alike->count,
+                                node_object(part->object)) &&
+               marker_push(gatherer->marker, part->object));
     return NULL;
 }
 
@@ -140,7 +140,7 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     bool *is_used;
     if (left == 0)
         return NULL;
-    TRY(is_used = calloc(typing->types->list.count + 1, sizeof(*is_used)));
+    TRY_MEMORY(is_used = calloc(typing->types->list.count + 1, sizeof(*is_used)));
     for (uint32_t object = 0; object < objects; object++)
         if (is_marked(gatherer->marker->marks, object))
             is_used[typing->claims[object] & CLAIM_TYPE] = true; /* of no claim: 0 */
@@ -186,12 +186,10 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
 {
     if (!graph->typing || graph->typing->cleanup_parts.count == 0)
         return NULL;
-    struct gatherer gatherer = {
-        .builder = {.graph = graph, .heap = graph->heap, .gc_roots = graph->gc_roots},
-        .marker = marker,
-        .typing = graph->typing,
-        .group = UINT32_MAX,
-    };
+    const struct root_sources sources = {graph->heap, graph->exe, graph->typing, graph->targets,
+                                         &graph->names};
+    struct gatherer gatherer = {.marker = marker, .typing = graph->typing, .group = UINT32_MAX};
+    builder_init(&gatherer.builder, &graph->roots, &sources);
     struct g2h_error *error = hold_kind(&gatherer, CLEANUP_CLOSURE);
     if (!error)
         error = hold_kind(&gatherer, CLEANUP_ARGUMENT);
@@ -199,7 +197,7 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
         error = hold_functions(&gatherer);
     if (!error)
         error = hold_handles(&gatherer);
-    text_deinit(&gatherer.builder.text);
+    builder_deinit(&gatherer.builder);
     map_deinit(&gatherer.alike_by_key);
     free(gatherer.alike.data);
     return error;

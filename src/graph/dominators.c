@@ -34,11 +34,6 @@
 
 enum { AHEAD = 16 };
 
-/* The strong edges of objects that are no pointers: they lead to parts, which hold nothing. */
-struct own_edge {
-    uint32_t object, target; /* a node */
-};
-
 /* Where the search is: the next edge to look at of a node. */
 struct level {
     uint32_t node, next;
@@ -59,7 +54,6 @@ struct search {
     const struct g2h_graph *graph;
     struct dominators *result;
     uint32_t synthetics, count; /* count: places given so far */
-    VECTOR(struct own_edge) own;
     VECTOR(struct level) levels;
     uint32_t *semi;       /* by place: the semidominator's place; the lowest known so far */
     uint32_t *first_back; /* by place: where its back sources begin; one entry more */
@@ -73,57 +67,24 @@ struct search {
 
 /* ---- the depth-first search ---- */
 
-static bool find_own_edges(struct search *search)
-{
-    const struct g2h_graph *graph = search->graph;
-    for (uint64_t i = graph->first_object_child; i < graph->child_count; i++) {
-        const struct edge *edge = &graph->children[i];
-        const struct own_edge own = {edge->source.index, graph_node_number(graph, edge->target)};
-        if (edge->type != EDGE_WEAK && edge->target.of == OF_PART &&
-            !vector_push(&search->own, own))
-            return false;
-    }
-    return true;
-}
-
-static inline uint32_t give_place(struct search *search, uint32_t node, uint32_t parent)
+static inline void give_place(struct search *search, uint32_t node, uint32_t parent)
 {
     const uint32_t place = search->count++;
     search->result->place_of[node] = place;
     search->result->node_at[place] = node;
     search->result->above[place] = parent;
-    return place;
-}
-
-/* Parts come right behind their object. */
-static void visit_parts(struct search *search, uint32_t object, uint32_t place)
-{
-    size_t from = 0, to = search->own.count;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (search->own.data[middle].object < object)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    for (; from < search->own.count && search->own.data[from].object == object; from++)
-        give_place(search, search->own.data[from].target, place);
 }
 
 /* Numbers a node that has no place yet; its edges are looked at when its level is on top. */
 static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
 {
     const struct g2h_graph *graph = search->graph;
-    const uint32_t place = give_place(search, node, parent);
     struct level level = {node, 0};
+    give_place(search, node, parent);
     if (node >= search->synthetics) {
         const uint32_t object = node - search->synthetics;
-        if (object >= graph->heap->object_count)
-            return true;
-        const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
+        const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
         const uint32_t *start = &block->starts[object & (BLOCK_OBJECTS - 1)];
-        if (search->own.count > 0)
-            visit_parts(search, object, place);
         if (start[0] == start[1])
             return true;
         const uint32_t last = start[1] - start[0] < AHEAD ? start[1] : start[0] + AHEAD;
@@ -154,7 +115,7 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
 {
     const struct g2h_graph *graph = search->graph;
     const uint32_t object = node - search->synthetics, *place_of = search->result->place_of;
-    const struct target_block *block = &graph->targets.blocks[object >> BLOCK_SHIFT];
+    const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
     const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
     const bool garbage = graph_is_garbage(graph, object);
     for (uint32_t i = *next; i < end; i++) {
@@ -193,14 +154,12 @@ static struct g2h_error *number_all(struct search *search)
 {
     struct dominators *result = search->result;
     memset(result->place_of, 0xff, (size_t)result->nodes * sizeof(*result->place_of));
-    if (!find_own_edges(search) || !search_from(search, 0, 0))
+    if (!search_from(search, 0, 0))
         return &error_no_memory;
     for (uint32_t node = 0; search->count < result->nodes; node++)
         if (result->place_of[node] == NOWHERE && !search_from(search, node, 0))
             return &error_no_memory;
-    free(search->own.data);
     free(search->levels.data);
-    search->own.data = NULL;
     search->levels.data = NULL;
     return NULL;
 }
@@ -243,7 +202,7 @@ static void take_edges_of_synthetics(struct search *search, bool is_second)
 static inline void take_edges_of_block(struct search *search, size_t number, bool is_second)
 {
     const struct g2h_graph *graph = search->graph;
-    const struct target_block *block = &graph->targets.blocks[number];
+    const struct target_block *block = &graph->targets->blocks[number];
     const uint32_t *place_of = search->result->place_of + search->synthetics;
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
@@ -286,7 +245,7 @@ static struct g2h_error *sort_edges(struct search *search)
         return &error_no_memory;
     memcpy(search->semi, search->result->above, (size_t)nodes * sizeof(*search->semi));
     struct g2h_error *error =
-        workers_run(graph->threads, graph->targets.block_count + 1, take_edges, &walk);
+        workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
     if (error)
         return error;
     for (uint32_t i = 0; i < nodes; i++) {
@@ -302,7 +261,7 @@ static struct g2h_error *sort_edges(struct search *search)
     if (!search->back)
         return &error_no_memory;
     walk.is_second = true;
-    error = workers_run(graph->threads, graph->targets.block_count + 1, take_edges, &walk);
+    error = workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
     /* each has moved to where the next one begins */
     memmove(search->first_back + 1, search->first_back,
             (size_t)nodes * sizeof(*search->first_back));
@@ -384,10 +343,9 @@ static void find_dominators(struct search *search)
 
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
 {
-    const uint32_t nodes =
-        (uint32_t)(graph->synthetics.count + graph->heap->object_count + graph->parts.count);
+    const uint32_t nodes = graph_node_count(graph);
     struct search search = {
-        .graph = graph, .result = dominators, .synthetics = (uint32_t)graph->synthetics.count};
+        .graph = graph, .result = dominators, .synthetics = graph_synthetics(graph)};
     *dominators = (struct dominators){
         .nodes = nodes,
         .place_of = large_alloc(nodes, sizeof(*dominators->place_of)),
@@ -404,7 +362,6 @@ struct g2h_error *dominators_init(struct dominators *dominators, const struct g2
         error = find_semidominators(&search);
     if (!error)
         find_dominators(&search);
-    free(search.own.data);
     free(search.levels.data);
     large_free(search.semi, nodes, sizeof(*search.semi));
     large_free(search.first_back, (size_t)nodes + 1, sizeof(*search.first_back));
@@ -429,8 +386,7 @@ struct g2h_error *dominators_sizes(const struct dominators *dominators,
                                    const struct g2h_graph *graph, uint64_t synthetic_size,
                                    uint64_t **ret)
 {
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count,
-                   objects = graph->heap->object_count;
+    const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count;
     const uint32_t *place_of = dominators->place_of;
     uint64_t *sizes = large_alloc(dominators->nodes, sizeof(*sizes));
     if (!sizes)
@@ -438,63 +394,12 @@ struct g2h_error *dominators_sizes(const struct dominators *dominators,
     for (uint32_t i = 0; i < synthetics; i++)
         sizes[place_of[i]] = synthetic_size;
     for (uint32_t i = 0; i < objects; i++) {
-        const uint64_t size = heap_object_size(graph->heap, i);
         if (objects - i > 2 * AHEAD)
             __builtin_prefetch(&sizes[place_of[synthetics + i + 2 * AHEAD]], 1);
-        sizes[place_of[synthetics + i]] = size < PART_SIZE ? size : PART_SIZE;
+        sizes[place_of[synthetics + i]] = heap_object_size(graph->heap, i);
     }
-    for (uint32_t i = 0; i < graph->parts.count; i++)
-        sizes[place_of[synthetics + objects + i]] = graph->parts.data[i].size;
     for (uint32_t place = dominators->nodes - 1; place > 0; place--)
         sizes[dominators->above[place]] += sizes[place];
     *ret = sizes;
     return NULL;
-}
-
-/* ---- for users of the library ---- */
-
-struct g2h_dominators {
-    struct dominators tree;
-    uint64_t *sizes;
-};
-
-struct g2h_error *g2h_graph_dominators(const struct g2h_graph *graph, struct g2h_dominators **ret)
-{
-    struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
-    if (!dominators)
-        return &error_no_memory;
-    struct g2h_error *error = dominators_init(&dominators->tree, graph);
-    if (!error)
-        error = dominators_sizes(&dominators->tree, graph, 0, &dominators->sizes);
-    if (error) {
-        g2h_dominators_destroy(dominators);
-        return error;
-    }
-    *ret = dominators;
-    return NULL;
-}
-
-void g2h_dominators_destroy(struct g2h_dominators *dominators)
-{
-    if (!dominators)
-        return;
-    large_free(dominators->sizes, dominators->tree.nodes, sizeof(*dominators->sizes));
-    dominators_deinit(&dominators->tree);
-    free(dominators);
-}
-
-uint32_t g2h_dominators_node_count(const struct g2h_dominators *dominators)
-{
-    return dominators->tree.nodes;
-}
-
-uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node)
-{
-    const struct dominators *tree = &dominators->tree;
-    return tree->node_at[tree->above[tree->place_of[node]]];
-}
-
-uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
-{
-    return dominators->sizes[dominators->tree.place_of[node]];
 }

@@ -5,10 +5,10 @@
  * a node's retained size is its own and that of all that it dominates. Both are what DevTools
  * computes of the snapshot, node by node.
  *
- * Nodes have the numbers of the snapshot that is not folded: synthetic ones, objects, parts. Here
- * they are also known by their place, their number in the depth-first order by which all this is
- * computed: the dominator of a node always has a lower place, so that one walk over the places,
- * downwards or upwards, goes from the leaves to the root or back.
+ * Nodes have the graph's numbers: synthetic ones, objects. Here they are also known by their place,
+ * their number in the depth-first order by which all this is computed: the dominator of a node
+ * always has a lower place, so that one walk over the places, downwards or upwards, goes from the
+ * leaves to the root or back.
  */
 #ifndef GRAPH_DOMINATORS_H
 #define GRAPH_DOMINATORS_H

@@ -53,6 +53,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/workers.h"
 #include "graph/dominators.h"
 
@@ -61,9 +62,8 @@ enum { AHEAD = 16 };
 /* A goroutine or a frame is worth more than what it holds. */
 enum { SYNTHETIC_WORTH = 4096 };
 
-/* Of nodes that are never folded: the groups of roots, by their fixed ids. */
+/* Of nodes that are never folded: the groups of roots. */
 #define WORTH_KEPT UINT64_MAX
-enum { FIXED_IDS = 1024 };
 
 /* What else folding->what says of a node but the string that is its class or, later, its group. */
 #define WHAT_LEFT_OUT   UINT32_MAX
@@ -85,8 +85,9 @@ struct group {
 };
 
 struct folding {
-    struct g2h_graph *graph;
+    const struct g2h_graph *graph;
     struct fold *fold;
+    const struct fold_names *names;
     struct dominators tree;
     uint64_t *worth;      /* by place */
     uint32_t *what, *top; /* by place; top: the last dominator or itself that is kept */
@@ -97,63 +98,24 @@ struct folding {
     size_t mask;
 };
 
-static bool is_left_out(const struct fold *fold, uint32_t object)
-{
-    return fold->leaves_out_garbage && graph_is_garbage(fold->graph, object);
-}
-
 /* ---- whether there is anything to do ---- */
 
 /* The nodes that are left without the garbage. */
-static uint64_t count_nodes(const struct fold *fold)
+static uint64_t count_nodes(const struct g2h_graph *graph, bool leaves_out_garbage)
 {
-    const struct g2h_graph *graph = fold->graph;
-    uint64_t count = graph->synthetics.count + graph->heap->object_count + graph->parts.count;
-    if (!fold->leaves_out_garbage || !graph->live)
-        return count;
-    for (size_t i = 0; i < graph->edges.count && graph->parts.count > 0; i++)
-        if (graph->edges.data[i].target.of == OF_PART &&
-            is_left_out(fold, graph->edges.data[i].source.index))
-            count--;
-    return count - 1 - graph->account.unreachable_objects;
+    const uint64_t count = graph_node_count(graph);
+    return leaves_out_garbage && graph->live ? count - 1 - graph->account.unreachable_objects
+                                             : count;
 }
 
-bool fold_prepare(struct g2h_graph *graph, uint64_t max_nodes, bool leave_out_garbage)
+static bool is_too_large(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
-    static const char group[] = "(folded)";
-    struct fold fold = {.graph = graph,
-                        .group = UINT32_MAX,
-                        .max_nodes = max_nodes,
-                        .leaves_out_garbage = leave_out_garbage};
-    const bool is_too_large = max_nodes > 0 && count_nodes(&fold) > max_nodes;
-    if (!is_too_large && !(leave_out_garbage && graph->live))
-        return true;
-    if (is_too_large &&
-        (!graph_add_synthetic(graph, group, sizeof(group) - 1, ID_FOLDED, &fold.group) ||
-         !graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT, ID_FOLDED / 2,
-                         node_synthetic(fold.group))))
-        return false;
-    if (!graph_intern(graph, group, &fold.folded_name))
-        return false;
-    graph->fold = malloc(sizeof(*graph->fold));
-    if (graph->fold)
-        *graph->fold = fold;
-    return graph->fold != NULL;
+    return options->max_nodes > 0 && count_nodes(graph, options->reachable) > options->max_nodes;
 }
 
-void fold_destroy(struct fold *fold)
+bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options)
 {
-    if (!fold)
-        return;
-    large_free(fold->number_of, fold->graph_nodes, sizeof(*fold->number_of));
-    large_free(fold->members, fold->graph_nodes - fold->kept, sizeof(*fold->members));
-    free(fold->hidden);
-    free(fold->folded);
-    free(fold->first_member);
-    free(fold->extra);
-    free(fold->first_extra);
-    free(fold->edge_counts);
-    free(fold);
+    return is_too_large(graph, options) || (options->reachable && graph->live);
 }
 
 /* ---- what each node is ---- */
@@ -163,17 +125,17 @@ static struct g2h_error *find_classes(void *context, size_t task, unsigned worke
 {
     const struct folding *folding = context;
     const struct g2h_graph *graph = folding->graph;
-    const uint32_t *place_of = folding->tree.place_of + graph->synthetics.count;
+    const uint32_t *place_of = folding->tree.place_of + graph_synthetics(graph);
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
-                   count = graph->targets.blocks[task].objects;
+                   count = graph->targets->blocks[task].objects;
     (void)worker;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t object = first + i;
         if (count - i > AHEAD)
             __builtin_prefetch(&folding->what[place_of[object + AHEAD]], 1);
         const bool is_text = graph->typing && typing_is_text(graph->typing, object);
-        folding->what[place_of[object]] = is_left_out(folding->fold, object) ? WHAT_LEFT_OUT
-                                          : is_text                          ? CLASS_TEXT
+        folding->what[place_of[object]] = fold_leaves_out(folding->fold, object) ? WHAT_LEFT_OUT
+                                          : is_text                              ? CLASS_TEXT
                                                     : names_of_object(&graph->names, object);
     }
     return NULL;
@@ -182,24 +144,16 @@ static struct g2h_error *find_classes(void *context, size_t task, unsigned worke
 static struct g2h_error *classify(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count,
-                   parts = synthetics + graph->heap->object_count;
     struct g2h_error *error =
-        workers_run(graph->threads, graph->targets.block_count, find_classes, folding);
-    for (uint32_t i = 0; i < synthetics; i++) {
-        const uint32_t place = folding->tree.place_of[i], id = graph->synthetics.data[i].id;
+        workers_run(graph->threads, graph->targets->block_count, find_classes, folding);
+    for (uint32_t i = 0; i < graph_synthetics(graph); i++) {
+        const uint32_t place = folding->tree.place_of[i];
+        const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
         folding->what[place] = CLASS_SYNTHETIC;
-        if (id < FIXED_IDS)
+        if (kind <= G2H_NODE_FUNCTIONS)
             folding->worth[place] = WORTH_KEPT;
-        if (id == ID_UNREACHABLE && folding->fold->leaves_out_garbage)
+        if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
             folding->what[place] = WHAT_LEFT_OUT;
-    }
-    for (uint32_t i = 0; i < graph->parts.count; i++) {
-        const uint32_t place =
-            folding->tree.place_of[parts + i]; /* an object dominates its parts */
-        folding->what[place] = folding->what[folding->tree.above[place]] == WHAT_LEFT_OUT
-                                   ? WHAT_LEFT_OUT
-                                   : graph->parts.data[i].name;
     }
     return error;
 }
@@ -240,7 +194,7 @@ static uint64_t count_written(struct folding *folding, const struct cut *cut, ui
 {
     const uint32_t nodes = folding->tree.nodes, *above = folding->tree.above;
     struct batch batch = {.count = 0};
-    uint64_t count = 1, last = 0;
+    uint64_t count = 2, last = 0; /* the root and "(folded)" */
     memset(folding->pairs, 0, (folding->mask + 1) * sizeof(*folding->pairs));
     folding->top[0] = 0;
     for (uint32_t place = 1; place < nodes && count <= limit; place++) {
@@ -282,7 +236,7 @@ static int compare_cuts(const void *a, const void *b)
 static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {
     enum { SAMPLES = 1 << 15 };
-    const uint32_t nodes = folding->tree.nodes, stride = nodes / SAMPLES + 1;
+    const uint32_t nodes = folding->tree.nodes, stride = (nodes + 1) / SAMPLES + 1;
     struct cut *samples = malloc((nodes / stride + 1) * sizeof(*samples));
     size_t count = 0;
     if (!samples)
@@ -371,61 +325,35 @@ static bool keep_lone_ones(struct folding *folding)
     return true;
 }
 
-/* ---- written nodes ---- */
-
-static uint32_t node_size(const struct g2h_graph *graph, uint32_t node)
-{
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count,
-                   objects = graph->heap->object_count;
-    if (node < synthetics)
-        return 0;
-    if (node - synthetics >= objects)
-        return graph->parts.data[node - synthetics - objects].size;
-    const uint64_t size = heap_object_size(graph->heap, node - synthetics);
-    return size < PART_SIZE ? (uint32_t)size : PART_SIZE;
-}
-
-static uint32_t node_id(const struct g2h_graph *graph, uint32_t node)
-{
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count,
-                   objects = graph->heap->object_count;
-    return node < synthetics             ? graph->synthetics.data[node].id
-           : node - synthetics < objects ? ids_object(&graph->ids, node - synthetics)
-                                         : graph->parts.data[node - synthetics - objects].id;
-}
+/* ---- the view's nodes ---- */
 
 static bool is_object(const struct g2h_graph *graph, uint32_t node)
 {
-    return node - graph->synthetics.count < graph->heap->object_count;
+    return node >= graph_synthetics(graph);
 }
 
-/* What is being made of the groups. */
 typedef VECTOR(struct folded) folded_vector;
-typedef VECTOR(uint64_t) hash_vector;
 
-/*
- * Adds a node of the graph to its group's folded node. A cell has 32 bits, so a group may need
- * several.
- */
+/* Adds a node of the graph to its group's folded node. */
 static bool add_member(struct folding *folding, struct group *group, uint32_t node,
-                       folded_vector *folded, hash_vector *hashes)
+                       folded_vector *folded)
 {
-    const uint32_t size = node_size(folding->graph, node);
-    if (group->last == UINT32_MAX || size > UINT32_MAX - folded->data[group->last].size) {
+    const struct g2h_graph *graph = folding->graph;
+    if (group->last == UINT32_MAX) {
         const struct folded fresh = {
             .name = group->class,
-            .type = group->class == CLASS_TEXT        ? NODE_STRING
-                    : group->class == CLASS_SYNTHETIC ? NODE_SYNTHETIC
-                                                      : NODE_OBJECT,
+            .kind = group->class == CLASS_TEXT        ? G2H_NODE_TEXT
+                    : group->class == CLASS_SYNTHETIC ? G2H_NODE_FOLDED_SYNTHETICS
+                                                      : G2H_NODE_OBJECT,
         };
-        const uint64_t hash = 0;
         group->last = (uint32_t)folded->count;
-        if (!vector_push(folded, fresh) || !vector_push(hashes, hash))
+        if (!vector_push(folded, fresh))
             return false;
     }
-    folded->data[group->last].size += size;
+    if (is_object(graph, node))
+        folded->data[group->last].size +=
+            heap_object_size(graph->heap, node - graph_synthetics(graph));
     folded->data[group->last].count++;
-    hashes->data[group->last] += id_hash(node_id(folding->graph, node));
     folding->fold->number_of[node] = group->last;
     return true;
 }
@@ -444,44 +372,37 @@ static void print_count(char *at, size_t size, uint32_t count)
     at[used] = '\0';
 }
 
-/*
- * Names and ids. DevTools' Comparison takes a node that has its id in both snapshots for unchanged,
- * whatever its size. So the id is made of all members' ids: a folded node that has changed is
- * another one, and the bytes of its class are right in both.
- */
-static bool name_folded(struct folding *folding, const hash_vector *hashes)
+static bool name_folded(struct folding *folding)
 {
-    struct g2h_graph *graph = folding->graph;
+    const struct fold_names *names = folding->names;
     bool good = true;
     for (uint32_t i = 0; i < folding->fold->folded_count && good; i++) {
         struct folded *folded = &folding->fold->folded[i];
         char text[64];
-        good = folded->type == NODE_SYNTHETIC
-                   ? ids_synthetic(&graph->ids, ID_FOLDED_SYNTHETICS, hashes->data[i], &folded->id)
-                   : ids_folded(&graph->ids, hashes->data[i], &folded->id);
         print_count(text, sizeof(text), folded->count);
-        good = good && graph_intern(graph, text, &folded->count_name);
+        good = names->add(names->context, text, G2H_NAME_OF_EDGE, &folded->count_name);
         strcat(text, " (folded)");
-        if (folded->type != NODE_OBJECT)
-            good = good && graph_intern(graph, text, &folded->name);
+        if (folded->kind != G2H_NODE_OBJECT)
+            good = good && names->add(names->context, text, G2H_NAME_OF_NODE, &folded->name);
     }
     return good;
 }
 
+/* The objects that are kept get their numbers when it is known how many nodes come before them. */
 static bool number_nodes(struct folding *folding)
 {
-    struct g2h_graph_account *account = &folding->graph->account;
     const struct g2h_graph *graph = folding->graph;
     struct fold *fold = folding->fold;
-    const uint32_t *place_of = folding->tree.place_of,
-                   synthetics = (uint32_t)graph->synthetics.count;
+    const uint32_t *place_of = folding->tree.place_of, synthetics = graph_synthetics(graph),
+                   nodes = graph_node_count(graph);
     folded_vector folded = {0};
-    hash_vector hashes = {0};
     bool good = true;
-    for (uint32_t node = 0; node < fold->graph_nodes && good; node++) {
+    for (uint32_t node = 0; node < nodes && good; node++) {
         const uint32_t what = folding->what[place_of[node]];
-        if (fold->graph_nodes - node > AHEAD)
+        if (nodes - node > AHEAD)
             __builtin_prefetch(&folding->what[place_of[node + AHEAD]]);
+        if (node == synthetics)
+            fold->group = fold->kept++;
         if (what == WHAT_KEPT) {
             fold->number_of[node] = fold->kept++;
             continue;
@@ -491,24 +412,24 @@ static bool number_nodes(struct folding *folding)
             fold->hidden[(node - synthetics) / 64] |= (uint64_t)1 << ((node - synthetics) % 64);
         if (what == WHAT_LEFT_OUT)
             continue;
-        good = add_member(folding, &folding->groups.data[what], node, &folded, &hashes);
-        account->folded_objects += is_object(graph, node);
+        good = add_member(folding, &folding->groups.data[what], node, &folded);
+        fold->folded_objects += is_object(graph, node);
     }
+    if (nodes == synthetics)
+        fold->group = fold->kept++;
     fold->folded = folded.data;
     fold->folded_count = (uint32_t)folded.count;
     fold->nodes = fold->kept + fold->folded_count;
-    good = good && name_folded(folding, &hashes);
-    free(hashes.data);
-    return good;
+    return good && name_folded(folding);
 }
 
 /* Folded nodes get their numbers behind those that are kept, and their members. */
 static bool list_members(struct folding *folding)
 {
     struct fold *fold = folding->fold;
-    const uint32_t *place_of = folding->tree.place_of;
+    const uint32_t *place_of = folding->tree.place_of, nodes = graph_node_count(folding->graph);
     uint32_t sum = 0;
-    fold->members = large_alloc(fold->graph_nodes - fold->kept, sizeof(*fold->members));
+    fold->members = large_alloc(nodes, sizeof(*fold->members));
     fold->first_member = malloc(((size_t)fold->folded_count + 1) * sizeof(*fold->first_member));
     if (!fold->members || !fold->first_member)
         return false;
@@ -517,8 +438,8 @@ static bool list_members(struct folding *folding)
         sum += fold->folded[i].count;
     }
     fold->first_member[fold->folded_count] = sum;
-    for (uint32_t node = 0; node < fold->graph_nodes; node++) {
-        if (fold->graph_nodes - node > AHEAD)
+    for (uint32_t node = 0; node < nodes; node++) {
+        if (nodes - node > AHEAD)
             __builtin_prefetch(&folding->what[place_of[node + AHEAD]]);
         if (folding->what[place_of[node]] >= WHAT_KEPT)
             continue;
@@ -531,7 +452,7 @@ static bool list_members(struct folding *folding)
     return true;
 }
 
-/* The dominators of the written nodes. */
+/* The dominators of the view's nodes. */
 static uint32_t *list_dominators(const struct folding *folding)
 {
     const struct fold *fold = folding->fold;
@@ -539,6 +460,7 @@ static uint32_t *list_dominators(const struct folding *folding)
     uint32_t *dominators = malloc(((size_t)fold->nodes + 1) * sizeof(*dominators));
     if (!dominators)
         return NULL;
+    dominators[fold->group] = 0;
     for (uint32_t place = 0; place < tree->nodes; place++)
         if (folding->what[place] != WHAT_LEFT_OUT)
             dominators[fold->number_of[tree->node_at[place]]] =
@@ -548,205 +470,48 @@ static uint32_t *list_dominators(const struct folding *folding)
     return dominators;
 }
 
-/* ---- edges ---- */
+/* ---- from the view's nodes to the graph's ---- */
 
-/* How a written node is entered from its dominator: so far not, by one folded node, or well. */
-#define ENTERED_NOT  UINT32_MAX
-#define ENTERED_WELL (UINT32_MAX - 1)
-
-struct counting {
-    struct fold *fold;
-    const uint32_t *dominators; /* by written node; NULL: nothing is folded */
-    uint32_t *entered;          /* by written node: the folded one by which it is, or the above */
-    uint32_t **seen;            /* by thread */
-};
-
-static inline void note_edge(const struct counting *counting, uint32_t source, uint32_t target)
+static bool list_kept(struct fold *fold)
 {
-    const struct fold *fold = counting->fold;
-    uint32_t known, wanted = ENTERED_WELL;
-    if (!counting->dominators)
-        return;
-    const uint32_t dominator = counting->dominators[target];
-    if (source != dominator) {
-        if (source < fold->kept || target >= fold->kept ||
-            counting->dominators[source] != dominator)
-            return;
-        wanted = source;
-    }
-    known = __atomic_load_n(&counting->entered[target], __ATOMIC_RELAXED);
-    while (known != wanted && known != ENTERED_WELL &&
-           !__atomic_compare_exchange_n(&counting->entered[target], &known,
-                                        known == ENTERED_NOT ? wanted : ENTERED_WELL, false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
-/* An edge of a kept or folded node: 1 where it is written. */
-static inline uint32_t count_edge(const struct counting *counting, uint32_t *seen, uint32_t source,
-                                  uint32_t target, bool is_weak)
-{
-    const uint32_t number = fold_target(counting->fold, seen, source, target, is_weak);
-    if (number == FOLD_LEFT_OUT)
-        return 0;
-    if (!is_weak)
-        note_edge(counting, source, number);
-    return 1;
-}
-
-static uint32_t count_children(const struct counting *counting, uint32_t *seen, uint32_t source,
-                               uint64_t from, uint64_t to)
-{
-    const struct g2h_graph *graph = counting->fold->graph;
-    uint32_t count = 0;
-    for (uint64_t i = from; i < to; i++)
-        count +=
-            count_edge(counting, seen, source, graph_node_number(graph, graph->children[i].target),
-                       graph->children[i].type == EDGE_WEAK);
-    return count;
-}
-
-static inline uint32_t count_pointers(const struct counting *counting, uint32_t *seen,
-                                      uint32_t source, uint32_t object)
-{
-    const struct g2h_graph *graph = counting->fold->graph;
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count;
-    const uint32_t *end, *target = object_targets(graph, object, &end);
-    uint32_t count = 0;
-    for (; target < end; target++) {
-        if (end - target > AHEAD && target[AHEAD] != NO_TARGET)
-            __builtin_prefetch(&counting->fold->number_of[synthetics + target[AHEAD]]);
-        if (*target != NO_TARGET)
-            count += count_edge(counting, seen, source, synthetics + *target,
-                                is_weak_pointer(graph, object, *target));
-    }
-    return count;
-}
-
-static void count_of_folded(const struct counting *counting, uint32_t *seen, uint32_t first)
-{
-    const struct fold *fold = counting->fold;
     const struct g2h_graph *graph = fold->graph;
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count;
-    for (uint32_t i = first; i < fold->folded_count && i - first < FOLDED_PER_TASK; i++) {
-        uint32_t count = 1; /* to (folded) */
-        for (uint32_t j = fold->first_member[i]; j < fold->first_member[i + 1]; j++) {
-            const uint32_t node = fold->members[j];
-            if (node < synthetics)
-                count += count_children(counting, seen, fold->kept + i, graph->first_child[node],
-                                        graph->first_child[node + 1]);
-            else if (is_object(graph, node))
-                count += count_pointers(counting, seen, fold->kept + i, node - synthetics);
-        }
-        fold->edge_counts[fold->kept + i] = count;
-    }
-}
-
-static struct g2h_error *count_edges(void *context, size_t task, unsigned worker)
-{
-    const struct counting *counting = context;
-    const struct fold *fold = counting->fold;
-    const struct g2h_graph *graph = fold->graph;
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count;
-    uint32_t *seen = counting->seen[worker];
-    if (task == 0) {
-        for (uint32_t i = 0; i < synthetics; i++)
-            if (fold->number_of[i] < fold->kept)
-                fold->edge_counts[fold->number_of[i]] =
-                    count_children(counting, seen, fold->number_of[i], graph->first_child[i],
-                                   graph->first_child[i + 1]);
-        return NULL;
-    }
-    if (task > graph->targets.block_count) {
-        count_of_folded(counting, seen,
-                        (uint32_t)(task - 1 - graph->targets.block_count) * FOLDED_PER_TASK);
-        return NULL;
-    }
-    const uint32_t first = (uint32_t)(task - 1) << BLOCK_SHIFT;
-    uint64_t child = graph_object_child(graph, first);
-    for (uint32_t object = first; object < first + graph->targets.blocks[task - 1].objects;
-         object++) {
-        const uint32_t source = fold->number_of[synthetics + object];
-        const uint64_t own = child;
-        while (graph_is_child_of(graph, child, object))
-            child++;
-        if (source < fold->kept)
-            fold->edge_counts[source] = count_pointers(counting, seen, source, object) +
-                                        count_children(counting, seen, source, own, child);
-    }
-    return NULL;
-}
-
-/* A kept node is well entered if no folded node of its dominator's is the only one that does. */
-static bool needs_extra(const struct counting *counting, uint32_t node)
-{
-    const uint32_t entered = counting->entered[node];
-    return node != 0 && entered != ENTERED_WELL &&
-           (entered != ENTERED_NOT || node >= counting->fold->kept);
-}
-
-/* The node that has the extra edge to another: the root must have none to objects. */
-static uint32_t extra_source(const struct counting *counting, uint32_t node)
-{
-    const struct fold *fold = counting->fold;
-    return counting->dominators[node] == 0 ? fold->number_of[fold->group]
-                                           : counting->dominators[node];
-}
-
-static bool add_extras(const struct counting *counting)
-{
-    struct fold *fold = counting->fold;
-    uint32_t *first = fold->first_extra = calloc((size_t)fold->kept + 2, sizeof(*first));
-    if (!first)
+    const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count,
+                   ranks = (objects >> FOLD_RANK_SHIFT) + 2;
+    fold->synthetics = malloc(((size_t)synthetics + 1) * sizeof(*fold->synthetics));
+    fold->rank = malloc(ranks * sizeof(*fold->rank));
+    if (!fold->synthetics || !fold->rank)
         return false;
-    for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
-        if (needs_extra(counting, i))
-            first[extra_source(counting, i) + 2]++;
-    for (uint32_t i = 0; i < fold->kept; i++) {
-        fold->edge_counts[i] += first[i + 2];
-        first[i + 2] += first[i + 1];
+    for (uint32_t i = 0; i < synthetics; i++)
+        if (fold->number_of[i] < fold->kept)
+            fold->synthetics[fold->synthetic_count++] = i;
+    uint32_t number = fold->first_object = fold->synthetic_count + fold->folds;
+    for (uint32_t object = 0; object < objects; object++) {
+        if ((object & ((1u << FOLD_RANK_SHIFT) - 1)) == 0)
+            fold->rank[object >> FOLD_RANK_SHIFT] = number;
+        number += !fold_hides(fold, object);
     }
-    fold->extra = malloc(((size_t)first[fold->kept + 1] + 1) * sizeof(*fold->extra));
-    if (!fold->extra)
-        return false;
-    for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
-        if (needs_extra(counting, i))
-            fold->extra[first[extra_source(counting, i) + 1]++] = i;
+    for (uint32_t i = (objects + (1u << FOLD_RANK_SHIFT) - 1) >> FOLD_RANK_SHIFT; i < ranks; i++)
+        fold->rank[i] = number;
     return true;
 }
 
-/* Counts the edges of all written nodes. dominators: of these, NULL where none is folded. */
-static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *dominators)
+uint32_t fold_object_of(const struct fold *fold, uint32_t node)
 {
-    const struct g2h_graph *graph = fold->graph;
-    struct counting counting = {.fold = fold, .dominators = dominators};
-    struct g2h_error *error = &error_no_memory;
-    bool good;
-    const unsigned threads = fold_threads(graph->threads);
-    counting.seen = calloc(threads, sizeof(*counting.seen));
-    counting.entered = malloc(((size_t)fold->nodes + 1) * sizeof(*counting.entered));
-    fold->edge_counts = calloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
-    good = counting.seen && counting.entered && fold->edge_counts;
-    for (unsigned i = 0; i < threads && good; i++) {
-        counting.seen[i] = fold_seen(fold);
-        good = counting.seen[i] != NULL;
+    const uint32_t ranks = (fold->graph->heap->object_count >> FOLD_RANK_SHIFT) + 2;
+    uint32_t behind;
+    BISECT(behind, ranks, fold->rank[behind] <= node);
+    uint32_t left = node - fold->rank[behind - 1], object = (behind - 1) << FOLD_RANK_SHIFT;
+    for (;; object += 64) { /* sixty-four at a time */
+        uint64_t kept = ~fold->hidden[object / 64];
+        const uint32_t count = (uint32_t)__builtin_popcountll(kept);
+        if (left >= count) {
+            left -= count;
+            continue;
+        }
+        while (left-- > 0)
+            kept &= kept - 1;
+        return object + (uint32_t)__builtin_ctzll(kept);
     }
-    if (good) {
-        memset(counting.entered, 0xff, (size_t)fold->nodes * sizeof(*counting.entered));
-        const size_t tasks = 1 + graph->targets.block_count + fold_tasks(fold);
-        error = workers_run(threads, tasks, count_edges, &counting);
-    }
-    if (!error && !add_extras(&counting))
-        error = &error_no_memory;
-    if (!error && fold->group != UINT32_MAX)
-        fold->edge_counts[fold->number_of[fold->group]] += fold->folded_count;
-    for (uint32_t i = 0; i < fold->nodes && !error; i++)
-        fold->edges += fold->edge_counts[i];
-    for (unsigned i = 0; i < threads && counting.seen; i++)
-        fold_seen_free(fold, counting.seen[i]);
-    free(counting.seen);
-    free(counting.entered);
-    return error;
 }
 
 /* ---- all of it ---- */
@@ -755,22 +520,16 @@ static struct g2h_error *count_all_edges(struct fold *fold, const uint32_t *domi
 static void leave_out(struct fold *fold)
 {
     const struct g2h_graph *graph = fold->graph;
-    const uint32_t synthetics = (uint32_t)graph->synthetics.count,
-                   parts = synthetics + graph->heap->object_count;
+    const uint32_t synthetics = graph_synthetics(graph);
     for (uint32_t node = 0; node < synthetics; node++)
-        fold->number_of[node] =
-            graph->synthetics.data[node].id == ID_UNREACHABLE ? FOLD_LEFT_OUT : fold->kept++;
+        fold->number_of[node] = graph->roots.nodes.data[node].kind == G2H_NODE_UNREACHABLE
+                                    ? FOLD_LEFT_OUT
+                                    : fold->kept++;
     for (uint32_t object = 0; object < graph->heap->object_count; object++) {
-        const bool out = is_left_out(fold, object);
+        const bool out = fold_leaves_out(fold, object);
         fold->number_of[synthetics + object] = out ? FOLD_LEFT_OUT : fold->kept++;
         if (out)
             fold->hidden[object / 64] |= (uint64_t)1 << (object % 64);
-    }
-    for (uint64_t i = graph->first_object_child; i < graph->child_count; i++) {
-        const struct edge *edge = &graph->children[i]; /* parts are in the order of objects */
-        if (edge->target.of == OF_PART)
-            fold->number_of[parts + edge->target.index] =
-                is_left_out(fold, edge->source.index) ? FOLD_LEFT_OUT : fold->kept++;
     }
     fold->nodes = fold->kept;
 }
@@ -778,10 +537,8 @@ static void leave_out(struct fold *fold)
 static struct g2h_error *decide(struct folding *folding)
 {
     struct fold *fold = folding->fold;
-    const uint32_t nodes = fold->graph_nodes;
-    /* a group of more than 4 GiB needs more than one node */
-    const uint64_t spare = 2 * folding->graph->heap->account.object_bytes / PART_SIZE,
-                   limit = fold->max_nodes > 2 * spare ? fold->max_nodes - spare : fold->max_nodes;
+    const uint32_t nodes = graph_node_count(folding->graph);
+    const uint64_t limit = fold->max_nodes;
     struct cut cut;
     struct g2h_error *error = dominators_init(&folding->tree, folding->graph);
     if (!error)
@@ -807,17 +564,19 @@ static struct g2h_error *decide(struct folding *folding)
 
 static void folding_deinit(struct folding *folding)
 {
-    large_free(folding->worth, folding->fold->graph_nodes, sizeof(*folding->worth));
-    large_free(folding->what, folding->fold->graph_nodes, sizeof(*folding->what));
-    large_free(folding->top, folding->fold->graph_nodes, sizeof(*folding->top));
+    const uint32_t nodes = graph_node_count(folding->graph);
+    large_free(folding->worth, nodes, sizeof(*folding->worth));
+    large_free(folding->what, nodes, sizeof(*folding->what));
+    large_free(folding->top, nodes, sizeof(*folding->top));
     large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
     free(folding->groups.data);
     dominators_deinit(&folding->tree);
 }
 
-static struct g2h_error *fold_nodes(struct g2h_graph *graph, uint32_t **ret_dominators)
+static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *names,
+                                    uint32_t **ret_dominators)
 {
-    struct folding folding = {.graph = graph, .fold = graph->fold};
+    struct folding folding = {.graph = fold->graph, .fold = fold, .names = names};
     struct g2h_error *error = decide(&folding);
     if (!error && !(number_nodes(&folding) && list_members(&folding) &&
                     (*ret_dominators = list_dominators(&folding))))
@@ -826,44 +585,45 @@ static struct g2h_error *fold_nodes(struct g2h_graph *graph, uint32_t **ret_domi
     return error;
 }
 
-struct g2h_error *fold_run(struct g2h_graph *graph)
+struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
+                            const struct g2h_view_options *options, const struct fold_names *names)
 {
-    struct fold *fold = graph->fold;
     struct g2h_error *error = NULL;
     uint32_t *dominators = NULL;
-    if (!fold)
-        return NULL;
-    fold->graph_nodes =
-        (uint32_t)(graph->synthetics.count + graph->heap->object_count + graph->parts.count);
-    fold->number_of = large_alloc(fold->graph_nodes, sizeof(*fold->number_of));
-    fold->hidden = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden));
-    if (!fold->number_of || !fold->hidden)
+    *fold = (struct fold){
+        .graph = graph,
+        .max_nodes = options->max_nodes,
+        .leaves_out_garbage = options->reachable,
+        .folds = is_too_large(graph, options),
+        .group = UINT32_MAX,
+        .number_of = large_alloc(graph_node_count(graph), sizeof(*fold->number_of)),
+        .hidden = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
+    };
+    if (!fold->number_of || !fold->hidden ||
+        !names->add(names->context, "(folded)", G2H_NAME_OF_NODE, &fold->group_name) ||
+        !names->add(names->context, "(folded)", G2H_NAME_OF_EDGE, &fold->group_name))
         return &error_no_memory;
-    if (fold->group == UINT32_MAX)
-        leave_out(fold);
+    if (fold->folds)
+        error = fold_nodes(fold, names, &dominators);
     else
-        error = fold_nodes(graph, &dominators);
+        leave_out(fold);
     if (!error)
-        error = count_all_edges(fold, dominators);
+        error = list_kept(fold) ? fold_count_edges(fold, dominators) : &error_no_memory;
     free(dominators);
     return error;
 }
 
-void fold_account(const struct fold *fold, struct g2h_graph_account *account)
+void fold_deinit(struct fold *fold)
 {
-    const struct g2h_graph *graph = fold->graph;
-    account->nodes = fold->nodes;
-    account->edges = fold->edges;
-    account->folded_nodes = fold->folded_count;
-    account->synthetic_nodes = account->object_parts = 0;
-    for (uint32_t i = 0; i < graph->synthetics.count; i++)
-        account->synthetic_nodes += fold->number_of[i] < fold->kept;
-    for (uint32_t i = 0; i < fold->folded_count; i++)
-        account->synthetic_nodes += fold->folded[i].type == NODE_SYNTHETIC;
-    for (uint32_t i = fold->graph_nodes - (uint32_t)graph->parts.count; i < fold->graph_nodes; i++)
-        account->object_parts += fold->number_of[i] < fold->kept;
-    if (fold->leaves_out_garbage) {
-        account->left_out_objects = account->unreachable_objects;
-        account->left_out_bytes = account->unreachable_bytes;
-    }
+    const uint32_t nodes = graph_node_count(fold->graph);
+    large_free(fold->number_of, nodes, sizeof(*fold->number_of));
+    large_free(fold->members, nodes, sizeof(*fold->members));
+    free(fold->hidden);
+    free(fold->synthetics);
+    free(fold->rank);
+    free(fold->folded);
+    free(fold->first_member);
+    free(fold->extra);
+    free(fold->first_extra);
+    free(fold->edge_counts);
 }

@@ -1,15 +1,15 @@
 /*
- * fold: a graph that is too large for DevTools, made smaller: garbage is left out, and what matters
- * least is folded into nodes that stand for many.
+ * fold: a graph that is too large for its reader, made smaller: garbage is left out, and what
+ * matters least is folded into nodes that stand for many.
  *
  * docs/snapshot.md has the rules ("Folding"). What is folded hangs below the last of its dominators
  * that is kept: all objects of one class there become one node of that class, which has their size.
  * So sums, sums by class, and the dominators and retained sizes of all nodes that are kept are what
  * they were; fold.c says why.
  *
- * Nodes of the graph have the numbers that they have without folding: synthetic ones, objects,
- * parts. Written nodes have others: first come those that are kept, in the same order, then the
- * folded ones.
+ * A graph's nodes and a view's have different numbers here. Those of the view are, in this order:
+ * the synthetic nodes that are kept; "(folded)", if anything is; the objects that are kept; the
+ * folded nodes.
  */
 #ifndef GRAPH_FOLD_H
 #define GRAPH_FOLD_H
@@ -18,25 +18,38 @@
 
 #define FOLD_LEFT_OUT UINT32_MAX
 
-/* A written node that stands for count nodes of the graph. */
+/* A node of the view that stands for count nodes of the graph. */
 struct folded {
-    uint32_t name, id, size, count;
+    uint64_t size;
+    uint32_t name; /* string; CLASS_TEXT … before it has one */
+    uint32_t count;
     uint32_t count_name; /* string: ×1,234 */
-    enum node_type type;
+    uint8_t kind;        /* enum g2h_node_kind */
 };
+
+/* Objects of the graph by which the view's objects are counted. */
+enum { FOLD_RANK_SHIFT = 12 };
 
 struct fold {
     const struct g2h_graph *graph;
-    uint32_t nodes, kept; /* written nodes; of them those of the graph */
-    uint64_t edges;       /* that are written */
-    uint32_t *number_of;  /* by node of the graph: the written node that it is or is part of, or
-                             FOLD_LEFT_OUT */
-    uint32_t graph_nodes;
-    uint64_t *hidden;   /* a bit per object that is not kept */
-    uint64_t max_nodes; /* that are to be written; 0: any number */
-    bool leaves_out_garbage;
+    uint64_t max_nodes; /* of the view; 0: any number */
+    bool leaves_out_garbage, folds;
 
-    struct folded *folded; /* by written node, from kept on */
+    uint32_t *number_of;  /* by node of the graph: the view's node that it is or is part of, or
+                             FOLD_LEFT_OUT */
+    uint32_t nodes, kept; /* of the view; of them those that are no folded nodes */
+    uint64_t edges;       /* of the view */
+    uint64_t folded_objects;
+    uint64_t *hidden;         /* a bit per object that is not kept */
+    uint32_t *synthetics;     /* by node of the view: the graph's synthetic node */
+    uint32_t synthetic_count; /* those that are kept, without "(folded)" */
+    uint32_t first_object;    /* of the view's nodes the first that is an object */
+    uint32_t *rank;      /* by objects of the graph >> FOLD_RANK_SHIFT: the view's node that the
+                            first one kept of these is, or would be; one entry more */
+    uint32_t group;      /* the view's node "(folded)"; UINT32_MAX: there is none */
+    uint32_t group_name; /* string */
+
+    struct folded *folded; /* by node of the view, from kept on */
     uint32_t folded_count;
     uint32_t *members;      /* nodes of the graph, by the folded node that they are part of */
     uint32_t *first_member; /* by folded node, one entry more */
@@ -45,42 +58,49 @@ struct fold {
     uint32_t *extra;
     uint32_t *first_extra; /* by kept node, one entry more */
 
-    uint32_t *edge_counts; /* by written node */
-    uint32_t group;        /* the synthetic node "(folded)", a kept one; UINT32_MAX: nothing is */
-    uint32_t folded_name;  /* string: (folded) */
+    uint32_t *edge_counts; /* by node of the view */
 };
 
+/* Whether a view with these options is not just the graph; then fold_init() makes what it is. */
+bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options);
+
 /*
- * Before the edges are in their order: makes graph->fold where there is garbage to leave out, or
- * where there are more than max_nodes nodes (0: any number will do); then the graph gets the node
- * "(folded)". Otherwise it stays NULL. False where there is no memory.
+ * What names the folded nodes: strings of the view. add() gives the number of a text, which is used
+ * as use says; false where there is no memory.
  */
-bool fold_prepare(struct g2h_graph *graph, uint64_t max_nodes, bool leave_out_garbage);
+struct fold_names {
+    bool (*add)(void *context, const char *text, enum g2h_name_use use, uint32_t *ret);
+    void *context;
+};
 
-/* And behind: decides what is written. Strings may be added. */
-struct g2h_error *fold_run(struct g2h_graph *graph);
-void fold_destroy(struct fold *fold);
+/* Decides what is kept and what is folded. Errors: G2H_ERROR_MEMORY, G2H_ERROR_LIMIT. */
+struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
+                            const struct g2h_view_options *options, const struct fold_names *names);
+void fold_deinit(struct fold *fold);
 
-/* Of the account of the whole graph, makes that of what is written. */
-void fold_account(const struct fold *fold, struct g2h_graph_account *account);
+/* Counts the edges of all nodes of the view, and finds which ones are to be added: fold_edges.c.
+ * dominators: by node of the view; NULL where nothing is folded. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators);
 
-/* Whether an object is not written as a node of its own. fold may be NULL. */
+/* Whether an object is not a node of its own. */
 static inline bool fold_hides(const struct fold *fold, uint32_t object)
 {
-    return fold && (fold->hidden[object / 64] >> (object % 64) & 1) != 0;
+    return (fold->hidden[object / 64] >> (object % 64) & 1) != 0;
 }
 
-/* Folded nodes whose edges are one task, and how many such tasks there are. */
-enum { FOLDED_PER_TASK = 1 << 12 };
-static inline size_t fold_tasks(const struct fold *fold)
+/* Whether an object is left out as garbage. */
+static inline bool fold_leaves_out(const struct fold *fold, uint32_t object)
 {
-    return ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
+    return fold->leaves_out_garbage && graph_is_garbage(fold->graph, object);
 }
+
+/* The object that a node of the view is: one that is kept. */
+uint32_t fold_object_of(const struct fold *fold, uint32_t node);
 
 /*
- * Edges to folded nodes, and from them, are written once, however many they stand for. seen says
- * by written node which source last had an edge to it, and whether a strong one. Zeroed; for one
- * thread.
+ * Edges to folded nodes, and from them, are there once, however many they stand for. seen says by
+ * node of the view which source, known by its tag, last had an edge to it, and whether a strong
+ * one. Zeroed; for one thread. Tags are below 2^31.
  */
 static inline uint32_t *fold_seen(const struct fold *fold)
 {
@@ -92,29 +112,22 @@ static inline void fold_seen_free(const struct fold *fold, uint32_t *seen)
     large_free(seen, fold->nodes, sizeof(uint32_t));
 }
 
-/* So there are not too many threads that need one. */
-static inline unsigned fold_threads(unsigned threads)
-{
-    return threads < 8 ? threads : 8;
-}
-
 /*
- * The written node to which an edge leads; FOLD_LEFT_OUT where it is not written. source is a
- * written node, target one of the graph. Of a folded node no weak edges are written, and none to
- * itself.
+ * The node of the view to which an edge leads; FOLD_LEFT_OUT where it is none of the view's. source
+ * is a node of the view, target one of the graph. Folded nodes have no weak edges, and none to
+ * themselves.
  */
-static inline uint32_t fold_target(const struct fold *fold, uint32_t *seen, uint32_t source,
-                                   uint32_t target, bool is_weak)
+static inline uint32_t fold_target(const struct fold *fold, uint32_t *seen, uint32_t tag,
+                                   uint32_t source, uint32_t target, bool is_weak)
 {
     const uint32_t number = fold->number_of[target], strong = is_weak ? 0 : 1;
     if (number == FOLD_LEFT_OUT || (number < fold->kept && source < fold->kept))
         return number;
     if (source >= fold->kept && (is_weak || number == source))
         return FOLD_LEFT_OUT;
-    /* the root, source 0, has edges to kept nodes only: an entry of 0 is none */
-    if (seen[number] / 2 == source && (seen[number] & 1) >= strong)
+    if (seen[number] / 2 == tag && (seen[number] & 1) >= strong)
         return FOLD_LEFT_OUT;
-    seen[number] = source * 2 + strong;
+    seen[number] = tag * 2 + strong;
     return number;
 }
 

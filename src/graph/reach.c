@@ -14,8 +14,8 @@
 
 static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h_graph *graph)
 {
-    for (size_t i = 0; i < graph->edges.count; i++) {
-        const struct edge *edge = &graph->edges.data[i];
+    for (size_t i = 0; i < graph->roots.edges.count; i++) {
+        const struct edge *edge = &graph->roots.edges.data[i];
         if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
             edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE &&
             !marker_push(marker, edge->target.index))
@@ -27,11 +27,11 @@ static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h
 /* All are decided by the same marks, so the result does not depend on their order. */
 static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_graph *graph)
 {
-    for (size_t i = 0; i < graph->edges.count; i++)
-        if (graph->edges.data[i].type == EDGE_TENTATIVE)
-            graph->edges.data[i].type = is_marked(marker->marks, graph->edges.data[i].target.index)
-                                            ? EDGE_WEAK
-                                            : EDGE_INTERNAL;
+    for (size_t i = 0; i < graph->roots.edges.count; i++)
+        if (graph->roots.edges.data[i].type == EDGE_TENTATIVE)
+            graph->roots.edges.data[i].type =
+                is_marked(marker->marks, graph->roots.edges.data[i].target.index) ? EDGE_WEAK
+                                                                                  : EDGE_INTERNAL;
     return mark_from_roots(marker, graph);
 }
 
@@ -142,9 +142,19 @@ static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
     }
 }
 
+static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
+{
+    static const char text[] = "(unreachable)";
+    uint32_t name;
+    return names_add_node(&graph->names, (const uint8_t *)text, sizeof(text) - 1, &name) &&
+           roots_add_node(&graph->roots, G2H_NODE_UNREACHABLE, 0, name, ret) &&
+           graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT,
+                          root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
+}
+
 struct g2h_error *graph_reach(struct g2h_graph *graph)
 {
-    struct marker marker = {.targets = &graph->targets, .threads = graph->threads};
+    struct marker marker = {.targets = graph->targets, .threads = graph->threads};
     struct garbage garbage = {.graph = graph, .marker = &marker};
     marker.marks = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*marker.marks));
     struct g2h_error *error = marker.marks ? mark_from_roots(&marker, graph) : &error_no_memory;
@@ -155,13 +165,11 @@ struct g2h_error *graph_reach(struct g2h_graph *graph)
     if (!error) {
         count_garbage(graph, marker.marks);
         if (graph->account.unreachable_objects > 0) {
-            static const char name[] = "(unreachable)";
             graph->live = copy_marks(graph, marker.marks);
-            if (!graph->live || !graph_intern(graph, "element", &graph->weak_element) ||
-                !graph_add_synthetic(graph, name, sizeof(name) - 1, ID_UNREACHABLE,
-                                     &garbage.node) ||
-                !graph_add_edge(graph, node_synthetic(0), EDGE_ELEMENT, ID_UNREACHABLE / 2,
-                                node_synthetic(garbage.node)))
+            if (!graph->live ||
+                !names_add_label(&graph->names, "element", strlen("element"),
+                                 &graph->weak_element) ||
+                !add_unreachable(graph, &garbage.node))
                 error = &error_no_memory;
             else
                 error = hang_garbage(&garbage);

@@ -65,7 +65,7 @@ static bool add(struct finder *finder, uint32_t map, uint32_t target, struct num
     if (*name == NAME_NONE) {
         snprintf(text, sizeof(text), number < NUMBERED ? "%s[%u]" : "%s[…]", numbered->text,
                  number);
-        if (!graph_intern(graph, text, name))
+        if (!names_add_label(&graph->names, text, strlen(text), name))
             return false;
     }
     return graph_add_edge(graph, node_object(map), EDGE_WEAK, *name, node_object(target));
@@ -291,7 +291,8 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
                             .overflows = {.text = "overflow"}};
         memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
         memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
-        error = graph_intern(graph, "object", &finder->object_name) && list_sources(finder)
+        error = names_add_label(&graph->names, "object", strlen("object"), &finder->object_name) &&
+                        list_sources(finder)
                     ? add_all(finder)
                     : &error_no_memory;
         free(finder->is_source);

@@ -80,6 +80,11 @@ struct g2h_object g2h_heap_object(const struct g2h_heap *heap, uint32_t index)
     return object;
 }
 
+uint64_t g2h_heap_address(const struct g2h_heap *heap, uint32_t index)
+{
+    return heap_address(heap, index);
+}
+
 bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)
 {
     *ret = heap_find(heap, address);

@@ -22,14 +22,41 @@ struct target_block {
     uint32_t objects;
 };
 
+/* The frames that have contents, by their addresses. */
+struct frame_index {
+    const struct g2h_heap *heap;
+    uint32_t *by_sp; /* frames, ascending by sp */
+    size_t count;
+    uint64_t low, high; /* all of them lie in [low, high) */
+};
+
 struct targets {
     struct target_block *blocks;
     size_t block_count;
+    uint64_t pointers, hits; /* words of objects that may be pointers and are not nil; of them those
+                                that hit an object */
+    struct frame_index frames;
+    uint8_t *frame_pointed; /* by frame: some object points into its contents */
 };
 
-/* Blocks for all objects, with no targets in them yet. Error: G2H_ERROR_MEMORY. */
-struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap);
+/*
+ * Who is to be told of the pointers that may hit an object, while these are at hand: of an object
+ * and the offsets of such words of it, in their order, 64 at most; of an object with more in
+ * several calls. On all threads; worker is below their number. False where there is no memory.
+ */
+struct pointer_listener {
+    bool (*tell)(void *context, unsigned worker, uint32_t object, const struct g2h_object *record,
+                 const uint64_t *offsets, size_t count);
+    void *context;
+};
+
+/* Looks up all pointers of all objects. listener may be NULL. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
+                               unsigned threads, const struct pointer_listener *listener);
 void targets_deinit(struct targets *targets);
+
+/* The frame whose contents hold address, UINT32_MAX. */
+uint32_t frame_index_find(const struct frame_index *frames, uint64_t address);
 
 /* Whether value may point to an object: only such words have an entry. */
 static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
@@ -41,8 +68,8 @@ static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
 static inline bool targets_leave_heap(const struct targets *targets, uint32_t object)
 {
     const uint64_t *outside = targets->blocks[object >> BLOCK_SHIFT].outside;
-    const uint32_t index = object & (BLOCK_OBJECTS - 1);
-    return (outside[index / 64] >> (index % 64) & 1) != 0;
+    const uint32_t place = object & (BLOCK_OBJECTS - 1);
+    return (outside[place / 64] >> (place % 64) & 1) != 0;
 }
 
 /* The targets of an object: *ret_end - the result of them. */
@@ -50,9 +77,9 @@ static inline const uint32_t *targets_of(const struct targets *targets, uint32_t
                                          const uint32_t **ret_end)
 {
     const struct target_block *block = &targets->blocks[object >> BLOCK_SHIFT];
-    const uint32_t index = object & (BLOCK_OBJECTS - 1);
-    *ret_end = block->targets + block->starts[index + 1];
-    return block->targets + block->starts[index];
+    const uint32_t place = object & (BLOCK_OBJECTS - 1);
+    *ret_end = block->targets + block->starts[place + 1];
+    return block->targets + block->starts[place];
 }
 
 #endif

@@ -343,7 +343,7 @@ static struct g2h_error *run_all(struct typing *typing)
 }
 
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
-                                const struct g2h_exe *exe, const struct redaction *redaction,
+                                const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret)
 {
     struct typing *typing = calloc(1, sizeof(*typing));

@@ -12,7 +12,7 @@
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H
 
-#include <go2heapsnapshot/graph.h>
+#include <go2heapsnapshot/typing.h>
 
 #include "exe/dwarf_info.h"
 #include "exe/exe.h"
@@ -109,9 +109,9 @@ struct typing {
     const struct g2h_heap *heap;
     const struct targets *targets;
     const struct g2h_exe *exe;
-    const struct redaction *redaction; /* NULL: none */
-    const struct types *types;         /* own_types, once all are there */
-    struct types own_types;            /* those of the executable, and more */
+    const struct g2h_redaction *redaction; /* NULL: none */
+    const struct types *types;             /* own_types, once all are there */
+    struct types own_types;                /* those of the executable, and more */
     const struct dwarf_info *dwarf_info;
     const struct scopes *scopes;
     struct go_release release; /* that the dump names, or the executable */
@@ -132,11 +132,17 @@ struct typing {
     VECTOR(struct cleanup_part) cleanup_parts; /* those of a kind ascend */
 };
 
+/* The public typing: the targets of the heap's pointers, and what they lead to. */
+struct g2h_typing {
+    struct targets targets;
+    struct typing *typing;
+};
+
 /* Types all objects. exe has been matched with the heap; targets are those of its objects'
  * pointers; redaction, if there is one, is that of names of fields which the program made up while
  * it ran. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
-                                const struct g2h_exe *exe, const struct redaction *redaction,
+                                const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret);
 void typing_destroy(struct typing *typing);
 

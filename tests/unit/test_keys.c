@@ -96,7 +96,7 @@ static void put_string(const struct map_entries *entries, unsigned slot, uint64_
 static enum key_form form_at(const struct map_entries *entries, uint64_t offset, bool redact,
                              uint32_t *ret_integer)
 {
-    static const struct redaction redaction = {"any key will do"};
+    static const struct g2h_redaction redaction = {"any key will do"};
     const struct key_reader key = {&names, NULL, UINT32_MAX};
     names.redaction = redact ? &redaction : NULL;
     text.size = 0;

@@ -44,7 +44,7 @@ static const char *redacted(const uint8_t *key, const char *text, size_t size)
 {
     static char results[4][REDACTED_MOST + 1];
     static unsigned next;
-    struct redaction redaction;
+    struct g2h_redaction redaction;
     char *result = results[next++ % 4];
     assert_no_error(redaction_init(&redaction, key));
     result[redaction_write(&redaction, text, size, result)] = '\0';
@@ -95,8 +95,8 @@ static void texts_are_equal_by_key_only(void **state)
 static void keys_are_random(void **state)
 {
     (void)state;
-    struct redaction one, other;
-    static const struct redaction none;
+    struct g2h_redaction one, other;
+    static const struct g2h_redaction none;
     assert_no_error(redaction_init(&one, NULL));
     assert_no_error(redaction_init(&other, NULL));
     assert_memory_not_equal(one.key, other.key, SIPHASH_KEY);
@@ -112,14 +112,14 @@ static void texts_cannot_be_tried_out(void **state)
     static const uint8_t zeros[SIPHASH_KEY],
         counted[SIPHASH_KEY] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const uint8_t *const guessed[] = {zeros, counted, other_key};
-    struct redaction redaction;
+    struct g2h_redaction redaction;
     char secret[REDACTED_MOST], guess[REDACTED_MOST], text[8];
     assert_no_error(redaction_init(&redaction, NULL));
     const size_t size = redaction_write(&redaction, "4711", 4, secret);
     unsigned hits = 0;
     for (size_t i = 0; i < 4; i++)
         for (unsigned number = 0; number < 10000; number++) {
-            struct redaction own = redaction; /* the last one: who has the key finds it */
+            struct g2h_redaction own = redaction; /* the last one: who has the key finds it */
             if (i < 3)
                 assert_no_error(redaction_init(&own, guessed[i]));
             sprintf(text, "%04u", number);

@@ -441,7 +441,7 @@ static const char *name_of(const struct texts *texts, uint32_t object, char *buf
 
 static void number_texts(struct texts *texts, const struct string_pool *strings, bool redact)
 {
-    static const struct redaction redaction = {"any key will do"};
+    static const struct g2h_redaction redaction = {"any key will do"};
     static struct names names;
     names = (struct names){
         .heap = typing.heap, .typing = &typing, .redaction = redact ? &redaction : NULL};

@@ -1,0 +1,258 @@
+/*
+ * What outputs read of a graph: its nodes, edges and names, retained sizes and dominators; whole,
+ * without garbage or folded, by the same calls.
+ *
+ * A view is constant once it is made, so several threads may read it; what a thread changes while
+ * it goes along the edges is in an iterator of its own. Names are neutral: valid UTF-8 as people
+ * know them. What the reader of an output would misunderstand is that output's business.
+ */
+#ifndef GO2HEAPSNAPSHOT_VIEW_H
+#define GO2HEAPSNAPSHOT_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <go2heapsnapshot/error.h>
+#include <go2heapsnapshot/visibility.h>
+
+struct g2h_graph;
+struct g2h_heap;
+struct g2h_view;
+
+struct g2h_view_options {
+    bool reachable;     /* leaves out garbage: what the roots do not reach */
+    uint64_t max_nodes; /* folds what retains least until there are at most so many nodes, or all is
+                           folded that can be; 0: any number */
+};
+
+/*
+ * Makes a view of a graph, which must outlive it; several views may be made of one graph, at the
+ * same time too. options may be NULL: all of it. What folding keeps is as it was: docs/snapshot.md,
+ * "Folding". Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT where a graph has too many edges to be
+ * folded.
+ */
+G2H_PUBLIC struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
+                                             const struct g2h_view_options *options,
+                                             struct g2h_view **ret);
+G2H_PUBLIC void g2h_view_destroy(struct g2h_view *view);
+
+/* The graph's heap, whose objects g2h_node.object counts, for what is known of the dump. */
+G2H_PUBLIC const struct g2h_heap *g2h_view_heap(const struct g2h_view *view);
+
+/* What became of all nodes. */
+struct g2h_view_account {
+    uint64_t nodes, edges;
+    uint64_t synthetic_nodes;
+    uint64_t first_object; /* the number of the first node that is an object */
+    uint64_t largest_node; /* the most bytes that a node has */
+    uint64_t texts;        /* nodes of kind G2H_NODE_TEXT that are no folded ones */
+    uint64_t left_out_objects, left_out_bytes; /* garbage that is not in the view */
+    uint64_t folded_objects, folded_nodes; /* objects that are in nodes with others, and these */
+};
+G2H_PUBLIC const struct g2h_view_account *g2h_view_account(const struct g2h_view *view);
+
+/* Whether its objects have been typed; if not, there are no texts and no keys. */
+G2H_PUBLIC bool g2h_view_is_typed(const struct g2h_view *view);
+
+/* ---- names ---- */
+
+#define G2H_NAME_NONE UINT32_MAX
+
+/* The names of nodes and edges, each once: numbers below the result. */
+G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
+
+/* The text of a name: UTF-8, not terminated, at most 1024 characters; it lives as long as the view.
+ * Empty of G2H_NAME_NONE. */
+G2H_PUBLIC const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size);
+
+/* What a name is used for: a bit for each. */
+enum g2h_name_use { G2H_NAME_OF_NODE = 1, G2H_NAME_OF_EDGE = 2 };
+G2H_PUBLIC unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name);
+
+/* The number of a name; false where there is none of that text. */
+G2H_PUBLIC bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size,
+                                   uint32_t *ret);
+
+/* A text that is made when it is asked for. Begins as {0}; the same may be used again and again. */
+struct g2h_text {
+    char *data;            /* size bytes of UTF-8, not terminated */
+    size_t size, capacity; /* what is there; how much data has room for */
+    bool failed;           /* there was no memory: the text is not whole */
+};
+G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
+
+/* ---- nodes ---- */
+
+/* What a node stands for. Of the first ones, up to G2H_NODE_FUNCTIONS, there is one at most. */
+enum g2h_node_kind {
+    G2H_NODE_ROOT,
+    G2H_NODE_GC_ROOTS,
+    G2H_NODE_GLOBALS,
+    G2H_NODE_DATA,
+    G2H_NODE_BSS,
+    G2H_NODE_GOROUTINES,
+    G2H_NODE_FINALIZERS,
+    G2H_NODE_QUEUED_FINALIZERS,
+    G2H_NODE_DEFERS_AND_PANICS,
+    G2H_NODE_OTHER_ROOTS,
+    G2H_NODE_UNREACHABLE,
+    G2H_NODE_OS_THREADS,
+    G2H_NODE_ALLOCATION_SITES,
+    G2H_NODE_FOLDED,
+    G2H_NODE_CLEANUPS,
+    G2H_NODE_GUESSES,
+    G2H_NODE_PARTS,
+    G2H_NODE_FUNCTIONS,
+
+    G2H_NODE_GOROUTINE,
+    G2H_NODE_FRAME,
+    G2H_NODE_CREATION_SITE,
+    G2H_NODE_FINALIZER,
+    G2H_NODE_QUEUED_FINALIZER,
+    G2H_NODE_DEFER,
+    G2H_NODE_PANIC,
+    G2H_NODE_OS_THREAD,
+    G2H_NODE_ALLOCATION_SITE,
+    G2H_NODE_PACKAGE,
+    G2H_NODE_FOLDED_SYNTHETICS, /* nodes of the kinds above that are folded */
+    G2H_NODE_CLEANUP,
+    G2H_NODE_PART,
+    G2H_NODE_FUNCTION,
+
+    G2H_NODE_OBJECT,
+    G2H_NODE_TEXT, /* an object that holds the contents of strings */
+};
+
+struct g2h_node {
+    enum g2h_node_kind kind;
+    uint32_t name;   /* what it is called, of objects their class; G2H_NAME_NONE: g2h_view_text() */
+    uint32_t object; /* of the heap; UINT32_MAX: none, or several */
+    uint32_t members; /* how many it stands for, if it is folded: g2h_view_member(); else 0 */
+    uint64_t address; /* of an object */
+    uint64_t size;    /* in bytes; that of all members; 0 of what is no object */
+    uint64_t key;   /* of what is no object and there are several of: it tells them apart, in every
+                       dump   of one process. A goroutine's goid; a frame's goid << 24 | its number
+                       from   the   bottom of the stack */
+    uint32_t edges; /* how many begin here */
+};
+
+/*
+ * Nodes are numbered from 0, which is the root. The first synthetic ones are no objects; then come
+ * objects in the order of their addresses; then folded nodes.
+ */
+G2H_PUBLIC uint32_t g2h_view_node_count(const struct g2h_view *view);
+
+/* count nodes from one on, or as many as there are: the result. Ascending ones are found fastest.
+ */
+G2H_PUBLIC size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
+                                 struct g2h_node *ret);
+
+/* Node number node < g2h_view_node_count(). */
+G2H_PUBLIC void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *ret);
+
+/* The node of an object of the heap, or the folded node that it is in; UINT32_MAX: it is left out.
+ */
+G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object);
+
+/* Member number member of a folded node, as it would be without folding; its edges are not counted.
+ */
+G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
+                                struct g2h_node *ret);
+
+/* The contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, of text or of
+ * the dump. Redacted where the graph is. */
+G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
+                                     struct g2h_text *text, size_t *ret_size);
+
+/*
+ * Says that a node will be asked for soon, so that the memory that this takes can be on its way:
+ * what it is made of; where its edges lead; what is there. The later ones need what those before
+ * have brought. Any number will do, also one behind the last.
+ */
+enum g2h_soon { G2H_SOON_NODE, G2H_SOON_TARGETS, G2H_SOON_KEYS };
+G2H_PUBLIC void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, enum g2h_soon soon);
+
+/* ---- edges ---- */
+
+struct g2h_edge {
+    uint32_t source, target; /* nodes */
+    enum g2h_edge_label {
+        G2H_BY_NAME,  /* name is a field, a variable … */
+        G2H_BY_INDEX, /* index is that of an array's element, or of a member of a group */
+    } label;
+    bool weak;     /* it keeps nothing alive */
+    bool repeated; /* an earlier one leads to the same folded node: see g2h_edges_repeat() */
+    bool internal; /* it leads to what the runtime owns, or is no pointer of the program's */
+    enum g2h_entry {
+        G2H_ENTRY_NONE,
+        G2H_ENTRY_KEY,
+        G2H_ENTRY_ELEM,
+    } entry;       /* it is of the key or the elem of a map's entry, whose key may name it better:
+                      g2h_edges_key() */
+    uint32_t name; /* of a weak edge by index: what such ones are called; of others: none */
+    uint64_t index;
+    uint64_t offset; /* of the pointer in its object; UINT64_MAX: it is no pointer of an object */
+};
+
+/* Goes along the edges of nodes; one for each thread. */
+struct g2h_edges;
+G2H_PUBLIC struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret);
+G2H_PUBLIC void g2h_edges_destroy(struct g2h_edges *edges);
+
+/* Begins with the edges of the nodes from first to, but without, end. Any order will do; ascending
+ * nodes are fastest. */
+G2H_PUBLIC void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end);
+
+/*
+ * The next edge; false at the end. Source by source, and of each in the order of V8's FillChildren:
+ * as pointers stand in the object, then what else there is. The same edges each time, unless the
+ * dump has been written to meanwhile (g2h_input_check()). Nothing is allocated.
+ */
+G2H_PUBLIC bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret);
+
+/* Whether the edges of a node that is not folded are all given, or, as at first, of those to one
+ * folded node the first only. */
+G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
+
+/*
+ * What the edge that was given last is called by the key of its map's entry: appends ["alice"],
+ * [42].Name, or, of G2H_KEY_INDEX, gives the index instead. Of edges that have no key,
+ * G2H_KEY_NONE: then they are called as they say themselves.
+ */
+enum g2h_key { G2H_KEY_NONE, G2H_KEY_TEXT, G2H_KEY_INDEX };
+G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text,
+                                      uint64_t *ret_index);
+
+/* The same once more, of an edge of a node, at an offset, that has had a G2H_KEY_TEXT. */
+G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_t offset,
+                             struct g2h_text *text);
+
+/* Whether some of a node's edges may have keys. */
+G2H_PUBLIC bool g2h_view_has_keys(const struct g2h_view *view, uint32_t node);
+
+/* ---- what holds what ---- */
+
+/*
+ * What holds each node alone, and how much memory would be free without it: the same as DevTools
+ * computes, for every node.
+ */
+struct g2h_dominators;
+
+/*
+ * Computes dominators and retained sizes, in near-linear time. It takes 28 bytes of memory per node
+ * of the graph and 4 per edge, of which 20 per node stay. The view must outlive it.
+ * Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges.
+ */
+G2H_PUBLIC struct g2h_error *g2h_view_dominators(const struct g2h_view *view,
+                                                 struct g2h_dominators **ret);
+G2H_PUBLIC void g2h_dominators_destroy(struct g2h_dominators *dominators);
+
+/* The node that all strong ways from the root to node have last in common; the root's is itself. */
+G2H_PUBLIC uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node);
+
+/* The size of node and of all that it dominates, in bytes. */
+G2H_PUBLIC uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators,
+                                                 uint32_t node);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * view: what include/go2heapsnapshot/view.h reads of a graph: all of it, or what fold.h leaves.
+ */
+#ifndef GRAPH_VIEW_H
+#define GRAPH_VIEW_H
+
+#include <go2heapsnapshot/view.h>
+
+#include "graph/fold.h"
+
+struct g2h_view {
+    const struct g2h_graph *graph;
+    bool is_folded;   /* fold says what there is; else all is */
+    struct fold fold; /* something is folded or left out */
+    struct g2h_view_account account;
+    struct string_pool own; /* names of folded nodes, numbered behind the graph's */
+    VECTOR(uint8_t) uses;   /* by name, the graph's first: enum g2h_name_use */
+};
+
+/* The first node that is an object. */
+static inline uint32_t view_first_object(const struct g2h_view *view)
+{
+    return view->is_folded ? view->fold.first_object : graph_synthetics(view->graph);
+}
+
+/* The nodes that are no folded ones. */
+static inline uint32_t view_kept(const struct g2h_view *view)
+{
+    return view->is_folded ? view->fold.kept : graph_node_count(view->graph);
+}
+
+/* The object of a node that is one. */
+static inline uint32_t view_object_of(const struct g2h_view *view, uint32_t node)
+{
+    return view->is_folded ? fold_object_of(&view->fold, node)
+                           : node - graph_synthetics(view->graph);
+}
+
+/* Whether a node is an object, and no folded one. */
+static inline bool view_is_object(const struct g2h_view *view, uint32_t node)
+{
+    return node >= view_first_object(view) && node < view_kept(view);
+}
+
+/* The graph's number of a synthetic node that is not "(folded)". */
+static inline uint32_t view_synthetic_of(const struct g2h_view *view, uint32_t node)
+{
+    return view->is_folded ? view->fold.synthetics[node] : node;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * build: the order in which a graph is made, from what is there to what holds what; each step is a
+ * room's, or a file's of graph/.
+ *
+ *   heap/targets.h     where each pointer leads        (with types, typing has found that)
+ *   naming/names.h     what objects are called
+ *   naming/collect.h   what their pointers are called
+ *   roots/roots.h      what holds them
+ *   graph/reach.c      what nothing holds
+ *   graph/shortcuts.c  weak edges that no pointer is
+ *   graph/children.c   edges in their order
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "graph/graph.h"
+#include "naming/collect.h"
+
+/* Without types, names are collected while pointers are looked up. */
+static struct g2h_error *find_targets(struct g2h_graph *graph)
+{
+    struct pointer_listener listener;
+    struct collection collection;
+    struct g2h_error *error =
+        collection_init(&collection, &graph->names, graph->threads, &listener);
+    if (!error)
+        error = targets_init(&graph->own_targets, graph->heap, graph->threads, &listener);
+    if (!error)
+        error = collection_finish(&collection);
+    collection_deinit(&collection);
+    graph->targets = &graph->own_targets;
+    return error;
+}
+
+static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)
+{
+    if (!typing)
+        return find_targets(graph);
+    graph->typing = typing->typing;
+    graph->targets = &typing->targets;
+    TRY(names_add_types(&graph->names, graph->typing));
+    return names_collect(&graph->names, graph->targets, graph->threads);
+}
+
+static struct g2h_error *find_roots(struct g2h_graph *graph)
+{
+    const struct root_sources sources = {graph->heap, graph->exe, graph->typing, graph->targets,
+                                         &graph->names};
+    return roots_init(&graph->roots, &sources);
+}
+
+static struct g2h_error *check_size(const struct g2h_graph *graph)
+{
+    const uint64_t nodes = (uint64_t)graph->roots.nodes.count + graph->heap->object_count;
+    return nodes < UINT32_MAX ? NULL
+                              : error_create(G2H_ERROR_LIMIT, "%s: %llu nodes: too many",
+                                             graph->heap->input->name, (unsigned long long)nodes);
+}
+
+static void account(struct g2h_graph *graph)
+{
+    const struct root_account *roots = &graph->roots.account;
+    struct g2h_graph_account *account = &graph->account;
+    account->pointers = graph->targets->pointers;
+    account->pointers_hit = graph->targets->hits;
+    account->pointers_missed = account->pointers - account->pointers_hit;
+    account->root_pointers = roots->pointers;
+    account->root_pointers_hit = roots->pointers_hit;
+    account->root_pointers_missed = roots->pointers_missed;
+    account->conservative = roots->conservative;
+    account->samples = roots->samples;
+    account->samples_missed = roots->samples_missed;
+}
+
+static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
+{
+    TRY(names_init(&graph->names, graph->heap, graph->exe, options->redaction));
+    TRY(name_pointers(graph, options->typing));
+    TRY(find_roots(graph));
+    TRY(graph_reach(graph));
+    if (graph->typing)
+        TRY(typing_account(graph->typing, graph->live, &graph->type_account));
+    TRY(graph_add_shortcuts(graph));
+    TRY(check_size(graph));
+    TRY(graph_fill_children(graph));
+    account(graph);
+    return NULL;
+}
+
+struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
+                                  const struct g2h_graph_options *options, struct g2h_graph **ret)
+{
+    static const struct g2h_graph_options none;
+    struct g2h_graph *graph = calloc(1, sizeof(*graph));
+    if (!graph)
+        return &error_no_memory;
+    if (!options)
+        options = &none;
+    graph->heap = heap;
+    graph->exe = options->exe;
+    graph->threads = options->threads > 0 ? options->threads : workers_available();
+    struct g2h_error *error = build(graph, options);
+    if (error) {
+        g2h_graph_destroy(graph);
+        return error;
+    }
+    *ret = graph;
+    return NULL;
+}
+
+void g2h_graph_destroy(struct g2h_graph *graph)
+{
+    if (!graph)
+        return;
+    free(graph->live);
+    free(graph->children);
+    free(graph->first_child);
+    roots_deinit(&graph->roots);
+    names_deinit(&graph->names);
+    targets_deinit(&graph->own_targets);
+    free(graph);
+}
+
+const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph)
+{
+    return &graph->account;
+}
+
+const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph)
+{
+    return graph->typing ? &graph->type_account : NULL;
+}

@@ -1,0 +1,150 @@
+/* collect; see collect.h. */
+#include "naming/collect.h"
+
+#include <stdlib.h>
+
+#include "base/workers.h"
+#include "naming/walk.h"
+
+/* What one thread has collected. */
+struct key_collector {
+    struct map keys; /* what names of edges are made of, other than plain offsets */
+    uint64_t
+        offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
+};
+
+static inline bool collect_name(struct key_collector *collector, const struct edge_name *name)
+{
+    uint32_t value;
+    if (name->form != EDGE_NAME_KEY)
+        return true;
+    if (name->value >= ELEMENT_OFFSET)
+        return map_put(&collector->keys, name->value, 0, &value);
+    collector->offsets[name->value / 256] |= (uint64_t)1 << (name->value / 4 % 64);
+    return true;
+}
+
+static bool listen(void *context, unsigned worker, uint32_t object, const struct g2h_object *record,
+                   const uint64_t *offsets, size_t count)
+{
+    const struct collection *collection = context;
+    struct key_collector *collector = &collection->collectors[worker];
+    struct namer namer;
+    struct edge_name name;
+    namer_init(&namer, collection->names, object, heap_slot_class(collection->names->heap, object),
+               &record->contents);
+    for (size_t i = 0; i < count; i++) {
+        namer_name(&namer, offsets[i], &name);
+        if (!collect_name(collector, &name))
+            return false;
+    }
+    return true;
+}
+
+struct g2h_error *collection_init(struct collection *collection, struct names *names,
+                                  unsigned threads, struct pointer_listener *ret)
+{
+    *collection = (struct collection){.names = names, .threads = threads};
+    *ret = (struct pointer_listener){listen, collection};
+    collection->collectors = calloc(threads, sizeof(*collection->collectors));
+    return collection->collectors ? NULL : &error_no_memory;
+}
+
+void collection_deinit(struct collection *collection)
+{
+    for (unsigned i = 0; i < collection->threads && collection->collectors; i++)
+        map_deinit(&collection->collectors[i].keys);
+    free(collection->collectors);
+}
+
+/* ---- with types ---- */
+
+static bool collect_object(struct key_collector *collector, const struct collection *collection,
+                           uint32_t object)
+{
+    struct object_walk walk;
+    struct walk_pointer pointer;
+    object_walk_begin(&walk, collection->names, collection->targets, object);
+    while (object_walk_next(&walk, &pointer))
+        if (!collect_name(collector, &pointer.name))
+            return false;
+    return true;
+}
+
+/* Most typed objects, and all their words, have names by their types already. */
+static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
+{
+    const struct collection *collection = context;
+    const struct target_block *block = &collection->targets->blocks[task];
+    struct key_collector *collector = &collection->collectors[worker];
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const uint32_t object = ((uint32_t)task << BLOCK_SHIFT) + i;
+        if (block->starts[i] < block->starts[i + 1] && names_need_keys(collection->names, object) &&
+            !collect_object(collector, collection, object))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* ---- interning ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+typedef VECTOR(uint64_t) key_vector;
+
+/* The keys of a map of each thread, ascending and unique, behind those that are there. */
+static bool gather(const struct collection *collection, key_vector *keys)
+{
+    for (unsigned i = 0; i < collection->threads; i++) {
+        const struct map *map = &collection->collectors[i].keys;
+        for (size_t j = 0; map->entries && j <= map->mask; j++)
+            if (map->entries[j].value != MAP_NONE && !vector_push(keys, map->entries[j].key))
+                return false;
+    }
+    if (keys->count > 0)
+        qsort(keys->data, keys->count, sizeof(*keys->data), compare_keys);
+    size_t unique = 0;
+    for (size_t i = 0; i < keys->count; i++)
+        if (i == 0 || keys->data[i] != keys->data[i - 1])
+            keys->data[unique++] = keys->data[i];
+    keys->count = unique;
+    return true;
+}
+
+/* In an order that does not depend on the threads. */
+struct g2h_error *collection_finish(struct collection *collection)
+{
+    key_vector keys = {0};
+    bool good = true;
+    for (uint64_t offset = 0; offset < ELEMENT_OFFSET && good; offset += 4) {
+        bool used = false;
+        for (unsigned i = 0; i < collection->threads; i++)
+            used = used ||
+                   (collection->collectors[i].offsets[offset / 256] >> (offset / 4 % 64) & 1) != 0;
+        good = !used || vector_push(&keys, offset);
+    }
+    good = good && gather(collection, &keys);
+    struct g2h_error *error =
+        good ? names_intern_keys(collection->names, keys.data, keys.count) : &error_no_memory;
+    free(keys.data);
+    return error;
+}
+
+struct g2h_error *names_collect(struct names *names, const struct targets *targets,
+                                unsigned threads)
+{
+    struct pointer_listener listener;
+    struct collection collection;
+    struct g2h_error *error = collection_init(&collection, names, threads, &listener);
+    collection.targets = targets;
+    if (!error)
+        error = workers_run(threads, targets->block_count, collect_block, &collection);
+    if (!error)
+        error = collection_finish(&collection);
+    collection_deinit(&collection);
+    return error;
+}

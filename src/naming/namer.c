@@ -1,0 +1,279 @@
+/*
+ * namer; see namer.h.
+ *
+ * By its type, if an object has one: the names of a type's words are made once, and found by the
+ * word's place in the value. Else by the offset, with what the words themselves say.
+ */
+#include "naming/namer.h"
+
+#include <string.h>
+
+#include "naming/keys.h"
+#include "naming/symbols.h"
+
+/* Keys: bits 62 and 63 tell the form; a plain offset has no bit from ELEMENT_OFFSET on. */
+#define KEY_FORM      ((uint64_t)3 << 62)
+#define KEY_SLOT      ((uint64_t)0 << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
+#define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
+#define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
+#define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
+
+/* Field by field: a struct that is put together on the stack, and then copied as a whole, waits for
+ * its small parts. */
+static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
+                            uint64_t value)
+{
+    ret->form = form;
+    ret->is_internal = is_internal;
+    ret->is_entry = false;
+    ret->value = value;
+}
+
+static inline void set_path(struct edge_name *ret, uint32_t path)
+{
+    set_name(ret, EDGE_NAME_STRING, (path & PATH_INTERNAL) != 0, path & ~PATH_INTERNAL);
+}
+
+bool names_need_keys(const struct names *names, uint32_t object)
+{
+    const struct typing *typing = names->typing;
+    const uint32_t claim = typing ? typing->claims[object] : 0;
+    if (claim == 0 || !typing_is_plain(typing, object) ||
+        heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
+        return true;
+    const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+    if (of_type->entries)
+        return true;
+    /* Behind what is known of a closure there may be more. */
+    return (claim & CLAIM_ARRAY) == 0 &&
+           (of_type->has_gaps ||
+            typing->types->list.data[(claim & CLAIM_TYPE) - 1].role == ROLE_CLOSURE);
+}
+
+void namer_init_other(struct namer *namer)
+{
+    const struct names *names = namer->names;
+    const uint32_t claim = names->typing ? names->typing->claims[namer->object] : 0;
+    *namer = (struct namer){.names = names,
+                            .slot_class = namer->slot_class,
+                            .contents = namer->contents,
+                            .object = namer->object,
+                            .type = TYPE_NONE};
+    if (claim == 0)
+        return;
+    const uint32_t type = (claim & CLAIM_TYPE) - 1;
+    const struct type_names *of_type = &names->of_type[type];
+    namer->type = type;
+    namer->is_array = (claim & CLAIM_ARRAY) != 0;
+    namer->size = names->typing->types->list.data[type].size;
+    namer->base = heap_has_malloc_header(names->heap, namer->slot_class) ? MALLOC_HEADER : 0;
+    namer->end = namer->is_array && namer->size > 0 ? UINT64_MAX : namer->base + namer->size;
+    namer->entries = of_type->entries;
+    namer->paths = namer->is_array ? of_type->array_paths : of_type->value_paths;
+    namer->path_count = namer->is_array ? of_type->array_words : of_type->value_words;
+    namer->value = namer->base;
+}
+
+/* Goes to the value of an array that has the word at offset. */
+static inline void find_value(struct namer *namer, uint64_t offset)
+{
+    if (!namer->is_array || offset - namer->value < namer->size)
+        return;
+    namer->value += namer->size;
+    namer->element++;
+    if (offset - namer->value < namer->size)
+        return; /* the next one */
+    namer->element = (offset - namer->base) / namer->size;
+    namer->value = namer->base + namer->element * namer->size;
+}
+
+static inline uint8_t entry_place(const struct namer *namer, uint64_t offset)
+{
+    return namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift];
+}
+
+/* Whether a word of a bucket or group is of an entry; false where its slot is not in use. */
+static inline bool finds_slot(const struct namer *namer, uint64_t offset, unsigned *ret_slot)
+{
+    const uint8_t place = entry_place(namer, offset);
+    *ret_slot = place & (SLOTS - 1);
+    return place != PLACE_NONE && namer->contents.size >= namer->size &&
+           namer->value <= namer->contents.size - namer->size &&
+           map_entries_is_used(namer->names, namer->entries, namer->contents.data + namer->value,
+                               *ret_slot);
+}
+
+static inline bool is_typed(const struct namer *namer, uint64_t offset)
+{
+    return offset - namer->base < namer->end - namer->base &&
+           (offset & (namer->names->heap->params.pointer_size - 1)) == 0;
+}
+
+unsigned namer_slot(const struct namer *namer, uint64_t offset)
+{
+    return entry_place(namer, offset) & (SLOTS - 1);
+}
+
+bool namer_is_of_key(const struct namer *namer, uint64_t offset)
+{
+    return (entry_place(namer, offset) & PLACE_KEY) != 0;
+}
+
+/*
+ * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
+ * been moved; they have the names of any other field.
+ */
+static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, struct edge_name *ret)
+{
+    unsigned slot;
+    find_value(namer, offset);
+    if (finds_slot(namer, offset, &slot)) {
+        if (path != NAME_NONE)
+            set_path(ret, path);
+        else
+            set_name(ret, EDGE_NAME_INDEX, false, namer->element * SLOTS + slot);
+        ret->is_entry = namer->entries->kind != KEYS_PLAIN;
+        return;
+    }
+    const bool is_overflow = entry_place(namer, offset) == PLACE_NONE;
+    const uint64_t element = namer->is_array ? namer->element + 1 : 0;
+    if (is_overflow && path != NAME_NONE)
+        set_path(ret, path | PATH_INTERNAL);
+    else if (element >= (uint64_t)1 << 20)
+        set_name(ret, EDGE_NAME_INDEX, false, offset);
+    else
+        set_name(ret, EDGE_NAME_KEY, is_overflow,
+                 KEY_SLOT | ((uint64_t)namer->type + 1) << 36 | element << 16 |
+                     (offset - namer->value));
+}
+
+/* By a type that some other part of the object has. */
+static bool region_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
+{
+    const struct typing *typing = namer->names->typing;
+    struct typed_location location;
+    if ((offset & (namer->names->heap->params.pointer_size - 1)) != 0 ||
+        !typing_locate(typing, namer->object, offset, &location))
+        return false;
+    const uint64_t region =
+        location.region_offset + location.element * typing->types->list.data[location.type].size;
+    if (region > UINT16_MAX || location.offset > UINT16_MAX)
+        return false;
+    set_name(ret, EDGE_NAME_KEY, false,
+             KEY_PART | (uint64_t)location.type << 32 | region << 16 | location.offset);
+    return true;
+}
+
+/* By the type that the object, or the part of it, has. */
+static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
+{
+    if (!is_typed(namer, offset))
+        return region_name(namer, offset, ret);
+    const uint64_t index = (offset - namer->base) >> namer->names->word_shift;
+    const uint32_t path = index < namer->path_count ? namer->paths[index] : NAME_NONE;
+    if (namer->entries) {
+        entry_name(namer, offset, path, ret);
+    } else if (path != NAME_NONE) {
+        set_path(ret, path);
+    } else if (!namer->is_array) {
+        return false;
+    } else {
+        set_name(ret, EDGE_NAME_INDEX, false, offset);
+        if (index < namer->path_count) {
+            find_value(namer, offset);
+            ret->value = namer->element;
+        }
+    }
+    return true;
+}
+
+/* Without a type from the executable. */
+static void untyped_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
+{
+    const struct g2h_heap *heap = namer->names->heap;
+    const struct slot_class *slot_class = namer->slot_class;
+    const uint64_t word = heap->params.pointer_size;
+    const bool is_array =
+        slot_class->type != SLOT_CLASS_NO_TYPE &&
+        (slot_class->kind == G2H_OBJECT_ARRAY || slot_class->kind == G2H_OBJECT_CHAN);
+    const uint64_t size =
+        is_array ? heap->types.data[slot_class->type].size : 0; /* of an element */
+    const uint64_t start =
+        is_array && slot_class->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
+    if (is_array && size == word) {
+        set_name(ret, EDGE_NAME_INDEX, false, (offset - start) / size);
+        return;
+    }
+    set_name(ret, offset >= ELEMENT_OFFSET ? EDGE_NAME_INDEX : EDGE_NAME_KEY, false, offset);
+    if (offset >= ELEMENT_OFFSET)
+        return;
+    if (size > 0) {
+        ret->value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
+        return;
+    }
+    if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
+        return; /* the word before is the allocation's type, not an interface's */
+    const uint32_t type =
+        offset < word
+            ? UINT32_MAX
+            : interface_type_of(heap, heap_word(heap, namer->contents.data + offset - word));
+    if (type != UINT32_MAX)
+        ret->value = KEY_INTERFACE | (uint64_t)type << 20 | offset;
+}
+
+void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret)
+{
+    if (!namer->names->typing || !typed_name(namer, offset, ret))
+        untyped_name(namer, offset, ret);
+}
+
+/* The way to the word at offset of a type, behind what leads to the value. */
+static void append_way(const struct names *names, uint32_t type, uint64_t offset, struct text *text)
+{
+    char path[NAME_LIMIT];
+    const size_t size = types_path(names->typing->types, type, offset, path, sizeof(path));
+    if (size > 0 && path[0] != '[' && text->size > 0)
+        text_append(text, ".", 1);
+    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
+}
+
+static void append_key(const struct names *names, uint64_t key, struct text *text)
+{
+    const uint64_t form = key & KEY_FORM;
+    if (form == KEY_PART) {
+        text_printf(text, "f%llu", (unsigned long long)(key >> 16 & UINT16_MAX));
+        append_way(names, (uint32_t)((key & ~KEY_FORM) >> 32), key & UINT16_MAX, text);
+        return;
+    }
+    if (form == KEY_SLOT && key >= ELEMENT_OFFSET) {
+        const uint64_t element = key >> 16 & ((1 << 20) - 1);
+        if (element > 0)
+            text_printf(text, "[%llu]", (unsigned long long)element - 1);
+        append_way(names, (uint32_t)(key >> 36) - 1, key & UINT16_MAX, text);
+        return;
+    }
+    if (form == KEY_ELEMENT)
+        text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> 20));
+    text_printf(text, "f%llu", (unsigned long long)(key & (ELEMENT_OFFSET - 1)));
+    if (form == KEY_INTERFACE)
+        text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
+}
+
+struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
+{
+    struct text text = {0};
+    struct g2h_error *error = NULL;
+    for (size_t i = 0; i < count && !error; i++) {
+        uint32_t number, value;
+        text.size = 0;
+        append_key(names, keys[i], &text);
+        if (text.failed || !names_add_label(names, text.data, text.size, &number))
+            error = &error_no_memory;
+        else if (keys[i] < ELEMENT_OFFSET)
+            names->of_offset[keys[i] / 4] = number;
+        else if (!map_put(&names->of_key, keys[i], number, &value))
+            error = &error_no_memory;
+    }
+    text_deinit(&text);
+    return error;
+}

@@ -1,0 +1,394 @@
+/* names; see names.h. */
+#include "naming/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+#include "naming/keys.h"
+#include "naming/symbols.h"
+
+/* ---- the pool ---- */
+
+static bool use(struct names *names, const char *text, size_t size, enum g2h_name_use use,
+                uint32_t *ret)
+{
+    if (!string_pool_intern(&names->strings, text, size, ret))
+        return false;
+    while (names->uses.count <= *ret)
+        if (!vector_push(&names->uses, 0))
+            return false;
+    names->uses.data[*ret] |= (uint8_t)use;
+    return true;
+}
+
+bool names_add_label(struct names *names, const char *text, size_t size, uint32_t *ret)
+{
+    return use(names, text, size, G2H_NAME_OF_EDGE, ret);
+}
+
+/* Names of packages, types, functions: nearly all are ASCII. */
+static bool is_plain(const uint8_t *name, uint64_t size)
+{
+    return size <= NAME_LIMIT && text_ascii_run(name, size) == size;
+}
+
+bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uint32_t *ret)
+{
+    struct text text = {0};
+    if (is_plain(name, size))
+        return use(names, (const char *)name, (size_t)size, G2H_NAME_OF_NODE, ret);
+    text_append_utf8(&text, name, size, NAME_LIMIT);
+    const bool good = !text.failed && use(names, text.data, text.size, G2H_NAME_OF_NODE, ret);
+    text_deinit(&text);
+    return good;
+}
+
+/* ---- objects ---- */
+
+/* Whether the name of a type record has words that the program made up while it ran: fields and
+ * tags of a struct of package reflect's, whose descriptor is in the heap. */
+static bool is_secret(const struct names *names, const struct heap_type *record)
+{
+    return names->redaction && heap_find(names->heap, record->address) != UINT32_MAX &&
+           memmem(record->name.data, (size_t)record->name.size, "struct {", 8) != NULL;
+}
+
+static bool slot_class_name(struct names *names, const struct slot_class *slot_class, uint32_t *ret)
+{
+    struct text text = {0};
+    if (slot_class->type != SLOT_CLASS_NO_TYPE && slot_class->kind != G2H_OBJECT_CONSERVATIVE) {
+        const struct heap_type *record = &names->heap->types.data[slot_class->type];
+        const struct g2h_bytes *name = &record->name;
+        if (slot_class->kind != G2H_OBJECT_VALUE)
+            text_printf(&text, slot_class->kind == G2H_OBJECT_ARRAY ? "[]" : "chan ");
+        if (is_secret(names, record))
+            text_append_redacted(&text, names->redaction, name->data, name->size);
+        else
+            text_append(&text, (const char *)name->data,
+                        name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
+    } else {
+        text_printf(&text, "%s%llu", slot_class->has_pointers ? "ptr" : "noptr",
+                    (unsigned long long)slot_class->size);
+    }
+    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret);
+    text_deinit(&text);
+    return good;
+}
+
+void text_append_interface(struct text *text, const struct names *names, uint32_t type)
+{
+    struct g2h_bytes known;
+    if (type == UINT32_MAX)
+        return;
+    const struct heap_type *record = &names->heap->types.data[type];
+    const struct g2h_bytes *name = &record->name;
+    /* From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
+     * only: such a type nearly always is a pointer to a type of that package. */
+    const bool nameless = name->data[name->size - 1] == '.';
+    if (names->exe && g2h_exe_type_name(names->exe, record->address, &known)) {
+        text_printf(text, " (");
+        text_append_symbol(text, known.data, known.size, NAME_LIMIT / 2);
+    } else if (is_secret(names, record)) {
+        text_printf(text, " (");
+        text_append_redacted(text, names->redaction, name->data, name->size);
+    } else {
+        text_printf(text, nameless ? " (*" : " (");
+        text_append_symbol(text, name->data, name->size, NAME_LIMIT / 2);
+        text_printf(text, nameless ? "?" : "");
+    }
+    text_printf(text, ")");
+}
+
+/* ---- names of types ---- */
+
+/* Of the names of words in typed objects; and as many again as the dump has. */
+#define PATH_BYTES ((uint64_t)64 << 20)
+
+static void raise_to(uint64_t *number, uint64_t least)
+{
+    uint64_t now = __atomic_load_n(number, __ATOMIC_RELAXED);
+    while (now < least && !__atomic_compare_exchange_n(number, &now, least, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        ;
+}
+
+static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
+{
+    struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+    const bool is_array = (claim & CLAIM_ARRAY) != 0;
+    uint32_t *used = is_array ? &of_type->array : &of_type->value;
+    const bool is_known = __atomic_load_n(used, __ATOMIC_RELAXED) == 0;
+    if (is_known && !is_array)
+        return; /* as many as in the one before */
+    uint64_t bytes = is_array ? heap_object_size(names->heap, object)
+                              : names->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
+    if (bytes > ELEMENT_OFFSET)
+        bytes = ELEMENT_OFFSET;
+    raise_to(is_array ? &of_type->array_words : &of_type->value_words, bytes >> names->word_shift);
+    if (!is_known)
+        __atomic_store_n(used, 0, __ATOMIC_RELAXED);
+}
+
+enum { COUNTED_PER_TASK = 1 << 16 };
+
+static struct g2h_error *count_words_task(void *context, size_t task, unsigned worker)
+{
+    struct names *names = context;
+    const uint32_t first = (uint32_t)task * COUNTED_PER_TASK,
+                   left = names->heap->object_count - first,
+                   end = first + (left < COUNTED_PER_TASK ? left : COUNTED_PER_TASK);
+    (void)worker;
+    for (uint32_t object = first; object < end; object++)
+        if (names->typing->claims[object] != 0)
+            count_words_of(names, object, names->typing->claims[object]);
+    return NULL;
+}
+
+/* How many words a type's values take in the largest object that has it, as far as they have names;
+ * a name that will be used is 0. */
+static struct g2h_error *count_words(struct names *names)
+{
+    const size_t objects = names->heap->object_count;
+    return workers_run(names->typing->threads, (objects + COUNTED_PER_TASK - 1) / COUNTED_PER_TASK,
+                       count_words_task, names);
+}
+
+static bool intern_class(struct names *names, const char *before, uint32_t type, uint32_t *ret)
+{
+    const struct types *types = names->typing->types;
+    struct text text = {0};
+    size_t size;
+    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    /* The runtime takes a sudog for one channel after the other: its class must not change with
+     * them. */
+    if (types->list.data[type].role == ROLE_INTERNAL && size >= strlen("sudog<") &&
+        memcmp(name, "sudog<", strlen("sudog<")) == 0) {
+        name = "runtime.sudog";
+        size = strlen(name);
+    }
+    text_append(&text, before, strlen(before));
+    text_append_unescaped(&text, (const uint8_t *)name, size);
+    bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret);
+    text_deinit(&text);
+    return good;
+}
+
+static uint32_t *new_paths(uint64_t words)
+{
+    uint32_t *paths = malloc((size_t)words * sizeof(*paths) + 1);
+    return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
+}
+
+/* The names of fields are the executable's: what is not valid UTF-8 is damage. */
+static void text_append_path(struct text *text, const char *path, size_t size)
+{
+    text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
+}
+
+/* Paths may be long and arrays too: elements beyond the budget are known by their index. */
+static bool intern_path(struct names *names, const struct text *text, uint32_t *ret)
+{
+    if (text->failed)
+        return false;
+    if (names->path_bytes < text->size)
+        return true;
+    names->path_bytes -= text->size;
+    return names_add_label(names, text->data, text->size, ret);
+}
+
+/* Whether the word at offset of a type is the runtime's own: of a map's or channel's inside, or the
+ * first of an interface. */
+static bool is_internal_word(const struct types *types, uint32_t type,
+                             const struct pointer_map *map, uint64_t offset)
+{
+    const uint8_t role = types->list.data[type].role;
+    if (role == ROLE_MAP || role == ROLE_CHAN || role == ROLE_INTERNAL)
+        return true;
+    uint32_t from = 0, to = map->field_count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (map->fields[middle].offset < offset)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < map->field_count && map->fields[from].offset == offset &&
+           types->list.data[map->fields[from].type].kind == TYPE_INTERFACE;
+}
+
+/* The names of a word of a type: "Config.TLS"; and of those of all elements of arrays:
+ * "[3].Config.TLS". */
+static bool intern_word(struct names *names, uint32_t type, const struct pointer_map *map,
+                        uint64_t offset)
+{
+    const struct types *types = names->typing->types;
+    struct type_names *of_type = &names->of_type[type];
+    const uint64_t word = types->pointer_size, first = offset / word;
+    const uint32_t internal = is_internal_word(types, type, map, offset) ? PATH_INTERNAL : 0;
+    char path[NAME_LIMIT - 32];
+    const size_t size = types_path(types, type, offset, path, sizeof(path));
+    struct text text = {0};
+    bool good = true;
+    if (first < of_type->value_words) {
+        text_append_path(&text, size > 0 ? path : "value", size > 0 ? size : 5);
+        good = intern_path(names, &text, &of_type->value_paths[first]);
+        of_type->value_paths[first] |= internal;
+    }
+    for (uint64_t j = first; size > 0 && j < of_type->array_words && good; j += map->size / word) {
+        text.size = 0;
+        text_printf(&text, "[%llu]%s", (unsigned long long)(j / (map->size / word)),
+                    path[0] == '[' ? "" : ".");
+        text_append_path(&text, path, size);
+        good = intern_path(names, &text, &of_type->array_paths[j]);
+        of_type->array_paths[j] |= internal;
+    }
+    text_deinit(&text);
+    return good;
+}
+
+/* The same of an entry of a map: "[#3].TLS", where 3 counts the slots of the array. */
+static bool intern_entry_word(struct names *names, const struct type_names *of_type,
+                              uint64_t offset)
+{
+    const struct map_entries *entries = of_type->entries;
+    const uint64_t word = names->heap->params.pointer_size, first = offset / word;
+    const unsigned slot = entries->place_of_word[first] & (SLOTS - 1);
+    struct text text = {0};
+    bool good = true;
+    for (uint64_t j = first; j < of_type->value_words || j < of_type->array_words;
+         j += entries->size / word) {
+        uint32_t name = NAME_NONE;
+        text.size = 0;
+        map_entries_append_index(names->typing->types, entries, offset,
+                                 j / (entries->size / word) * SLOTS + slot, &text);
+        good = intern_path(names, &text, &name);
+        if (!good)
+            break;
+        if (j < of_type->value_words)
+            of_type->value_paths[j] = name;
+        if (j < of_type->array_words)
+            of_type->array_paths[j] = name;
+    }
+    text_deinit(&text);
+    return good;
+}
+
+static bool intern_paths(struct names *names, uint32_t type)
+{
+    struct typing *typing =
+        (struct typing *)names->typing; /* pointer maps are made when asked for */
+    struct type_names *of_type = &names->of_type[type];
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
+    const uint64_t word = names->heap->params.pointer_size;
+    if (!map)
+        return false;
+    if (map->size < word || map->size % word != 0 || map->word_count == 0)
+        of_type->value_words = of_type->array_words = 0;
+    else if (!map_entries_create(typing->types, type, &of_type->entries))
+        return false;
+    of_type->value_paths = new_paths(of_type->value_words);
+    of_type->array_paths = new_paths(of_type->array_words);
+    if (!of_type->value_paths || !of_type->array_paths)
+        return false;
+    for (uint32_t i = 0; i < map->word_count; i++) {
+        const uint64_t offset = map->words[i];
+        const bool is_entry =
+            of_type->entries && of_type->entries->place_of_word[offset / word] != PLACE_NONE;
+        if (!(is_entry ? intern_entry_word(names, of_type, offset)
+                       : intern_word(names, type, map, offset)))
+            return false;
+        of_type->has_gaps = of_type->has_gaps || offset / word >= of_type->value_words ||
+                            of_type->value_paths[offset / word] == NAME_NONE;
+    }
+    return true;
+}
+
+static struct g2h_error *intern_types(struct names *names)
+{
+    names->path_bytes = PATH_BYTES + names->heap->input->size;
+    const size_t count = names->typing->types->list.count;
+    names->of_type = calloc(count + 1, sizeof(*names->of_type));
+    if (!names->of_type)
+        return &error_no_memory;
+    for (size_t i = 0; i < count; i++)
+        names->of_type[i].value = names->of_type[i].array = NAME_NONE;
+    struct g2h_error *error = count_words(names);
+    if (error)
+        return error;
+    for (uint32_t i = 0; i < count; i++) {
+        struct type_names *of_type = &names->of_type[i];
+        if (of_type->value == NAME_NONE && of_type->array == NAME_NONE)
+            continue;
+        if ((of_type->value == 0 && !intern_class(names, "", i, &of_type->value)) ||
+            (of_type->array == 0 && !intern_class(names, "[]", i, &of_type->array)) ||
+            !intern_paths(names, i))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+uint32_t names_of_object(const struct names *names, uint32_t object)
+{
+    const uint32_t slot_class = heap_slot_class_number(names->heap, object);
+    if (!names->typing)
+        return names->of_slot_class[slot_class];
+    if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) { /* most */
+        const uint32_t claim = names->typing->claims[object];
+        const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
+        return (claim & CLAIM_ARRAY) != 0 ? of_type->array : of_type->value;
+    }
+    const struct object_type what = typing_object(names->typing, object);
+    switch (what.form) {
+    case OBJECT_VALUE:
+        return names->of_type[what.type].value;
+    case OBJECT_ARRAY:
+        return names->of_type[what.type].array;
+    case OBJECT_TINY:
+        return names->tiny;
+    default:
+        return names->of_slot_class[slot_class];
+    }
+}
+
+struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
+                             const struct g2h_exe *exe, const struct g2h_redaction *redaction)
+{
+    names->of_slot_class = calloc(heap->slot_classes.list.count + 1, sizeof(*names->of_slot_class));
+    names->heap = heap;
+    names->exe = exe;
+    names->redaction = redaction;
+    names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
+    names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
+    if (!names->of_slot_class || !names->of_offset)
+        return &error_no_memory;
+    memset(names->of_offset, 0xff, ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
+    for (size_t i = 0; i < heap->slot_classes.list.count; i++)
+        if (!slot_class_name(names, &heap->slot_classes.list.data[i], &names->of_slot_class[i]))
+            return &error_no_memory;
+    return NULL;
+}
+
+struct g2h_error *names_add_types(struct names *names, const struct typing *typing)
+{
+    static const char tiny[] = "(tiny block)";
+    names->typing = typing;
+    if (!names_add_node(names, (const uint8_t *)tiny, sizeof(tiny) - 1, &names->tiny))
+        return &error_no_memory;
+    return intern_types(names);
+}
+
+void names_deinit(struct names *names)
+{
+    free(names->of_slot_class);
+    free(names->of_offset);
+    for (size_t i = 0; names->of_type && i < names->typing->types->list.count; i++) {
+        free(names->of_type[i].value_paths);
+        free(names->of_type[i].array_paths);
+        map_entries_destroy(names->of_type[i].entries);
+    }
+    free(names->of_type);
+    map_deinit(&names->of_key);
+    string_pool_deinit(&names->strings);
+    free(names->uses.data);
+}

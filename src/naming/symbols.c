@@ -1,0 +1,54 @@
+/* symbols; see symbols.h. */
+#include "naming/symbols.h"
+
+#include <string.h>
+
+static int hex_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The byte that is escaped at data; -1: none is. */
+static int unescaped(const uint8_t *data, uint64_t size)
+{
+    if (size < 3 || data[0] != '%' || hex_digit(data[1]) < 0 || hex_digit(data[2]) < 0)
+        return -1;
+    const int c = hex_digit(data[1]) << 4 | hex_digit(data[2]);
+    return c <= ' ' || c == '.' || c == '%' || c == '"' || c >= 0x7f ? c : -1;
+}
+
+void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size)
+{
+    while (size > 0) {
+        const uint8_t *escape = memchr(data, '%', (size_t)size);
+        const uint64_t plain = escape ? (uint64_t)(escape - data) : size;
+        const int c = unescaped(data + plain, size - plain);
+        const char byte = (char)c;
+        text_append(text, (const char *)data, (size_t)plain + (escape && c < 0));
+        if (c >= 0)
+            text_append(text, &byte, 1);
+        const uint64_t done = plain + (c >= 0 ? 3 : escape != NULL);
+        data += done;
+        size -= done;
+    }
+}
+
+size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit)
+{
+    struct text plain = {0};
+    if (size == 0 || !memchr(data, '%', (size_t)size))
+        return text_append_utf8(text, data, size, limit);
+    text_append_unescaped(&plain, data, size);
+    const size_t characters =
+        text_append_utf8(text, (const uint8_t *)plain.data, plain.size, limit);
+    text->failed = text->failed || plain.failed;
+    text_deinit(&plain);
+    return characters;
+}
+
+void text_append_redacted(struct text *text, const struct g2h_redaction *redaction,
+                          const uint8_t *data, uint64_t size)
+{
+    char redacted[REDACTED_MOST];
+    text_append(text, redacted, redaction_write(redaction, data, (size_t)size, redacted));
+}

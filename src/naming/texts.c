@@ -1,0 +1,71 @@
+/* texts; see texts.h. */
+#include "naming/texts.h"
+
+#include "naming/symbols.h"
+
+/* Between the strings that share a block of 16 bytes. */
+static const char separator[] = " | ";
+
+/* Bytes of the object that the text consists of: [*ret_data, + result). */
+static uint64_t read_bytes(const struct names *names, uint32_t number, const uint8_t **ret_data)
+{
+    const uint32_t extent = names->typing->texts[number];
+    struct g2h_object object;
+    heap_object(names->heap, number, &object);
+    *ret_data = object.contents.data;
+    const uint64_t end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
+    return end < object.contents.size ? end : object.contents.size;
+}
+
+static void append_part(const struct names *names, const uint8_t *data, uint64_t size,
+                        struct text *text)
+{
+    if (names->redaction)
+        text_append_redacted(text, names->redaction, data, size);
+    else if (text->size < NAME_LIMIT)
+        text_append_utf8(text, data, size, NAME_LIMIT - text->size);
+}
+
+/* Of a block that several strings share. */
+static void append_tiny(const struct names *names, uint32_t extent, const uint8_t *data,
+                        uint64_t size, struct text *text)
+{
+    uint64_t begin = 0;
+    bool any = false;
+    for (uint64_t at = 0; at <= size; at++) {
+        const bool starts = at < 16 && (extent >> at & 1) != 0;
+        if (at < size && !starts)
+            continue;
+        if (at > begin && any) {
+            uint64_t end = at;
+            while (at < size && end > begin + 1 && data[end - 1] == 0)
+                end--; /* what aligns the next one */
+            append_part(names, data + begin, end - begin, text);
+            if (at < size)
+                text_append(text, separator, sizeof(separator) - 1);
+        }
+        begin = at;
+        any = true;
+    }
+}
+
+void names_append_text(const struct names *names, uint32_t object, struct text *text)
+{
+    const uint32_t extent = names->typing->texts[object];
+    const uint8_t *data;
+    const uint64_t size = read_bytes(names, object, &data);
+    if ((extent & TEXT_TINY) != 0)
+        append_tiny(names, extent, data, size, text);
+    else
+        append_part(names, data, size, text);
+}
+
+bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
+                      uint64_t *ret_size)
+{
+    const uint32_t extent = names->typing->texts[object];
+    if (names->redaction || (extent & TEXT_TINY) != 0 || extent > NAME_LIMIT)
+        return false;
+    *ret_size = read_bytes(names, object, ret);
+    return text_ascii_run(*ret, *ret_size) == *ret_size;
+}

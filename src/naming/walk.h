@@ -1,0 +1,57 @@
+/*
+ * walk: the pointers of an object that hit an object, in the order of its field list, each with its
+ * offset, its target and its name.
+ *
+ * Targets are kept by their order (heap/targets.h), so whoever goes through the pointers of an
+ * object does it here.
+ */
+#ifndef NAMING_WALK_H
+#define NAMING_WALK_H
+
+#include "heap/pointers.h"
+#include "heap/targets.h"
+#include "naming/namer.h"
+
+struct object_walk {
+    const struct g2h_heap *heap;
+    struct pointers pointers;
+    struct namer namer; /* of the object's words */
+    const uint32_t *target, *end;
+};
+
+struct walk_pointer {
+    uint64_t offset;
+    uint32_t target; /* an object */
+    struct edge_name name;
+};
+
+static inline void object_walk_begin(struct object_walk *walk, const struct names *names,
+                                     const struct targets *targets, uint32_t object)
+{
+    const struct g2h_heap *heap = names->heap;
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
+    struct g2h_object record;
+    walk->heap = heap;
+    walk->target = targets_of(targets, object, &walk->end);
+    heap_object(heap, object, &record);
+    pointers_of_object(heap, &record, slot_class, &walk->pointers);
+    namer_init(&walk->namer, names, object, slot_class, &record.contents);
+}
+
+/* The next pointer; false at the end. */
+static inline bool object_walk_next(struct object_walk *walk, struct walk_pointer *ret)
+{
+    uint64_t value;
+    while (walk->target < walk->end && pointers_next(&walk->pointers, &ret->offset, &value)) {
+        if (!in_heap_range(walk->heap, value))
+            continue;
+        ret->target = *walk->target++;
+        if (ret->target == NO_TARGET)
+            continue;
+        namer_name(&walk->namer, ret->offset, &ret->name);
+        return true;
+    }
+    return false;
+}
+
+#endif

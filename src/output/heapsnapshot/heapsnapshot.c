@@ -1,0 +1,531 @@
+/*
+ * heapsnapshot: a view as the JSON that Chrome DevTools loads.
+ *
+ * The file is cut into tasks: the header, nodes by blocks, edges by the same blocks, strings.
+ * Counts are known before the first byte, since DevTools allocates by the header. Sections are in
+ * the order in which DevTools' loader looks for them. One node or edge a line, as V8 wrote it for
+ * many years, keeps the file fit for tools that read lines.
+ *
+ * The order of what is made before: ids, then names, then the parts of what is too large, then
+ * texts, whose numbers come last.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/version.h>
+
+#include "base/id_hash.h"
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "output/heapsnapshot/ids.h"
+#include "output/heapsnapshot/lines.h"
+#include "output/heapsnapshot/strings.h"
+#include "output/sink.h"
+
+enum { STRINGS_PER_TASK = 1 << 15, TEXTS_AHEAD = 8 };
+
+/* DevTools multiplies a node's number by 7 fields and an edge's by 3, in 32 bits. */
+static const uint64_t NODE_LIMIT = UINT32_MAX / 7, EDGE_LIMIT = UINT32_MAX / 3;
+
+/* V8's lists as of Chromium 156 and Node 20; DESIGN: other readers insist on all of them. */
+static const char meta[] =
+    "\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_"
+    "id\","
+    "\"detachedness\"],\"node_types\":[[\"hidden\",\"array\",\"string\",\"object\",\"code\","
+    "\"closure\",\"regexp\","
+    "\"number\",\"native\",\"synthetic\",\"concatenated string\",\"sliced "
+    "string\",\"symbol\",\"bigint\","
+    "\"object shape\"],\"string\",\"number\",\"number\",\"number\",\"number\",\"number\"],"
+    "\"edge_fields\":[\"type\",\"name_or_index\",\"to_node\"],\"edge_types\":[[\"context\","
+    "\"element\",\"property\","
+    "\"internal\",\"hidden\",\"shortcut\",\"weak\"],\"string_or_number\",\"node\"],"
+    "\"trace_function_info_fields\":[\"function_id\",\"name\",\"script_name\",\"script_id\","
+    "\"line\",\"column\"],"
+    "\"trace_node_fields\":[\"id\",\"function_info_index\",\"count\",\"size\",\"children\"],"
+    "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],"
+    "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]}";
+
+/* A cell has 32 bits: what is larger than this continues in further nodes. */
+#define PART_SIZE 0xfffffff8u
+
+struct part {
+    uint32_t node, name, id, size; /* name: string */
+};
+
+struct snapshot {
+    const struct g2h_view *view;
+    const struct g2h_progress *progress;
+    struct ids ids;
+    struct strings strings;
+    uint32_t first_object, first_folded; /* nodes */
+    uint32_t *synthetic_ids, *folded_ids;
+    VECTOR(struct part) parts; /* ascending by node; their nodes come behind all others */
+    uint32_t continued;        /* string: how parts are called by the edge to them */
+    uint64_t nodes, edges;
+    size_t string_tasks;
+    struct g2h_edges **readers; /* by thread */
+};
+
+static bool append(struct worker_buffer *buffer, const char *text, size_t size)
+{
+    char *at = worker_buffer_reserve(buffer, size);
+    if (!at)
+        return false;
+    memcpy(at, text, size);
+    buffer->size += size;
+    return true;
+}
+
+/* ---- what is known before anything is written ---- */
+
+/* Ids of what is no object, in the order of the nodes. */
+static struct g2h_error *find_synthetic_ids(struct snapshot *snapshot)
+{
+    struct g2h_node node = {0};
+    const uint32_t count = snapshot->first_object;
+    snapshot->synthetic_ids = malloc(((size_t)count + 1) * sizeof(*snapshot->synthetic_ids));
+    if (!snapshot->synthetic_ids)
+        return &error_no_memory;
+    for (uint32_t i = 0; i < count; i++) {
+        g2h_view_node(snapshot->view, i, &node);
+        if (!ids_synthetic(&snapshot->ids, node.kind, node.key, &snapshot->synthetic_ids[i]))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/*
+ * DevTools' Comparison takes a node that has its id in both snapshots for unchanged, whatever its
+ * size. So the id of a folded node is made of all its members' ids: one that has changed is another
+ * one, and the bytes of its class are right in both.
+ */
+static struct g2h_error *find_folded_ids(struct snapshot *snapshot)
+{
+    const uint32_t nodes = g2h_view_node_count(snapshot->view), first = snapshot->first_folded;
+    snapshot->folded_ids = malloc(((size_t)(nodes - first) + 1) * sizeof(*snapshot->folded_ids));
+    if (!snapshot->folded_ids)
+        return &error_no_memory;
+    for (uint32_t i = first; i < nodes; i++) {
+        struct g2h_node node, member;
+        uint64_t hash = 0;
+        g2h_view_node(snapshot->view, i, &node);
+        for (uint32_t j = 0; j < node.members; j++) {
+            g2h_view_member(snapshot->view, i, j, &member);
+            hash += id_hash(ids_of_member(&snapshot->ids, &member));
+        }
+        uint32_t *id = &snapshot->folded_ids[i - first];
+        if (!(node.kind == G2H_NODE_FOLDED_SYNTHETICS
+                  ? ids_synthetic(&snapshot->ids, node.kind, hash, id)
+                  : ids_folded(&snapshot->ids, hash, id)))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* The nodes that a large one continues in, in the order of addresses. */
+static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g2h_node *node)
+{
+    struct part part = {.node = number};
+    struct text text = {0};
+    size_t size;
+    const char *class = g2h_view_name(snapshot->view, node->name, &size);
+    text_append(&text, class, size);
+    text_printf(&text, " (continued)");
+    bool good =
+        !text.failed && strings_add(&snapshot->strings, text.data, text.size, &part.name) &&
+        strings_add(&snapshot->strings, "continued", strlen("continued"), &snapshot->continued);
+    for (uint64_t done = PART_SIZE; done < node->size && good; done += part.size) {
+        part.size = node->size - done < PART_SIZE ? (uint32_t)(node->size - done) : PART_SIZE;
+        good = (node->members > 0 ? ids_folded(&snapshot->ids, id_hash(number + done), &part.id)
+                                  : ids_part(&snapshot->ids, node->address + done, &part.id)) &&
+               vector_push(&snapshot->parts, part);
+    }
+    text_deinit(&text);
+    return good;
+}
+
+static struct g2h_error *find_parts(struct snapshot *snapshot)
+{
+    const uint32_t nodes = g2h_view_node_count(snapshot->view);
+    if (g2h_view_account(snapshot->view)->largest_node <= PART_SIZE)
+        return NULL;
+    for (uint32_t i = snapshot->first_object; i < nodes; i++) {
+        struct g2h_node node;
+        g2h_view_node(snapshot->view, i, &node);
+        if (node.size > PART_SIZE && !add_parts(snapshot, i, &node))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+static struct g2h_error *count_all(struct snapshot *snapshot)
+{
+    const struct g2h_view_account *account = g2h_view_account(snapshot->view);
+    snapshot->nodes = account->nodes + snapshot->parts.count;
+    snapshot->edges = account->edges + snapshot->parts.count;
+    if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
+        return error_create(G2H_ERROR_LIMIT,
+                            "%llu nodes and %llu edges: more than the %llu and %llu that a heap "
+                            "snapshot can have",
+                            (unsigned long long)snapshot->nodes,
+                            (unsigned long long)snapshot->edges, (unsigned long long)NODE_LIMIT,
+                            (unsigned long long)EDGE_LIMIT);
+    return NULL;
+}
+
+static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads)
+{
+    const struct g2h_view_account *account = g2h_view_account(snapshot->view);
+    snapshot->first_object = (uint32_t)account->first_object;
+    snapshot->first_folded = (uint32_t)(account->nodes - account->folded_nodes);
+    TRY(ids_init(&snapshot->ids, g2h_view_heap(snapshot->view)));
+    TRY(strings_init(&snapshot->strings, snapshot->view));
+    TRY(find_synthetic_ids(snapshot));
+    TRY(find_parts(snapshot));
+    TRY(find_folded_ids(snapshot));
+    TRY(count_all(snapshot));
+    TRY(strings_number_texts(&snapshot->strings, threads));
+    snapshot->string_tasks =
+        (size_t)((strings_count(&snapshot->strings) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK);
+    snapshot->readers = calloc(threads, sizeof(*snapshot->readers));
+    if (!snapshot->readers)
+        return &error_no_memory;
+    for (unsigned i = 0; i < threads; i++)
+        TRY(g2h_edges_create(snapshot->view, &snapshot->readers[i]));
+    return NULL;
+}
+
+static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
+{
+    for (unsigned i = 0; i < threads && snapshot->readers; i++)
+        g2h_edges_destroy(snapshot->readers[i]);
+    free(snapshot->readers);
+    free(snapshot->synthetic_ids);
+    free(snapshot->folded_ids);
+    free(snapshot->parts.data);
+    strings_deinit(&snapshot->strings);
+    ids_deinit(&snapshot->ids);
+}
+
+/* ---- the header ---- */
+
+/* A text of the dump, without what could end a JSON string or unbalance the header's braces. */
+static void append_plain(struct text *text, const char *plain)
+{
+    for (; *plain; plain++) {
+        bool safe = *plain > ' ' && *plain < 0x7f && !strchr("\"\\{}[]", *plain);
+        text_append(text, safe || *plain == ' ' ? plain : "?", 1);
+    }
+}
+
+static struct g2h_error *write_header(const struct snapshot *snapshot, struct worker_buffer *buffer)
+{
+    const struct g2h_heap *heap = g2h_view_heap(snapshot->view);
+    const struct g2h_params *params = g2h_heap_params(heap);
+    const struct g2h_view_account *account = g2h_view_account(snapshot->view);
+    const struct ids *ids = &snapshot->ids;
+    struct text text = {0};
+    text_append(&text, "{\"snapshot\":{", 13);
+    text_append(&text, meta, sizeof(meta) - 1);
+    text_printf(&text,
+                ",\"go2heapsnapshot\":{\"version\":\"%s\",\"format\":\"%s\",\"go_version\":\"",
+                G2H_VERSION, g2h_heap_format(heap));
+    append_plain(&text, g2h_heap_go_version(heap));
+    text_printf(&text, "\",\"goarch\":\"");
+    append_plain(&text, params->arch);
+    text_printf(
+        &text,
+        "\",\"pointer_size\":%d,\"big_endian\":%s,\"complete\":%s,\"objects\":%u,\"bytes\":%llu,",
+        (int)params->pointer_size, params->big_endian ? "true" : "false",
+        g2h_heap_is_complete(heap) ? "true" : "false", g2h_heap_object_count(heap),
+        (unsigned long long)g2h_heap_account(heap)->object_bytes);
+    text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)ids->base,
+                (unsigned long long)ID_GRANULE);
+    bool exceptions = false;
+    for (size_t i = 0; i < ids->arena_count; i++) {
+        const struct id_arena *arena = &ids->arenas[i];
+        if (!ids_is_exception(ids, arena))
+            continue;
+        text_printf(&text, "%s[\"0x%llx\",%u]", exceptions ? "," : ",\"id_arenas\":[",
+                    (unsigned long long)(arena->arena << ID_ARENA_SHIFT), arena->slot);
+        exceptions = true;
+    }
+    text_printf(&text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
+                (unsigned long long)ids->displaced.count);
+    if (account->left_out_objects > 0)
+        text_printf(&text, ",\"left_out_objects\":%llu,\"left_out_bytes\":%llu",
+                    (unsigned long long)account->left_out_objects,
+                    (unsigned long long)account->left_out_bytes);
+    if (account->folded_nodes > 0)
+        text_printf(&text, ",\"folded_objects\":%llu,\"folded_nodes\":%llu",
+                    (unsigned long long)account->folded_objects,
+                    (unsigned long long)account->folded_nodes);
+    text_printf(&text,
+                "},\"node_count\":%llu,\"edge_count\":%llu,\"trace_function_count\":0,\"extra_"
+                "native_bytes\":0},\n",
+                (unsigned long long)snapshot->nodes, (unsigned long long)snapshot->edges);
+    text_printf(&text, "\"nodes\":[");
+    bool good = !text.failed && append(buffer, text.data, text.size);
+    text_deinit(&text);
+    return good ? NULL : &error_no_memory;
+}
+
+/* ---- nodes ---- */
+
+static inline uint32_t node_id(const struct snapshot *snapshot, uint32_t number,
+                               const struct g2h_node *node)
+{
+    return node->object != UINT32_MAX ? ids_object(&snapshot->ids, node->object, node->address)
+           : number < snapshot->first_object
+               ? snapshot->synthetic_ids[number]
+               : snapshot->folded_ids[number - snapshot->first_folded];
+}
+
+/* The first of a large node's parts among all; NULL where it has none. */
+static const struct part *first_part(const struct snapshot *snapshot, uint32_t node)
+{
+    size_t at;
+    BISECT(at, snapshot->parts.count, snapshot->parts.data[at].node < node);
+    return at < snapshot->parts.count && snapshot->parts.data[at].node == node
+               ? &snapshot->parts.data[at]
+               : NULL;
+}
+
+static uint32_t part_count(const struct snapshot *snapshot, const struct part *first)
+{
+    const struct part *part = first, *end = snapshot->parts.data + snapshot->parts.count;
+    while (part && part < end && part->node == first->node)
+        part++;
+    return (uint32_t)(part - first);
+}
+
+/* texts: of the block's text nodes, at the next one. */
+static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t number,
+                           const struct g2h_node *node, const uint32_t **texts)
+{
+    const bool is_text = node->kind == G2H_NODE_TEXT;
+    const enum node_type type = is_text                         ? NODE_STRING
+                                : node->kind == G2H_NODE_OBJECT ? NODE_OBJECT
+                                                                : NODE_SYNTHETIC;
+    const uint32_t name = node->name == G2H_NAME_NONE ? *(*texts)++
+                          : is_text                   ? strings_of_edge(node->name)
+                                                      : snapshot->strings.of_node[node->name];
+    uint32_t edges = node->edges;
+    if (snapshot->parts.count > 0)
+        edges += part_count(snapshot, first_part(snapshot, number));
+    return write_node(at, type, name, node_id(snapshot, number, node),
+                      node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
+}
+
+static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t block,
+                                     struct worker_buffer *buffer)
+{
+    enum { MANY = 64 };
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t *texts = snapshot->strings.node_texts[block];
+    struct g2h_node nodes[MANY];
+    char *at = worker_buffer_reserve(buffer, (size_t)SNAPSHOT_BLOCK * NODE_LINE), *begin = at;
+    if (!at)
+        return &error_no_memory;
+    for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
+        const size_t count = g2h_view_nodes(snapshot->view, node, MANY, nodes);
+        for (size_t i = 0; i < count; i++) {
+            at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts);
+            if (node + i == 0) /* no comma before the first one */
+                memmove(begin, begin + 1, (size_t)(--at - begin));
+        }
+        if (count < MANY)
+            break;
+    }
+    buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
+static struct g2h_error *write_parts(const struct snapshot *snapshot, struct worker_buffer *buffer)
+{
+    char *at = worker_buffer_reserve(buffer, snapshot->parts.count * NODE_LINE + 1);
+    if (!at)
+        return &error_no_memory;
+    for (size_t i = 0; i < snapshot->parts.count; i++)
+        at = write_node(at, NODE_OBJECT, snapshot->parts.data[i].name, snapshot->parts.data[i].id,
+                        snapshot->parts.data[i].size, 0);
+    buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
+/* ---- edges ---- */
+
+/* Of a block's edges of entries, what their keys call them. Whether an edge is one is read of the
+ * dump once more, which may say so more often if it has been written to. */
+struct keys_left {
+    const uint32_t *at;
+    size_t count;
+};
+
+static inline uint32_t next_key(struct keys_left *keys)
+{
+    if (keys->count == 0)
+        return KEY_NUMBER_NONE;
+    keys->count--;
+    return *keys->at++;
+}
+
+static inline char *write_edge_of(char *at, const struct g2h_edge *edge, struct keys_left *keys)
+{
+    const uint32_t key = edge->entry != G2H_ENTRY_NONE ? next_key(keys) : KEY_NUMBER_NONE;
+    const bool is_element =
+        key == KEY_NUMBER_NONE ? edge->label == G2H_BY_INDEX : (key & KEY_NUMBER_ELEMENT) != 0;
+    if (is_element && !edge->weak)
+        return write_edge(at, EDGE_ELEMENT,
+                          key != KEY_NUMBER_NONE ? key & ~KEY_NUMBER_ELEMENT
+                                                 : (uint32_t)edge->index,
+                          edge->target);
+    const uint32_t name = key != KEY_NUMBER_NONE && !is_element ? key : strings_of_edge(edge->name);
+    return write_edge(at,
+                      edge->weak       ? EDGE_WEAK
+                      : edge->internal ? EDGE_INTERNAL
+                                       : EDGE_PROPERTY,
+                      name, edge->target);
+}
+
+/* The edges of the nodes from first on. */
+static struct g2h_error *write_edges_of(struct g2h_edges *reader, uint32_t first, uint32_t end,
+                                        struct keys_left *keys, struct worker_buffer *buffer)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(reader, first, end);
+    while (g2h_edges_next(reader, &edge)) {
+        TRY(make_room(buffer, EDGE_LINE));
+        buffer->size =
+            (size_t)(write_edge_of(buffer->data + buffer->size, &edge, keys) - buffer->data);
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, uint32_t node,
+                                              struct worker_buffer *buffer)
+{
+    const struct part *part = first_part(snapshot, node);
+    const uint32_t count = part_count(snapshot, part),
+                   first = g2h_view_node_count(snapshot->view) +
+                           (uint32_t)(part ? part - snapshot->parts.data : 0);
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(make_room(buffer, EDGE_LINE));
+        buffer->size = (size_t)(write_edge(buffer->data + buffer->size, EDGE_INTERNAL,
+                                           snapshot->continued, first + i) -
+                                buffer->data);
+    }
+    return NULL;
+}
+
+/* The edges of nodes of a block, from first on. */
+static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struct g2h_edges *reader,
+                                          uint32_t first, uint32_t end, struct keys_left *keys,
+                                          struct worker_buffer *buffer)
+{
+    if (snapshot->parts.count == 0)
+        return write_edges_of(reader, first, end, keys, buffer);
+    for (uint32_t node = first; node < end; node++) {
+        TRY(write_edges_of(reader, node, node + 1, keys, buffer));
+        TRY(write_edges_to_parts(snapshot, node, buffer));
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t block, unsigned worker,
+                                     struct worker_buffer *buffer)
+{
+    const struct strings *strings = &snapshot->strings;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
+                   left = g2h_view_node_count(snapshot->view) - first,
+                   end = first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
+    struct g2h_edges *reader = snapshot->readers[worker];
+    struct keys_left keys = {strings->edge_keys[block], strings->key_counts[block]};
+    if (block > 0)
+        return write_edges_from(snapshot, reader, first, end, &keys, buffer);
+    const size_t begin = buffer->size; /* the root has few edges: none of them is flushed here */
+    TRY(write_edges_from(snapshot, reader, 0, 1, &keys, buffer));
+    if (buffer->size > begin) /* no comma before the first one */
+        memmove(buffer->data + begin, buffer->data + begin + 1, --buffer->size - begin);
+    return write_edges_from(snapshot, reader, 1, end, &keys, buffer);
+}
+
+/* ---- strings ---- */
+
+static bool write_string(struct worker_buffer *buffer, bool is_first, const char *text, size_t size)
+{
+    char *at = worker_buffer_reserve(buffer, json_string_limit(size) + 2);
+    if (!at)
+        return false;
+    if (!is_first) {
+        *at++ = ',';
+        *at++ = '\n';
+    }
+    buffer->size = (size_t)(json_string(at, text, size) - buffer->data);
+    return true;
+}
+
+static struct g2h_error *write_strings(const struct snapshot *snapshot, size_t task,
+                                       struct worker_buffer *buffer)
+{
+    const struct strings *strings = &snapshot->strings;
+    const uint64_t first = (uint64_t)task * STRINGS_PER_TASK, count = strings_count(strings);
+    struct g2h_text text = {0};
+    bool good = true;
+    for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
+        size_t size;
+        strings_prefetch(strings, i + TEXTS_AHEAD);
+        const char *data = strings_text(strings, (uint32_t)i, &text, &size);
+        good = !text.failed && write_string(buffer, i == 0, data, size);
+    }
+    g2h_text_deinit(&text);
+    return good ? NULL : &error_no_memory;
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *produce(void *context, size_t task, unsigned worker,
+                                 struct worker_buffer *buffer)
+{
+    static const char edges[] = "],\n\"edges\":[",
+                      strings[] =
+                          "],\n\"trace_function_infos\":[],\n\"trace_tree\":[],\n\"samples\":[],\n"
+                          "\"locations\":[],\n\"strings\":[";
+    const struct snapshot *snapshot = context;
+    const size_t blocks = snapshot->strings.blocks;
+    if (snapshot->progress && worker == 0) /* the thread that called us */
+        snapshot->progress->update(snapshot->progress->context, "writing", task,
+                                   2 * blocks + snapshot->string_tasks, 0);
+    if (task == 0)
+        TRY(write_header(snapshot, buffer));
+    if (task < blocks)
+        return write_nodes(snapshot, task, buffer);
+    task -= blocks;
+    if (task == 0) {
+        TRY(write_parts(snapshot, buffer));
+        if (!append(buffer, edges, sizeof(edges) - 1))
+            return &error_no_memory;
+    }
+    if (task < blocks)
+        return write_edges(snapshot, task, worker, buffer);
+    task -= blocks;
+    if (task == 0 && !append(buffer, strings, sizeof(strings) - 1))
+        return &error_no_memory;
+    TRY(write_strings(snapshot, task, buffer));
+    return task < snapshot->string_tasks - 1 || append(buffer, "]}\n", 3) ? NULL : &error_no_memory;
+}
+
+struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
+                                         const struct g2h_output_options *options)
+{
+    const unsigned threads = options->threads ? options->threads : workers_available();
+    struct snapshot snapshot = {.view = view, .progress = options->progress};
+    struct g2h_error *error = prepare(&snapshot, threads);
+    if (!error)
+        error = sink_run(options, threads, 2 * snapshot.strings.blocks + snapshot.string_tasks,
+                         produce, &snapshot);
+    snapshot_deinit(&snapshot, threads);
+    return error;
+}

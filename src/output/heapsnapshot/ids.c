@@ -1,0 +1,334 @@
+/*
+ * ids; see ids.h.
+ *
+ * Odd ids: 2^31 of them, one for each 8 bytes of 16 GiB. That space is cut into 256 slots of one
+ * arena (64 MiB) each, and an arena's slot is a function of its address and nothing else, so that
+ * two dumps of one process agree whatever else has come into use in between, above or below.
+ * Neighbours have neighbouring slots, holes take none for good: the 257th arena has the slot of the
+ * first again. Regions of 64 GiB are turned against each other, for Go's heaps start at addresses
+ * that are multiples of 2^40 apart.
+ *
+ * Where two arenas in use have the same slot, two objects may have the same place. Then the lower
+ * one, which is the older one since Go takes arenas upwards, has the place, and the other is
+ * displaced to a free place by hashing its address: once, and again where that place is taken.
+ *
+ * Nodes that stand for several objects have free places by a hash of what is in them.
+ *
+ * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to
+ * [2^31, 2^32).
+ */
+#include "output/heapsnapshot/ids.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "base/error.h"
+#include "base/id_hash.h"
+#include "base/memory.h"
+
+enum { REGION_SHIFT = 10 /* of arenas: 64 GiB */ };
+
+static const uint64_t PLACES = (uint64_t)1 << 31;
+static const uint64_t GOROUTINE_IDS = (uint64_t)1 << 30;
+static const uint64_t HASHED_IDS = (uint64_t)1 << 31;
+
+/* The slot of an arena. On 32-bit systems every address has its own id, counted from 0. */
+static uint32_t slot_of(const struct ids *ids, uint64_t arena)
+{
+    const uint64_t usual_region =
+        UINT64_C(0xc000000000) >> ID_ARENA_SHIFT >> REGION_SHIFT; /* not turned */
+    const uint64_t turn = g2h_heap_params(ids->heap)->pointer_size == 4
+                              ? 0
+                              : 157 * ((arena >> REGION_SHIFT) - usual_region);
+    return (uint32_t)((arena + turn) % ID_SLOTS);
+}
+
+static uint64_t place_of(const struct ids *ids, uint64_t address)
+{
+    const uint64_t within = address & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
+    return ((uint64_t)slot_of(ids, address >> ID_ARENA_SHIFT) << ID_ARENA_SHIFT | within) /
+           ID_GRANULE;
+}
+
+/* The first of the objects from one on that begins at or behind address; their number if none does.
+ */
+static uint32_t first_at(const struct g2h_heap *heap, uint32_t from, uint64_t address)
+{
+    uint32_t object;
+    BISECT_FROM(object, from, g2h_heap_object_count(heap),
+                g2h_heap_address(heap, object) < address);
+    return object;
+}
+
+static bool list_arenas(struct ids *ids)
+{
+    const struct g2h_heap *heap = ids->heap;
+    VECTOR(struct id_arena) arenas = {0};
+    for (uint32_t i = 0; i < g2h_heap_object_count(heap);) {
+        const uint64_t arena = g2h_heap_address(heap, i) >> ID_ARENA_SHIFT;
+        struct id_arena entry = {arena, slot_of(ids, arena)};
+        i = first_at(heap, i + 1, (arena + 1) << ID_ARENA_SHIFT);
+        if (!vector_push(&arenas, entry)) {
+            free(arenas.data);
+            return false;
+        }
+    }
+    ids->arenas = arenas.data;
+    ids->arena_count = arenas.count;
+    return true;
+}
+
+/* Such that the formula holds for the heap's first arena, whose address stays as the heap grows. */
+static uint64_t base_of(const struct ids *ids)
+{
+    uint64_t first = g2h_heap_params(ids->heap)->heap_start >> ID_ARENA_SHIFT;
+    if (ids->arena_count > 0 && ids->arenas[0].arena < first)
+        first = ids->arenas[0].arena; /* a damaged params record */
+    uint64_t slot = slot_of(ids, first);
+    return first > slot ? (first - slot) << ID_ARENA_SHIFT : 0;
+}
+
+bool ids_is_exception(const struct ids *ids, const struct id_arena *arena)
+{
+    return arena->arena - (ids->base >> ID_ARENA_SHIFT) != arena->slot;
+}
+
+/* ---- arenas that share a slot ---- */
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct id_arena *one = a, *other = b;
+    if (one->slot != other->slot)
+        return one->slot < other->slot ? -1 : 1;
+    return one->arena < other->arena ? -1 : one->arena > other->arena;
+}
+
+/* Whether so many arenas share the slot that its objects are in ids->crowd. */
+static bool is_crowded(const struct ids *ids, size_t slot)
+{
+    enum { FEW = 4 };
+    return ids->slot_begin[slot + 1] - ids->slot_begin[slot] > FEW;
+}
+
+/* Objects in slots that many arenas share, by their places; of several the lowest. */
+static bool list_crowd(struct ids *ids)
+{
+    const struct g2h_heap *heap = ids->heap;
+    for (size_t i = 0; i < ids->arena_count; i++) {
+        const uint64_t arena = ids->arenas[i].arena;
+        if (!is_crowded(ids, ids->arenas[i].slot))
+            continue;
+        const uint32_t end = first_at(heap, 0, (arena + 1) << ID_ARENA_SHIFT);
+        for (uint32_t object = first_at(heap, 0, arena << ID_ARENA_SHIFT); object < end; object++) {
+            uint32_t lowest;
+            if (!map_put(&ids->crowd, place_of(ids, g2h_heap_address(heap, object)), object,
+                         &lowest))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Whether an object below limit starts at the given place. */
+static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
+{
+    const struct g2h_heap *heap = ids->heap;
+    const uint64_t within = place * ID_GRANULE & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
+    const size_t slot = (size_t)(place * ID_GRANULE >> ID_ARENA_SHIFT);
+    if (is_crowded(ids, slot)) {
+        const uint32_t lowest = map_get(&ids->crowd, place);
+        return lowest != MAP_NONE && g2h_heap_address(heap, lowest) < limit;
+    }
+    for (size_t i = ids->slot_begin[slot]; i < ids->slot_begin[slot + 1]; i++) {
+        uint64_t address = ids->by_slot[i].arena << ID_ARENA_SHIFT | within;
+        uint32_t object;
+        if (address < limit && g2h_heap_find(heap, address, &object) &&
+            g2h_heap_address(heap, object) == address)
+            return true;
+    }
+    return false;
+}
+
+/* ---- looking for what is free ---- */
+
+/*
+ * What a key is tried with: a hash of it, and where that is taken, others, which keys cannot be
+ * chosen for: each attempt depends on the key in another way.
+ */
+static uint64_t hash_attempt(uint64_t key, uint32_t attempt)
+{
+    const uint64_t hash = id_hash(key);
+    return attempt == 0 ? hash : id_hash(id_hash(key ^ id_hash(attempt)) + hash);
+}
+
+/* The attempt after the first one that a key is to go on with. */
+static uint32_t next_attempt(const struct ids *ids, uint64_t key)
+{
+    const uint32_t attempt = map_get(&ids->attempts, key);
+    return attempt == MAP_NONE ? 1 : attempt;
+}
+
+/* That a key has used an attempt, so that the same key need not begin again. */
+static bool keep_attempt(struct ids *ids, uint64_t key, uint32_t attempt)
+{
+    uint32_t first;
+    if (!map_put(&ids->attempts, key, attempt + 1, &first))
+        return false;
+    map_set(&ids->attempts, key, attempt + 1);
+    return true;
+}
+
+static bool place_is_free(const struct ids *ids, uint64_t place)
+{
+    return !place_is_used(ids, place, UINT64_MAX) && map_get(&ids->hashed, place) == MAP_NONE;
+}
+
+/* A place that nothing has, by a hash of key. A graph has fewer than 2^30 nodes, so most places are
+ * free. */
+static bool take_free_place(struct ids *ids, uint64_t key, uint64_t *ret)
+{
+    uint32_t value, attempt = 0;
+    *ret = hash_attempt(key, 0) % PLACES;
+    if (!place_is_free(ids, *ret)) {
+        for (attempt = next_attempt(ids, key);; attempt++) {
+            *ret = hash_attempt(key, attempt) % PLACES;
+            if (place_is_free(ids, *ret))
+                break;
+        }
+        if (!keep_attempt(ids, key, attempt))
+            return false;
+    }
+    return map_put(&ids->hashed, *ret, 0, &value);
+}
+
+static struct g2h_error *displace_objects(struct ids *ids)
+{
+    const struct g2h_heap *heap = ids->heap;
+    for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
+        const uint64_t address = g2h_heap_address(heap, i);
+        uint64_t place;
+        uint32_t value;
+        if (!place_is_used(ids, place_of(ids, address), address))
+            continue;
+        if (!take_free_place(ids, address, &place) ||
+            !map_put(&ids->displaced, i, (uint32_t)place, &value))
+            return &error_no_memory;
+    }
+    return NULL;
+}
+
+/* Sorts the arenas by slot; whether any slot has two is written to *ret. */
+static bool sort_by_slot(struct ids *ids, bool *ret)
+{
+    ids->by_slot = malloc((ids->arena_count + 1) * sizeof(*ids->by_slot));
+    if (!ids->by_slot)
+        return false;
+    for (size_t i = 0; i < ids->arena_count; i++)
+        ids->by_slot[i] = ids->arenas[i];
+    qsort(ids->by_slot, ids->arena_count, sizeof(*ids->by_slot), compare_slots);
+    *ret = false;
+    for (size_t slot = 0, i = 0; slot <= ID_SLOTS; slot++) {
+        ids->slot_begin[slot] = i;
+        while (i < ids->arena_count && ids->by_slot[i].slot == slot)
+            i++;
+        *ret = *ret || i > ids->slot_begin[slot] + 1;
+    }
+    return true;
+}
+
+/* ---- ids ---- */
+
+struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap)
+{
+    *ids = (struct ids){.heap = heap};
+    if (!list_arenas(ids))
+        return &error_no_memory;
+    ids->base = base_of(ids);
+    bool shared;
+    if (!sort_by_slot(ids, &shared) || (shared && !list_crowd(ids)))
+        return &error_no_memory;
+    return shared ? displace_objects(ids) : NULL;
+}
+
+void ids_deinit(struct ids *ids)
+{
+    free(ids->arenas);
+    free(ids->by_slot);
+    map_deinit(&ids->crowd);
+    map_deinit(&ids->hashed);
+    map_deinit(&ids->displaced);
+    map_deinit(&ids->taken);
+    map_deinit(&ids->attempts);
+}
+
+uint32_t ids_object(const struct ids *ids, uint32_t object, uint64_t address)
+{
+    uint32_t place = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
+    if (place == MAP_NONE)
+        place = (uint32_t)place_of(ids, address);
+    return 2 * place + 1;
+}
+
+bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret)
+{
+    uint64_t place = place_of(ids, address);
+    uint32_t value;
+    bool good = place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE
+                    ? take_free_place(ids, address, &place)
+                    : map_put(&ids->hashed, place, 0, &value);
+    *ret = 2 * (uint32_t)place + 1;
+    return good;
+}
+
+static uint64_t synthetic_id(uint64_t key, uint32_t attempt)
+{
+    return HASHED_IDS + 2 * (hash_attempt(key, attempt) % (HASHED_IDS / 2));
+}
+
+/* The id of what there is one of, or that of a goroutine; 0: by a hash. */
+static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
+{
+    return kind <= G2H_NODE_FUNCTIONS                              ? 2 * ((uint64_t)kind + 1)
+           : kind == G2H_NODE_GOROUTINE && key < GOROUTINE_IDS / 2 ? GOROUTINE_IDS + 2 * key
+                                                                   : 0;
+}
+
+/* What the hashed id of a node is made of. */
+static uint64_t synthetic_key(enum g2h_node_kind kind, uint64_t key)
+{
+    return key * 16 + (kind - G2H_NODE_GOROUTINE);
+}
+
+bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
+{
+    const uint64_t hashed = synthetic_key(kind, key);
+    uint64_t id = certain_id(kind, key);
+    uint32_t value;
+    if (id == 0)
+        id = synthetic_id(hashed, 0);
+    if (map_get(&ids->taken, id) != MAP_NONE) {
+        uint32_t attempt = next_attempt(ids, hashed);
+        while (id = synthetic_id(hashed, attempt), map_get(&ids->taken, id) != MAP_NONE)
+            attempt++;
+        if (!keep_attempt(ids, hashed, attempt))
+            return false;
+    }
+    *ret = (uint32_t)id;
+    return map_put(&ids->taken, id, 0, &value);
+}
+
+uint32_t ids_of_member(const struct ids *ids, const struct g2h_node *node)
+{
+    if (node->object != UINT32_MAX)
+        return ids_object(ids, node->object, node->address);
+    const uint64_t id = certain_id(node->kind, node->key);
+    return (uint32_t)(id ? id : synthetic_id(synthetic_key(node->kind, node->key), 0));
+}
+
+bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
+{
+    uint64_t place;
+    const bool good = take_free_place(ids, hash, &place);
+    *ret = good ? 2 * (uint32_t)place + 1 : 0;
+    return good;
+}

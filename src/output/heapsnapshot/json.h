@@ -1,0 +1,65 @@
+/* json: numbers and strings as JSON has them, written to memory that is large enough. */
+#ifndef OUTPUT_HEAPSNAPSHOT_JSON_H
+#define OUTPUT_HEAPSNAPSHOT_JSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { JSON_U32_MAX = 10 }; /* characters of the largest number */
+
+/* "00", "01", … "99". */
+extern const char json_digit_pairs[200];
+
+static inline char *json_pair(char *at, uint32_t value)
+{
+    memcpy(at, &json_digit_pairs[value * 2], 2);
+    return at + 2;
+}
+
+/* A number below 10000 without leading zeros. */
+static inline char *json_head(char *at, uint32_t value)
+{
+    if (value >= 100) {
+        uint32_t high = value / 100;
+        if (high >= 10)
+            at = json_pair(at, high);
+        else
+            *at++ = (char)('0' + high);
+        return json_pair(at, value % 100);
+    }
+    if (value >= 10)
+        return json_pair(at, value);
+    *at = (char)('0' + value);
+    return at + 1;
+}
+
+/* Four digits. */
+static inline char *json_four(char *at, uint32_t value)
+{
+    return json_pair(json_pair(at, value / 100), value % 100);
+}
+
+/* Writes a number in decimal digits; gives the place behind them. */
+static inline char *json_u32(char *at, uint32_t value)
+{
+    if (value < 10000)
+        return json_head(at, value);
+    uint32_t high = value / 10000;
+    if (high < 10000)
+        at = json_head(at, high);
+    else
+        at = json_four(json_head(at, high / 10000), high % 10000);
+    return json_four(at, value % 10000);
+}
+
+/* The most characters that a JSON string of size bytes can take. */
+static inline size_t json_string_limit(size_t size)
+{
+    return 6 * size + 2;
+}
+
+/* Writes UTF-8 as a JSON string with its quotes; gives the place behind it. */
+char *json_string(char *at, const char *text, size_t size);
+
+#endif

@@ -1,0 +1,58 @@
+/* lines: one node or one edge of a snapshot as text. */
+#ifndef OUTPUT_HEAPSNAPSHOT_LINES_H
+#define OUTPUT_HEAPSNAPSHOT_LINES_H
+
+#include "base/workers.h"
+#include "output/heapsnapshot/json.h"
+
+/* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
+enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
+enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
+
+enum {
+    NODE_FIELDS = 7,
+    NODE_LINE = 7 * (JSON_U32_MAX + 1) + 1,
+    EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1
+};
+
+/* Room for size bytes more. A buffer that has become large is written first. */
+static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
+{
+    const size_t large = 8u << 20;
+    if (buffer->capacity - buffer->size >= size)
+        return NULL;
+    struct g2h_error *error = buffer->size > large ? worker_buffer_flush(buffer) : NULL;
+    return error || worker_buffer_reserve(buffer, size + (1u << 18)) ? error : &error_no_memory;
+}
+
+static inline char *write_node(char *at, enum node_type type, uint32_t name, uint32_t id,
+                               uint32_t size, uint32_t edge_count)
+{
+    *at++ = ',';
+    *at++ = (char)('0' + type);
+    *at++ = ',';
+    at = json_u32(at, name);
+    *at++ = ',';
+    at = json_u32(at, id);
+    *at++ = ',';
+    at = json_u32(at, size);
+    *at++ = ',';
+    at = json_u32(at, edge_count);
+    memcpy(at, ",0,0\n", 5);
+    return at + 5;
+}
+
+/* An edge to the node that is written as number node. */
+static inline char *write_edge(char *at, enum edge_type type, uint32_t name, uint32_t node)
+{
+    *at++ = ',';
+    *at++ = (char)('0' + type);
+    *at++ = ',';
+    at = json_u32(at, name);
+    *at++ = ',';
+    at = json_u32(at, node * NODE_FIELDS);
+    *at++ = '\n';
+    return at;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* v8_names; see v8_names.h. */
+#include "output/heapsnapshot/v8_names.h"
+
+#include <string.h>
+
+enum { NAME_LIMIT = 1024 /* characters */ };
+
+static bool has_prefix(const char *name, size_t size, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    return size >= length && memcmp(name, prefix, length) == 0;
+}
+
+/* Names that are V8's own: of classes that DevTools computes, or that it treats in a way of their
+ * own. */
+static bool is_reserved(const char *name, size_t size)
+{
+    static const char *const reserved[] = {
+        "Object",
+        "Array",
+        "Function",
+        "RegExp",
+        "V8EventListener",
+        "(string)",
+        "(array)",
+        "(system)",
+        "(compiled code)",
+        "(closure)",
+        "(number)",
+        "(symbol)",
+        "(bigint)",
+        "(object shape)",
+        "(synthetic)",
+        "(sliced string)",
+        "(concatenated string)",
+        "(map descriptors)",
+        "(Document DOM trees)",
+    };
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+        if (size == strlen(reserved[i]) && memcmp(name, reserved[i], size) == 0)
+            return true;
+    return false;
+}
+
+/* By which DevTools knows V8's and Blink's own nodes. */
+static bool has_reserved_prefix(const char *name, size_t size)
+{
+    static const char *const prefixes[] = {"<",      "system / ", "Detached ",
+                                           "Window", "Object(",   "(closure"};
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (has_prefix(name, size, prefixes[i]))
+            return true;
+    return false;
+}
+
+bool v8_name_differs(const char *name, size_t size, struct text *ret)
+{
+    static const char receives[] = "<-chan ";
+    const char *before = "", *behind = "";
+    if (has_prefix(name, size, receives)) {
+        before = "chan (<-) ";
+        name += strlen(receives);
+        size -= strlen(receives);
+    } else if (has_reserved_prefix(name, size)) {
+        before = "Go ";
+    } else if (is_reserved(name, size)) {
+        behind = " (Go)";
+    } else {
+        return false;
+    }
+    text_append(ret, before, strlen(before));
+    text_append_utf8(ret, (const uint8_t *)name, size,
+                     NAME_LIMIT - strlen(before) - strlen(behind));
+    text_append(ret, behind, strlen(behind));
+    return true;
+}

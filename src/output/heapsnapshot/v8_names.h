@@ -1,0 +1,17 @@
+/*
+ * v8_names: names of nodes in a form that DevTools takes as it is meant (docs/snapshot.md,
+ * "Names").
+ */
+#ifndef OUTPUT_HEAPSNAPSHOT_V8_NAMES_H
+#define OUTPUT_HEAPSNAPSHOT_V8_NAMES_H
+
+#include "base/text.h"
+
+/*
+ * Whether DevTools would take a node's name for something else; then *ret, which is empty, becomes
+ * what it is called instead: <-chan T becomes chan (<-) T, V8's own class names get " (Go)" behind,
+ * and so on. At most 1024 characters, at which V8 cuts names as well.
+ */
+bool v8_name_differs(const char *name, size_t size, struct text *ret);
+
+#endif

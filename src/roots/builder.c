@@ -1,0 +1,150 @@
+/* builder: nodes and edges; see builder.h. */
+#include "roots/builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources)
+{
+    *builder = (struct builder){
+        .roots = roots,
+        .heap = sources->heap,
+        .exe = sources->exe,
+        .typing = sources->typing,
+        .targets = sources->targets,
+        .names = sources->names,
+        .globals = UINT32_MAX,
+        .lines_left = exe_lines_most(sources->exe),
+    };
+}
+
+void builder_deinit(struct builder *builder)
+{
+    text_deinit(&builder->text);
+    free(builder->frame_pointed);
+    free(builder->functions.data);
+    map_deinit(&builder->function_by_entry);
+    map_deinit(&builder->packages);
+    map_deinit(&builder->goroutine_by_g);
+    map_deinit(&builder->creation_sites);
+    map_deinit(&builder->threads);
+    map_deinit(&builder->frame_names);
+    map_deinit(&builder->frame_by_sp);
+}
+
+bool builder_text(struct builder *builder, const char *text)
+{
+    builder->text.size = 0;
+    text_append(&builder->text, text, strlen(text));
+    return !builder->text.failed;
+}
+
+bool builder_label(struct builder *builder, uint32_t *ret)
+{
+    return !builder->text.failed &&
+           names_add_label(builder->names, builder->text.data, builder->text.size, ret);
+}
+
+bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret)
+{
+    return names_add_label(builder->names, label, strlen(label), ret);
+}
+
+bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
+{
+    uint32_t name;
+    return !builder->text.failed &&
+           names_add_node(builder->names, (const uint8_t *)builder->text.data, builder->text.size,
+                          &name) &&
+           roots_add_node(builder->roots, kind, key, name, ret);
+}
+
+bool builder_add_edge(struct builder *builder, struct node source, enum edge_type type,
+                      uint32_t name, struct node target)
+{
+    return roots_add_edge(builder->roots, source, type, name, target);
+}
+
+bool builder_add_group(struct builder *builder, uint32_t parent, const char *name,
+                       enum g2h_node_kind kind, uint32_t *ret)
+{
+    return builder_text(builder, name) && builder_add_node(builder, kind, 0, ret) &&
+           builder_add_edge(builder, node_synthetic(parent), EDGE_ELEMENT, root_group_index(kind),
+                            node_synthetic(*ret));
+}
+
+bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
+                        enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
+{
+    return builder_add_node(builder, kind, key, ret) &&
+           builder_add_edge(builder, node_synthetic(group), EDGE_ELEMENT, index,
+                            node_synthetic(*ret));
+}
+
+bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
+                              enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret)
+{
+    return roots_add_node(builder->roots, kind, key, name, ret) &&
+           builder_add_edge(builder, node_synthetic(group), EDGE_ELEMENT, index,
+                            node_synthetic(*ret));
+}
+
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                         uint64_t value)
+{
+    struct root_account *account = &builder->roots->account;
+    uint32_t name, object;
+    if (value == 0)
+        return true;
+    account->pointers++;
+    object = heap_find(builder->heap, value);
+    if (object == UINT32_MAX) {
+        account->pointers_missed++;
+        return true;
+    }
+    account->pointers_hit++;
+    return builder_label(builder, &name) &&
+           builder_add_edge(builder, node_synthetic(source), type, name, node_object(object));
+}
+
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                               const char *name, uint64_t value)
+{
+    return builder_text(builder, name) && builder_add_pointer(builder, source, type, value);
+}
+
+void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
+                                 uint64_t offset)
+{
+    const uint64_t word = builder->heap->params.pointer_size;
+    if (offset >= word && offset <= contents->size)
+        text_append_interface(
+            &builder->text, builder->names,
+            interface_type_of(builder->heap,
+                              heap_word(builder->heap, contents->data + offset - word)));
+}
+
+void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
+{
+    text_append_symbol(&builder->text, bytes->data, bytes->size, NAME_LIMIT);
+}
+
+bool bytes_equal(const struct g2h_bytes *bytes, const char *text)
+{
+    return bytes->size == strlen(text) && memcmp(bytes->data, text, bytes->size) == 0;
+}
+
+bool bytes_start_with(const struct g2h_bytes *bytes, const char *text)
+{
+    return bytes->size >= strlen(text) && memcmp(bytes->data, text, strlen(text)) == 0;
+}
+
+/* The last part of a path. */
+const char *bytes_base_name(const struct g2h_bytes *file, size_t *ret_size)
+{
+    uint64_t at = file->size;
+    while (at > 0 && file->data[at - 1] != '/')
+        at--;
+    *ret_size = (size_t)(file->size - at);
+    return (const char *)file->data + at;
+}

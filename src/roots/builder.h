@@ -1,0 +1,170 @@
+/*
+ * builder: what the files that make the nodes above the objects share.
+ *
+ * roots.c puts the tree together; globals.c, goroutines.c and sites.c each make one branch of it;
+ * functions.c knows what lies at a program counter. Names are made in the builder's text, then
+ * interned.
+ */
+#ifndef ROOTS_BUILDER_H
+#define ROOTS_BUILDER_H
+
+#include "base/id_hash.h"
+#include "naming/symbols.h"
+#include "roots/roots.h"
+
+/* A function of which frames are in the dump: the addresses from its entry to the highest pc seen
+ * lie in it. */
+struct function {
+    uint64_t entry, last_pc;
+    struct g2h_bytes name;
+};
+
+struct builder {
+    struct roots *roots;
+    const struct g2h_heap *heap;
+    const struct g2h_exe *exe;   /* may be NULL */
+    const struct typing *typing; /* may be NULL */
+    const struct targets *targets;
+    struct names *names;
+    struct text text; /* the name that is being made */
+    uint32_t root, globals;
+    struct map packages; /* string → node */
+
+    uint8_t *frame_pointed;            /* by frame: something points into its contents */
+    VECTOR(struct function) functions; /* ascending by entry, once all frames have been read */
+    struct map function_by_entry;
+    struct map goroutine_by_g; /* address of a g → goid, of those below 2^32 */
+    struct map creation_sites; /* pc → node */
+    struct map threads;        /* address of an m → node */
+    struct map frame_names;    /* hash of function and pc → string */
+    struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
+    uint64_t newest_wait;      /* of all goroutines: the dump is not older */
+    uint64_t lines_left;       /* what asking for lines may still cost; see exe_line() */
+};
+
+/* The end of a function that may run out of memory. */
+#define TRY_MEMORY(condition) \
+    do { \
+        if (!(condition)) \
+            return &error_no_memory; \
+    } while (0)
+
+void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources);
+void builder_deinit(struct builder *builder);
+
+/* ---- nodes and edges (builder.c); false where there is no memory ---- */
+
+/* Starts the builder's text with text. */
+bool builder_text(struct builder *builder, const char *text);
+
+/* Appends a name of the dump or the executable, as it is shown. */
+void builder_append(struct builder *builder, const struct g2h_bytes *bytes);
+
+/* The text gets the dynamic type behind it where the word before offset is the first of an
+ * interface. */
+void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
+                                 uint64_t offset);
+
+/* The string of what an edge is called: the builder's text, or one that is given. */
+bool builder_label(struct builder *builder, uint32_t *ret);
+bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret);
+
+/* A node with the builder's text as its name. */
+bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key,
+                      uint32_t *ret);
+
+/* An edge between any two nodes. */
+bool builder_add_edge(struct builder *builder, struct node source, enum edge_type type,
+                      uint32_t name, struct node target);
+
+/* A group below parent, an element whose index tells the groups' order. */
+bool builder_add_group(struct builder *builder, uint32_t parent, const char *name,
+                       enum g2h_node_kind kind, uint32_t *ret);
+
+/* A node of some kind, named by the builder's text and numbered index in its group. */
+bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
+                        enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
+
+/* The same, of a node whose name is a string already. */
+bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
+                              enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret);
+
+/* An edge to the object that value points to, if there is one; its name is the builder's text, or
+ * name. */
+bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                         uint64_t value);
+bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
+                               const char *name, uint64_t value);
+bool bytes_equal(const struct g2h_bytes *bytes, const char *text);
+bool bytes_start_with(const struct g2h_bytes *bytes, const char *text);
+
+/* The last part of a path. */
+const char *bytes_base_name(const struct g2h_bytes *path, size_t *ret_size);
+
+/* ---- functions (functions.c) ---- */
+
+/* Learns the functions that have frames in the dump. */
+struct g2h_error *builder_collect_functions(struct builder *builder);
+
+/*
+ * Appends the function that pc lies in, by the executable or, where a frame tells it for certain,
+ * without, or "pc 0x…". pc may be a return address, which belongs to the line of the call before
+ * it.
+ */
+void builder_append_function(struct builder *builder, uint64_t pc, bool is_return);
+
+/* Appends file and line of an address of code, behind a space, if the executable knows them. */
+void builder_append_line(struct builder *builder, uint64_t pc);
+
+/* ---- words that no variable has (ways.c) ---- */
+
+/* Appends the way in a value of a type: ".TLS", "[3].Name", "Name" where the text is empty. */
+void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset);
+
+/* Appends a variable of a frame and the way in it; the inlined function that it is of, in
+ * parentheses. */
+void builder_append_local(struct builder *builder, const struct dwarf_local *local,
+                          uint64_t offset);
+
+/*
+ * Appends what the word at an address outside of the heap is called by the pointers that lead
+ * there from a variable, which is a global (HOLDER_WORD) or a local one: cache.items. NULL, and
+ * nothing is appended, where none leads there; else the way that begins with the variable.
+ */
+const struct way *builder_append_way(struct builder *builder, uint64_t address, enum holder from);
+
+/* ---- branches ---- */
+
+/* (globals): globals.c */
+struct g2h_error *builder_add_globals(struct builder *builder);
+
+/* Appends the variable that has the word at an address of data or bss, without its package, of
+ * which *ret_package is the name; false, and nothing is appended, where none has it. */
+bool builder_append_global(struct builder *builder, uint64_t address,
+                           struct g2h_bytes *ret_package);
+
+/* (goroutines): goroutines.c. Which frames something points into must be known before their edges
+ * are made. */
+struct g2h_error *builder_find_pointed_frames(struct builder *builder);
+struct g2h_error *builder_add_goroutines(struct builder *builder);
+
+/* What the goroutine at address g waits on: waiting.c */
+struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);
+
+/* The first word of a field of the value at the start of the object at address; what it is after,
+ * if that is nil. The field's type is known. */
+uint64_t builder_read_field(const struct builder *builder, uint64_t address,
+                            const struct type_field *field);
+
+/* The function that a coroutine runs, of the goroutine at address g; false where it is none, or
+ * that is not known: coroutines.c */
+bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
+                                uint32_t count, struct g2h_bytes *ret);
+
+/* (allocation sites): sites.c */
+struct g2h_error *builder_add_allocation_sites(struct builder *builder);
+
+/* (guesses), (parts): remarks.c */
+struct g2h_error *builder_add_remarks(struct builder *builder);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * coroutines: which function a coroutine of iter.Pull runs, which is a goroutine that begins with
+ * runtime.corostart.
+ *
+ * Behind that it is in the closure that iter.Pull made, and then in the sequence. One that has not
+ * begun has this closure in its coro, which the goroutine's record has; so DWARF tells.
+ */
+#include "roots/builder.h"
+
+/* The code of the sequence that the closure of iter.Pull has captured. */
+static bool captured_sequence(const struct builder *builder, uint64_t closure,
+                              struct g2h_bytes *ret)
+{
+    const struct typing *typing = builder->typing;
+    const uint32_t object = heap_find(builder->heap, closure);
+    struct typed_location location;
+    uint64_t entry;
+    if (object == UINT32_MAX ||
+        !typing_locate(typing, object, closure - heap_address(builder->heap, object), &location) ||
+        typing->types->list.data[location.type].role != ROLE_CLOSURE)
+        return false;
+    const struct type_field *sequence = types_field(typing->types, location.type, "seq");
+    if (!sequence || sequence->type >= typing->types->list.count)
+        return false;
+    const uint64_t code = typing_word(typing, builder_read_field(builder, closure, sequence));
+    return exe_function_at(builder->exe, code, ret, &entry) && entry == code;
+}
+
+/* A field of the value at an address, if it is known what it is. */
+static uint64_t field_of(const struct builder *builder, uint64_t address, const char *name)
+{
+    const struct typing *typing = builder->typing;
+    const uint32_t object = heap_find(builder->heap, address);
+    struct typed_location location;
+    if (object == UINT32_MAX ||
+        !typing_locate(typing, object, address - heap_address(builder->heap, object), &location) ||
+        location.offset != 0)
+        return 0;
+    const struct type_field *field = types_field(typing->types, location.type, name);
+    return field && field->type < typing->types->list.count
+               ? builder_read_field(builder, address, field)
+               : 0;
+}
+
+bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
+                                uint32_t count, struct g2h_bytes *ret)
+{
+    bool is_coroutine = false;
+    while (count-- > 0) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[count], &record);
+        const struct g2h_bytes *function = &record.stackframe.function;
+        if (bytes_equal(function, "runtime.corostart")) {
+            is_coroutine = true;
+        } else if (is_coroutine) {
+            if (bytes_start_with(function, "iter.Pull[") ||
+                bytes_start_with(function, "iter.Pull2["))
+                continue;
+            *ret = *function;
+            return !bytes_start_with(function, "runtime.");
+        } else if (!bytes_equal(function, "runtime.goexit")) {
+            return false;
+        }
+    }
+    if (!is_coroutine || !builder->typing)
+        return false;
+    const uint64_t coroutine = field_of(builder, g, "coroarg");
+    return coroutine != 0 && captured_sequence(builder, field_of(builder, coroutine, "f"), ret);
+}

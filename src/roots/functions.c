@@ -1,0 +1,93 @@
+/*
+ * functions: which function a program counter lies in.
+ *
+ * Without an executable, only the functions that have frames in the dump are known, each from its
+ * entry to the highest program counter seen in it.
+ */
+#include <stdlib.h>
+
+#include "roots/builder.h"
+
+static int compare_functions(const void *a, const void *b)
+{
+    const struct function *one = a, *other = b;
+    return one->entry < other->entry ? -1 : one->entry > other->entry;
+}
+
+struct g2h_error *builder_collect_functions(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->heap->frames.count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, i, &record);
+        const struct g2h_stackframe *frame = &record.stackframe;
+        struct function function = {frame->entry, frame->pc, frame->function};
+        uint32_t number;
+        TRY_MEMORY(map_put(&builder->function_by_entry, frame->entry,
+                           (uint32_t)builder->functions.count, &number));
+        if (number == builder->functions.count)
+            TRY_MEMORY(vector_push(&builder->functions, function));
+        else if (builder->functions.data[number].last_pc < frame->pc)
+            builder->functions.data[number].last_pc = frame->pc;
+    }
+    if (builder->functions.count > 0)
+        qsort(builder->functions.data, builder->functions.count, sizeof(*builder->functions.data),
+              compare_functions);
+    map_deinit(&builder->function_by_entry); /* its numbers are those of before the sorting */
+    return NULL;
+}
+
+/* Appends the file and line, behind a space. */
+static void append_place(struct builder *builder, const struct g2h_line *line)
+{
+    size_t size;
+    if (line->line == 0)
+        return;
+    const char *file = bytes_base_name(&line->file, &size);
+    text_append(&builder->text, " ", 1);
+    text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
+    text_printf(&builder->text, ":%u", line->line);
+}
+
+void builder_append_line(struct builder *builder, uint64_t pc)
+{
+    struct g2h_line line;
+    if (builder->exe && exe_line(builder->exe, pc, &builder->lines_left, &line))
+        append_place(builder, &line);
+}
+
+/* Appends the function at pc and its line, as the executable has them; false where it has not. */
+static bool append_line(struct builder *builder, uint64_t pc)
+{
+    struct g2h_line line;
+    if (!builder->exe || !exe_line(builder->exe, pc, &builder->lines_left, &line))
+        return false;
+    builder_append(builder, &line.function);
+    append_place(builder, &line);
+    return true;
+}
+
+/*
+ * Appends the function that pc lies in, by the executable or, where a frame tells it for certain,
+ * without, or "pc 0x…". pc may be a return address, which belongs to the line of the call before
+ * it.
+ */
+void builder_append_function(struct builder *builder, uint64_t pc, bool is_return)
+{
+    if (append_line(builder, is_return ? pc - 1 : pc))
+        return;
+    size_t from = 0, to = builder->functions.count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (builder->functions.data[middle].entry <= pc)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from > 0 && pc <= builder->functions.data[from - 1].last_pc) {
+        builder_append(builder, &builder->functions.data[from - 1].name);
+        if (pc != builder->functions.data[from - 1].entry)
+            text_printf(&builder->text, " (pc 0x%llx)", (unsigned long long)pc);
+    } else {
+        text_printf(&builder->text, "pc 0x%llx", (unsigned long long)pc);
+    }
+}

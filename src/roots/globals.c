@@ -1,0 +1,188 @@
+/*
+ * globals: the pointers of the data and bss segments.
+ *
+ * Each word is named by its address, below its segment; with an executable that has symbols, by its
+ * variable, below the variable's package.
+ */
+#include "roots/builder.h"
+#include "heap/pointers.h"
+
+/* Where a variable's symbol has the end of its package: behind the last slash, at the dot; 0 where
+ * it has none. */
+static size_t package_size(const struct g2h_bytes *name)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < name->size; i++) {
+        if (name->data[i] == '/')
+            size = 0;
+        else if (name->data[i] == '.' && size == 0)
+            size = i;
+    }
+    return size;
+}
+
+/* The node of a package below (globals). */
+static bool package_node(struct builder *builder, const struct g2h_bytes *package, uint32_t *ret)
+{
+    uint32_t name;
+    struct text text = {0};
+    text_append_symbol(&text, package->data, package->size, NAME_LIMIT);
+    const bool good = !text.failed &&
+                      names_add_node(builder->names, (const uint8_t *)text.data, text.size, &name);
+    text_deinit(&text);
+    if (!good)
+        return false;
+    *ret = map_get(&builder->packages, name);
+    if (*ret != MAP_NONE)
+        return true;
+    const uint64_t key = id_hash_text(package->data, package->size);
+    return roots_add_node(builder->roots, G2H_NODE_PACKAGE, key, name, ret) &&
+           map_put(&builder->packages, name, *ret, ret) &&
+           builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,
+                            root_group_index(G2H_NODE_BSS) + (uint32_t)builder->packages.count,
+                            node_synthetic(*ret));
+}
+
+/* A variable's package and its name in it, by a symbol. */
+static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_package)
+{
+    const size_t size = package_size(&name);
+    *ret_package = (struct g2h_bytes){name.data, size};
+    return (struct g2h_bytes){name.data + size + (size > 0), name.size - size - (size > 0)};
+}
+
+/* By DWARF: the variable, and the way to the word in it. */
+static bool append_typed_global(struct builder *builder, uint64_t address,
+                                struct g2h_bytes *ret_package)
+{
+    const struct typing *typing = builder->typing;
+    uint64_t offset;
+    size_t size;
+    const struct dwarf_global *global = typing ? typing_global(typing, address, &offset) : NULL;
+    if (!global)
+        return false;
+    const char *text = string_pool_text(&typing->types->names, global->name, &size);
+    const struct g2h_bytes variable =
+        split_name((struct g2h_bytes){(const uint8_t *)text, size}, ret_package);
+    builder_append(builder, &variable);
+    builder_append_path(builder, global->type, offset);
+    return true;
+}
+
+/* Whether the compiler made the variable: main..stmp_4. */
+static bool is_made(const struct g2h_bytes *variable)
+{
+    return variable->size > 0 && variable->data[0] == '.';
+}
+
+/* By the symbol table: the variable, and the offset in it. */
+static bool append_symbol(struct builder *builder, uint64_t address, bool made,
+                          struct g2h_bytes *ret_package)
+{
+    struct g2h_bytes name;
+    uint64_t offset;
+    if (!builder->exe || !g2h_exe_variable(builder->exe, address, &name, &offset))
+        return false;
+    const struct g2h_bytes variable = split_name(name, ret_package);
+    if (is_made(&variable) != made)
+        return false;
+    builder_append(builder, &variable);
+    if (offset > 0)
+        text_printf(&builder->text, ".f%llu", (unsigned long long)offset);
+    return true;
+}
+
+bool builder_append_global(struct builder *builder, uint64_t address, struct g2h_bytes *ret_package)
+{
+    return append_typed_global(builder, address, ret_package) ||
+           append_symbol(builder, address, false, ret_package);
+}
+
+/* The package of the variable at an address; empty where it has none. */
+static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
+{
+    struct g2h_bytes package = {(const uint8_t *)"", 0};
+    const size_t size = builder->text.size;
+    builder_append_global(builder, address, &package);
+    builder->text.size = size;
+    return package;
+}
+
+/*
+ * Names the word at an address: the variable, below its package; or the way from the variable that
+ * leads there, below that one's; or the address, below its segment.
+ */
+static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
+                        uint32_t *ret_parent)
+{
+    struct g2h_bytes package = {(const uint8_t *)"", 0};
+    const struct way *way;
+    builder->text.size = 0;
+    *ret_parent = segment;
+    if (!builder_append_global(builder, address, &package)) {
+        if ((way = builder_append_way(builder, address, HOLDER_WORD)) != NULL)
+            package = package_of(builder, way->offset);
+        else if (!append_symbol(builder, address, true, &package))
+            text_printf(&builder->text, "0x%llx", (unsigned long long)address);
+    }
+    return package.size == 0 || package_node(builder, &package, ret_parent);
+}
+
+static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
+                                     const struct g2h_segment *segment)
+{
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of_fields(builder->heap, segment->contents, segment->fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        uint32_t parent = node;
+        if (heap_find(builder->heap, value) !=
+            UINT32_MAX) /* a package without a pointer needs no node */
+            TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent));
+        if (!builder->typing)
+            builder_append_dynamic_type(builder, &segment->contents, offset);
+        TRY_MEMORY(builder_add_pointer(builder, parent, EDGE_PROPERTY, value));
+    }
+    return NULL;
+}
+
+struct g2h_error *builder_add_globals(struct builder *builder)
+{
+    static const struct {
+        enum g2h_record_kind kind;
+        const char *name;
+        enum g2h_node_kind node;
+    } segments[] = {{G2H_RECORD_DATA, "data", G2H_NODE_DATA},
+                    {G2H_RECORD_BSS, "bss", G2H_NODE_BSS},
+                    {G2H_RECORD_DATAROOT, "data", G2H_NODE_DATA}};
+    const struct g2h_heap *heap = builder->heap;
+    uint32_t node;
+
+    for (size_t i = 0; i < 3; i++) {
+        size_t count = heap->records[segments[i].kind].count;
+        if (count == 0)
+            continue;
+        if (builder->globals == UINT32_MAX)
+            TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(globals)",
+                                         G2H_NODE_GLOBALS, &builder->globals));
+        TRY_MEMORY(builder_text(builder, segments[i].name) &&
+                   builder_add_node(builder, segments[i].node, 0, &node) &&
+                   builder_add_edge(builder, node_synthetic(builder->globals), EDGE_ELEMENT,
+                                    root_group_index(segments[i].node), node_synthetic(node)));
+        for (size_t j = 0; j < count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, segments[i].kind, j, &record);
+            if (segments[i].kind == G2H_RECORD_DATAROOT) {
+                builder->text.size = 0;
+                text_printf(&builder->text, "0x%llx", (unsigned long long)record.dataroot.address);
+                TRY_MEMORY(
+                    builder_add_pointer(builder, node, EDGE_PROPERTY, record.dataroot.pointer));
+                continue;
+            }
+            struct g2h_error *error = add_segment(builder, node, &record.segment);
+            if (error)
+                return error;
+        }
+    }
+    return NULL;
+}

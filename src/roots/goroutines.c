@@ -1,0 +1,440 @@
+/*
+ * goroutines: goroutine 17 [select] net/http.(*conn).serve, its frames, and what these hold.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "roots/builder.h"
+#include "heap/pointers.h"
+
+/* ---- frames ---- */
+
+static void point_at(struct builder *builder, uint64_t value, offset_vector *work, bool *good)
+{
+    uint32_t frame = heap_find(builder->heap, value) == UINT32_MAX
+                         ? frame_index_find(&builder->targets->frames, value)
+                         : UINT32_MAX;
+    if (frame != UINT32_MAX && !builder->frame_pointed[frame]) {
+        builder->frame_pointed[frame] = 1;
+        *good = *good && vector_push(work, frame);
+    }
+}
+
+/*
+ * Since Go 1.12 a local variable that is live only through its address (a stack object) is in no
+ * field list, though the collector scans it. So of a frame that something points into, every word
+ * may be a pointer; and it may point into frames again.
+ */
+struct g2h_error *builder_find_pointed_frames(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    offset_vector work = {0};
+    struct g2h_record record;
+    struct pointers pointers;
+    uint64_t offset, value;
+    bool good = true;
+
+    builder->frame_pointed =
+        memory_copy(builder->targets->frame_pointed, heap->frames.count + 1, 1);
+    TRY_MEMORY(builder->frame_pointed);
+    for (size_t i = 0; i < heap->frames.count && good; i++) {
+        if (builder->frame_pointed[i])
+            good = vector_push(&work, i); /* by an object */
+        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
+        pointers_of_fields(heap, record.stackframe.contents, record.stackframe.fields, &pointers);
+        while (good && pointers_next(&pointers, &offset, &value))
+            point_at(builder, value, &work, &good);
+    }
+    while (work.count > 0 && good) {
+        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, work.data[--work.count], &record);
+        pointers_of_words(heap, record.stackframe.contents, &pointers);
+        while (good && pointers_next(&pointers, &offset, &value))
+            point_at(builder, value, &work, &good);
+    }
+    free(work.data);
+    return good ? NULL : &error_no_memory;
+}
+
+/* By the way from a variable of this frame, or of one that was given the pointer. */
+static bool append_frame_way(struct builder *builder, const struct g2h_stackframe *frame,
+                             uint64_t offset)
+{
+    const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
+    if (!way)
+        return false;
+    if (builder->heap->frames.data[way->frame].sp != frame->sp) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, way->frame, &record);
+        text_printf(&builder->text, " (of ");
+        builder_append(builder, &record.stackframe.function);
+        text_printf(&builder->text, ")");
+    }
+    return true;
+}
+
+/*
+ * Names the word at offset of a frame: by the variable that DWARF has there, of the frame or, among
+ * its outgoing arguments, of its callee (NULL: none), or by one that leads there, or by the offset;
+ * then it gives false.
+ */
+static bool name_word(struct builder *builder, const struct g2h_stackframe *frame,
+                      const struct g2h_stackframe *callee, uint64_t offset)
+{
+    const struct typing *typing = builder->typing;
+    const struct dwarf_local *local = NULL;
+    uint64_t place;
+    builder->text.size = 0;
+    if (typing)
+        local = typing_local_at(typing, frame, offset, false, &place);
+    if (local) {
+        builder_append_local(builder, local, place);
+        return true;
+    }
+    if (typing && callee)
+        local = typing_local_at(typing, callee, offset, true, &place);
+    if (local) {
+        builder_append_local(builder, local, place);
+        text_printf(&builder->text, " (argument of ");
+        builder_append(builder, &callee->function);
+        text_printf(&builder->text, ")");
+        return true;
+    }
+    if (append_frame_way(builder, frame, offset))
+        return true;
+    text_append(&builder->text, "f", 1);
+    text_append_number(&builder->text, offset);
+    if (!typing) /* else the object has it */
+        builder_append_dynamic_type(builder, &frame->contents, offset);
+    return false;
+}
+
+/*
+ * The words of a frame that are in no field list and hit an object; those of a variable, or the
+ * others. Of several ways to an object that are as short DevTools shows the last one first.
+ */
+static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
+                                           const struct g2h_stackframe *frame, bool variables)
+{
+    const uint64_t word = builder->heap->params.pointer_size;
+    struct g2h_fields fields = frame->fields;
+    struct g2h_field field;
+    struct pointers pointers;
+    uint64_t offset, value;
+    uint8_t *listed = calloc((size_t)(frame->contents.size / word) + 1, 1);
+    bool good = listed != NULL;
+
+    while (good && g2h_fields_next(&fields, &field))
+        if (field.offset < frame->contents.size)
+            listed[field.offset / word] = 1;
+    pointers_of_words(builder->heap, frame->contents, &pointers);
+    while (good && pointers_next(&pointers, &offset, &value)) {
+        uint32_t object = listed[offset / word] ? UINT32_MAX : heap_find(builder->heap, value),
+                 name;
+        if (object == UINT32_MAX || name_word(builder, frame, NULL, offset) != variables)
+            continue;
+        text_printf(&builder->text, "?");
+        builder->roots->account.conservative++;
+        good = !builder->text.failed && builder_label(builder, &name) &&
+               builder_add_edge(builder, node_synthetic(node), EDGE_TENTATIVE, name,
+                                node_object(object));
+    }
+    free(listed);
+    return good ? NULL : &error_no_memory;
+}
+
+/* A frame of a goroutine, at so many frames from its top and from its bottom. */
+struct frame_place {
+    uint32_t goroutine; /* node */
+    uint64_t goid;
+    uint32_t depth, height;
+};
+
+/*
+ * Where a frame stands: its pc is that behind a call, but not if a signal has put the callee there
+ * (runtime/traceback.go: unwinder.symPC).
+ */
+static uint64_t place_of(const struct g2h_stackframe *frame, const struct g2h_stackframe *callee)
+{
+    static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
+                                           "runtime.debugCallV1", "runtime.debugCallV2"};
+    for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
+        if (bytes_equal(&callee->function, injected[i]))
+            return frame->pc;
+    return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
+}
+
+/* The name of a frame that stands at pc: thousands of goroutines stand in the same places. */
+static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
+                       uint32_t *ret)
+{
+    const uint64_t key = map_hash_pair(map_hash_text(function->data, (size_t)function->size), pc);
+    *ret = map_get(&builder->frame_names, key);
+    if (*ret != MAP_NONE)
+        return true;
+    builder->text.size = 0;
+    builder_append(builder, function);
+    builder_append_line(builder, pc);
+    return !builder->text.failed &&
+           names_add_node(builder->names, (const uint8_t *)builder->text.data, builder->text.size,
+                          ret) &&
+           map_put(&builder->frame_names, key, *ret, ret);
+}
+
+/* Frame number `number`; callee is NULL for the topmost one. */
+static struct g2h_error *add_frame(struct builder *builder, const struct frame_place *place,
+                                   uint32_t number, const struct g2h_stackframe *frame,
+                                   const struct g2h_stackframe *callee)
+{
+    const struct g2h_heap *heap = builder->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    uint32_t node, first, name;
+
+    TRY_MEMORY(frame_name(builder, &frame->function, place_of(frame, callee), &name) &&
+               builder_add_named_member(builder, place->goroutine, place->depth, G2H_NODE_FRAME,
+                                        place->goid << 24 | place->height, name, &node));
+    pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        name_word(builder, frame, callee, offset);
+        TRY_MEMORY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
+    }
+    if (heap->records[G2H_RECORD_STACKROOT].count > 0)
+        TRY_MEMORY(map_put(&builder->frame_by_sp, frame->sp, node, &first));
+    if (builder->frame_pointed[number] && heap->reader->layout->may_lack_stack_objects) {
+        struct g2h_error *error = add_stack_objects(builder, node, frame, false);
+        return error || !builder->typing ? error : add_stack_objects(builder, node, frame, true);
+    }
+    return NULL;
+}
+
+/* All frames of a goroutine, the topmost one first. */
+static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
+                                    const uint32_t *frames, uint32_t count)
+{
+    struct g2h_stackframe callee;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct frame_place place = {goroutine, goid, i, count - 1 - i};
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[i], &record);
+        struct g2h_error *error =
+            add_frame(builder, &place, frames[i], &record.stackframe, i > 0 ? &callee : NULL);
+        if (error)
+            return error;
+        callee = record.stackframe;
+    }
+    return NULL;
+}
+
+/* ---- goroutines ---- */
+
+/* The function that the goroutine was started with, as far as it is the program's own. */
+static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames,
+                                       uint32_t count)
+{
+    struct g2h_bytes name = {(const uint8_t *)"", 0};
+    while (count-- > 0) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[count], &record);
+        const struct g2h_bytes *function = &record.stackframe.function;
+        bool is_runtime_main = bytes_equal(&name, "runtime.main");
+        if (is_runtime_main && bytes_start_with(function, "runtime."))
+            break;
+        name = *function;
+        if (!is_runtime_main && !bytes_equal(&name, "runtime.goexit") &&
+            !bytes_equal(&name, "runtime.main"))
+            break;
+        if (is_runtime_main)
+            break;
+    }
+    return name;
+}
+
+static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && i < 16; i++) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[i], &record);
+        if (bytes_equal(&record.stackframe.function, "runtime/debug.WriteHeapDump"))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * As a traceback has it: goroutine 17 [select, 5 minutes] and the function it runs. The dump does
+ * not say when it was written, so minutes count up to the newest stamp in it: the goroutine has
+ * waited no shorter.
+ */
+static void goroutine_name(struct builder *builder, const struct g2h_goroutine *goroutine,
+                           const uint32_t *frames, uint32_t frame_count)
+{
+    enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4 }; /* runtime/runtime2.go, _Grunnable … */
+    const uint64_t minute = UINT64_C(60000000000);
+    struct text *text = &builder->text;
+    text->size = 0;
+    text_printf(text, "goroutine %llu [", (unsigned long long)goroutine->goid);
+    if (dumps_heap(builder, frames,
+                   frame_count)) /* its own wait reason is stale in most versions */
+        text_printf(text, "dumping heap");
+    else if (goroutine->status == RUNNABLE)
+        text_printf(text, "runnable");
+    else if (goroutine->status == SYSCALL)
+        text_printf(text, "syscall");
+    else if (goroutine->status != WAITING)
+        text_printf(text, "status %llu", (unsigned long long)goroutine->status);
+    else if (goroutine->wait_reason.size > 0)
+        text_append_utf8(text, goroutine->wait_reason.data, goroutine->wait_reason.size, 64);
+    else
+        text_printf(text, "waiting");
+    if (goroutine->status != RUNNABLE && goroutine->wait_since != 0 &&
+        (builder->newest_wait - goroutine->wait_since) / minute > 0)
+        text_printf(text, ", %llu minutes",
+                    (unsigned long long)((builder->newest_wait - goroutine->wait_since) / minute));
+    text_printf(text, goroutine->is_system       ? ", system] "
+                      : goroutine->is_background ? ", background] "
+                                                 : "] ");
+    struct g2h_bytes function;
+    if (!builder_coroutine_function(builder, goroutine->address, frames, frame_count, &function))
+        function = entry_function(builder, frames, frame_count);
+    builder_append(builder, &function);
+}
+
+static struct g2h_error *add_creation_site(struct builder *builder, uint32_t goroutine, uint64_t pc)
+{
+    uint32_t node = map_get(&builder->creation_sites, pc), name;
+    if (pc == 0)
+        return NULL;
+    if (node == MAP_NONE) {
+        TRY_MEMORY(builder_text(builder, "go statement in "));
+        builder_append_function(builder, pc, true);
+        TRY_MEMORY(builder_add_node(builder, G2H_NODE_CREATION_SITE, pc, &node) &&
+                   map_put(&builder->creation_sites, pc, node, &node));
+    }
+    TRY_MEMORY(builder_label_of(builder, "created by", &name) &&
+               builder_add_edge(builder, node_synthetic(goroutine), EDGE_INTERNAL, name,
+                                node_synthetic(node)));
+    return NULL;
+}
+
+static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
+                                       const struct g2h_goroutine *goroutine,
+                                       const uint32_t *frames, uint32_t frame_count)
+{
+    uint32_t node, name, thread;
+    goroutine_name(builder, goroutine, frames, frame_count);
+    TRY_MEMORY(builder_add_member(builder, group, (uint32_t)goroutine->goid, G2H_NODE_GOROUTINE,
+                                  goroutine->goid, &node));
+    struct g2h_error *error = add_frames(builder, node, goroutine->goid, frames, frame_count);
+    if (!error)
+        error = add_creation_site(builder, node, goroutine->creation_pc);
+    if (error)
+        return error;
+    TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "ctxt", goroutine->ctxt));
+    TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_TENTATIVE, "g", goroutine->address));
+    error = builder_add_waiting(builder, node, goroutine->address);
+    if (error)
+        return error;
+    thread = map_get(&builder->threads, goroutine->m);
+    if (thread != MAP_NONE)
+        TRY_MEMORY(builder_label_of(builder, "thread", &name) &&
+                   builder_add_edge(builder, node_synthetic(node), EDGE_INTERNAL, name,
+                                    node_synthetic(thread)));
+    TRY_MEMORY(map_put(&builder->goroutine_by_g, goroutine->address,
+                       (uint32_t)(goroutine->goid < UINT32_MAX ? goroutine->goid : UINT32_MAX - 1),
+                       &thread));
+    return NULL;
+}
+
+/*
+ * Frames follow their goroutine. Of the format of 2013 that is not known for certain, but its
+ * frames name their caller's sp.
+ */
+static size_t chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
+                            bool *claimed, uint32_t *ret)
+{
+    size_t count = 0;
+    for (uint32_t frame = map_get(by_sp, sp); frame != MAP_NONE && !claimed[frame];) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
+        ret[count++] = frame;
+        claimed[frame] = true; /* a frame is of one goroutine only */
+        frame = map_get(by_sp, record.stackframe.child_sp);
+    }
+    return count;
+}
+
+static bool is_of_2013(const struct g2h_heap *heap)
+{
+    return strcmp(g2h_heap_format(heap), "2013") == 0;
+}
+
+static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
+                                        const struct map *by_sp, bool *claimed, uint32_t *frames)
+{
+    const struct g2h_heap *heap = builder->heap;
+    const bool is_2013 = is_of_2013(heap);
+    for (size_t i = 0; i < heap->goroutines.count; i++) {
+        struct g2h_record record;
+        const uint32_t first = heap->goroutines.data[i].first_frame;
+        size_t count = heap->goroutines.data[i].frame_count;
+        g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
+        if (is_2013 && (count == 0 || heap->frames.data[first].sp != record.goroutine.sp))
+            count = chain_of_2013(builder, by_sp, record.goroutine.sp, claimed, frames);
+        else
+            for (uint32_t j = 0; j < count; j++)
+                frames[j] = first + j;
+        struct g2h_error *error =
+            add_goroutine(builder, group, &record.goroutine, frames, (uint32_t)count);
+        if (error)
+            return error;
+    }
+    return NULL;
+}
+
+static struct g2h_error *add_stackroots(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->heap->records[G2H_RECORD_STACKROOT].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_STACKROOT, i, &record);
+        const struct g2h_stackroot *root = &record.stackroot;
+        uint32_t node = map_get(&builder->frame_by_sp, root->frame_sp);
+        builder->text.size = 0;
+        if (node == MAP_NONE)
+            text_printf(&builder->text, "stack 0x%llx", (unsigned long long)root->address);
+        else
+            text_printf(&builder->text, "f%llu",
+                        (unsigned long long)(root->address - root->frame_sp));
+        TRY_MEMORY(builder_add_pointer(builder, node == MAP_NONE ? builder->roots->gc_roots : node,
+                                       EDGE_PROPERTY, root->pointer));
+    }
+    return NULL;
+}
+
+struct g2h_error *builder_add_goroutines(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    struct map by_sp = {0};
+    uint32_t group, first;
+    if (heap->goroutines.count == 0)
+        return add_stackroots(builder);
+    for (size_t i = 0; i < heap->goroutines.count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
+        if (record.goroutine.wait_since > builder->newest_wait)
+            builder->newest_wait = record.goroutine.wait_since;
+    }
+    TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
+                                 G2H_NODE_GOROUTINES, &group));
+    uint32_t *frames = malloc((heap->frames.count + 1) * sizeof(*frames));
+    bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
+    struct g2h_error *error = frames && claimed ? NULL : &error_no_memory;
+    for (size_t i = 0; is_of_2013(heap) && i < heap->frames.count && !error; i++)
+        if (!map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &first))
+            error = &error_no_memory;
+    if (!error)
+        error = each_goroutine(builder, group, &by_sp, claimed, frames);
+    map_deinit(&by_sp);
+    free(frames);
+    free(claimed);
+    return error ? error : add_stackroots(builder);
+}

@@ -1,0 +1,185 @@
+/*
+ * roots; see roots.h: the tree is put together.
+ *
+ * All nodes have size 0 and none is a "user root", so DevTools gives every object a distance and
+ * every root a retained size. A group that would be empty is left out.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "roots/builder.h"
+
+static struct g2h_error *add_threads(struct builder *builder)
+{
+    uint32_t group, node, number;
+    size_t count = builder->heap->records[G2H_RECORD_OSTHREAD].count;
+    if (count == 0)
+        return NULL;
+    TRY_MEMORY(
+        builder_add_group(builder, builder->root, "(OS threads)", G2H_NODE_OS_THREADS, &group));
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(builder->heap, G2H_RECORD_OSTHREAD, i, &record);
+        builder->text.size = 0;
+        text_printf(&builder->text, "M %llu (OS thread %llu)",
+                    (unsigned long long)record.osthread.id,
+                    (unsigned long long)record.osthread.os_id);
+        TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record.osthread.id,
+                                      G2H_NODE_OS_THREAD, record.osthread.id, &node) &&
+                   map_put(&builder->threads, record.osthread.m, node, &number));
+        TRY_MEMORY(
+            builder_add_named_pointer(builder, node, EDGE_TENTATIVE, "m", record.osthread.m));
+    }
+    return NULL;
+}
+
+/*
+ * The collector does not keep an object for its finalizer, but all that the object points to; an
+ * object that only its finalizer still knows hangs here rather than under (unreachable).
+ */
+static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record_kind kind,
+                                        const char *name, uint32_t group_id)
+{
+    const struct g2h_heap *heap = builder->heap;
+    const bool queued = kind == G2H_RECORD_QUEUEDFINALIZER;
+    uint32_t group, node;
+    if (heap->records[kind].count == 0)
+        return NULL;
+    TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, name, group_id, &group));
+    for (size_t i = 0; i < heap->records[kind].count; i++) {
+        struct g2h_record record;
+        size_t size;
+        g2h_heap_record(heap, kind, i, &record);
+        uint32_t object = heap_find(heap, record.finalizer.object);
+        TRY_MEMORY(builder_text(builder, "finalizer"));
+        if (object != UINT32_MAX) {
+            const char *class = string_pool_text(&builder->names->strings,
+                                                 names_of_object(builder->names, object), &size);
+            text_printf(&builder->text, " of ");
+            text_append(&builder->text, class, size);
+        }
+        TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1,
+                                      queued ? G2H_NODE_QUEUED_FINALIZER : G2H_NODE_FINALIZER,
+                                      record.finalizer.object, &node));
+        TRY_MEMORY(builder_add_named_pointer(builder, node, queued ? EDGE_INTERNAL : EDGE_TENTATIVE,
+                                             "object", record.finalizer.object));
+        TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "fn",
+                                             record.finalizer.funcval));
+    }
+    return NULL;
+}
+
+static void append_goroutine(struct builder *builder, uint64_t g)
+{
+    uint32_t goid = map_get(&builder->goroutine_by_g, g);
+    if (goid != MAP_NONE)
+        text_printf(&builder->text, " in goroutine %u", goid);
+}
+
+static struct g2h_error *add_defers_and_panics(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    const size_t defers = heap->records[G2H_RECORD_DEFER].count,
+                 panics = heap->records[G2H_RECORD_PANIC].count;
+    uint32_t group, node;
+    if (defers + panics == 0)
+        return NULL;
+    TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(defers and panics)",
+                                 G2H_NODE_DEFERS_AND_PANICS, &group));
+    for (size_t i = 0; i < defers + panics; i++) {
+        struct g2h_record record;
+        if (i < defers) {
+            g2h_heap_record(heap, G2H_RECORD_DEFER, i, &record);
+            TRY_MEMORY(builder_text(builder, "defer "));
+            builder_append_function(builder, record.defer.code, false);
+            append_goroutine(builder, record.defer.g);
+            TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1, G2H_NODE_DEFER,
+                                          record.defer.address, &node));
+            TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "record",
+                                                 record.defer.address));
+            TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "fn",
+                                                 record.defer.funcval));
+            continue;
+        }
+        g2h_heap_record(heap, G2H_RECORD_PANIC, i - defers, &record);
+        TRY_MEMORY(builder_text(builder, "panic"));
+        append_goroutine(builder, record.panic.g);
+        text_append_interface(&builder->text, builder->names,
+                              interface_type_of(heap, record.panic.type));
+        TRY_MEMORY(builder_add_member(builder, group, (uint32_t)i + 1, G2H_NODE_PANIC,
+                                      record.panic.address, &node));
+        TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "record",
+                                             record.panic.address));
+        TRY_MEMORY(
+            builder_add_named_pointer(builder, node, EDGE_INTERNAL, "data", record.panic.data));
+    }
+    return NULL;
+}
+
+static struct g2h_error *add_other_roots(struct builder *builder)
+{
+    const struct g2h_heap *heap = builder->heap;
+    uint32_t group;
+    if (heap->records[G2H_RECORD_OTHERROOT].count == 0)
+        return NULL;
+    TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(other roots)",
+                                 G2H_NODE_OTHER_ROOTS, &group));
+    for (size_t i = 0; i < heap->records[G2H_RECORD_OTHERROOT].count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OTHERROOT, i, &record);
+        TRY_MEMORY(builder_text(builder, ""));
+        builder_append(builder, &record.otherroot.description);
+        TRY_MEMORY(builder_add_pointer(builder, group, EDGE_PROPERTY, record.otherroot.pointer));
+    }
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *add_all(struct builder *builder)
+{
+    struct g2h_error *error = NULL;
+    TRY_MEMORY(builder_text(builder, "") &&
+               builder_add_node(builder, G2H_NODE_ROOT, 0, &builder->root));
+    TRY_MEMORY(builder_add_group(builder, builder->root, "(GC roots)", G2H_NODE_GC_ROOTS,
+                                 &builder->roots->gc_roots));
+    error = builder_collect_functions(builder);
+    if (!error)
+        error = builder_find_pointed_frames(builder);
+    if (!error)
+        error = builder_add_globals(builder);
+    if (!error)
+        error = add_threads(builder);
+    if (!error)
+        error = builder_add_goroutines(builder);
+    if (!error)
+        error = add_finalizers(builder, G2H_RECORD_FINALIZER, "(finalizers)", G2H_NODE_FINALIZERS);
+    if (!error)
+        error = add_finalizers(builder, G2H_RECORD_QUEUEDFINALIZER, "(queued finalizers)",
+                               G2H_NODE_QUEUED_FINALIZERS);
+    if (!error)
+        error = add_defers_and_panics(builder);
+    if (!error)
+        error = add_other_roots(builder);
+    if (!error)
+        error = builder_add_allocation_sites(builder);
+    if (!error)
+        error = builder_add_remarks(builder);
+    return error;
+}
+
+struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources)
+{
+    struct builder builder;
+    builder_init(&builder, roots, sources);
+    struct g2h_error *error = add_all(&builder);
+    builder_deinit(&builder);
+    return error;
+}
+
+void roots_deinit(struct roots *roots)
+{
+    free(roots->nodes.data);
+    free(roots->edges.data);
+    *roots = (struct roots){0};
+}

@@ -1,0 +1,107 @@
+/*
+ * roots: what holds the objects: the nodes above them, and their edges.
+ *
+ *   root → (GC roots) → (globals) → data, bss
+ *                     → (goroutines) → goroutine 17 [select] net/http.(*conn).serve → its frames
+ *                     → (finalizers), (queued finalizers), (defers and panics), (other roots)
+ *                     → (cleanups)   see graph/cleanups.c
+ *        → (unreachable)            see graph/reach.c
+ *        → (OS threads), (allocation sites), (guesses), (parts), (functions)
+ *
+ * Edges that begin at objects and are no pointers of theirs are here as well: to where they were
+ * allocated, to what is remarked of them.
+ */
+#ifndef ROOTS_ROOTS_H
+#define ROOTS_ROOTS_H
+
+#include "heap/targets.h"
+#include "naming/names.h"
+
+/* A node while the number of synthetic nodes is not known yet. */
+struct node {
+    uint32_t index;
+    enum { OF_SYNTHETIC, OF_OBJECT } of;
+};
+
+/* A node that is no object. */
+struct synthetic {
+    uint64_t key;  /* see struct g2h_node */
+    uint32_t name; /* string */
+    uint8_t kind;  /* enum g2h_node_kind */
+};
+
+enum edge_type {
+    EDGE_ELEMENT,
+    EDGE_PROPERTY,
+    EDGE_INTERNAL,
+    EDGE_WEAK,
+    EDGE_TENTATIVE, /* graph_reach() makes it internal where it alone holds its target, else weak */
+};
+
+struct edge {
+    struct node source, target;
+    uint32_t name; /* string; for EDGE_ELEMENT the index itself */
+    enum edge_type type;
+};
+
+/* What became of the pointers of roots. */
+struct root_account {
+    uint64_t pointers, pointers_hit, pointers_missed; /* of frames, segments and other roots */
+    uint64_t conservative; /* words of frames that are in no field list, taken as pointers */
+    uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
+};
+
+struct roots {
+    VECTOR(struct synthetic) nodes; /* the root is the first one */
+    VECTOR(struct edge) edges;
+    uint32_t gc_roots; /* node */
+    struct root_account account;
+};
+
+/* What the roots are made of. names gets theirs. */
+struct root_sources {
+    const struct g2h_heap *heap;
+    const struct g2h_exe *exe;   /* may be NULL */
+    const struct typing *typing; /* may be NULL */
+    const struct targets *targets;
+    struct names *names;
+};
+
+/* Error: G2H_ERROR_MEMORY. */
+struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources);
+void roots_deinit(struct roots *roots);
+
+static inline struct node node_synthetic(uint32_t index)
+{
+    return (struct node){index, OF_SYNTHETIC};
+}
+
+static inline struct node node_object(uint32_t index)
+{
+    return (struct node){index, OF_OBJECT};
+}
+
+/* Adds an edge; false where there is no memory. */
+static inline bool roots_add_edge(struct roots *roots, struct node source, enum edge_type type,
+                                  uint32_t name, struct node target)
+{
+    struct edge edge = {source, target, name, type};
+    return vector_push(&roots->edges, edge);
+}
+
+/* Adds a node whose name is there; false where there is no memory. */
+static inline bool roots_add_node(struct roots *roots, enum g2h_node_kind kind, uint64_t key,
+                                  uint32_t name, uint32_t *ret)
+{
+    const struct synthetic synthetic = {key, name, (uint8_t)kind};
+    *ret = (uint32_t)roots->nodes.count;
+    return vector_push(&roots->nodes, synthetic);
+}
+
+/* Groups stand in their parent in the order of their kinds. */
+static inline uint32_t root_group_index(enum g2h_node_kind kind)
+{
+    return (uint32_t)kind + 1;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * sites: where sampled objects were allocated, as runtime.MemProfile knows.
+ */
+#include <string.h>
+
+#include "roots/builder.h"
+
+/* Whether a frame is the runtime's own way to allocate; to 1.4 that was C code, whose functions
+ * have no package. */
+static bool is_allocator(const struct g2h_memprof_frame *frame)
+{
+    const struct g2h_bytes *file = &frame->file;
+    return bytes_start_with(&frame->function, "runtime.") ||
+           (file->size > 4 && memcmp(file->data + file->size - 4, ".goc", 4) == 0) ||
+           !memchr(frame->function.data, '.', (size_t)frame->function.size);
+}
+
+/* The innermost function that is not the runtime's, with its line, and who called it. */
+static void site_name(struct builder *builder, struct g2h_memprof memprof)
+{
+    enum { CALLERS = 3 };
+    struct g2h_memprof_frame frame;
+    unsigned shown = 0;
+    builder->text.size = 0;
+    while (shown <= CALLERS && g2h_memprof_next_frame(&memprof, &frame)) {
+        size_t size;
+        const char *file = bytes_base_name(&frame.file, &size);
+        if (shown == 0 && memprof.frame_count > 0 && is_allocator(&frame))
+            continue;
+        if (shown++ > 0)
+            text_append(&builder->text, " \xe2\x86\x90 ", 5);
+        text_append_symbol(&builder->text, frame.function.data, frame.function.size,
+                           NAME_LIMIT / 8);
+        text_printf(&builder->text, " ");
+        text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
+        text_printf(&builder->text, ":%llu", (unsigned long long)frame.line);
+    }
+    if (shown == 0)
+        text_printf(&builder->text, "(no stack)");
+}
+
+/* Sampled objects point, weakly, to where they were allocated: MemProfileRate bytes of allocation
+ * make one sample. */
+struct g2h_error *builder_add_allocation_sites(struct builder *builder)
+{
+    struct root_account *account = &builder->roots->account;
+    const struct g2h_heap *heap = builder->heap;
+    struct map profile_by_id = {0}, node_by_id = {0};
+    uint32_t group = UINT32_MAX, node, name, number = 0;
+    bool good = builder_label_of(builder, "allocated at", &name);
+
+    for (size_t i = 0; i < heap->records[G2H_RECORD_MEMPROF].count && good; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_MEMPROF, i, &record);
+        good = map_put(&profile_by_id, record.memprof.id, (uint32_t)i, &node);
+    }
+    for (size_t i = 0; i < heap->records[G2H_RECORD_ALLOCSAMPLE].count && good; i++) {
+        struct g2h_record record, profile;
+        g2h_heap_record(heap, G2H_RECORD_ALLOCSAMPLE, i, &record);
+        uint32_t object = heap_find(heap, record.allocsample.object);
+        uint32_t place = map_get(&profile_by_id, record.allocsample.memprof);
+        account->samples++;
+        if (object == UINT32_MAX || place == MAP_NONE) {
+            account->samples_missed++;
+            continue;
+        }
+        node = map_get(&node_by_id, record.allocsample.memprof);
+        if (node == MAP_NONE) {
+            if (group == UINT32_MAX)
+                good = builder_add_group(builder, builder->root, "(allocation sites)",
+                                         G2H_NODE_ALLOCATION_SITES, &group);
+            g2h_heap_record(heap, G2H_RECORD_MEMPROF, place, &profile);
+            site_name(builder, profile.memprof);
+            good = good &&
+                   builder_add_member(builder, group, ++number, G2H_NODE_ALLOCATION_SITE,
+                                      record.allocsample.memprof, &node) &&
+                   map_put(&node_by_id, record.allocsample.memprof, node, &node);
+        }
+        good = good && builder_add_edge(builder, node_object(object), EDGE_WEAK, name,
+                                        node_synthetic(node));
+    }
+    map_deinit(&profile_by_id);
+    map_deinit(&node_by_id);
+    return good ? NULL : &error_no_memory;
+}

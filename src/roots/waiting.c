@@ -1,0 +1,67 @@
+/*
+ * waiting: the channels that a goroutine waits on.
+ *
+ * A blocked goroutine has a list of sudogs, one for each channel of its select. Their layouts are
+ * those of the executable's DWARF; where it has none, nothing is known.
+ */
+#include "roots/builder.h"
+
+enum { MOST_CHANNELS = 256 /* of a goroutine: a damaged list may be a ring */ };
+
+/* Since Go 1.26 c is a pointer for the collector, and the address behind it. */
+uint64_t builder_read_field(const struct builder *builder, uint64_t address,
+                            const struct type_field *field)
+{
+    const struct g2h_heap *heap = builder->heap;
+    const struct types *types = builder->typing->types;
+    const uint64_t word = heap->params.pointer_size;
+    const uint32_t number = heap_find(heap, address);
+    struct g2h_object object;
+    if (number == UINT32_MAX)
+        return 0;
+    heap_object(heap, number, &object);
+    const uint64_t offset = address - heap_address(heap, number) + field->offset,
+                   size = types->list.data[field->type].size;
+    uint64_t value = 0;
+    for (uint64_t at = 0; at + word <= size && at <= word && value == 0; at += word)
+        if (object.contents.size >= word && offset + at <= object.contents.size - word)
+            value = heap_word(heap, object.contents.data + offset + at);
+    return value;
+}
+
+/* A field whose type is known. */
+static const struct type_field *known_field(const struct types *types, uint32_t type,
+                                            const char *name)
+{
+    const struct type_field *field = types_field(types, type, name);
+    return field && field->type < types->list.count ? field : NULL;
+}
+
+struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g)
+{
+    const struct typing *typing = builder->typing;
+    const uint32_t object = heap_find(builder->heap, g);
+    struct typed_location location;
+    if (!typing || object == UINT32_MAX ||
+        !typing_locate(typing, object, g - heap_address(builder->heap, object), &location) ||
+        location.offset != 0)
+        return NULL;
+    const struct types *types = typing->types;
+    const struct type_field *waiting = known_field(types, location.type, "waiting");
+    const uint32_t sudog = waiting ? types->list.data[waiting->type].elem : TYPE_NONE;
+    if (sudog >= types->list.count)
+        return NULL;
+    const struct type_field *channel = known_field(types, sudog, "c"),
+                            *next = known_field(types, sudog, "waitlink");
+    uint64_t at = builder_read_field(builder, g, waiting);
+    uint32_t name;
+    for (unsigned i = 0; channel && next && at != 0 && i < MOST_CHANNELS; i++) {
+        const uint32_t target = heap_find(builder->heap, builder_read_field(builder, at, channel));
+        if (target != UINT32_MAX) /* not a pointer of the goroutine: in no account */
+            TRY_MEMORY(builder_label_of(builder, "waiting on", &name) &&
+                       builder_add_edge(builder, node_synthetic(node), EDGE_TENTATIVE, name,
+                                        node_object(target)));
+        at = builder_read_field(builder, at, next);
+    }
+    return NULL;
+}

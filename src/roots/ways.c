@@ -1,0 +1,82 @@
+/*
+ * ways: what words outside of the heap are called that no variable has.
+ *
+ * A global "var cache = &Cache{}" is one word, and the Cache is in data without a name of its own;
+ * a local may point to what lies in its frame, or in a caller's. Such words have the names of the
+ * way that typing went there: cache.items, c.order[0].
+ */
+#include "roots/builder.h"
+
+/* Values on the way that a name tells of; what is between the first and these is "…". */
+enum { WAY_STEPS = 32 };
+
+void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset)
+{
+    char path[NAME_LIMIT];
+    const size_t size = types_path(builder->typing->types, type, offset, path, sizeof(path));
+    if (size > 0 && path[0] != '[' && builder->text.size > 0)
+        text_append(&builder->text, ".", 1);
+    text_append_utf8(&builder->text, (const uint8_t *)path, size, NAME_LIMIT / 4);
+}
+
+void builder_append_local(struct builder *builder, const struct dwarf_local *local, uint64_t offset)
+{
+    const struct types *types = builder->typing->types;
+    size_t size;
+    const char *name = string_pool_text(&types->names, local->name, &size);
+    text_append_utf8(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    builder_append_path(builder, local->type, offset);
+    if (local->function == UINT32_MAX)
+        return;
+    text_printf(&builder->text, " (inlined ");
+    name = string_pool_text(&types->names, local->function, &size);
+    text_append_symbol(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    text_printf(&builder->text, ")");
+}
+
+/* The way from a value to the word at offset of it. */
+static void append_step(struct builder *builder, const struct outside_value *value, uint64_t offset)
+{
+    const uint64_t size = builder->typing->types->list.data[value->type].size;
+    if (value->is_array)
+        text_printf(&builder->text, "[%llu]", (unsigned long long)(offset / size));
+    builder_append_path(builder, value->type, offset % size);
+}
+
+/* The variable that leads to a value. */
+static bool append_variable(struct builder *builder, const struct way *way)
+{
+    const struct typing *typing = builder->typing;
+    struct g2h_bytes package;
+    if (way->holder == HOLDER_WORD)
+        return builder_append_global(builder, way->offset, &package);
+    if (way->holder == HOLDER_LOCAL)
+        builder_append_local(builder, &typing->scopes->locals.data[way->local], way->offset);
+    return way->holder == HOLDER_LOCAL;
+}
+
+const struct way *builder_append_way(struct builder *builder, uint64_t address, enum holder from)
+{
+    const struct typing *typing = builder->typing;
+    const struct outside_value *values = typing ? typing->outside.values.data : NULL, *value;
+    uint64_t offset, offsets[WAY_STEPS];
+    uint32_t steps[WAY_STEPS], count = 0;
+    value = typing ? outside_value_at(&typing->outside, builder->heap, address, &offset) : NULL;
+    if (!value)
+        return NULL;
+    const struct way *first = &values[value->first].way;
+    const uint32_t depth = value->depth;
+    if (first->holder != from || !append_variable(builder, first))
+        return NULL;
+    for (uint32_t number = (uint32_t)(value - values); count < WAY_STEPS && count <= depth;
+         number = values[number].way.value) {
+        steps[count] = number;
+        offsets[count++] = offset;
+        offset = values[number].way.offset;
+    }
+    if (depth >= WAY_STEPS)
+        text_printf(&builder->text, "…");
+    while (count-- > 0)
+        append_step(builder, &values[steps[count]], offsets[count]);
+    return first;
+}

@@ -1,0 +1,51 @@
+/* create: include/go2heapsnapshot/typing.h. */
+#include <stdlib.h>
+
+#include "base/workers.h"
+#include "exe/exe.h"
+#include "typing/typing.h"
+
+/* Types came with Go 1.7's layout of descriptors; dumps before 1.4 have their own. */
+static bool is_to_type(const struct g2h_heap *heap, const struct g2h_exe *exe)
+{
+    return heap->pointer_form == POINTERS_LISTED && exe_types(exe)->list.count > 0;
+}
+
+static struct g2h_error *fill(struct g2h_typing *typing, const struct g2h_heap *heap,
+                              const struct g2h_exe *exe, const struct g2h_typing_options *options)
+{
+    const unsigned threads =
+        options && options->threads > 0 ? options->threads : workers_available();
+    struct g2h_error *error = targets_init(&typing->targets, heap, threads, NULL);
+    return error ? error
+                 : typing_create(heap, &typing->targets, exe, options ? options->redaction : NULL,
+                                 threads, &typing->typing);
+}
+
+struct g2h_error *g2h_typing_create(const struct g2h_heap *heap, const struct g2h_exe *exe,
+                                    const struct g2h_typing_options *options,
+                                    struct g2h_typing **ret)
+{
+    *ret = NULL;
+    if (!is_to_type(heap, exe))
+        return NULL;
+    struct g2h_typing *typing = calloc(1, sizeof(*typing));
+    if (!typing)
+        return &error_no_memory;
+    struct g2h_error *error = fill(typing, heap, exe, options);
+    if (error) {
+        g2h_typing_destroy(typing);
+        return error;
+    }
+    *ret = typing;
+    return NULL;
+}
+
+void g2h_typing_destroy(struct g2h_typing *typing)
+{
+    if (!typing)
+        return;
+    typing_destroy(typing->typing);
+    targets_deinit(&typing->targets);
+    free(typing);
+}
