@@ -71,7 +71,7 @@ static void warn(const struct g2h_input *input, const char *text)
     say("go2heapsnapshot: warning: %s: %s", input->name, text);
 }
 
-/* A count of objects that were left out, if there are any. */
+/* Warns of objects that were left out, if there are any. */
 static void warn_count(const struct g2h_input *input, uint64_t count, const char *text)
 {
     char line[256];
@@ -113,7 +113,7 @@ static const char *agreement(uint64_t found, uint64_t expected)
     return found == expected ? "as memstats say" : "NOT what memstats say";
 }
 
-/* Whether the dump says itself what its objects are: the oldest ones. */
+/* Whether the dump says itself what its objects are, as the oldest ones do. */
 static bool has_own_types(const struct g2h_heap *heap)
 {
     const char *format = g2h_heap_format(heap);
@@ -159,7 +159,7 @@ static void account_exe(const struct g2h_exe *exe)
     line("global variables with names", variables, "", variables == 0 ? "it is stripped" : "");
 }
 
-/* A line of objects and bytes that live, and of garbage. */
+/* Prints a line with objects and bytes that live, and with those that are garbage. */
 static void line_of_types(const char *label, const struct g2h_type_sum *sum)
 {
     say("  %-34s %10" PRIu64 " %15" PRIu64 "  %10" PRIu64 " %15" PRIu64, label, sum->living_objects,
@@ -190,7 +190,8 @@ static void account_types(const struct g2h_graph *graph)
     line_of_types("not known", &account->untyped);
 }
 
-/* Since Go 1.24 the runtime holds objects of which the dump does not say so; types tell them. */
+/* Whether cleanups may hold some of what looks like garbage. Since Go 1.24 the runtime does so by
+ * records that are in no dump; with types these objects are known. */
 static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_graph *graph)
 {
     return go_release_parse(g2h_heap_go_version(heap)).minor >= 24 &&
@@ -297,7 +298,7 @@ void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
     account_graph(graph, view);
 }
 
-/* Why a good deal may have no type. */
+/* Says why a good deal may have no type. */
 static const char *why_untyped(const struct g2h_exe *exe)
 {
     switch (g2h_exe_dwarf(exe)) {

@@ -16,30 +16,30 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "go2heapsnapshot: " and the error's message; of an executable that does not fit, what to do. */
 void message_error(const struct g2h_error *error);
 
-/* That the executable is not used, and why. */
+/* Says that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error);
 
-/* What the executable does not have, and what that costs; nothing if it has all. */
+/* Says what the executable lacks, and what that costs; nothing if it has all. */
 void message_missing_in_exe(const struct g2h_exe *exe);
 
-/* Warnings on the input and the heap. */
+/* Says what is wrong with the input and the heap. */
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);
 
 /*
- * How much was left out or folded as the options ask for; or, of a graph that DevTools would take
- * long to load, for how long and how it can be made smaller.
+ * Says how much was left out or folded, as the options ask for; or, of a graph that DevTools would
+ * take long to load, how long that takes and how it can be made smaller.
  */
 void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view);
 
-/* That DevTools does not load a file of that name, if it does not. */
+/* Says so if DevTools does not load files of that name. */
 void message_name(const char *path, bool gzip);
 
-/* The account that -v prints: what the dump holds and what became of it. exe may be NULL. */
+/* Prints the account of -v: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
                      const struct g2h_graph *graph, const struct g2h_view *view);
 
-/* How much of what lives has a type; where that is little, why. The last line. */
+/* Says, in the last line, how much of what lives has a type; where that is little, also why. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph);
 

@@ -54,7 +54,7 @@ static const char help[] =
     "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
     "what could be read of it was written.\n";
 
-/* Of options that have no letter. */
+/* What getopt gives for options that have no letter. */
 enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK, OPTION_KEY };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.";
@@ -93,7 +93,7 @@ static bool parse_nodes(const char *text, uint64_t *ret)
     return true;
 }
 
-/* To standard output; the exit status. */
+/* Prints to standard output. Gives the exit status. */
 static int print(const char *text)
 {
     if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
@@ -102,7 +102,7 @@ static int print(const char *text)
     return EXIT_FAILED;
 }
 
-/* By its first bytes, compressed or not. What is no file is not touched. */
+/* Whether a file is an executable by its first bytes, compressed or not. Pipes are not touched. */
 static bool is_executable(const char *path)
 {
     uint8_t start[64];
@@ -115,7 +115,8 @@ static bool is_executable(const char *path)
     return size > 0 && magic_is_executable(start, (uint64_t)size);
 }
 
-/* Two files: as likely as not the dump and its executable, in one order or the other. */
+/* Refuses a second file. As likely as not the two are a dump and its executable, in either order;
+ * then it says how these are given. */
 static void refuse_second(const char *first, const char *second, const struct options *options)
 {
     const bool first_is = !options->exe && is_executable(first),
@@ -133,8 +134,8 @@ static void refuse_second(const char *first, const char *second, const struct op
 
 static const char letters[] = "e:o:zj:rvhV";
 
-/* What getopt has to say of the command line, once more, with what is more than text taken out of
- * it: getopt prints it as it is. */
+/* Lets getopt go over the command line once more, to say what is wrong with it. It prints arguments
+ * as they are, so what is more than text is taken out of them first. */
 static void refuse_option(int argc, char **argv, const struct option *known)
 {
     for (int i = 1; i < argc; i++)
@@ -146,7 +147,7 @@ static void refuse_option(int argc, char **argv, const struct option *known)
     say("%s", hint);
 }
 
-/* The exit status. */
+/* Prints the version. Gives the exit status. */
 static int print_version(void)
 {
     char text[256];

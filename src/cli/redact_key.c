@@ -10,8 +10,8 @@
 #include "base/scope.h"
 #include "base/siphash.h"
 
-/* What a file of random bytes has: no fewer than a key, no more than somebody makes on purpose, and
- * hardly ever as few different ones as these, not even where they are written as digits. */
+/* How many bytes a file of random bytes has: at least those of a key, and no more than anybody
+ * makes on purpose. Random bytes hardly ever have fewer different ones, even if they are digits. */
 enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
 
 #define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
@@ -56,7 +56,7 @@ static int count_different(const uint8_t *data, size_t size)
     return count;
 }
 
-/* Who has the key can try out texts. */
+/* Refuses a file that others can read: with the key they could try out texts. */
 static struct g2h_error *check_status(const char *path, int file)
 {
     struct stat status;

@@ -26,7 +26,7 @@ void target_remove_unfinished(void)
         unlink(unfinished);
 }
 
-/* No signal may come between a file's getting a name and the handler's knowing it. */
+/* Keeps signals away while a file has a name that the signal handler does not know yet. */
 static void block_signals(sigset_t *ret_before)
 {
     sigset_t all;
@@ -36,7 +36,7 @@ static void block_signals(sigset_t *ret_before)
 
 /* ---- what must not be overwritten ---- */
 
-/* Pipes and terminals may be read from and written to at a time. */
+/* Whether two files are one that must not be both read and written. Pipes and terminals may be. */
 static bool is_same_file(const struct stat *one, const struct stat *other)
 {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
@@ -78,7 +78,8 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 
 /* ---- the unfinished file ---- */
 
-/* What path leads to, be it there or not. NULL and errno where that cannot be told. */
+/* Gives the path that symbolic links lead to, be there a file or not. NULL, and errno, where that
+ * cannot be told. */
 static char *follow_links(const char *path)
 {
     enum { MOST_LINKS = 40 };
@@ -101,8 +102,8 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-/* A file without a name in the directory of the target's path. False where the system does not
- * have that, or could not give it a name later. */
+/* Opens a file without a name in the directory of the target's path. False where the system does
+ * not have such files, or could not give it a name later. */
 static bool open_nameless(struct target *target)
 {
 #ifdef O_TMPFILE
@@ -148,7 +149,8 @@ static struct g2h_error *open_temporary(struct target *target)
     return error_system(reason, "%s: cannot create", target->name);
 }
 
-/* A file is replaced; a device, a pipe and what has no name of its own is written to. */
+/* Opens what the name leads to: a file is going to be replaced, a device or a pipe is written to.
+ */
 static struct g2h_error *open_path(struct target *target)
 {
     struct stat status;

@@ -115,7 +115,7 @@ static bool fill_slots(const struct object_index *index, uint32_t first, uint32_
     return true;
 }
 
-/* The objects [first, end) start in the page. */
+/* Fills a page in which the objects [first, end) start. */
 static bool fill_page(const struct object_index *index, uint32_t first, uint32_t end,
                       struct index_page *page, group_vector *groups)
 {

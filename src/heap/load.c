@@ -93,7 +93,8 @@ static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
                 : &error_no_memory;
 }
 
-/* The next window whose chunk may begin at offset or behind it; NULL where there is none. */
+/* Finds the next window whose chunk begins at offset or behind it; NULL where there is none. Those
+ * before it are thrown away. */
 static struct window *find_window(struct loader *loader, uint64_t offset)
 {
     for (; loader->next_window < loader->window_count; loader->next_window++) {
@@ -107,7 +108,7 @@ static struct window *find_window(struct loader *loader, uint64_t offset)
 
 /* ---- objects ---- */
 
-/* Appends a chunk, whose slot classes get their numbers. */
+/* Appends a chunk to the heap's, and gives its slot classes their numbers there. */
 static bool take_over(struct loader *loader, struct chunk *chunk)
 {
     struct g2h_heap *heap = loader->heap;
@@ -174,8 +175,8 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     return NULL;
 }
 
-/* Fields of a type are walked once per element of an array, so only ascending ones that fit the
- * type are taken. */
+/* Of a type's fields only those are taken that ascend and lie in the type: they will be walked over
+ * once for each element of an array, without being checked. */
 static struct g2h_error *add_type(struct g2h_heap *heap, const struct g2h_type *type)
 {
     uint32_t number;
@@ -254,7 +255,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 
 /* ---- all records ---- */
 
-/* Reads to the end or to the damage. */
+/* Reads all records, to the end or to the damage. */
 static struct g2h_error *read_records(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
@@ -298,7 +299,8 @@ static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
                       threads);
 }
 
-/* The first words of interfaces: addresses of itabs, and of types. */
+/* Maps what the first word of an interface may be, the addresses of itabs and of types, to types.
+ */
 static struct g2h_error *map_interfaces(struct g2h_heap *heap)
 {
     for (size_t i = 0; i < heap->types.count + heap->itabs.count; i++) {

@@ -22,13 +22,13 @@ enum span_tail {
     TAIL_KINDS
 };
 
-/* By the version that a dump's params name: "go1.26.1", "go1.25.3 X:greenteagc", … and the number N
- * of go1.N. */
+/* What it holds by the version that a dump's params name, "go1.26.1", "go1.25.3 X:greenteagc", …,
+ * and by the N of go1.N in it. */
 enum span_tail span_tail_of_version(const char *version, int go_minor);
 
 /*
- * The offset within a page from which on its slots of size bytes are phantoms; SPAN_PAGE where none
- * is. has_pointers is whether any slot of the page has a field.
+ * The offset in a page from which on its slots, which are of size bytes, are phantoms; SPAN_PAGE
+ * where none is. has_pointers is whether any slot of the page has a field.
  */
 uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size,
                         bool has_pointers);

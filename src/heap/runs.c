@@ -88,9 +88,9 @@ static bool close_run(struct run_reader *reader)
 }
 
 /*
- * Whether memory that is not in the file cannot be there: what is beyond the heap, and a heap that
- * no machine has. Objects that do not overlap then have 2^47 bytes together, whatever a dump claims
- * in ten bytes each.
+ * Whether an object whose contents are not all in the file claims memory that cannot be there:
+ * beyond the heap, or in a heap that no machine has. So objects that do not overlap have at most
+ * 2^47 bytes together, whatever a dump claims in ten bytes each.
  */
 static bool is_too_large(const struct g2h_params *params, const struct g2h_object *object)
 {
@@ -229,7 +229,7 @@ void run_reader_end(struct run_reader *reader, struct chunk *ret)
 
 /* ---- where a record begins ---- */
 
-/* Reads an object if it is one that a Go heap may have. *work is what is left to look at. */
+/* Reads an object if a Go heap may have such a one. *work is how much may still be looked at. */
 static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h_object *ret)
 {
     const struct g2h_params *params = &reader->heap->params;
@@ -250,8 +250,8 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
     return good;
 }
 
-/* Whether objects follow one another from an offset on. *ret_begin is then where the first of them
- * begins that lies in another page than the one before it. */
+/* Whether objects follow one another from an offset on. If so, *ret_begin is where the first of
+ * them begins that lies in another page than the one before it. */
 static bool find_chain(struct run_reader *reader, uint64_t offset, uint64_t *work,
                        uint64_t *ret_begin)
 {

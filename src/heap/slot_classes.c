@@ -3,15 +3,16 @@
  *
  * From 1.5 on the slot class of a small object is its slot's size and its field list, of which a
  * program has some hundreds: what a type says of one object of a slot class then holds for all of
- * them, and nobody need read the others. Larger ones have a size and pointers or none; before, the
- * type record, kind and size.
+ * them, and  * nobody need read the others. Of larger objects it is the size, and whether they have
+ * pointers; before 1.5 it is the type record, the kind and the size.
  */
 #include "heap/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* No program has as many field lists; objects with others have slot classes without. */
+/* LISTED_LIMIT: no program has as many field lists; further ones are left out of the slot classes.
+ */
 enum { SMALL_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
 
 void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap *heap)
@@ -180,8 +181,8 @@ bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_obj
     return intern(slot_classes, &slot_class, ret);
 }
 
-/* Whether a copy of a field list is one: it was when it was read, but the dump may have been
- * written to. */
+/* Whether a copy of a field list is a proper one. The list was when it was read, but the dump may
+ * have been written to since. */
 static bool is_list(const struct slot_classes *slot_classes, const struct slot_class *slot_class)
 {
     const uint64_t word = slot_classes->heap->params.pointer_size;

@@ -210,7 +210,8 @@ static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Leaves out the lower one of any two objects that overlap, which only those of damaged dumps do. */
+/* Leaves out the lower one of any two objects that overlap, which only those of damaged dumps do.
+ */
 static void drop_overlapping(struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;
