@@ -15,6 +15,14 @@
 #include "base/scope.h"
 #include "exe/source.h"
 
+struct search {
+    const struct image *image;
+    bool has_crc; /* it is searched for by .gnu_debuglink, which says the file's CRC */
+    uint32_t crc;
+    struct g2h_input **ret_input;
+    struct image *ret;
+};
+
 /* ---- does it belong to the executable? ---- */
 
 enum { NT_GO_BUILD_ID = 4, LONGEST_ID = 1024 };
@@ -45,10 +53,10 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
     return bytes_none;
 }
 
-/* Whether a debug file is that of an image. crc: what .gnu_debuglink says of it; NULL if it was not
- * found by that. */
-static bool belongs(const struct image *image, const struct image *debug, const uint32_t *crc)
+/* Whether a debug file, search->ret, is the one that is searched for. */
+static bool belongs(const struct search *search)
 {
+    const struct image *image = search->image, *debug = search->ret;
     const struct g2h_bytes gnu[] = {find_note(image, "GNU", NT_GNU_BUILD_ID),
                                     find_note(debug, "GNU", NT_GNU_BUILD_ID)};
     const struct g2h_bytes go[] = {find_note(image, "Go", NT_GO_BUILD_ID),
@@ -61,17 +69,10 @@ static bool belongs(const struct image *image, const struct image *debug, const 
         return bytes_same(gnu[0], gnu[1]);
     if (go[0].size > 0 && go[1].size > 0)
         return bytes_same(go[0], go[1]);
-    return crc && crc32_z(0, debug->file.data, (size_t)debug->file.size) == *crc;
+    return search->has_crc && crc32_z(0, debug->file.data, (size_t)debug->file.size) == search->crc;
 }
 
 /* ---- where it may be ---- */
-
-struct search {
-    const struct image *image;
-    const uint32_t *crc;
-    struct g2h_input **ret_input;
-    struct image *ret;
-};
 
 static void close_image(struct g2h_input **input, struct image *image)
 {
@@ -94,35 +95,33 @@ static struct g2h_error *open_image(const char *path, struct g2h_input **ret_inp
     return error;
 }
 
-/* Takes the file at a path, if it is the one that is searched for. Frees path. */
-static struct g2h_error *try_file(const struct search *search, char *path)
+/* Takes the file at a path, if it is the one that is searched for. */
+static struct g2h_error *try_file(const struct search *search, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static struct g2h_error *try_file(const struct search *search, const char *format, ...)
 {
-    _cleanup_free_ char *own_path = path;
+    _cleanup_free_ char *path = NULL;
     struct stat status;
-    if (!path)
+    va_list arguments;
+    if (*search->ret_input)
+        return NULL;
+    va_start(arguments, format);
+    const int size = vasprintf(&path, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        path = NULL;
         return &error_no_memory;
-    /* A pipe would not end. */
-    if (*search->ret_input || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+    }
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* a pipe would not end */
         return NULL;
     struct g2h_error *error = open_image(path, search->ret_input, search->ret);
     if (error && error->code == G2H_ERROR_MEMORY)
         return error;
-    if (!error && !belongs(search->image, search->ret, search->crc))
+    if (!error && !belongs(search))
         close_image(search->ret_input, search->ret);
     g2h_error_destroy(error);
     return NULL;
-}
-
-static char *format_path(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static char *format_path(const char *format, ...)
-{
-    char *path;
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vasprintf(&path, format, arguments);
-    va_end(arguments);
-    return size < 0 ? NULL : path;
 }
 
 static struct g2h_error *search_by_id(const struct search *search, const char *directory)
@@ -133,8 +132,7 @@ static struct g2h_error *search_by_id(const struct search *search, const char *d
         return NULL;
     for (size_t i = 0; i < id.size; i++)
         snprintf(digits + 2 * i, 3, "%02x", id.data[i]);
-    return try_file(search,
-                    format_path("%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2));
+    return try_file(search, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
 /* .gnu_debuglink is the name of a file, ended by 0, then, aligned to four bytes, its CRC. */
@@ -150,17 +148,17 @@ static struct g2h_error *search_by_link(struct search *search, const char *direc
     if (size == 0 || size > NAME_MAX || memchr(link.data, '/', (size_t)size) ||
         link.size < crc_at + 4)
         return NULL;
-    const uint32_t crc = image_u32(image, link.data + crc_at);
     const char *name = (const char *)link.data, *slash = strrchr(image->path, '/');
     _cleanup_free_ char *folder =
         slash ? strndup(image->path, (size_t)(slash - image->path) + 1) : strdup("./");
     if (!folder)
         return &error_no_memory;
     _cleanup_free_ char *whole = realpath(folder, NULL);
-    search->crc = &crc;
-    TRY(try_file(search, format_path("%s%s", folder, name)));
-    TRY(try_file(search, format_path("%s.debug/%s", folder, name)));
-    return whole ? try_file(search, format_path("%s%s/%s", directory, whole, name)) : NULL;
+    search->has_crc = true;
+    search->crc = image_u32(image, link.data + crc_at);
+    TRY(try_file(search, "%s%s", folder, name));
+    TRY(try_file(search, "%s.debug/%s", folder, name));
+    return whole ? try_file(search, "%s%s/%s", directory, whole, name) : NULL;
 }
 
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,

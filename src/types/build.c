@@ -1,22 +1,24 @@
-/* build: struct types of tables, and the types that they need; see build.h. */
+/* build; see build.h. */
 #include "types/build.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scope.h"
+#include "base/text.h"
 #include "types/structures.h"
 
 /* In by_name: several types that differ have the name. */
 #define NAME_AMBIGUOUS (TYPE_NONE - 1)
 
-/* No structure of the runtime comes near; larger ones are damage. */
-#define SIZE_LIMIT ((uint64_t)1 << 40)
+/* Only damaged executables exceed these. */
+#define SIZE_MOST ((uint64_t)1 << 40)
+enum { DEPTH_MOST = 64 };
 
-/* Of a name within a name. */
-#define NAME_LIMIT 1000
-
-/* Types nest less deep, but in damaged executables. */
-#define DEPTH_LIMIT 64
+enum {
+    PART_MOST = 1000,            /* bytes of a type's name within another name */
+    DESCRIPTOR_NAME_MOST = 2048, /* no descriptor has a name as long */
+};
 
 static uint32_t out_of_memory(struct runtime_types *runtime)
 {
@@ -32,114 +34,99 @@ static uint32_t add(struct runtime_types *runtime, const struct type *type)
 
 /* ---- names ---- */
 
-const char *build_text(const struct runtime_types *runtime, uint32_t type, size_t *ret_size)
+uint32_t build_intern(struct runtime_types *runtime, struct g2h_bytes text)
 {
-    return string_pool_text(&runtime->types->names, runtime->types->list.data[type].name, ret_size);
+    uint32_t number;
+    return types_intern(runtime->types, (const char *)text.data, (size_t)text.size, &number)
+               ? number
+               : out_of_memory(runtime);
 }
 
 bool build_has_prefix(const struct runtime_types *runtime, uint32_t type, const char *text)
 {
-    size_t size;
-    const char *name = build_text(runtime, type, &size);
-    return size >= strlen(text) && memcmp(name, text, strlen(text)) == 0;
+    return bytes_begin(types_name(runtime->types, type), text);
 }
 
 bool build_is_named(const struct runtime_types *runtime, uint32_t type, const char *text)
 {
-    size_t size;
-    build_text(runtime, type, &size);
-    return size == strlen(text) && build_has_prefix(runtime, type, text);
+    return bytes_are(types_name(runtime->types, type), text);
 }
 
-/* Texts put one behind the other. */
-struct name {
-    char text[2 * NAME_LIMIT + 64];
-    size_t size;
-};
-
-static void name_add(struct name *name, const char *text, size_t size)
+static void append(struct text *name, const char *text)
 {
-    if (size > sizeof(name->text) - name->size)
-        size = sizeof(name->text) - name->size;
-    memcpy(name->text + name->size, text, size);
-    name->size += size;
+    text_append(name, text, strlen(text));
 }
 
-static void name_add_type(struct name *name, const struct runtime_types *runtime, uint32_t type)
+/* Appends the name of a type, cut where it is long. */
+static void append_type(struct text *name, const struct runtime_types *runtime, uint32_t type)
 {
-    size_t size;
-    const char *text = build_text(runtime, type, &size);
-    if (size <= NAME_LIMIT) {
-        name_add(name, text, size);
-        return;
-    }
-    size = NAME_LIMIT;
-    while (size > 0 && ((unsigned char)text[size] & 0xc0) == 0x80)
-        size--;
-    name_add(name, text, size);
-    name_add(name, "…", strlen("…"));
+    const struct g2h_bytes own = types_name(runtime->types, type);
+    size_t size = (size_t)own.size;
+    if (size > PART_MOST) /* before the start of a character */
+        for (size = PART_MOST; size > 0 && (own.data[size] & 0xc0) == 0x80;)
+            size--;
+    text_append(name, (const char *)own.data, size);
+    append(name, size < own.size ? "…" : "");
 }
 
-static uint32_t name_number(struct runtime_types *runtime, const struct name *name)
+static uint32_t intern_text(struct runtime_types *runtime, const struct text *name)
 {
-    uint32_t number;
-    return types_intern(runtime->types, name->text, name->size, &number) ? number
-                                                                         : out_of_memory(runtime);
+    if (name->failed)
+        return out_of_memory(runtime);
+    return build_intern(runtime, (struct g2h_bytes){(const uint8_t *)name->data, name->size});
 }
 
 uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t first,
                     uint32_t second)
 {
-    struct name name = {.size = 0};
-    name_add(&name, kind, strlen(kind));
-    name_add(&name, "<", 1);
-    name_add_type(&name, runtime, first);
+    _cleanup_(text_deinit) struct text name = {0};
+    append(&name, kind);
+    append(&name, "<");
+    append_type(&name, runtime, first);
     if (second != TYPE_NONE) {
-        name_add(&name, ",", 1);
-        name_add_type(&name, runtime, second);
+        append(&name, ",");
+        append_type(&name, runtime, second);
     }
-    name_add(&name, ">", 1);
-    return name_number(runtime, &name);
+    append(&name, ">");
+    return intern_text(runtime, &name);
 }
 
 uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem)
 {
-    const bool receive = build_has_prefix(runtime, elem, "<-chan ");
-    struct name name = {.size = 0};
-    name_add(&name, "chan (", receive ? 6 : 5);
-    name_add_type(&name, runtime, elem);
-    name_add(&name, ")", receive);
-    return name_number(runtime, &name);
+    const bool is_ambiguous = build_has_prefix(runtime, elem, "<-chan ");
+    _cleanup_(text_deinit) struct text name = {0};
+    append(&name, is_ambiguous ? "chan (" : "chan ");
+    append_type(&name, runtime, elem);
+    append(&name, is_ambiguous ? ")" : "");
+    return intern_text(runtime, &name);
 }
 
-uint32_t build_find(struct runtime_types *runtime, const char *text, size_t size)
+uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name)
 {
-    const uint32_t found = map_get(&runtime->by_name, map_hash_text(text, size));
+    const uint32_t found = map_get(&runtime->by_name, map_hash_text(name.data, (size_t)name.size));
     if (found == MAP_NONE || found == NAME_AMBIGUOUS)
         return TYPE_NONE;
-    size_t found_size;
-    const char *found_text = build_text(runtime, found, &found_size);
-    return found_size == size && memcmp(found_text, text, size) == 0 ? found : TYPE_NONE;
+    return bytes_same(types_name(runtime->types, found), name) ? found : TYPE_NONE;
 }
 
-/* ---- what is made of a type ---- */
+/* ---- types that are derived from others ---- */
 
-static uint64_t made_key(unsigned kind, uint32_t elem, uint64_t length)
+static uint64_t derived_key(unsigned kind, uint32_t elem, uint64_t length)
 {
     return (uint64_t)elem | (uint64_t)kind << 32 | length << 40;
 }
 
-uint32_t build_made(const struct runtime_types *runtime, unsigned kind, uint32_t elem,
-                    uint64_t length)
+uint32_t build_find_derived(const struct runtime_types *runtime, unsigned kind, uint32_t elem,
+                            uint64_t length)
 {
-    return map_get(&runtime->made_of, made_key(kind, elem, length));
+    return map_get(&runtime->derived, derived_key(kind, elem, length));
 }
 
-bool build_keep(struct runtime_types *runtime, unsigned kind, uint32_t elem, uint64_t length,
-                uint32_t type)
+bool build_note_derived(struct runtime_types *runtime, unsigned kind, uint32_t elem,
+                        uint64_t length, uint32_t type)
 {
     uint32_t first;
-    if (!map_put(&runtime->made_of, made_key(kind, elem, length), type, &first))
+    if (!map_put(&runtime->derived, derived_key(kind, elem, length), type, &first))
         runtime->no_memory = true;
     return !runtime->no_memory;
 }
@@ -148,9 +135,8 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];
     uint32_t first;
-    size_t size;
-    const char *text = build_text(runtime, number, &size);
-    const uint64_t key = map_hash_text(text, size);
+    const struct g2h_bytes name = types_name(runtime->types, number);
+    const uint64_t key = map_hash_text(name.data, (size_t)name.size);
     if (!map_put(&runtime->by_name, key, number, &first)) {
         runtime->no_memory = true;
         return false;
@@ -160,28 +146,29 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
         if (other->name != type->name || other->kind != type->kind || other->size != type->size)
             map_set(&runtime->by_name, key, NAME_AMBIGUOUS);
     }
-    /* Named ones are types of their own. */
+    /* A named type is not the one that is derived. */
     if (type->elem >= runtime->types->list.count)
         return true;
     if ((type->kind == TYPE_POINTER && type->target == TARGET_ONE &&
          build_has_prefix(runtime, number, "*")) ||
         (type->kind == TYPE_SLICE && build_has_prefix(runtime, number, "[]")))
-        return build_keep(runtime, type->kind, type->elem, 0, number);
+        return build_note_derived(runtime, type->kind, type->elem, 0, number);
     if (type->kind == TYPE_ARRAY && type->length < 1000 && build_has_prefix(runtime, number, "["))
-        return build_keep(runtime, type->kind, type->elem, type->length, number);
+        return build_note_derived(runtime, type->kind, type->elem, type->length, number);
     return true;
 }
 
-static uint32_t make(struct runtime_types *runtime, enum type_kind kind, uint32_t elem,
-                     uint64_t length, const char *prefix, uint64_t size)
+/* The type of a kind that is derived from elem, and named by a prefix. */
+static uint32_t derive(struct runtime_types *runtime, enum type_kind kind, uint32_t elem,
+                       uint64_t length, const char *prefix, uint64_t size)
 {
-    uint32_t type = build_made(runtime, kind, elem, length);
+    uint32_t type = build_find_derived(runtime, kind, elem, length);
     if (type != MAP_NONE)
         return type;
-    struct name name = {.size = 0};
-    name_add(&name, prefix, strlen(prefix));
-    name_add_type(&name, runtime, elem);
-    const uint32_t number = name_number(runtime, &name);
+    _cleanup_(text_deinit) struct text name = {0};
+    append(&name, prefix);
+    append_type(&name, runtime, elem);
+    const uint32_t number = intern_text(runtime, &name);
     if (number == TYPE_NONE)
         return TYPE_NONE;
     type = add(runtime, &(struct type){.name = number,
@@ -193,24 +180,25 @@ static uint32_t make(struct runtime_types *runtime, enum type_kind kind, uint32_
                                        .key = TYPE_NONE,
                                        .header = TYPE_NONE,
                                        .length = length});
-    return type != TYPE_NONE && build_keep(runtime, kind, elem, length, type) ? type : TYPE_NONE;
+    return type != TYPE_NONE && build_note_derived(runtime, kind, elem, length, type) ? type
+                                                                                      : TYPE_NONE;
 }
 
 uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem)
 {
     return elem == TYPE_NONE
-               ? build_type(runtime, "unsafe.Pointer", 14, NULL)
-               : make(runtime, TYPE_POINTER, elem, 0, "*", runtime->types->pointer_size);
+               ? build_type(runtime, bytes_of("unsafe.Pointer"), NULL)
+               : derive(runtime, TYPE_POINTER, elem, 0, "*", runtime->types->pointer_size);
 }
 
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length)
 {
     char prefix[32];
-    if (elem == TYPE_NONE || runtime->types->list.data[elem].size > SIZE_LIMIT || length >= 1000)
+    if (elem == TYPE_NONE || runtime->types->list.data[elem].size > SIZE_MOST || length >= 1000)
         return TYPE_NONE;
     snprintf(prefix, sizeof(prefix), "[%u]", (unsigned)length);
-    return make(runtime, TYPE_ARRAY, elem, length, prefix,
-                length * runtime->types->list.data[elem].size);
+    return derive(runtime, TYPE_ARRAY, elem, length, prefix,
+                  length * runtime->types->list.data[elem].size);
 }
 
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
@@ -228,15 +216,15 @@ uint32_t build_target(struct runtime_types *runtime, enum type_target target, ui
     return add(runtime, &type);
 }
 
-uint32_t build_inline(struct runtime_types *runtime, uint32_t type)
+uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type)
 {
-    const uint64_t limit = 128; /* abi.MapMaxKeyBytes, abi.MapMaxElemBytes; the same ever since */
-    return runtime->types->list.data[type].size > limit ? build_pointer(runtime, type) : type;
+    const uint64_t most = 128; /* abi.MapMaxKeyBytes, abi.MapMaxElemBytes, in all releases */
+    return runtime->types->list.data[type].size > most ? build_pointer(runtime, type) : type;
 }
 
 /* ---- expressions ---- */
 
-/* Of the language; a size of 0 is a word. */
+/* The types of the language; a size of 0 is a word. */
 static const struct basic {
     const char *name;
     uint8_t kind, size;
@@ -254,15 +242,15 @@ static const struct basic {
     {"unsafe.Pointer", TYPE_UNSAFE_POINTER, 0},
     {"func()", TYPE_FUNC, 0},
     {"interface {}", TYPE_INTERFACE, 0},
-    {"sync.eface", TYPE_INTERFACE, 0}, /* a struct there, but the words of an interface */
+    {"sync.eface", TYPE_INTERFACE, 0}, /* declared as a struct with the words of an interface */
     {"string", TYPE_STRING, 0},
 };
 
-static uint32_t build_basic(struct runtime_types *runtime, const char *text, size_t size)
+static uint32_t build_basic(struct runtime_types *runtime, struct g2h_bytes name)
 {
     const struct basic *basic = NULL;
     for (size_t i = 0; i < sizeof(basics) / sizeof(*basics) && !basic; i++)
-        if (size == strlen(basics[i].name) && memcmp(text, basics[i].name, size) == 0)
+        if (bytes_are(name, basics[i].name))
             basic = &basics[i];
     if (!basic)
         return TYPE_NONE;
@@ -279,112 +267,129 @@ static uint32_t build_basic(struct runtime_types *runtime, const char *text, siz
                         .elem = TYPE_NONE,
                         .key = TYPE_NONE,
                         .header = TYPE_NONE};
-    uint32_t found = build_find(runtime, text, size);
+    uint32_t found = build_find(runtime, name);
     if (found != TYPE_NONE) {
         const struct type *there = &runtime->types->list.data[found];
         if (there->kind == type.kind && there->size == type.size)
             return found;
     }
-    /* The executable has none, or a thing that only has its name. */
+    /* The executable has no such type, or another one of that name. */
     const uint64_t row = (uint64_t)(basic - basics);
-    found = build_made(runtime, basic->kind, UINT32_MAX, row);
+    found = build_find_derived(runtime, basic->kind, UINT32_MAX, row);
     if (found == MAP_NONE) {
-        if (!types_intern(runtime->types, text, size, &type.name))
-            return out_of_memory(runtime);
+        type.name = build_intern(runtime, name);
+        if (type.name == TYPE_NONE)
+            return TYPE_NONE;
         found = add(runtime, &type);
         if (found != TYPE_NONE)
-            build_keep(runtime, basic->kind, UINT32_MAX, row, found);
+            build_note_derived(runtime, basic->kind, UINT32_MAX, row, found);
     }
     return found;
 }
 
-static uint32_t type_of(struct runtime_types *runtime, const char *text, size_t size,
-                        const uint32_t *arguments, unsigned depth)
+static struct g2h_bytes after(struct g2h_bytes text, size_t size)
 {
-    if (size == 0 || depth > 8)
-        return TYPE_NONE;
-    if (arguments && text[0] == '$')
-        return arguments[text[1] - '0'];
-    uint32_t found = build_basic(runtime, text, size);
-    if (found == TYPE_NONE)
-        found = build_find(runtime, text, size);
-    if (found != TYPE_NONE || runtime->no_memory)
-        return found;
-    if (text[0] == '*') {
-        const uint32_t elem = type_of(runtime, text + 1, size - 1, arguments, depth + 1);
-        return runtime->no_memory ? TYPE_NONE : build_pointer(runtime, elem);
-    }
-    if (text[0] == '[') {
-        uint64_t length = 0;
-        size_t at = 1;
-        for (; at < size && at < 5 && text[at] >= '0' && text[at] <= '9'; at++)
-            length = 10 * length + (uint64_t)(text[at] - '0');
-        if (at == size || text[at] != ']')
-            return TYPE_NONE;
-        const uint32_t elem = type_of(runtime, text + at + 1, size - at - 1, arguments, depth + 1);
-        if (elem == TYPE_NONE)
-            return TYPE_NONE;
-        return at > 1 ? build_array(runtime, elem, length)
-                      : make(runtime, TYPE_SLICE, elem, 0, "[]",
-                             3 * (uint64_t)runtime->types->pointer_size);
-    }
-    return named_struct(runtime, text, size);
+    return (struct g2h_bytes){text.data + size, text.size - size};
 }
 
-uint32_t build_type(struct runtime_types *runtime, const char *text, size_t size,
+static uint32_t type_of(struct runtime_types *runtime, struct g2h_bytes expression,
+                        const uint32_t *arguments, unsigned depth);
+
+/* The type of "[8]X" or "[]X". */
+static uint32_t array_of(struct runtime_types *runtime, struct g2h_bytes expression,
+                         const uint32_t *arguments, unsigned depth)
+{
+    uint64_t length = 0;
+    size_t at = 1;
+    for (;
+         at < expression.size && at < 5 && expression.data[at] >= '0' && expression.data[at] <= '9';
+         at++)
+        length = 10 * length + (uint64_t)(expression.data[at] - '0');
+    if (at == expression.size || expression.data[at] != ']')
+        return TYPE_NONE;
+    const uint32_t elem = type_of(runtime, after(expression, at + 1), arguments, depth + 1);
+    if (elem == TYPE_NONE)
+        return TYPE_NONE;
+    return at > 1 ? build_array(runtime, elem, length)
+                  : derive(runtime, TYPE_SLICE, elem, 0, "[]",
+                           3 * (uint64_t)runtime->types->pointer_size);
+}
+
+static uint32_t type_of(struct runtime_types *runtime, struct g2h_bytes expression,
+                        const uint32_t *arguments, unsigned depth)
+{
+    if (expression.size == 0 || depth > 8)
+        return TYPE_NONE;
+    if (arguments && expression.data[0] == '$')
+        return arguments[expression.data[1] - '0'];
+    uint32_t found = build_basic(runtime, expression);
+    if (found == TYPE_NONE)
+        found = build_find(runtime, expression);
+    if (found != TYPE_NONE || runtime->no_memory)
+        return found;
+    if (expression.data[0] == '*') {
+        const uint32_t elem = type_of(runtime, after(expression, 1), arguments, depth + 1);
+        return runtime->no_memory ? TYPE_NONE : build_pointer(runtime, elem);
+    }
+    return expression.data[0] == '[' ? array_of(runtime, expression, arguments, depth)
+                                     : named_struct(runtime, expression);
+}
+
+uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
                     const uint32_t *arguments)
 {
-    return type_of(runtime, text, size, arguments, 0);
+    return type_of(runtime, expression, arguments, 0);
 }
 
 /* ---- what follows from a type's parts ---- */
 
 enum {
-    FACT_ALIGNMENT = 15, /* 1 … 8; 0: not known yet */
-    FACT_POINTERS = 16,
-    FACT_IN_WORK = 32,
+    TRAIT_ALIGNMENT = 15, /* a mask: 1 … 8; 0: not known yet */
+    TRAIT_POINTERS = 16,  /* values hold pointers */
+    TRAIT_IN_WORK = 32,
 };
 
-static uint8_t facts_of(struct runtime_types *runtime, uint32_t number, unsigned depth)
+/* The alignment of a type, and whether its values hold pointers. */
+static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigned depth)
 {
     struct types *types = runtime->types;
     const uint8_t word = (uint8_t)types->pointer_size;
-    if (number >= types->list.count || depth > DEPTH_LIMIT)
+    if (number >= types->list.count || depth > DEPTH_MOST)
         return word;
-    while (runtime->facts.count <= number)
-        if (!vector_push(&runtime->facts, 0)) {
+    while (runtime->traits.count <= number)
+        if (!vector_push(&runtime->traits, 0)) {
             runtime->no_memory = true;
             return word;
         }
-    uint8_t facts = runtime->facts.data[number];
-    if (facts == FACT_IN_WORK) /* it holds itself: damage */
+    uint8_t traits = runtime->traits.data[number];
+    if (traits == TRAIT_IN_WORK) /* damage: it holds itself */
         return word;
-    if (facts)
-        return facts;
-    runtime->facts.data[number] = FACT_IN_WORK;
+    if (traits)
+        return traits;
+    runtime->traits.data[number] = TRAIT_IN_WORK;
 
     const struct type *type = &types->list.data[number];
     switch (type->kind) {
     case TYPE_ARRAY:
-        facts = facts_of(runtime, type->elem, depth + 1);
+        traits = traits_of(runtime, type->elem, depth + 1);
         if (type->length == 0)
-            facts &= FACT_ALIGNMENT;
+            traits &= TRAIT_ALIGNMENT;
         break;
     case TYPE_STRUCT:
-        facts = 1;
+        traits = 1;
         for (uint32_t i = 0; i < type->field_count; i++) {
             const uint8_t field =
-                facts_of(runtime, types->fields.data[type->first_field + i].type, depth + 1);
-            if ((field & FACT_ALIGNMENT) > (facts & FACT_ALIGNMENT))
-                facts = (uint8_t)((facts & ~FACT_ALIGNMENT) | (field & FACT_ALIGNMENT));
-            facts |= field & FACT_POINTERS;
+                traits_of(runtime, types->fields.data[type->first_field + i].type, depth + 1);
+            if ((field & TRAIT_ALIGNMENT) > (traits & TRAIT_ALIGNMENT))
+                traits = (uint8_t)((traits & ~TRAIT_ALIGNMENT) | (field & TRAIT_ALIGNMENT));
+            traits |= field & TRAIT_POINTERS;
         }
-        /* The compiler's mark of 64-bit values that are atomic on 32-bit processors too. */
+        /* By this field the compiler aligns 64-bit values that are atomic on 32-bit processors. */
         if (type->size == 0 &&
             (build_is_named(runtime, number, "sync/atomic.align64") ||
              build_is_named(runtime, number, "runtime/internal/atomic.align64") ||
              build_is_named(runtime, number, "internal/runtime/atomic.align64")))
-            facts = 8;
+            traits = 8;
         break;
     case TYPE_POINTER:
     case TYPE_UNSAFE_POINTER:
@@ -394,23 +399,23 @@ static uint8_t facts_of(struct runtime_types *runtime, uint32_t number, unsigned
     case TYPE_INTERFACE:
     case TYPE_SLICE:
     case TYPE_STRING:
-        facts = word | FACT_POINTERS;
+        traits = word | TRAIT_POINTERS;
         break;
     case TYPE_COMPLEX64:
-        facts = 4;
+        traits = 4;
         break;
     default:
-        for (facts = 1; facts < word && type->size && type->size % (2u * facts) == 0;)
-            facts = (uint8_t)(2 * facts);
+        for (traits = 1; traits < word && type->size && type->size % (2u * traits) == 0;)
+            traits = (uint8_t)(2 * traits);
     }
     if (type->pointer_bytes != UINT64_MAX)
-        facts = (uint8_t)((facts & FACT_ALIGNMENT) | (type->pointer_bytes ? FACT_POINTERS : 0));
-    return runtime->facts.data[number] = facts;
+        traits = (uint8_t)((traits & TRAIT_ALIGNMENT) | (type->pointer_bytes ? TRAIT_POINTERS : 0));
+    return runtime->traits.data[number] = traits;
 }
 
 bool build_has_pointers(struct runtime_types *runtime, uint32_t type)
 {
-    return facts_of(runtime, type, 0) & FACT_POINTERS;
+    return traits_of(runtime, type, 0) & TRAIT_POINTERS;
 }
 
 /* ---- structs ---- */
@@ -440,24 +445,23 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
 
     if (number == TYPE_NONE)
         return false;
-    /* All types first: making them adds fields to types->fields. */
+    /* All types come first, since making them adds fields to types->fields. */
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &members[i];
         if ((member->since && minor < member->since) || (member->before && minor >= member->before))
             continue;
         struct type_field *field = &fields[field_count++];
         field->embedded = member->embedded;
-        field->type = build_type(runtime, member->type, strlen(member->type), arguments);
+        field->type = build_type(runtime, bytes_of(member->type), arguments);
         if (field->type == TYPE_NONE)
             return false;
-        if (!types_intern(types, member->name, strlen(member->name), &field->name)) {
-            runtime->no_memory = true;
+        field->name = build_intern(runtime, bytes_of(member->name));
+        if (field->name == TYPE_NONE)
             return false;
-        }
-        const uint64_t own = facts_of(runtime, field->type, 0) & FACT_ALIGNMENT;
+        const uint64_t own = traits_of(runtime, field->type, 0) & TRAIT_ALIGNMENT;
         alignment = own > alignment ? own : alignment;
         last = types->list.data[field->type].size;
-        if (last > SIZE_LIMIT)
+        if (last > SIZE_MOST)
             return false;
         field->offset = offset = (offset + own - 1) / own * own;
         offset += last;
@@ -478,26 +482,26 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
     return true;
 }
 
-bool build_alias(struct runtime_types *runtime, uint32_t type, const char *members, uint32_t first,
-                 uint32_t second)
+bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,
+                           uint32_t first, uint32_t second)
 {
     struct types *types = runtime->types;
     const uint32_t arguments[] = {first, second};
-    char text[2048];
-    size_t done = 0, argument = 0;
-    for (; *members && done < sizeof(text); members++) {
-        size_t size;
-        if (*members != '%') {
-            text[done++] = *members;
-            continue;
-        }
-        const char *name = build_text(runtime, arguments[argument++ % 2], &size);
-        if (size >= sizeof(text) - done)
+    _cleanup_(text_deinit) struct text name = {0};
+    for (size_t argument = 0; *members; members++) {
+        const struct g2h_bytes part = *members == '%'
+                                          ? types_name(types, arguments[argument++ % 2])
+                                          : (struct g2h_bytes){(const uint8_t *)members, 1};
+        if (part.size > DESCRIPTOR_NAME_MOST - name.size)
             return true;
-        memcpy(text + done, name, size);
-        done += size;
+        text_append(&name, (const char *)part.data, (size_t)part.size);
     }
-    const uint32_t found = build_find(runtime, text, done);
+    if (name.failed) {
+        runtime->no_memory = true;
+        return false;
+    }
+    const uint32_t found =
+        build_find(runtime, (struct g2h_bytes){(const uint8_t *)name.data, name.size});
     if (found == TYPE_NONE || found == type || types->list.data[found].address == 0 ||
         types->list.data[found].size != types->list.data[type].size)
         return true;

@@ -1,12 +1,11 @@
 /*
- * chans: runtime.hchan, and runtime.sudog, which waits on one.
+ * chans: runtime.hchan, the header of a channel, and runtime.sudog, which a goroutine has that
+ * waits on a channel.
  *
- * Where the elements hold no pointers, header and buffer are one noscan object; where there is no
- * buffer, the header is noscan too, and buf is its own address.
+ * If the elements hold no pointers, header and buffer are one noscan object. If there is no buffer,
+ * the header is noscan as well, and its buf is its own address.
  */
 #include "types/structures.h"
-
-#include <string.h>
 
 /* $0 a pointer to the buffer, $1 waitq */
 static const struct member hchan[] = {
@@ -32,7 +31,8 @@ static const struct member waitq[] = {
     FIELD("last", "*$0"),
 };
 
-/* $0 sudog, $1 a pointer to the element, $2 to the channel; from 1.26 on structs with them */
+/* $0 sudog, $1 a pointer to the element, $2 a pointer to the channel; $1 and $2 are in structs from
+ * 1.26 on */
 static const struct member sudog_members[] = {
     FIELD("g", "*runtime.g"),
     BEFORE(10, "selectdone", "*uint32"),
@@ -47,7 +47,7 @@ static const struct member sudog_members[] = {
     SINCE(16, "success", "bool"),
     SINCE(22, "waiters", "uint16"),
     SINCE(9, "parent", "*$0"),
-    FIELD("waitlink", "*runtime.sudog"), /* of a select: of another channel */
+    FIELD("waitlink", "*runtime.sudog"), /* in a select it waits on another channel */
     SINCE(9, "waittail", "*$0"),
     FIELD("c", "$2"),
 };
@@ -61,33 +61,33 @@ static const struct member traceable_chan[] = {
     EMBEDDED("maybeTraceablePtr", "$0"),
 };
 
-/* The pointer of a sudog, which from 1.26 on is two words: for the collector it may be off. */
-static uint32_t traceable(struct runtime_types *runtime, uint32_t pointer)
+/* A struct around a type. */
+static uint32_t wrap(struct runtime_types *runtime, const char *name, const struct member *members,
+                     size_t count, uint32_t type)
 {
-    uint32_t name;
-    if (runtime->release.minor < 26 || pointer == TYPE_NONE)
-        return pointer;
-    if (!types_intern(runtime->types, "runtime.maybeTraceablePtr", 25, &name)) {
-        runtime->no_memory = true;
-        return TYPE_NONE;
-    }
-    const uint32_t type = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, name);
-    return BUILD_FILL(runtime, type, traceable_ptr, pointer) ? type : TYPE_NONE;
+    const uint32_t wrapped =
+        build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, build_intern(runtime, bytes_of(name)));
+    return build_fill(runtime, wrapped, members, count, &type) ? wrapped : TYPE_NONE;
 }
 
-/* The same, once more wrapped. */
+/* What a sudog has for a pointer: from 1.26 on two words, since it may be hidden from the
+ * collector. */
+static uint32_t traceable(struct runtime_types *runtime, uint32_t pointer)
+{
+    return runtime->release.minor < 26 || pointer == TYPE_NONE
+               ? pointer
+               : wrap(runtime, "runtime.maybeTraceablePtr", traceable_ptr,
+                      sizeof(traceable_ptr) / sizeof(*traceable_ptr), pointer);
+}
+
+/* The same for a pointer to a channel. */
 static uint32_t traceable_channel(struct runtime_types *runtime, uint32_t pointer)
 {
     const uint32_t inner = traceable(runtime, pointer);
-    uint32_t name;
-    if (runtime->release.minor < 26 || inner == TYPE_NONE)
-        return inner;
-    if (!types_intern(runtime->types, "runtime.maybeTraceableChan", 26, &name)) {
-        runtime->no_memory = true;
-        return TYPE_NONE;
-    }
-    const uint32_t type = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, name);
-    return BUILD_FILL(runtime, type, traceable_chan, inner) ? type : TYPE_NONE;
+    return runtime->release.minor < 26 || inner == TYPE_NONE
+               ? inner
+               : wrap(runtime, "runtime.maybeTraceableChan", traceable_chan,
+                      sizeof(traceable_chan) / sizeof(*traceable_chan), inner);
 }
 
 bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, uint32_t header)
@@ -98,9 +98,10 @@ bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, u
            BUILD_FILL(runtime, sudog, sudog_members, sudog, to_elem, to_channel);
 }
 
-/* The name of the header: a channel that may only be received from was made as any other. */
-static uint32_t name_of(struct runtime_types *runtime, uint32_t channel, uint32_t elem,
-                        bool *ret_unnamed)
+/* The name of a header: that of the channel as it was made, for both directions. *ret_unnamed:
+ * whether all channels of elem have the same header. */
+static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uint32_t elem,
+                            bool *ret_unnamed)
 {
     const bool receive = build_has_prefix(runtime, channel, "<-chan ");
     const bool send = build_has_prefix(runtime, channel, "chan<- ");
@@ -116,8 +117,8 @@ uint32_t chans_header(struct runtime_types *runtime, uint32_t channel)
     const uint32_t elem = types->list.data[channel].elem;
     const uint64_t word = types->pointer_size;
     bool unnamed;
-    const uint32_t name = name_of(runtime, channel, elem, &unnamed);
-    uint32_t header = unnamed ? build_made(runtime, TYPE_CHAN, elem, 0) : TYPE_NONE;
+    const uint32_t name = header_name(runtime, channel, elem, &unnamed);
+    uint32_t header = unnamed ? build_find_derived(runtime, TYPE_CHAN, elem, 0) : TYPE_NONE;
     if (header != TYPE_NONE)
         return header;
     header = build_struct(runtime, ROLE_CHAN, channel, name);
@@ -128,12 +129,12 @@ uint32_t chans_header(struct runtime_types *runtime, uint32_t channel)
     if (header == TYPE_NONE || sudog == TYPE_NONE || queue == TYPE_NONE ||
         !chans_sudog(runtime, sudog, elem, header) || !BUILD_FILL(runtime, queue, waitq, sudog))
         return TYPE_NONE;
-    /* dataqsiz is the word before buf. */
+    /* The word before buf is dataqsiz. */
     const uint32_t buffer = build_target(runtime, TARGET_COUNTED, elem, TYPE_NONE, 0 - word);
     if (!BUILD_FILL(runtime, header, hchan, buffer, queue))
         return TYPE_NONE;
     types->list.data[header].may_be_noscan = true;
     if (unnamed)
-        build_keep(runtime, TYPE_CHAN, elem, 0, header);
+        build_note_derived(runtime, TYPE_CHAN, elem, 0, header);
     return header;
 }

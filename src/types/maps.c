@@ -1,9 +1,10 @@
 /*
  * maps: runtime.hmap, the maps of Go before 1.24 and of X:noswissmap.
  *
- * 2^B buckets of 8 elements each, in one array; overflow buckets in chains, the first of them at
- * the array's end. Keys and elems of more than 128 bytes are elsewhere. Where neither holds
- * pointers, buckets are allocated noscan and mapextra keeps the overflow buckets alive.
+ * A map has 2^B buckets of 8 elements each, in one array. Overflow buckets are chained to them; the
+ * first ones are at the array's end. Keys and elements of more than 128 bytes are allocated by
+ * themselves. If neither hold pointers, buckets are noscan, and mapextra keeps the overflow buckets
+ * alive.
  */
 #include "types/structures.h"
 
@@ -41,17 +42,18 @@ uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
     const uint32_t extra =
         build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, build_name(runtime, "mapextra", key, elem));
     const uint32_t header = build_struct(runtime, ROLE_MAP, map, name);
-    key = build_inline(runtime, key);
-    elem = build_inline(runtime, elem);
+    key = build_stored_type(runtime, key);
+    elem = build_stored_type(runtime, elem);
     if (!BUILD_FILL(runtime, bucket, bucket_members, key, elem, bucket))
         return TYPE_NONE;
-    if (!build_alias(runtime, bucket,
-                     "struct { topbits [8]uint8; keys [8]%; elems [8]%; overflow unsafe.Pointer }",
-                     key, elem))
+    if (!build_take_descriptor(
+            runtime, bucket,
+            "struct { topbits [8]uint8; keys [8]%; elems [8]%; overflow unsafe.Pointer }", key,
+            elem))
         return TYPE_NONE;
     types->list.data[bucket].may_be_noscan =
         !build_has_pointers(runtime, key) && !build_has_pointers(runtime, elem);
-    const uint32_t old = build_type(runtime, "[2]*[]*$0", 9, &bucket);
+    const uint32_t old = build_type(runtime, bytes_of("[2]*[]*$0"), &bucket);
     if (!BUILD_FILL(runtime, extra, mapextra, bucket, old))
         return TYPE_NONE;
     const uint32_t buckets = build_target(runtime, TARGET_MANY, bucket, TYPE_NONE, 0);

@@ -1,12 +1,10 @@
 /*
- * named: structures of the runtime and the library that are known by their name alone, for
- * executables that do not tell of them.
+ * named: structures of the runtime and the library by their names, for executables that have no
+ * types of these names.
  */
 #include "types/structures.h"
 
-#include <string.h>
-
-/* Each may point to its own kind: $0. */
+/* $0 is the structure itself. */
 
 static const struct member mutex[] = {
     FIELD("key", "uintptr"),
@@ -25,7 +23,7 @@ static const struct member atomic_uint64[] = {
     FIELD("v", "uint64"),
 };
 
-/* time.NewTimer() and its like give its address as that of a time.Timer, which has two fields. */
+/* time.NewTimer() and others give its address as that of a time.Timer, which is shorter. */
 static const struct member time_timer[] = {
     FIELD("c", "unsafe.Pointer"),
     FIELD("init", "bool"),
@@ -50,7 +48,7 @@ static const struct member timer[] = {
     FIELD("isSending", "internal/runtime/atomic.Int32"),
 };
 
-/* A local part of a sync.Pool, up to 128 bytes. */
+/* The part of a sync.Pool that belongs to a processor. */
 static const struct member pool_local_internal[] = {
     FIELD("private", "interface {}"),
     BEFORE(13, "shared", "[]interface {}"),
@@ -109,38 +107,30 @@ const char *named_struct_name(size_t i)
     return i < sizeof(all) / sizeof(*all) ? all[i].name : NULL;
 }
 
-/* One that waits on what is not known: in sync.Cond, on a semaphore. */
-static uint32_t named_sudog(struct runtime_types *runtime, const char *text, size_t size)
+/* A sudog that does not wait on a channel, but in sync.Cond or on a semaphore. */
+static uint32_t named_sudog(struct runtime_types *runtime, struct g2h_bytes name)
 {
-    uint32_t name;
-    if (!types_intern(runtime->types, text, size, &name)) {
-        runtime->no_memory = true;
-        return TYPE_NONE;
-    }
-    const uint32_t type = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, name);
+    const uint32_t type =
+        build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, build_intern(runtime, name));
     return type != TYPE_NONE && build_register(runtime, type) &&
                    chans_sudog(runtime, type, TYPE_NONE, TYPE_NONE)
                ? type
                : TYPE_NONE;
 }
 
-uint32_t named_struct(struct runtime_types *runtime, const char *text, size_t size)
+uint32_t named_struct(struct runtime_types *runtime, struct g2h_bytes name)
 {
-    if (size == strlen("runtime.sudog") && memcmp(text, "runtime.sudog", size) == 0)
-        return named_sudog(runtime, text, size);
+    if (bytes_are(name, "runtime.sudog"))
+        return named_sudog(runtime, name);
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         const struct named *named = &all[i];
-        uint32_t name;
-        if (size != strlen(named->name) || memcmp(text, named->name, size) != 0)
+        if (!bytes_are(name, named->name))
             continue;
         if (runtime->release.minor < named->since)
             return TYPE_NONE;
-        if (!types_intern(runtime->types, text, size, &name)) {
-            runtime->no_memory = true;
-            return TYPE_NONE;
-        }
-        const uint32_t type = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, name);
-        /* Known before it is filled: it may point to its own kind. */
+        const uint32_t type =
+            build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_intern(runtime, name));
+        /* It is registered before it has members, since these may point to their own kind. */
         if (type == TYPE_NONE || !build_register(runtime, type) ||
             !build_fill(runtime, type, named->members, named->count, &type))
             return TYPE_NONE;

@@ -1,17 +1,17 @@
-/* map; see map.h. */
+/* pointer_map; see pointer_map.h. */
 #include "types/pointer_map.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A type may say that it is an array of 2^60 structs. What is larger than these has no pointer map;
- * an array of it still has one per element. */
-enum { MOST_FIELDS = 1 << 16, MOST_WORDS = 1 << 18, MOST_STEPS = 1 << 18, DEEPEST = 64 };
+#include "types/pointer_map_limits.h"
 
-/* Each map has some steps for itself. The types that take more have so many together, and get them
- * in the order of what they take, whoever is asked for first. A program of 74,000 types takes 3 %
- * of them. */
-enum { OWN_STEPS = 64, SHARED_STEPS = 1 << 22 };
+/* What changes while maps are in use. */
+struct pointer_maps_state {
+    pthread_mutex_t mutex; /* held while a map is made */
+    bool failed;           /* there was no memory for one that was asked for */
+};
 
 struct maker {
     const struct types *types;
@@ -22,8 +22,8 @@ struct maker {
     bool known, no_memory;
 };
 
-/* Whether the collector looks at the first word of an interface: older compilers have it so. Some
- * descriptor tells. */
+/* Whether the collector looks at the first word of an interface, as it does with older compilers.
+ * The mask of any interface type tells. */
 static bool has_first_words(const struct types *types)
 {
     for (size_t i = 0; i < types->list.count; i++)
@@ -33,165 +33,29 @@ static bool has_first_words(const struct types *types)
     return false;
 }
 
-/* ---- which types have one ---- */
-
-/* What flattening a type takes: as much as it takes flatten() below, or more. */
-struct measure {
-    uint32_t steps; /* 0: not measured yet; TOO_MANY */
-    uint32_t fields;
-    uint8_t height; /* of types within types */
-    bool is_busy;
-};
-
-#define TOO_MANY UINT32_MAX
-
-/* A type that is being measured, and which of its fields is next. */
-struct measured {
-    uint32_t type, next;
-};
-
-struct surveyor {
-    const struct types *types;
-    struct measure *measures;
-    VECTOR(struct measured) stack;
-};
-
-/* Adds what is within a type to what it takes, so many times. */
-static void add_measure(struct measure *measure, const struct measure *part, uint64_t count)
-{
-    const uint64_t times = part->fields == 0 && count > 1 ? 1 : count,
-                   steps = measure->steps + times * part->steps;
-    if (part->steps == TOO_MANY || part->is_busy || part->height >= DEEPEST ||
-        measure->steps == TOO_MANY || times > MOST_STEPS || steps > MOST_STEPS) {
-        measure->steps = TOO_MANY;
-        return;
-    }
-    measure->steps = (uint32_t)steps;
-    measure->fields += (uint32_t)times * part->fields;
-    if (measure->height <= part->height)
-        measure->height = (uint8_t)(part->height + 1);
-}
-
-/* The next type within one that is being measured, or TYPE_NONE; false: it has no more. */
-static bool next_part(const struct types *types, struct measured *at, uint32_t *ret,
-                      uint64_t *ret_count)
-{
-    const struct type *type = &types->list.data[at->type];
-    *ret_count = 1;
-    if (type->kind == TYPE_ARRAY) {
-        *ret = type->elem;
-        *ret_count = type->length;
-        return at->next++ == 0 && type->length > 0;
-    }
-    if (type->kind != TYPE_STRUCT || at->next >= type->field_count)
-        return false;
-    *ret = types->fields.data[type->first_field + at->next++].type;
-    return true;
-}
-
-static bool has_pointer_field(const struct type *type)
-{
-    return type->kind >= TYPE_CHAN && type->kind != TYPE_STRUCT && type->pointer_bytes > 0;
-}
-
-/* Measures a type, and those within it before. False where there is no memory. */
-static bool measure_type(struct surveyor *surveyor, uint32_t root)
-{
-    const struct types *types = surveyor->types;
-    uint32_t part;
-    uint64_t count;
-    surveyor->stack.count = 0;
-    if (surveyor->measures[root].steps == 0 &&
-        !vector_push(&surveyor->stack, ((struct measured){root, 0})))
-        return false;
-    while (surveyor->stack.count > 0) {
-        struct measured *at = &surveyor->stack.data[surveyor->stack.count - 1];
-        struct measure *measure = &surveyor->measures[at->type];
-        if (measure->steps == 0)
-            *measure = (struct measure){.steps = 1,
-                                        .fields = has_pointer_field(&types->list.data[at->type]),
-                                        .is_busy = true};
-        const struct measured before = *at;
-        if (measure->steps == TOO_MANY || !next_part(types, at, &part, &count)) {
-            measure->is_busy = false;
-            surveyor->stack.count--;
-        } else if (part >= types->list.count) {
-            measure->steps = TOO_MANY;
-        } else if (surveyor->measures[part].steps != 0) {
-            add_measure(measure, &surveyor->measures[part], count);
-        } else {
-            *at = before; /* once that is known */
-            if (!vector_push(&surveyor->stack, ((struct measured){part, 0})))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* A type whose map takes more than it has for itself. */
-struct large_type {
-    uint64_t steps;
-    uint32_t type;
-};
-
-static int compare_large(const void *a, const void *b)
-{
-    const struct large_type *one = a, *other = b;
-    if (one->steps != other->steps)
-        return one->steps < other->steps ? -1 : 1;
-    return one->type < other->type ? -1 : 1;
-}
-
-/* Finds the types that have no pointer map because it would be too large. */
-static bool survey(struct pointer_maps *maps)
-{
-    const struct types *types = maps->types;
-    struct surveyor surveyor = {.types = types,
-                                .measures = calloc(maps->count + 1, sizeof(*surveyor.measures))};
-    VECTOR(struct large_type) large = {0};
-    bool good = surveyor.measures != NULL;
-    for (uint32_t i = 0; i < maps->count && good; i++) {
-        const struct type *type = &types->list.data[i];
-        good = measure_type(&surveyor, i);
-        const struct measure *measure = &surveyor.measures[i];
-        const uint64_t words =
-            type->gc_mask ? type->pointer_bytes / types->pointer_size : measure->fields;
-        if (good && (measure->steps == TOO_MANY || measure->fields > MOST_FIELDS))
-            maps->too_large[i / 64] |= (uint64_t)1 << (i % 64);
-        else if (good && measure->steps + words > OWN_STEPS)
-            good = vector_push(&large, ((struct large_type){measure->steps + words, i}));
-    }
-    uint64_t left = SHARED_STEPS;
-    if (large.count > 0)
-        qsort(large.data, large.count, sizeof(*large.data), compare_large);
-    for (size_t i = 0; i < large.count && good; i++) {
-        const uint32_t type = large.data[i].type;
-        if (large.data[i].steps > left)
-            maps->too_large[type / 64] |= (uint64_t)1 << (type % 64);
-        left -= large.data[i].steps < left ? large.data[i].steps : left;
-    }
-    free(large.data);
-    free(surveyor.measures);
-    free(surveyor.stack.data);
-    return good;
-}
-
-/* ---- */
+/* ---- all maps ---- */
 
 struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types)
 {
     *maps = (struct pointer_maps){.types = types, .count = types->list.count};
     maps->of_type = calloc(maps->count + 1, sizeof(struct pointer_map *));
     maps->too_large = calloc(maps->count / 64 + 1, sizeof(*maps->too_large));
-    if (!maps->of_type || !maps->too_large || !survey(maps)) {
+    maps->state = calloc(1, sizeof(*maps->state));
+    if (!maps->of_type || !maps->too_large || !maps->state || !pointer_map_limits_find(maps)) {
         free(maps->of_type);
         free(maps->too_large);
+        free(maps->state);
         *maps = (struct pointer_maps){0};
         return &error_no_memory;
     }
-    pthread_mutex_init(&maps->mutex, NULL);
+    pthread_mutex_init(&maps->state->mutex, NULL);
     maps->first_words = has_first_words(types);
     return NULL;
+}
+
+bool pointer_maps_failed(const struct pointer_maps *maps)
+{
+    return maps->state->failed;
 }
 
 static void pointer_map_destroy(struct pointer_map *map)
@@ -213,7 +77,8 @@ void pointer_maps_deinit(struct pointer_maps *maps)
         pointer_map_destroy(maps->of_type[i]);
     free(maps->of_type);
     free(maps->too_large);
-    pthread_mutex_destroy(&maps->mutex);
+    pthread_mutex_destroy(&maps->state->mutex);
+    free(maps->state);
     *maps = (struct pointer_maps){0};
 }
 
@@ -224,8 +89,8 @@ static void add_field(struct maker *maker, uint64_t offset, uint32_t number)
     const struct type *type = &maker->types->list.data[number];
     const struct pointer_field field = {offset, number, type->kind == TYPE_STRING};
     if (type->pointer_bytes == 0)
-        return; /* a pointer to what is never in the heap, which the collector passes over */
-    if (maker->fields.count == MOST_FIELDS)
+        return; /* the collector passes over pointers to what is never in the heap */
+    if (maker->fields.count == MAP_FIELDS_MOST)
         maker->known = false;
     else if (!vector_push(&maker->fields, field))
         maker->no_memory = true;
@@ -235,7 +100,8 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
 {
     if (!maker->known || maker->no_memory)
         return;
-    if (number >= maker->types->list.count || depth > DEEPEST || ++maker->steps > MOST_STEPS) {
+    if (number >= maker->types->list.count || depth > MAP_DEPTH_MOST ||
+        ++maker->steps > MAP_STEPS_MOST) {
         maker->known = false;
         return;
     }
@@ -266,7 +132,7 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
         const size_t before = maker->fields.count;
         for (uint64_t i = 0; i < type->length && maker->known && !maker->no_memory; i++) {
             flatten(maker, type->elem, base + i * stride, depth + 1);
-            if (maker->fields.count == before) /* nor have the others any */
+            if (maker->fields.count == before) /* then no element has any */
                 break;
         }
         break;
@@ -288,7 +154,8 @@ static int compare_fields(const void *a, const void *b)
 
 static void add_word(struct maker *maker, uint64_t offset)
 {
-    if (maker->words.count == MOST_WORDS || offset > UINT32_MAX || ++maker->steps > MOST_STEPS)
+    if (maker->words.count == MAP_WORDS_MOST || offset > UINT32_MAX ||
+        ++maker->steps > MAP_STEPS_MOST)
         maker->known = false;
     else if (!vector_push(&maker->words, (uint32_t)offset))
         maker->no_memory = true;
@@ -298,7 +165,7 @@ static void words_of_mask(struct maker *maker, const struct type *type)
 {
     const uint64_t size = maker->types->pointer_size;
     const uint64_t bits = type->pointer_bytes / size;
-    if (bits / 8 > MOST_STEPS)
+    if (bits / 8 > MAP_STEPS_MOST)
         maker->known = false;
     maker->steps += bits / 64;
     for (uint64_t i = 0; i < bits && maker->known && !maker->no_memory; i++)
@@ -332,11 +199,11 @@ uint64_t pointer_field_size(const struct types *types, uint32_t type)
     }
 }
 
-/* The collector's mask is the truth: a pointer that it does not look at (to memory outside of the
- * heap) leads nowhere for us either. Leaves that stand outside of their type come from damage. */
+/* Finds the field of each word, and drops fields without a word: the collector does not look at
+ * them since they lead out of the heap. Fields that are not within the type come from damage. */
 static void match_fields(struct maker *maker, uint64_t size)
 {
-    size_t kept = 0, word = 0;
+    size_t count = 0, word = 0;
     maker->field_of_word = malloc((maker->words.count + 1) * sizeof(*maker->field_of_word));
     if (!maker->field_of_word) {
         maker->no_memory = true;
@@ -352,14 +219,15 @@ static void match_fields(struct maker *maker, uint64_t size)
         if (word < maker->words.count && maker->words.data[word] == pointer &&
             pointer_field_size(maker->types, field->type) <= size &&
             field->offset <= size - pointer_field_size(maker->types, field->type)) {
-            maker->field_of_word[word] = (uint32_t)kept;
-            maker->fields.data[kept++] = *field;
+            maker->field_of_word[word] = (uint32_t)count;
+            maker->fields.data[count++] = *field;
         }
     }
-    maker->fields.count = kept;
+    maker->fields.count = count;
 }
 
-/* A dump's field list: kind 1, a pointer, and the offset as a uvarint, for each. */
+/* Makes the code of the words. A dump's field list has, for each pointer, its kind, 1, and its
+ * offset as a uvarint. */
 static bool encode(struct pointer_map *map)
 {
     map->code = malloc((size_t)map->word_count * 6 + 1);
@@ -377,7 +245,21 @@ static bool encode(struct pointer_map *map)
     return true;
 }
 
-static struct pointer_map *make(struct pointer_maps *maps, uint32_t number)
+static void fill(struct pointer_map *map, const struct maker *maker)
+{
+    map->fields = maker->fields.data;
+    map->field_count = (uint32_t)maker->fields.count;
+    for (size_t i = 0; i < maker->fields.count; i++)
+        if (maker->fields.data[i].is_string)
+            map->has_strings = true;
+        else
+            map->has_others = true;
+    map->words = maker->words.data;
+    map->word_count = (uint32_t)maker->words.count;
+    map->field_of_word = maker->field_of_word;
+}
+
+static struct pointer_map *make(const struct pointer_maps *maps, uint32_t number)
 {
     const struct types *types = maps->types;
     const struct type *type = &types->list.data[number];
@@ -387,8 +269,7 @@ static struct pointer_map *make(struct pointer_maps *maps, uint32_t number)
     if (!map)
         return NULL;
     flatten(&maker, number, 0, 0);
-    if (maker.fields.count > 0)
-        qsort(maker.fields.data, maker.fields.count, sizeof(*maker.fields.data), compare_fields);
+    vector_sort(&maker.fields, compare_fields);
     if (type->gc_mask)
         words_of_mask(&maker, type);
     else if (type->pointer_bytes > 0)
@@ -396,16 +277,7 @@ static struct pointer_map *make(struct pointer_maps *maps, uint32_t number)
     match_fields(&maker, type->size);
     *map = (struct pointer_map){.size = type->size, .known = maker.known};
     if (maker.known) {
-        map->fields = maker.fields.data;
-        map->field_count = (uint32_t)maker.fields.count;
-        for (size_t i = 0; i < maker.fields.count; i++)
-            if (maker.fields.data[i].is_string)
-                map->has_strings = true;
-            else
-                map->has_others = true;
-        map->words = maker.words.data;
-        map->word_count = (uint32_t)maker.words.count;
-        map->field_of_word = maker.field_of_word;
+        fill(map, &maker);
     } else {
         free(maker.fields.data);
         free(maker.words.data);
@@ -418,15 +290,16 @@ static struct pointer_map *make(struct pointer_maps *maps, uint32_t number)
     return map;
 }
 
-const struct pointer_map *pointer_maps_make(struct pointer_maps *maps, uint32_t type)
+const struct pointer_map *pointer_maps_make(const struct pointer_maps *maps, uint32_t type)
 {
-    pthread_mutex_lock(&maps->mutex);
+    struct pointer_maps_state *state = maps->state;
+    pthread_mutex_lock(&state->mutex);
     struct pointer_map *map = maps->of_type[type];
     if (!map) {
         map = make(maps, type);
-        maps->failed |= !map;
+        state->failed |= !map;
         __atomic_store_n(&maps->of_type[type], map, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&maps->mutex);
+    pthread_mutex_unlock(&state->mutex);
     return map;
 }

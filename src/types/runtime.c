@@ -1,4 +1,4 @@
-/* runtime: which types get which structures; see runtime.h. */
+/* runtime; see runtime.h. Here: which types get which structures. */
 #include "types/runtime.h"
 
 #include <stdlib.h>
@@ -6,8 +6,9 @@
 
 #include "types/structures.h"
 
-/* Each map is a dozen of types. Kubernetes has some thousand maps; more than this is damage. */
-#define STRUCTURES_LIMIT 100000
+/* Each map takes a dozen types. Kubernetes has some thousand types of maps; an executable that has
+ * more than this is damaged. */
+enum { STRUCTURES_MOST = 100000 };
 
 void runtime_types_init(struct runtime_types *runtime, struct types *types,
                         const struct go_release *release)
@@ -18,12 +19,12 @@ void runtime_types_init(struct runtime_types *runtime, struct types *types,
 void runtime_types_deinit(struct runtime_types *runtime)
 {
     map_deinit(&runtime->by_name);
-    map_deinit(&runtime->made_of);
-    free(runtime->facts.data);
+    map_deinit(&runtime->derived);
+    free(runtime->traits.data);
     *runtime = (struct runtime_types){0};
 }
 
-/* The runtime's own words for what these files make better ones of. */
+/* Whether a type is the runtime's own one for what these files make more exact ones of. */
 static bool is_generic(const struct runtime_types *runtime, uint32_t type)
 {
     static const char *const whole[] = {
@@ -38,16 +39,15 @@ static bool is_generic(const struct runtime_types *runtime, uint32_t type)
         "internal/runtime/maps.groupReference",
         "internal/runtime/maps.groupsReference",
     };
-    /* Of the compiler and of DWARF: the same layouts as ours, but pointers without targets. */
+    /* Types of the compiler and of DWARF: their layouts are ours, but their pointers have no
+     * targets. */
     static const char *const prefixes[] = {
         "map.bucket[",     "map.hdr[",         "map.group[", "noalg.map.bucket[",
         "noalg.map.hdr[",  "noalg.map.group[", "hash<",      "bucket<",
         "hchan<",          "waitq<",           "sudog<",     "table<",
         "groupReference<",
     };
-    size_t size;
-    const char *name = build_text(runtime, type, &size);
-    if (memmem(name, size, "go.shape.", strlen("go.shape.")))
+    if (bytes_contain(types_name(runtime->types, type), "go.shape."))
         return true;
     for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
         if (build_is_named(runtime, type, whole[i]))
@@ -58,7 +58,8 @@ static bool is_generic(const struct runtime_types *runtime, uint32_t type)
     return false;
 }
 
-static void see_to(struct runtime_types *runtime, uint32_t number)
+/* Gives a type the structures that are behind it. */
+static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];
     const uint32_t count = (uint32_t)runtime->types->list.count;
@@ -66,14 +67,14 @@ static void see_to(struct runtime_types *runtime, uint32_t number)
     switch (type->kind) {
     case TYPE_MAP:
         if (type->header == TYPE_NONE && type->key < count && type->elem < count &&
-            runtime->structures++ < STRUCTURES_LIMIT)
+            runtime->structures++ < STRUCTURES_MOST)
             header = runtime->release.minor >= 24 && !runtime->release.no_swiss_maps
                          ? swiss_header(runtime, number)
                          : maps_header(runtime, number);
         break;
     case TYPE_CHAN:
         if (type->header == TYPE_NONE && type->elem < count &&
-            runtime->structures++ < STRUCTURES_LIMIT)
+            runtime->structures++ < STRUCTURES_MOST)
             header = chans_header(runtime, number);
         break;
     case TYPE_STRUCT:
@@ -92,14 +93,14 @@ bool runtime_types_add(struct runtime_types *runtime)
     struct types *types = runtime->types;
     if (runtime->release.minor == 0)
         return true;
-    const uint32_t start = runtime->done, end = (uint32_t)types->list.count;
+    const uint32_t start = runtime->processed, end = (uint32_t)types->list.count;
     for (uint32_t i = start; i < end && !runtime->no_memory; i++) {
         build_register(runtime, i);
         if (types->list.data[i].role == ROLE_NONE)
             types->list.data[i].is_generic = is_generic(runtime, i);
     }
     for (uint32_t i = start; i < end && !runtime->no_memory; i++)
-        see_to(runtime, i);
-    runtime->done = (uint32_t)types->list.count;
+        add_structures(runtime, i);
+    runtime->processed = (uint32_t)types->list.count;
     return !runtime->no_memory;
 }

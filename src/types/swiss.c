@@ -1,9 +1,9 @@
 /*
  * swiss: internal/runtime/maps.Map, the maps of Go 1.24 and later.
  *
- * Up to 8 elements are in one group. More are in tables of groups; a directory has a pointer to a
- * table for each value of some bits of the hash, so a table may be there more than once. Keys and
- * elems of more than 128 bytes are elsewhere.
+ * Up to 8 elements are in one group. If there are more, they are in tables of groups. A directory
+ * has a pointer to a table for each value of some bits of the hash, so it may have several to one
+ * table. Keys and elements of more than 128 bytes are allocated by themselves.
  */
 #include "types/structures.h"
 
@@ -52,23 +52,24 @@ static uint32_t group_of(struct runtime_types *runtime, uint32_t map, uint32_t k
     const uint32_t group =
         build_struct(runtime, ROLE_MAP_GROUP, map, build_name(runtime, "group", key, elem));
     if (runtime->release.split_groups) {
-        key = build_inline(runtime, key);
-        elem = build_inline(runtime, elem);
+        key = build_stored_type(runtime, key);
+        elem = build_stored_type(runtime, elem);
         return BUILD_FILL(runtime, group, split_members, key, elem) &&
-                       build_alias(runtime, group, "struct { ctrl uint64; keys [8]%; elems [8]% }",
-                                   key, elem)
+                       build_take_descriptor(runtime, group,
+                                             "struct { ctrl uint64; keys [8]%; elems [8]% }", key,
+                                             elem)
                    ? group
                    : TYPE_NONE;
     }
     const uint32_t slot =
         build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_name(runtime, "slot", key, elem));
-    key = build_inline(runtime, key);
-    elem = build_inline(runtime, elem);
+    key = build_stored_type(runtime, key);
+    elem = build_stored_type(runtime, elem);
     return BUILD_FILL(runtime, slot, slot_members, key, elem) &&
                    BUILD_FILL(runtime, group, group_members, slot) &&
-                   build_alias(runtime, group,
-                               "struct { ctrl uint64; slots [8]struct { key %; elem % } }", key,
-                               elem)
+                   build_take_descriptor(
+                       runtime, group, "struct { ctrl uint64; slots [8]struct { key %; elem % } }",
+                       key, elem)
                ? group
                : TYPE_NONE;
 }

@@ -1,39 +1,22 @@
 /*
- * sync: the types of the library that hold unsafe.Pointers, though it is known to what.
+ * sync: types of the library that hold unsafe.Pointers although it is known to what.
  *
- * Generic ones carry their arguments in their names, "sync/atomic.Pointer[net/http.response]". A
- * type in brackets is looked for by its name, as it stands there.
+ * A generic type carries its arguments in its name: "sync/atomic.Pointer[net/http.response]". The
+ * type of an argument is the one that has that name.
  */
 #include "types/structures.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Of the names that are put together here. */
-#define TEXT_LIMIT 4096
+#include "base/scope.h"
+#include "base/text.h"
 
-struct text {
-    char data[TEXT_LIMIT];
-    size_t size;
-};
-
-static bool text_add(struct text *text, const char *data, size_t size)
-{
-    if (size > sizeof(text->data) - text->size)
-        return false;
-    memcpy(text->data + text->size, data, size);
-    text->size += size;
-    return true;
-}
-
-static bool text_is(const char *text, size_t size, const char *other)
-{
-    return size == strlen(other) && memcmp(text, other, size) == 0;
-}
+enum { TEXT_MOST = 4096 }; /* of the names that are made here */
 
 /* ---- fields ---- */
 
-/* A field that is no more than a word of unknown content: unsafe.Pointer, or atomic's own. */
+/* A field by its name, if it is an unsafe.Pointer or one of the runtime's atomic ones; NULL. */
 static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t number,
                                        const char *name)
 {
@@ -41,9 +24,7 @@ static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t n
     const struct type *type = &types->list.data[number];
     for (uint32_t i = 0; i < type->field_count; i++) {
         struct type_field *field = &types->fields.data[type->first_field + i];
-        size_t size;
-        const char *text = string_pool_text(&types->names, field->name, &size);
-        if (!text_is(text, size, name) || field->type >= types->list.count)
+        if (!bytes_are(types_text(types, field->name), name) || field->type >= types->list.count)
             continue;
         if (types->list.data[field->type].kind == TYPE_UNSAFE_POINTER ||
             build_is_named(runtime, field->type, "internal/runtime/atomic.UnsafePointer") ||
@@ -53,7 +34,7 @@ static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t n
     return NULL;
 }
 
-/* Makes such a field a pointer, or whatever type is. */
+/* Gives such a field a type, unless that is TYPE_NONE. */
 static void retype(struct runtime_types *runtime, uint32_t number, const char *name, uint32_t type)
 {
     struct type_field *field = type == TYPE_NONE ? NULL : find_untyped(runtime, number, name);
@@ -63,23 +44,21 @@ static void retype(struct runtime_types *runtime, uint32_t number, const char *n
 
 /* ---- arguments of generic types ---- */
 
-/* The text of the argument, 0 or 1, of a generic type's name, "a" and "b" in "x[a,b]". */
-static bool argument_text(const struct runtime_types *runtime, uint32_t type, unsigned which,
-                          const char **ret_text, size_t *ret_size)
+/* The text of an argument by its index, 0 or 1, in a generic type's name: "a" and "b" in "x[a,b]".
+ * Empty where it has none. */
+static struct g2h_bytes argument_text(const struct runtime_types *runtime, uint32_t type,
+                                      unsigned index)
 {
-    size_t size, depth = 0;
-    const char *text = build_text(runtime, type, &size);
-    const char *start = memchr(text, '[', size);
-    if (!start || text[size - 1] != ']')
-        return false;
+    const struct g2h_bytes name = types_name(runtime->types, type);
+    const uint8_t *start = memchr(name.data, '[', (size_t)name.size), *end = name.data + name.size;
+    size_t depth = 0;
+    if (!start || end[-1] != ']')
+        return bytes_none;
     start++;
-    for (const char *at = start; at < text + size; at++) {
-        if (depth == 0 && (*at == ',' || at == text + size - 1)) {
-            if (which-- == 0) {
-                *ret_text = start;
-                *ret_size = (size_t)(at - start);
-                return true;
-            }
+    for (const uint8_t *at = start; at < end; at++) {
+        if (depth == 0 && (*at == ',' || at == end - 1)) {
+            if (index-- == 0)
+                return (struct g2h_bytes){start, (uint64_t)(at - start)};
             start = at + 1;
         } else if (*at == '[' || *at == '(' || *at == '{') {
             depth++;
@@ -87,35 +66,42 @@ static bool argument_text(const struct runtime_types *runtime, uint32_t type, un
             depth--;
         }
     }
-    return false;
+    return bytes_none;
 }
 
-/* A type by the name that it has in brackets, where dots of an import path's last part may be "%2e"
- * as in symbols. */
-static uint32_t resolve(struct runtime_types *runtime, const char *name, size_t size)
+static struct g2h_bytes text_bytes(const struct text *text)
 {
-    const uint32_t type = build_type(runtime, name, size, NULL);
-    struct text plain = {.size = 0};
-    if (type != TYPE_NONE || !memchr(name, '%', size) || size > sizeof(plain.data))
-        return type;
-    for (size_t i = 0; i < size; i++) {
-        const bool dot = size - i >= 3 && memcmp(name + i, "%2e", 3) == 0;
-        plain.data[plain.size++] = dot ? '.' : name[i];
-        i += dot ? 2 : 0;
+    return (struct g2h_bytes){(const uint8_t *)text->data, text->size};
+}
+
+/* Dots in the last part of an import path are "%2e" there, as in symbols. False where there are
+ * none, or the name is too long. */
+static bool unescape(struct g2h_bytes name, struct text *ret)
+{
+    for (uint64_t at = 0; at < name.size && name.size <= TEXT_MOST;) {
+        const struct g2h_bytes rest = {name.data + at, name.size - at};
+        const bool is_dot = bytes_begin(rest, "%2e");
+        text_append(ret, is_dot ? "." : (const char *)rest.data, 1);
+        at += is_dot ? 3 : 1;
     }
-    return build_type(runtime, plain.data, plain.size, NULL);
+    return ret->size > 0 && ret->size < name.size;
 }
 
-static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned which)
+/* The type that is an argument of a generic type. */
+static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned index)
 {
-    const char *text;
-    size_t size;
-    return argument_text(runtime, type, which, &text, &size) ? resolve(runtime, text, size)
-                                                             : TYPE_NONE;
+    const struct g2h_bytes name = argument_text(runtime, type, index);
+    _cleanup_(text_deinit) struct text plain = {0};
+    const bool is_escaped = unescape(name, &plain); /* first: what adds types may move the name */
+    const uint32_t found = build_type(runtime, name, NULL);
+    runtime->no_memory |= plain.failed;
+    if (found != TYPE_NONE || !is_escaped || runtime->no_memory)
+        return found;
+    return build_type(runtime, text_bytes(&plain), NULL);
 }
 
-/* The type that a generic pointer is of: from its field _ [0]*T, from its name where it has none.
- */
+/* The type that a generic pointer points to: by its field _ [0]*T or, where it has none, by its
+ * name. */
 static uint32_t pointed_at(struct runtime_types *runtime, uint32_t number)
 {
     const struct types *types = runtime->types;
@@ -135,7 +121,7 @@ static uint32_t pointed_at(struct runtime_types *runtime, uint32_t number)
 
 /* ---- weak.Pointer ---- */
 
-/* $0 what fills the object up to 16 bytes */
+/* $0 the rest of 16 bytes */
 static const struct member weak_handle[] = {
     FIELD("h", "uintptr"),
     SINCE(26, "_", "$0"),
@@ -146,17 +132,21 @@ static const struct member weak_pointer_members[] = {
     FIELD("u", "$0"),
 };
 
+static uint32_t new_struct(struct runtime_types *runtime, struct g2h_bytes name)
+{
+    return build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_intern(runtime, name));
+}
+
 /* A pointer to the word that has the address, unseen by the collector: getOrAddWeakHandle(). */
 static uint32_t weak_handle_pointer(struct runtime_types *runtime)
 {
-    const char name[] = "weak.Pointer handle";
-    uint32_t handle = build_find(runtime, name, strlen(name)), number;
+    const struct g2h_bytes name = bytes_of("weak.Pointer handle");
+    uint32_t handle = build_find(runtime, name);
     if (handle == TYPE_NONE) {
-        if (!types_intern(runtime->types, name, strlen(name), &number)) {
-            runtime->no_memory = true;
+        const uint32_t number = build_intern(runtime, name);
+        if (number == TYPE_NONE)
             return TYPE_NONE;
-        }
-        const uint32_t rest = build_array(runtime, build_type(runtime, "uint8", 5, NULL),
+        const uint32_t rest = build_array(runtime, build_type(runtime, bytes_of("uint8"), NULL),
                                           16 - runtime->types->pointer_size);
         handle = build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, number);
         if (handle == TYPE_NONE || !BUILD_FILL(runtime, handle, weak_handle, rest) ||
@@ -189,7 +179,7 @@ static const struct member unique_entry[] = {
     FIELD("hash", "uintptr"),
 };
 
-/* The package whose node it is, with its dot; NULL where type is no node. */
+/* The package of a node of a HashTrieMap, with its dot; NULL of other types. */
 static const char *trie_package(const struct runtime_types *runtime, uint32_t type)
 {
     static const char *const packages[] = {"internal/sync.", "internal/concurrent.", "unique."};
@@ -202,43 +192,39 @@ static const char *trie_package(const struct runtime_types *runtime, uint32_t ty
     return NULL;
 }
 
-/* "internal/sync.entry[K,V]" for that node's K and V. */
-static bool sibling_name(const struct runtime_types *runtime, uint32_t node, const char *package,
+/* Appends "internal/sync.entry[K,V]", of that node's K and V. False where it is too long. */
+static bool sibling_name(struct runtime_types *runtime, uint32_t node, const char *package,
                          const char *word, struct text *ret)
 {
-    size_t size;
-    const char *text = build_text(runtime, node, &size);
-    const size_t skip = strlen(package) + strlen("node");
-    ret->size = 0;
-    return text_add(ret, package, strlen(package)) && text_add(ret, word, strlen(word)) &&
-           text_add(ret, text + skip, size - skip);
+    const struct g2h_bytes name = types_name(runtime->types, node);
+    const size_t skipped = strlen(package) + strlen("node");
+    if (name.size + strlen(word) > TEXT_MOST)
+        return false;
+    text_append(ret, package, strlen(package));
+    text_append(ret, word, strlen(word));
+    text_append(ret, (const char *)name.data + skipped, (size_t)name.size - skipped);
+    runtime->no_memory |= ret->failed;
+    return !ret->failed;
 }
 
-static uint32_t new_struct(struct runtime_types *runtime, const struct text *name)
-{
-    uint32_t number;
-    if (!types_intern(runtime->types, name->data, name->size, &number)) {
-        runtime->no_memory = true;
-        return TYPE_NONE;
-    }
-    return build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, number);
-}
-
-/* weak.Pointer[T] of the node[T]. */
+/* The type weak.Pointer[T] for a node[T]. */
 static uint32_t weak_pointer_of(struct runtime_types *runtime, uint32_t node)
 {
-    struct text name = {.size = 0};
-    const char *argument_of;
-    size_t size;
-    if (!argument_text(runtime, node, 0, &argument_of, &size) ||
-        !text_add(&name, "weak.Pointer[", 13) || !text_add(&name, argument_of, size) ||
-        !text_add(&name, "]", 1))
+    const struct g2h_bytes own = argument_text(runtime, node, 0);
+    _cleanup_(text_deinit) struct text name = {0};
+    if (own.size == 0 || own.size > TEXT_MOST)
         return TYPE_NONE;
-    const uint32_t found = build_find(runtime, name.data, name.size);
+    text_append(&name, "weak.Pointer[", strlen("weak.Pointer["));
+    text_append(&name, (const char *)own.data, (size_t)own.size);
+    text_append(&name, "]", 1);
+    runtime->no_memory |= name.failed;
+    if (name.failed)
+        return TYPE_NONE;
+    const uint32_t found = build_find(runtime, text_bytes(&name));
     if (found != TYPE_NONE)
         return found;
     const uint32_t handle = weak_handle_pointer(runtime);
-    const uint32_t type = handle == TYPE_NONE ? TYPE_NONE : new_struct(runtime, &name);
+    const uint32_t type = handle == TYPE_NONE ? TYPE_NONE : new_struct(runtime, text_bytes(&name));
     return BUILD_FILL(runtime, type, weak_pointer_members, handle) && build_register(runtime, type)
                ? type
                : TYPE_NONE;
@@ -246,10 +232,10 @@ static uint32_t weak_pointer_of(struct runtime_types *runtime, uint32_t node)
 
 static uint32_t trie_entry_of(struct runtime_types *runtime, uint32_t node, const char *package)
 {
-    struct text name;
+    _cleanup_(text_deinit) struct text name = {0};
     if (!sibling_name(runtime, node, package, "entry", &name))
         return TYPE_NONE;
-    const uint32_t found = build_find(runtime, name.data, name.size);
+    const uint32_t found = build_find(runtime, text_bytes(&name));
     if (found != TYPE_NONE)
         return found;
     const bool of_unique = strcmp(package, "unique.") == 0;
@@ -257,20 +243,20 @@ static uint32_t trie_entry_of(struct runtime_types *runtime, uint32_t node, cons
     const uint32_t value = of_unique ? TYPE_NONE : argument(runtime, node, 1);
     if (key == TYPE_NONE || (!of_unique && value == TYPE_NONE))
         return TYPE_NONE;
-    const uint32_t entry = new_struct(runtime, &name);
+    const uint32_t entry = new_struct(runtime, text_bytes(&name));
     if (of_unique ? BUILD_FILL(runtime, entry, unique_entry, node, key, entry)
                   : BUILD_FILL(runtime, entry, trie_entry, node, key, value, entry))
         return build_register(runtime, entry) ? entry : TYPE_NONE;
     return TYPE_NONE;
 }
 
-/* A pointer to a node is one to an indirect or to an entry, which begin with it. */
+/* The type of pointers to a node, which is the start of an indirect or of an entry. */
 static uint32_t node_pointer(struct runtime_types *runtime, uint32_t node, const char *package)
 {
-    struct text name;
+    _cleanup_(text_deinit) struct text name = {0};
     if (!sibling_name(runtime, node, package, "indirect", &name))
         return TYPE_NONE;
-    const uint32_t indirect = build_find(runtime, name.data, name.size);
+    const uint32_t indirect = build_find(runtime, text_bytes(&name));
     const uint32_t entry = trie_entry_of(runtime, node, package);
     if (indirect == TYPE_NONE || entry == TYPE_NONE)
         return TYPE_NONE;
@@ -289,12 +275,12 @@ static void atomic_pointer(struct runtime_types *runtime, uint32_t type)
     if (pointer == TYPE_NONE)
         pointer = build_pointer(runtime, elem);
     retype(runtime, type, "v", pointer);
-    retype(runtime, type, "u", pointer); /* of the runtime's own atomic */
+    retype(runtime, type, "u", pointer); /* in the runtime's own atomic */
 }
 
 /* ---- sync ---- */
 
-/* $0 what fills it up to a cache line */
+/* $0 the rest of a cache line */
 static const struct member pool_local[] = {
     EMBEDDED("poolLocalInternal", "sync.poolLocalInternal"),
     FIELD("pad", "$0"),
@@ -302,27 +288,27 @@ static const struct member pool_local[] = {
 
 static void sync_pool(struct runtime_types *runtime, uint32_t pool)
 {
-    uint32_t local = build_find(runtime, "sync.poolLocal", 14);
+    uint32_t local = build_find(runtime, bytes_of("sync.poolLocal"));
     if (local == TYPE_NONE) {
-        const uint32_t inner = build_type(runtime, "sync.poolLocalInternal", 22, NULL);
+        const uint32_t inner = build_type(runtime, bytes_of("sync.poolLocalInternal"), NULL);
         if (inner == TYPE_NONE)
             return;
-        const struct text name = {.data = "sync.poolLocal", .size = 14};
         const uint64_t pad = 128 - runtime->types->list.data[inner].size % 128;
-        local = new_struct(runtime, &name);
-        const uint32_t bytes = build_array(runtime, build_type(runtime, "uint8", 5, NULL), pad);
+        local = new_struct(runtime, bytes_of("sync.poolLocal"));
+        const uint32_t bytes =
+            build_array(runtime, build_type(runtime, bytes_of("uint8"), NULL), pad);
         if (!BUILD_FILL(runtime, local, pool_local, bytes) || !build_register(runtime, local))
             return;
     }
-    /* Each is followed by its size; that of the victims becomes 0 once none is left. */
+    /* Each of the two is followed by its length; that of victim becomes 0 once none is left. */
     const uint32_t many =
         build_target(runtime, TARGET_COUNTED, local, TYPE_NONE, runtime->types->pointer_size);
     retype(runtime, pool, "local", many);
     retype(runtime, pool, "victim", build_target(runtime, TARGET_MANY, local, TYPE_NONE, 0));
 }
 
-/* The two words of an interface; the library has no other word for them. The collector looks at
- * both, other than at those of interfaces. */
+/* A struct of two words that are those of an interface. Other than with interfaces, the collector
+ * looks at both. */
 static void sync_eface(struct runtime_types *runtime, uint32_t number)
 {
     static const uint8_t both = 3;
@@ -337,16 +323,16 @@ static void sync_eface(struct runtime_types *runtime, uint32_t number)
     type->field_count = 0;
 }
 
-/* Of sync.Map before 1.24: a pointer to the value. */
+/* In sync.Map before 1.24: a pointer to the value. */
 static void sync_entry(struct runtime_types *runtime, uint32_t type)
 {
-    retype(runtime, type, "p", build_type(runtime, "*interface {}", 13, NULL));
+    retype(runtime, type, "p", build_type(runtime, bytes_of("*interface {}"), NULL));
 }
 
-/* Of sync.Cond. */
+/* In sync.Cond. */
 static void notify_list(struct runtime_types *runtime, uint32_t type)
 {
-    const uint32_t sudog = build_type(runtime, "*runtime.sudog", 14, NULL);
+    const uint32_t sudog = build_type(runtime, bytes_of("*runtime.sudog"), NULL);
     retype(runtime, type, "head", sudog);
     retype(runtime, type, "tail", sudog);
 }
@@ -355,9 +341,9 @@ static void notify_list(struct runtime_types *runtime, uint32_t type)
 
 static void time_timer(struct runtime_types *runtime, uint32_t type)
 {
-    uint32_t channel = build_find(runtime, "chan time.Time", 14);
+    uint32_t channel = build_find(runtime, bytes_of("chan time.Time"));
     if (channel == TYPE_NONE)
-        channel = build_find(runtime, "<-chan time.Time", 16);
+        channel = build_find(runtime, bytes_of("<-chan time.Time"));
     retype(runtime, type, "c", channel);
 }
 
@@ -367,7 +353,7 @@ static void runtime_timer(struct runtime_types *runtime, uint32_t type)
 {
     const struct types *types = runtime->types;
     const struct type_field *field = types_field(types, type, "r");
-    const uint32_t timer = build_find(runtime, "runtime.timer", 13);
+    const uint32_t timer = build_find(runtime, bytes_of("runtime.timer"));
     if (field && timer != TYPE_NONE && field->type < types->list.count &&
         build_is_named(runtime, field->type, "time.runtimeTimer") &&
         types->list.data[field->type].size == types->list.data[timer].size)
@@ -380,7 +366,7 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
     if (runtime->release.minor < 23 || elem >= runtime->types->list.count)
         return;
     if (build_is_named(runtime, elem, "iter.coro")) { /* an empty struct, to that package */
-        const uint32_t coro = build_type(runtime, "runtime.coro", 12, NULL);
+        const uint32_t coro = build_type(runtime, bytes_of("runtime.coro"), NULL);
         if (coro != TYPE_NONE)
             runtime->types->list.data[number].elem = coro;
         return;
@@ -388,14 +374,14 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
     if (!build_is_named(runtime, elem, "time.Timer") &&
         !build_is_named(runtime, elem, "time.Ticker"))
         return;
-    const uint32_t timer = build_type(runtime, "runtime.timeTimer", 17, NULL);
+    const uint32_t timer = build_type(runtime, bytes_of("runtime.timeTimer"), NULL);
     if (timer == TYPE_NONE)
         return;
     time_timer(runtime, timer);
     runtime->types->list.data[number].elem = timer;
 }
 
-/* ---- which is which ---- */
+/* ---- all of them ---- */
 
 void sync_retype(struct runtime_types *runtime, uint32_t type)
 {

@@ -1,10 +1,9 @@
 /*
- * types: the model of a Go type, whatever its source.
+ * types: the model of Go types.
  *
- * A type comes from a runtime descriptor (abi.Type), from DWARF, or from what is known of the
- * runtime; all three make the same struct, and a type that descriptors and DWARF both have is one.
- * Types are numbered; a number stays what it is. Layouts are those of the dumped process: sizes and
- * offsets in bytes of its memory.
+ * A type comes from a descriptor (abi.Type), from DWARF, or from what is known of the runtime. All
+ * three make the same struct; a type that has a descriptor and is in DWARF is one type. Types are
+ * numbered, and numbers do not change. Sizes and offsets are those of the process, in bytes.
  */
 #ifndef TYPES_TYPES_H
 #define TYPES_TYPES_H
@@ -22,7 +21,7 @@
 
 /* internal/abi.Kind, by its numbers. */
 enum type_kind {
-    TYPE_INVALID, /* nothing is known but name and size */
+    TYPE_INVALID, /* only name and size are known */
     TYPE_BOOL,
     TYPE_INT,
     TYPE_INT8,
@@ -54,34 +53,34 @@ enum type_kind {
 
 #define TYPE_NONE UINT32_MAX
 
-/* What a pointer points at. Go's own pointers point at one value; those of the runtime's
- * structures, as runtime.c makes them, know more. */
+/* What a pointer points to: one value, unless it is in a structure of the runtime, of which
+ * runtime.c knows more. */
 enum type_target {
     TARGET_ONE,  /* a value of type elem */
     TARGET_MANY, /* an array of elem; its length is not known from here */
-    /* As many elem as the word at the pointer's own place + length (which may be negative) says: a
-     * channel's buffer. Where it says 0, nothing: the buf of an unbuffered channel is its own
-     * address. */
+    /* An array of elem: how long it is is in the word that is length bytes from the pointer (length
+     * may be negative). So is the buffer of a channel; with 0, the pointer points to nothing, since
+     * the buf of an unbuffered channel is its own address. */
     TARGET_COUNTED,
-    /* One elem where the word at the pointer's own place + length is 0, else many of other: the
+    /* One elem if the word that is length bytes from the pointer is 0, else an array of other: the
      * directory of a Swiss map, by its dirLen. */
     TARGET_BY_WORD,
-    /* One elem where the byte at the target's start is 0, else one other: a node of a HashTrieMap,
-     * by its isEntry. */
+    /* One elem if the first byte of the target is 0, else one other: a node of a HashTrieMap, by
+     * its isEntry. */
     TARGET_BY_CONTENT,
 };
 
-/* What a type is to the runtime: a struct, but for ROLE_MAP_DIRECTORY. */
+/* What a type is to the runtime. All but ROLE_MAP_DIRECTORY are structs. */
 enum type_role {
     ROLE_NONE,
     ROLE_MAP, /* what a value of a map type points to: runtime.hmap, internal/runtime/maps.Map */
     ROLE_MAP_BUCKET,    /* tophash, keys, elems, overflow of a classic map; elem is the map type */
     ROLE_MAP_GROUP,     /* ctrl and slots of a Swiss map; elem is the map type */
-    ROLE_MAP_DIRECTORY, /* of a Swiss map: the pointers to its tables, which elem is */
+    ROLE_MAP_DIRECTORY, /* pointers to the tables of a Swiss map; elem is the table */
     ROLE_CHAN,          /* runtime.hchan; elem is the channel's type */
     ROLE_INTERNAL,      /* other parts of maps and channels: tables, sudogs; they hold no values */
     ROLE_RUNTIME,       /* any other structure of the runtime */
-    /* What a func value points to: the code, then the captured variables. */
+    /* What a func value points to: the address of the code, then the captured variables. */
     ROLE_CLOSURE,
 };
 
@@ -97,25 +96,24 @@ struct type {
     uint8_t kind;          /* TYPE_… */
     uint8_t target;        /* of pointers: TARGET_… */
     uint8_t role;          /* ROLE_… */
-    bool is_generic;       /* a type of the same extent that is none knows more: runtime.hmap */
+    bool is_generic;       /* other types of the same size say more of a value: runtime.hmap */
     bool may_be_noscan;    /* the runtime may have told the collector that it holds no pointers */
-    bool direct_interface; /* an interface's data word is the value itself, not its address */
-    bool
-        empty_interface; /* TYPE_INTERFACE without methods: its first word is a type, not an itab */
-    bool from_dwarf;     /* DWARF has it */
+    bool direct_interface; /* the data word of an interface is the value itself, not its address */
+    bool empty_interface;  /* an interface without methods: its first word is a type, no itab */
+    bool from_dwarf;       /* DWARF has it */
     uint64_t size;
-    uint64_t pointer_bytes; /* abi.Type.PtrBytes: no pointers lie behind; of DWARF's types
-                               UINT64_MAX until it is computed */
+    uint64_t pointer_bytes; /* abi.Type.PtrBytes: there are no pointers after these; UINT64_MAX of
+                               types that are not from descriptors */
     const uint8_t *gc_mask; /* abi.Type.GCData: a bit per word of pointer_bytes, lowest first; NULL:
-                               it follows from the fields. Of the executable or the dump. */
+                               it follows from the fields. It is in the executable or the dump. */
     uint64_t address;       /* of the descriptor in the process; 0: none */
     uint32_t elem;          /* of arrays, channels, maps, pointers, slices, roles; else TYPE_NONE */
     union {
-        uint32_t key;         /* of maps; TYPE_NONE for all types but these three */
-        uint32_t other;       /* of pointers: what target calls other */
-        uint32_t alternative; /* ROLE_CLOSURE: the next type that it may be of instead; TYPE_NONE */
+        uint32_t key;         /* of maps; TYPE_NONE of types that have none of the three */
+        uint32_t other;       /* of pointers: see target */
+        uint32_t alternative; /* of ROLE_CLOSURE: another type that the same closure may have */
     };
-    uint32_t header; /* of maps, channels: the struct that a value points to; else TYPE_NONE */
+    uint32_t header; /* of maps and channels: the struct that a value points to; else TYPE_NONE */
     uint64_t length; /* of arrays, and where target says so */
     uint32_t first_field, field_count; /* of structs, in types->fields, ascending by offset */
 };
@@ -126,21 +124,23 @@ struct types {
     struct string_pool names;
     struct map by_address; /* of a descriptor in the process → type */
     unsigned pointer_size;
-    uint64_t low, high;           /* all descriptors' addresses lie in [low, high) */
-    uint64_t made_low, made_high; /* or in [made_low, made_high): those that the program made */
+    /* Addresses of descriptors are in [low, high) or, if the program made the type while it ran, in
+     * [made_low, made_high). */
+    uint64_t low, high;
+    uint64_t made_low, made_high;
 };
 
 void types_init(struct types *types, unsigned pointer_size);
 void types_deinit(struct types *types);
 
-/* Makes types what others are. False where there is no memory. */
+/* Makes types a copy of others. False where there is no memory. */
 bool types_copy(struct types *types, const struct types *others);
 
-/* Adds a type (by_address too, where type->address is not 0) and gives its number. False where
- * there is no memory. */
+/* Adds a type, to by_address, too, where it has an address, and gives its number. False where there
+ * is no memory. */
 bool types_add(struct types *types, const struct type *type, uint32_t *ret);
 
-/* The same of a type whose descriptor is in the heap. */
+/* The same of a type that the program made: its descriptor is in the heap. */
 bool types_add_made(struct types *types, const struct type *type, uint32_t *ret);
 
 /* The text of a string, by its number; the name of a type. Valid until another is interned. */
@@ -150,34 +150,33 @@ struct g2h_bytes types_name(const struct types *types, uint32_t type);
 /* The number of a text. False where there is no memory. */
 bool types_intern(struct types *types, const char *text, size_t size, uint32_t *ret);
 
-/* Of the fields of a struct the one that holds an offset; NULL where none does. Empty ones hold
- * nothing. */
+/* The field of a struct that has the byte at an offset; NULL where none has it. */
 const struct type_field *types_field_at(const struct types *types, const struct type *type,
                                         uint64_t offset);
 
-/* The first type of a name that is not empty; TYPE_NONE. Goes through all types. */
+/* The first type that has a name, and values of some size; TYPE_NONE. Goes through all types. */
 uint32_t types_find(const struct types *types, const char *name);
 
 /* The field of a struct by its name; NULL where it has none. */
 const struct type_field *types_field(const struct types *types, uint32_t type, const char *name);
 
 /*
- * Writes the way from a value to the leaf at offset of it: "Config.TLS", "[3].Name"; nothing where
- * the value is that leaf itself. Cut where it does not fit. Gives the number of bytes written,
- * without the terminating 0.
+ * Writes the path from a value to what is at an offset of it and is no struct or array:
+ * "Config.TLS", "[3].Name"; "" where the value itself is none. The path is cut where it does not
+ * fit. Gives the number of bytes written, but for the 0 at the end.
  */
 size_t types_path(const struct types *types, uint32_t type, uint64_t offset, char *buffer,
                   size_t size);
 
-/* Whether a type is a part of a map, that an allocation has to itself: the allocator was told a
- * type that knows less of it. */
+/* Whether a type is a part of a map that is allocated by itself. The allocator was told another
+ * type, which knows less of it. */
 static inline bool type_is_map_part(const struct type *type)
 {
     return type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
            type->role == ROLE_MAP_DIRECTORY;
 }
 
-/* Whether an address lies where the descriptors do that the program made. */
+/* Whether an address is among those of the descriptors that the program made. */
 static inline bool types_is_made(const struct types *types, uint64_t address)
 {
     return address - types->made_low < types->made_high - types->made_low;

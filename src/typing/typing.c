@@ -357,7 +357,7 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     struct g2h_error *error = run_all(typing);
     /* Who has no pointer map for want of memory goes on as if the type did not fit: the snapshot
      * would be another one. */
-    if (!error && typing->pointer_maps.failed)
+    if (!error && pointer_maps_failed(&typing->pointer_maps))
         error = &error_no_memory;
     if (error) {
         typing_destroy(typing);

@@ -1,6 +1,6 @@
 /*
- * print_debug: what dwarf_info.h gives of an executable, as JSON, one value per line: a header, each
- * global, each captured variable, each local at each pc.
+ * print_debug: what dwarf_info.h gives of an executable, as JSON, one value per line: a header,
+ * each global, each captured variable, each local at each pc.
  *
  *   print_debug [-q] EXECUTABLE [PC...]     PC in hexadecimal; -q: types' texts are left out
  */

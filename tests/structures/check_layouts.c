@@ -29,9 +29,9 @@ static const char *name_of(uint32_t number)
     static char names[4][256];
     static unsigned next;
     char *name = names[next++ % 4];
-    size_t size = 0;
-    const char *text = number == TYPE_NONE ? "nothing" : build_text(&runtime, number, &size);
-    snprintf(name, sizeof(names[0]), "%.*s", number == TYPE_NONE ? 7 : (int)size, text);
+    const struct g2h_bytes text =
+        number == TYPE_NONE ? bytes_of("nothing") : types_name(&types, number);
+    snprintf(name, sizeof(names[0]), "%.*s", (int)text.size, (const char *)text.data);
     return name;
 }
 
@@ -300,7 +300,7 @@ static unsigned check_entries(void)
             snprintf(other, sizeof(other), "internal/sync.entry[interface {},interface {}]");
         else
             continue;
-        const uint32_t ours = build_find(&runtime, other, strlen(other));
+        const uint32_t ours = build_find(&runtime, bytes_of(other));
         if (ours == TYPE_NONE || ours == i)
             continue;
         compare(other, ours, i);
@@ -344,7 +344,7 @@ static bool check(const char *release_text, unsigned pointer_size, char *const *
     const char *name;
     for (size_t i = 0; hidden && (name = named_struct_name(i)) != NULL; i++) {
         const uint32_t theirs = find(name);
-        const uint32_t ours = build_type(&runtime, name, strlen(name), NULL);
+        const uint32_t ours = build_type(&runtime, bytes_of(name), NULL);
         if (theirs != TYPE_NONE && ours != TYPE_NONE) {
             compare(name, ours, theirs);
             structs++;
