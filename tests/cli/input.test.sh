@@ -184,7 +184,7 @@ endless() {
 	local limit=$1 source=$2
 	shift 2
 	status=0
-	eval "$source" 2>/dev/null | (ulimit -f "$limit" && timeout 60 go2heapsnapshot "$@" >out 2>err)
+	eval "$source" 2>/dev/null | (ulimit -f "$limit" && timeout 3600 go2heapsnapshot "$@" >out 2>err)
 	status=${PIPESTATUS[1]}
 }
 small=24000 large=72000 # a copy of what is no dump is 16 MB at most; of what begins as one, 64 MB and what is read of it

@@ -95,10 +95,14 @@ dump() {
 	gzip -dc "$dumps/$1.dump.gz" >"$2"
 }
 
-# await_file PATTERN: until a file matches, 10 s at most.
+# What is waited for comes at once, or at the latest when a busy machine lets it; what never comes is a mistake of ours,
+# and waited for so many times 0.05 s.
+patience=12000
+
+# await_file PATTERN: until a file matches.
 await_file() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < patience; i++)); do
 		compgen -G "$1" >/dev/null && return
 		sleep 0.05
 	done
@@ -113,21 +117,21 @@ nameless() {
 	done 2>/dev/null
 }
 
-# await_nameless PID DIRECTORY: until a process has a file open there that has no name, 10 s at most.
+# await_nameless PID DIRECTORY: until a process has a file open there that has no name.
 await_nameless() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < patience; i++)); do
 		readlink "/proc/$1"/fd/* 2>/dev/null | grep -qxF "$2/$(readlink "/proc/$1"/fd/* | sed -n "s|^$2/\(#[0-9]* (deleted)\)$|\1|p" | head -n 1)" && return
 		sleep 0.05
 	done
 	return 1
 }
 
-# end PID SIGNAL: sends a signal to a background job; its exit status. It is killed if it still runs after 10 s.
+# end PID SIGNAL: sends a signal to a background job; its exit status. It is killed if it goes on all the same.
 end() {
 	local i
 	kill -s "$2" "$1"
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < patience; i++)); do
 		kill -0 "$1" 2>/dev/null || break
 		sleep 0.05
 	done

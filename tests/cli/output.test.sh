@@ -187,7 +187,7 @@ env --ignore-signal=HUP go2heapsnapshot -o nohup.heapsnapshot - <input >out 2>er
 pid=$!
 await_nameless "$pid" "$PWD"
 kill -s HUP "$pid"
-timeout 10 cat good.dump >input
+timeout 3600 cat good.dump >input
 exec 4>&-
 status=0
 { wait "$pid" || status=$?; } 2>/dev/null

@@ -24,7 +24,7 @@ umask 022
 for file in "$here"/*.test.sh; do
 	name=$(basename "$file" .test.sh)
 	mkdir "$work/$name"
-	(cd "$work/$name" && timeout -k 5 900 bash "$file" </dev/null) || [ $? -eq 1 ] || echo "not ok 0 - cli: $name.test.sh itself"
+	(cd "$work/$name" && timeout -k 5 3h bash "$file" </dev/null) || [ $? -eq 1 ] || echo "not ok 0 - cli: $name.test.sh itself"
 done | awk '
 	/^1\.\./            { next }
 	/^(not )?ok [0-9]+/ { sub(/ok [0-9]+/, "ok " ++n) }

@@ -41,7 +41,7 @@ run go2heapsnapshot good.dump app.gz
 said "a dump and an executable, gzipped" 2 "go2heapsnapshot: 'app.gz' is an executable, which is given with --exe:" \
 	"  go2heapsnapshot --exe app.gz good.dump"
 mkfifo pipe
-run timeout 10 go2heapsnapshot pipe good.dump
+run timeout 3600 go2heapsnapshot pipe good.dump
 check "two files, one of them a pipe: is not waited for" [ "$status" -eq 2 ]
 run go2heapsnapshot --colour good.dump
 said "an unknown option" 2 "go2heapsnapshot: unrecognized option '--colour'" "$hint"

@@ -12,6 +12,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "../hang.h"
 #include "exe/exe.h"
 #include "exe/moduledata.h"
 #include "exe/pclntab.h"
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "\rway %lu", way);
         memcpy(data, original.data, original.size);
         damage(data, original.size, &places);
-        alarm(20);
+        hang_limit(60);
         check(image_init(&image, argv[1], (struct g2h_bytes){data, original.size}));
         check(pclntab_init(&pclntab, &image));
         moduledata_find(&image, &pclntab, &moduledata);

@@ -30,9 +30,9 @@ const retainersGrid = '.retaining-paths-view .data-grid';
 /** The table above the Retainers pane; of those of the other perspectives none is in the document. */
 const mainGrid = '.heap-snapshot-view .data-grid:not(.retaining-paths-view .data-grid)';
 
-/** How long the panel may take for one step, in ms. A minute is enough for a million objects on a slow machine. */
-const defaultTimeout = 60_000;
-/** A table counts as complete when it has not changed for so long. */
+/** How long the panel may take for one step, in ms. A second would do on an idle machine. */
+const defaultTimeout = 1_200_000;
+/** A table counts as complete when it has not changed for so long, times the tab's patience. */
 const quietTime = 300;
 /** … after scrolling, which only draws what is known already. */
 const scrollQuietTime = 100;
@@ -49,6 +49,22 @@ export function findChromium() {
     }
   }
   return undefined;
+}
+
+/** Runs a body that looks at a tab, and again with more patience where it fails; what is wrong then, or undefined. */
+export async function patiently(tab, body) {
+  let wrong;
+  for (tab.patience of [1, 5, 25]) {
+    try {
+      await body();
+      wrong = undefined;
+      break;
+    } catch (error) {
+      wrong = error;
+    }
+  }
+  tab.patience = 1;
+  return wrong;
 }
 
 /** Runs in the page: the rows of a grid that are in the document now. */
@@ -103,6 +119,8 @@ export class MemoryTab {
   #removeProfile;
   #page;
   #timeout;
+  /** How much longer than on an idle machine a table has to stay as it is, to count as complete. */
+  patience = 1;
   #passes = 0;
 
   /**
@@ -255,7 +273,7 @@ export class MemoryTab {
     await this.#page.keyboard.press('Delete');
     await this.#page.keyboard.type(text);
     // The panel waits a moment before it filters.
-    await new Promise(resolve => setTimeout(resolve, 500));
+    await new Promise(resolve => setTimeout(resolve, 500 * this.patience));
     await this.#settled(mainGrid);
   }
 
@@ -279,7 +297,7 @@ export class MemoryTab {
         last = now;
         since = Date.now();
       }
-      return Date.now() - since >= quiet && table !== null ? table : undefined;
+      return Date.now() - since >= quiet * this.patience && table !== null ? table : undefined;
     });
   }
 

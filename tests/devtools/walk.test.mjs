@@ -6,7 +6,7 @@
 // TAP on standard output. Exits with 77, and one skipped test, where there is no Chromium.
 
 import assert from 'node:assert/strict';
-import {findChromium, MemoryTab} from './browser.mjs';
+import {findChromium, MemoryTab, patiently} from './browser.mjs';
 
 const [base, target] = process.argv.slice(2);
 if (target === undefined) {
@@ -22,12 +22,10 @@ let tests = 0;
 let failures = 0;
 
 async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok ${++tests} - ${name}`);
-  } catch (error) {
+  const error = await patiently(tab, body);
+  console.log(`${error ? 'not ok' : 'ok'} ${++tests} - ${name}`);
+  if (error) {
     failures++;
-    console.log(`not ok ${++tests} - ${name}`);
     console.log(String(error.message).replace(/^/gm, '# '));
   }
 }

@@ -13,6 +13,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "../hang.h"
 #include "exe/exe.h"
 #include "exe/pclntab.h"
 
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
         uint64_t size = damage(data, original.size);
         if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size)
             return 2;
-        alarm(20);
+        hang_limit(60);
         error = g2h_exe_open(path, &exe);
         opened += !error;
         if (!error)

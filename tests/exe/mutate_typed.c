@@ -25,7 +25,9 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-enum { TIME_LIMIT = 20, JOBS = 2, STATUS_REFUSED = 10, STATUS_UNTYPED = 11, STATUS_INVALID = 12 };
+#include "../hang.h"
+
+enum { TIME_LIMIT = 60, JOBS = 2, STATUS_REFUSED = 10, STATUS_UNTYPED = 11, STATUS_INVALID = 12 };
 
 /* Beyond twice what the undamaged pair needs. */
 static const long extra_kilobytes = 48 << 10;
@@ -513,7 +515,7 @@ int main(int argc, char **argv)
             char path[64];
             struct bytes bytes = of_exe ? exe : dump;
             int file = memfd_create("exe", MFD_CLOEXEC);
-            alarm(TIME_LIMIT);
+            hang_limit(TIME_LIMIT);
             if (i > 0)
                 bytes.size = damage(&bytes, way);
             if (write(file, exe.data, of_exe ? bytes.size : exe.size) < 0)

@@ -43,9 +43,10 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "../hang.h"
 #include "fuzz_target.h"
 
-enum { TIME_LIMIT = 20, EXTRA_KILOBYTES = 32 << 10, MAX_JOBS = 64, FAILURES_SHOWN = 5 };
+enum { TIME_LIMIT = 60, EXTRA_KILOBYTES = 32 << 10, MAX_JOBS = 64, FAILURES_SHOWN = 5 };
 
 enum kind { WHOLE, CUT, FLIP, RECORD, GZIP, KINDS };
 static const char *const kind_names[KINDS] = {"whole", "cut", "flip", "record", "gzip"};
@@ -602,7 +603,7 @@ static void start(const struct options *options, const struct dump *dump, struct
     if (job->pid < 0)
         die("fork");
     if (job->pid == 0) {
-        alarm(TIME_LIMIT);
+        hang_limit(TIME_LIMIT);
         dup2(job->messages, STDERR_FILENO);
         exit(convert(options, dump, job)); /* exit, not _exit: it looks for leaks */
     }
@@ -702,7 +703,7 @@ static void judge(const struct options *options, const struct dump *dump, const 
     const int status = job->report->status;
     const enum kind kind = job->run.kind;
     char what[128] = "";
-    if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM)
+    if (WIFSIGNALED(wait_status) && is_hang(WTERMSIG(wait_status)))
         snprintf(what, sizeof(what), "hangs");
     else if (WIFSIGNALED(wait_status))
         snprintf(what, sizeof(what), "crashes: %s", strsignal(WTERMSIG(wait_status)));

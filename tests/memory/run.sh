@@ -49,7 +49,7 @@ in_group() {
 	else
 		cat "$group/memory.failcnt" >"$build/pressed"
 	fi
-	for _ in 1 2 3 4 5; do # what has ended may take a moment to leave
+	for _ in {1..3000}; do # what has ended may take a moment to leave
 		rmdir "$group" 2>/dev/null && break
 		sleep 0.2
 	done

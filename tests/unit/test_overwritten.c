@@ -9,6 +9,7 @@
  *
  *   OVERWRITTEN_ROUNDS, OVERWRITTEN_SEED: more rounds, other ones
  */
+#include "../hang.h"
 #include "unit.h"
 
 #include <fcntl.h>
@@ -158,7 +159,7 @@ static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
     dump.accesses = 0;
     dump.trigger = trigger;
     dump.period = period;
-    alarm(SECONDS);
+    hang_limit(SECONDS);
     assert_no_error(g2h_input_from_memory("dump", dump.data, dump.size, &input));
     const struct g2h_heap_options heap_options = {.threads = 1};
     struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
@@ -181,7 +182,7 @@ static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
     g2h_heap_destroy(heap);
     g2h_input_close(input);
     close(fd);
-    alarm(0);
+    hang_limit(0);
     return dump.accesses;
 }
 

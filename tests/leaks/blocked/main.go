@@ -57,7 +57,7 @@ func main() {
 			}
 		}()
 	}
-	time.Sleep(300 * time.Millisecond)
+	expect.Settle()
 	runtime.GC()
 	expect.Goroutines(`\[chan send`, senders)
 	expect.Goroutines(`\[select`, senders/3)

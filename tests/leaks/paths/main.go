@@ -28,7 +28,7 @@ func main() {
 		<-started
 	}
 	boxed = append(boxed, &box[*yaml.Node]{inside: &yaml.Node{}})
-	time.Sleep(10 * time.Millisecond)
+	expect.Settle()
 	const pkg = `leaks/paths/yaml\.v2`
 	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Node`, Count: 3, DWARF: true})
 	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Decoder`, Count: 3, DWARF: true})

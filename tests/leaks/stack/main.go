@@ -108,7 +108,7 @@ func main() {
 		go func() { nested(i) }()
 	}
 	ready.Wait()
-	time.Sleep(100 * time.Millisecond)
+	expect.Settle()
 	runtime.GC()
 	expect.Objects(`main\.Event`, workers*(8+20+8))
 	expect.Objects(`map\[string\]\*main\.Event`, workers)

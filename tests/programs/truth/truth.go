@@ -247,7 +247,7 @@ func GoroutineID() uint64 {
 // Await waits until n goroutines are recorded and all are in their states.
 func (t *Truth) Await(n int) {
 	stacks := make([]byte, 1<<20)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Hour); ; time.Sleep(5 * time.Millisecond) {
 		text := string(stacks[:runtime.Stack(stacks, true)])
 		t.mu.Lock()
 		ready := 0

@@ -43,7 +43,7 @@ func serve(directory string) *embed.Etcd {
 	case <-server.Server.ReadyNotify():
 	case err := <-server.Err():
 		log.Fatal(err)
-	case <-time.After(time.Minute):
+	case <-time.After(time.Hour):
 		log.Fatal("no leader")
 	}
 	return server
@@ -51,7 +51,7 @@ func serve(directory string) *embed.Etcd {
 
 func client(server *embed.Etcd) *clientv3.Client {
 	c, err := clientv3.New(clientv3.Config{Endpoints: []string{server.Clients[0].Addr().Network() + "://" + server.Clients[0].Addr().String()},
-		DialTimeout: 20 * time.Second})
+		DialTimeout: time.Hour})
 	check(err)
 	return c
 }
@@ -102,7 +102,7 @@ func main() {
 	for n := 0; n < clients; n++ {
 		<-ready
 	}
-	time.Sleep(200 * time.Millisecond)
+	record.Settle()
 	done := make(chan bool)
 	go func() {
 		record.Dump(file)

@@ -71,7 +71,7 @@ func work(url string, n, count int, ready chan<- bool) {
 			Lines: []line{{"sku " + id, i, float64(i) / 3}, {"other " + id, 1, 2}}, Next: &order{ID: "next of " + id}}))
 		check(connection.Publish(fmt.Sprintf("pending.%d.%d", n, i%(count/4)), []byte("pending "+id)))
 		if i%50 == 0 {
-			_, err := connection.Request(fmt.Sprintf("work.%d.x.%d", n, i%(count/4)), []byte(id), 10*time.Second)
+			_, err := connection.Request(fmt.Sprintf("work.%d.x.%d", n, i%(count/4)), []byte(id), time.Hour)
 			check(err)
 		}
 	}
@@ -90,7 +90,7 @@ func main() {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, HTTPHost: "127.0.0.1", HTTPPort: -1, NoLog: true, NoSigs: true})
 	check(err)
 	go s.Start()
-	if !s.ReadyForConnections(20 * time.Second) {
+	if !s.ReadyForConnections(time.Hour) {
 		log.Fatal("the server does not start")
 	}
 	// Somebody has to be there, so that requests to nobody.answers wait.
@@ -106,7 +106,7 @@ func main() {
 	for n := 0; n < 16; n++ {
 		<-ready
 	}
-	time.Sleep(200 * time.Millisecond)
+	record.Settle()
 	done := make(chan bool)
 	go func() {
 		record.Dump(os.Args[1])

@@ -754,7 +754,7 @@ func start(k *known.Known) {
 		go selecting(e)
 		<-ready
 	}
-	time.Sleep(50 * time.Millisecond)
+	known.Settle()
 	k.Root("main.RootAny", &RootAny)
 	k.Variable("main.Root", &Root)
 	k.Variable("main.GlobalLeaf", &GlobalLeaf)

@@ -299,7 +299,7 @@ func main() {
 	for atomic.LoadInt32(&held) < int32(slow) {
 		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(100 * time.Millisecond)
+	record.Settle()
 	println(clients, "clients,", slow, "requests in flight,", len(data.sessions), "sessions,", runtime.NumGoroutine(), "goroutines")
 	record.Dump(os.Args[1])
 	if len(os.Args) > 3 { // a second dump: some sessions have gone, some have come

@@ -293,10 +293,7 @@ func wait(n int) {
 		full <- newUser(i + 1)
 		go func() { full <- newUser(i + 2) }()
 	}
-	for i := 0; i < 100; i++ {
-		runtime.Gosched()
-		time.Sleep(time.Millisecond)
-	}
+	record.Settle()
 }
 
 func main() {
