@@ -3,9 +3,10 @@
  *
  *   drive SHIM DIRECTORY KIND[+] STEP COMMAND...
  *
- * Every STEPth call of the kind fails, with + all behind it, too. COMMAND writes
- * DIRECTORY/out/file, and has DIRECTORY/tmp as $TMPDIR. Each run must end with status 1, one line
- * that says why, and nothing left: no file, no memory, no descriptor. What does not matter may
+ * Every STEPth call of the kind fails, with + all behind it, too; where STEP is 0, of those for
+ * memory that come from one place through the same functions the first two and the last. COMMAND
+ * writes DIRECTORY/out/file, and has DIRECTORY/tmp as $TMPDIR. Each run must end with status 1, one
+ * line that says why, and nothing left: no file, no memory, no descriptor. What does not matter may
  * fail: then the file is that of the run in which nothing fails. A line of TAP on standard output;
  * those that went wrong on standard error.
  */
@@ -19,6 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../hang.h"
 #include "shim.h"
 
 struct run {
@@ -92,7 +94,7 @@ static void run_command(struct run *run, const char *failure)
             setenv("FAILURE", failure, 1);
         if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || close(fd) < 0)
             _exit(126);
-        alarm(60);
+        hang_limit(60);
         execv(run->command[0], run->command);
         _exit(127);
     }
@@ -125,7 +127,7 @@ static const char *judge(struct run *run, const struct failure_report *good, boo
     const char *line = strchr(run->said, '\n');
     *ret_went_on = false;
     if (WIFSIGNALED(run->status))
-        return WTERMSIG(run->status) == SIGALRM ? "it did not end" : "it crashed";
+        return is_hang(WTERMSIG(run->status)) ? "it did not end" : "it crashed";
     if (run->report.blocks > good->blocks) /* threads have some that stay */
         return "memory was not freed";
     if (run->report.mapped > good->mapped)
@@ -150,6 +152,40 @@ static const char *judge(struct run *run, const struct failure_report *good, boo
     return line && line[1] == '\0' ? NULL : "it said more than one line";
 }
 
+/* ---- which calls fail ---- */
+
+/* Of each call for memory a number for where it comes from; of a program with one thread. */
+struct places {
+    uint64_t *hashes;
+    uint64_t count;
+};
+
+static void find_places(struct run *run, struct places *ret)
+{
+    char *path = path_of(run, "places");
+    setenv("FAILURE_PLACES", path, 1);
+    run_command(run, NULL);
+    unsetenv("FAILURE_PLACES");
+    empty(run, "out");
+    ret->count = run->report.calls[FAILURE_MEMORY];
+    ret->hashes = calloc(ret->count + 1, sizeof(*ret->hashes));
+    const size_t size = (size_t)ret->count * sizeof(*ret->hashes);
+    if (!ret->hashes || read_file(run, "places", ret->hashes, size) != (ssize_t)size)
+        die("places");
+    free(path);
+}
+
+/* Whether a call, counted from 1, is one of the first two from its place, or the last. */
+static bool is_chosen(const struct places *places, uint64_t number)
+{
+    const uint64_t place = places->hashes[number - 1];
+    uint64_t before = 0, after = 0;
+    for (uint64_t i = 1; i <= places->count; i++)
+        if (places->hashes[i - 1] == place)
+            *(i < number ? &before : &after) += i != number;
+    return before < 2 || after == 0;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const names[FAILURE_KINDS] = FAILURE_NAMES;
@@ -162,7 +198,7 @@ int main(int argc, char **argv)
     while (kind < FAILURE_KINDS &&
            strncmp(kind_name, names[kind], strlen(kind_name) - strlen(plus)) != 0)
         kind++;
-    if (kind == FAILURE_KINDS || step == 0)
+    if (kind == FAILURE_KINDS || (step == 0 && kind != FAILURE_MEMORY))
         return 2;
     empty(&run, "out");
     empty(&run, "tmp");
@@ -177,9 +213,14 @@ int main(int argc, char **argv)
     free(command);
     const struct failure_report good = run.report;
     uint64_t runs = 0, wrong = 0, went_on = 0;
-    for (uint64_t number = 1; number <= good.calls[kind]; number += step) {
+    struct places places = {0};
+    if (step == 0)
+        find_places(&run, &places);
+    for (uint64_t number = 1; number <= good.calls[kind]; number += step ? step : 1) {
         char failure[64];
         bool on;
+        if (step == 0 && (number > places.count || !is_chosen(&places, number)))
+            continue;
         snprintf(failure, sizeof(failure), "%s:%llu%s", names[kind], (unsigned long long)number,
                  plus);
         run_command(&run, failure);
@@ -197,5 +238,6 @@ int main(int argc, char **argv)
            wrong || runs == 0 ? "not ok" : "ok", (unsigned long long)runs,
            (unsigned long long)good.calls[kind], (unsigned long long)wrong,
            (unsigned long long)went_on);
+    free(places.hashes);
     return 0;
 }

@@ -3,7 +3,9 @@
  * as KIND:N, counted from 1; with KIND:N+ all from that one on. What was called, and what is left
  * at the end, is written to the file $FAILURE_REPORT.
  *
- * With $FAILURE_TRACE the call that fails says where it came from.
+ * With $FAILURE_TRACE the call that fails says where it came from. With $FAILURE_PLACES a file of
+ * that name says it of each call for memory: a number for all the functions that it was called
+ * through.
  */
 #include "shim.h"
 
@@ -32,7 +34,9 @@ static struct failure_report report;
 static int failing_kind = -1;
 static uint64_t failing_number;
 static bool failing_on, is_ready;
-static int first_files; /* descriptors that were open at the start */
+static int first_files;  /* descriptors that were open at the start */
+static uint64_t *places; /* of each call for memory, in its order */
+enum { MAX_PLACES = 1 << 20, DEPTH = 48 };
 
 static int open_files(void)
 {
@@ -56,6 +60,11 @@ __attribute__((constructor)) static void begin(void)
         failing_on = *end == '+';
     }
     first_files = open_files();
+    if (getenv("FAILURE_PLACES")) {
+        void *frames[1];
+        places = __libc_calloc(MAX_PLACES, sizeof(*places));
+        backtrace(frames, 1); /* at its first call it asks for memory itself */
+    }
     is_ready = true;
 }
 
@@ -67,6 +76,26 @@ __attribute__((destructor)) static void end(void)
     const long fd = path ? syscall(SYS_open, path, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
     if (fd >= 0)
         syscall(SYS_write, fd, &report, sizeof(report));
+    const uint64_t count =
+        report.calls[FAILURE_MEMORY] < MAX_PLACES ? report.calls[FAILURE_MEMORY] : MAX_PLACES;
+    const long list =
+        places ? syscall(SYS_open, getenv("FAILURE_PLACES"), O_WRONLY | O_CREAT | O_TRUNC, 0600)
+               : -1;
+    if (list >= 0)
+        syscall(SYS_write, list, places, count * sizeof(*places));
+}
+
+/* A number for the functions through which this one is called. */
+static uint64_t place(void)
+{
+    void *frames[DEPTH];
+    uint64_t hash = 1;
+    is_ready = false;
+    const int depth = backtrace(frames, DEPTH);
+    is_ready = true;
+    for (int i = 0; i < depth; i++)
+        hash = (hash ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u;
+    return hash;
 }
 
 /* Whether this call fails. */
@@ -75,6 +104,8 @@ static bool fails(enum failure_kind kind)
     if (!is_ready)
         return false;
     const uint64_t number = __atomic_add_fetch(&report.calls[kind], 1, __ATOMIC_RELAXED);
+    if (places && kind == FAILURE_MEMORY && number <= MAX_PLACES)
+        places[number - 1] = place();
     if ((int)kind != failing_kind || number < failing_number ||
         (number > failing_number && !failing_on))
         return false;
