@@ -162,7 +162,7 @@ static void put_random(struct dump *dump, unsigned count, unsigned pointers, uns
 static void random_graphs(void **unused)
 {
     (void)unused;
-    for (unsigned round = 0; round < 600; round++) {
+    for (unsigned round = 0; round < 600; round += unit_step()) {
         struct dump dump;
         struct snapshot whole, folded;
         put_random(&dump, 4 + round % 40, 1 + round / 40 % 4, round % 5);
@@ -187,7 +187,7 @@ static void random_graphs(void **unused)
 static void reachable(void **unused)
 {
     (void)unused;
-    for (unsigned round = 0; round < 200; round++) {
+    for (unsigned round = 0; round < 200; round += unit_step()) {
         struct dump dump;
         struct snapshot whole, left, folded;
         struct retained before, after;

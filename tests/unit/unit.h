@@ -36,4 +36,25 @@ static inline uint64_t unit_random(uint64_t *state)
     return *state;
 }
 
+#define UNIT_SANITIZED false
+#ifdef __SANITIZE_ADDRESS__
+#undef UNIT_SANITIZED
+#define UNIT_SANITIZED true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) /* clang's */
+#undef UNIT_SANITIZED
+#define UNIT_SANITIZED true
+#endif
+#endif
+
+/*
+ * Of rounds that are tried one by one without sanitizers, these try every 7th: they are slow, and
+ * the rounds differ in little that only these would see. With $CHECK_ALL all.
+ */
+static inline unsigned unit_step(void)
+{
+    const char *all = getenv("CHECK_ALL");
+    return UNIT_SANITIZED && !(all && *all) ? 7 : 1;
+}
+
 #endif
