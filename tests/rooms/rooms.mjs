@@ -1,0 +1,168 @@
+// The house is as CONTRIBUTING.md draws it: by the #include lines of src/ no room knows one behind it, and an output
+// knows the public headers, base/ and itself. TAP on standard output.
+//
+//   rooms.mjs [TREE]
+
+import {readdirSync, readFileSync, statSync} from 'node:fs';
+import {dirname, join, posix} from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+/** The rooms in the order in which a dump goes through them: each may include those before it. */
+const order = [
+  'base', 'input', 'dump', 'heap', 'types', 'exe', 'typing', 'naming', 'roots', 'graph', 'output', 'output/heapsnapshot',
+  'library',
+];
+
+/** The program: it may include all rooms, and none of them may include it. */
+const above = ['cli'];
+
+/** Rooms beside each other: an executable is read without a heap, whatever comes first in the list. */
+const strangers = {types: ['heap'], exe: ['heap']};
+
+/**
+ * Which room a public header is of, where the name does not say it; null: of none, for the program. The view is what the
+ * graph gives; but its words for nodes, edges and names are those of naming already, which must not have others.
+ */
+const headers = {
+  bytes: 'base', error: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
+  match: 'typing', view: 'naming', go2heapsnapshot: null,
+};
+
+const sourcePattern = /^(src|include)\/.*\.[ch]$/;
+
+/** All that is judged: Map from path to text. */
+function read(tree) {
+  const files = new Map();
+  const walk = path => {
+    for (const name of readdirSync(join(tree, path)).sort()) {
+      const child = posix.join(path, name);
+      if (statSync(join(tree, child)).isDirectory()) walk(child);
+      else if (sourcePattern.test(child)) files.set(child, readFileSync(join(tree, child), 'utf8'));
+    }
+  };
+  walk('src');
+  walk('include');
+  for (const path of ['CONTRIBUTING.md', 'Makefile']) files.set(path, readFileSync(join(tree, path), 'utf8'));
+  return files;
+}
+
+/** Of a file: src/heap/load.c is of heap, src/main.c of none ('above'). */
+function roomOf(path) {
+  const parts = path.split('/');
+  if (parts[0] === 'include') {
+    const name = posix.basename(path, '.h');
+    return name in headers ? headers[name] : name;
+  }
+  return parts.length < 3 || above.includes(parts[1]) ? 'above' : parts.slice(1, -1).join('/');
+}
+
+/** The included files of the project: [{line, path}]; path is undefined where there is no such file. */
+function* includes(files, path) {
+  for (const [i, line] of files.get(path).split('\n').entries()) {
+    const [, quote, name] = /^\s*#\s*include\s*(["<])([^">]*)[">]/.exec(line) ?? [];
+    if (quote === '"') {
+      const candidates = [posix.join(posix.dirname(path), name), posix.join('src', name), posix.join('include', name)];
+      yield {line: i + 1, name, path: candidates.find(candidate => files.has(candidate))};
+    } else if (quote === '<' && name.startsWith('go2heapsnapshot/')) {
+      yield {line: i + 1, name, path: [posix.join('include', name)].find(candidate => files.has(candidate))};
+    }
+  }
+}
+
+/** What is wrong with one file's including another; undefined: nothing. */
+function complaint(from, to) {
+  const [here, there] = [roomOf(from), roomOf(to)];
+  if (from.startsWith('src/output/')) {
+    // What outputs share lies in src/output/ itself; what only one of them has, in a directory there.
+    const own = [here, 'output'].includes(there);
+    return own || to.startsWith('include/') || there === 'base' ? undefined : 'an output reads the view only';
+  }
+  if (here === 'above' || here === null || there === null || here === there) return undefined;
+  if (there === 'above') return 'no room knows what orders the work';
+  if (!order.includes(there)) return `there is no room ${there}`;
+  if (strangers[here]?.includes(there)) return `${here} knows nothing of ${there}`;
+  if (order.indexOf(there) > order.indexOf(here)) return `${there} comes behind ${here}`;
+  return undefined;
+}
+
+function wrongIncludes(files) {
+  const wrong = [];
+  for (const path of files.keys()) {
+    if (!sourcePattern.test(path)) continue;
+    for (const {line, name, path: to} of includes(files, path)) {
+      const what = to === undefined ? 'there is no such file' : complaint(path, to);
+      if (what) wrong.push(`${path}:${line}: ${name}: ${what}`);
+    }
+  }
+  return wrong;
+}
+
+function wrongRooms(files) {
+  const wrong = [];
+  const rooms = new Set([...files.keys()].filter(path => path.startsWith('src/')).map(roomOf));
+  rooms.delete('above');
+  for (const room of rooms) if (!order.includes(room)) wrong.push(`src/${room} is no room: tests/rooms/rooms.mjs has the order`);
+  for (const room of order) if (!rooms.has(room)) wrong.push(`src/${room} is not there`);
+  for (const path of files.keys()) {
+    const room = path.startsWith('include/') ? roomOf(path) : null;
+    if (room !== null && !order.includes(room)) wrong.push(`${path} is of no room: tests/rooms/rooms.mjs says of which`);
+  }
+  return wrong;
+}
+
+/** The rows of the map, from above. */
+const mapped = text => [...text.matchAll(/^\| `src\/([\w/]+)\/` \|/gm)].map(([, room]) => room).filter(room => !above.includes(room));
+const built = text => (/^ROOMS\s*:?=\s*(.*)$/m.exec(text)?.[1] ?? '').split(' ').filter(word => word !== '');
+
+function wrongLists(files) {
+  const wrong = [];
+  const compare = (where, list) => {
+    if (list.join() !== order.join()) wrong.push(`${where}: ${list.join(' ')}`, `here: ${order.join(' ')}`);
+  };
+  compare('the map of CONTRIBUTING.md', mapped(files.get('CONTRIBUTING.md')));
+  compare('ROOMS of the Makefile', built(files.get('Makefile')));
+  return wrong;
+}
+
+let tests = 0;
+function none(name, wrong) {
+  console.log(`${wrong.length === 0 ? 'ok' : 'not ok'} ${++tests} - ${name}`);
+  for (const line of wrong.slice(0, 40)) console.log(`# ${line}`);
+  if (wrong.length > 0) process.exitCode = 1;
+}
+
+const tree = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '../..');
+const files = read(tree);
+none('no room includes one behind it, and no output anything but the view', wrongIncludes(files));
+none('there are the rooms that the list has', wrongRooms(files));
+none('the map of CONTRIBUTING.md and the Makefile have the rooms in this order', wrongLists(files));
+
+// What would be noticed.
+const spoiled = (path, line) => new Map([...files, [path, `${files.get(path) ?? ''}\n${line}\n`]]);
+const anyOf = (start, end) => [...files.keys()].find(path => path.startsWith(start) && path.endsWith(end));
+const damages = {
+  'a room that includes the next one': [`src/${order[0]}/x.c`, `#include "${posix.relative('src', anyOf(`src/${order[1]}/`, '.h'))}"`],
+  'the first room that includes the last one': ['src/base/x.h', `  # include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
+  'a path that goes up': ['src/heap/x.c', `#include "../${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
+  'a public header of a room behind': ['src/heap/x.c', '#include <go2heapsnapshot/graph.h>'],
+  'an executable that knows the heap': ['src/exe/x.c', '#include <go2heapsnapshot/heap.h>'],
+  'a public header that includes one behind it': ['include/go2heapsnapshot/heap.h', '#include <go2heapsnapshot/output.h>'],
+  'an output that reads the heap': ['src/output/x.c', `#include "${posix.relative('src', anyOf('src/heap/', '.h'))}"`],
+  'an output that reads the graph': ['src/output/x/x.c', `#include "${posix.relative('src', anyOf('src/graph/', '.h'))}"`],
+  'an output that reads another one': ['src/output/x/x.c', '#include "output/y/y.h"'],
+  'a room that includes the options': ['src/graph/x.c', `#include "${posix.relative('src', anyOf('src/cli/', '.h'))}"`],
+  'an include of what is not there': ['src/graph/x.c', '#include "graph/nowhere.h"'],
+};
+const before = wrongIncludes(files).length;
+none('each of these would be noticed', Object.entries(damages).filter(([, [path, line]]) => {
+  const copy = spoiled(path, line);
+  copy.set('src/output/y/y.h', '');
+  return wrongIncludes(copy).length <= before;
+}).map(([what]) => what));
+none('a room that is in no list would be noticed',
+  wrongRooms(spoiled('src/annex/x.c', '')).length > wrongRooms(files).length ? [] : ['it is not']);
+none('lists in another order would be noticed', [
+  ['CONTRIBUTING.md', text => text.replace('| `src/dump/` |', '| `src/x/` |')],
+  ['Makefile', text => text.replace(/^(ROOMS\s*:?= )(\w+) (\w+)/m, '$1$3 $2')],
+].filter(([path, change]) => wrongLists(new Map([...files, [path, change(files.get(path))]])).length === 0).map(([path]) => path));
+console.log(`1..${tests}`);
