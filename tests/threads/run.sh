@@ -1,0 +1,50 @@
+#!/bin/bash
+# Conversions on four threads under ThreadSanitizer, which ends those in which two threads touch one thing without order;
+# what they write is what one thread writes without it. TAP on standard output.
+#
+#   GO2HEAPSNAPSHOT      the converter to compare with (default: build/go2heapsnapshot)
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+cd "$top" || exit 1
+converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
+. tests/sanitize.sh
+build=build/threads/conversions
+mkdir -p "$build"
+if [ -z "$sanitize_threads" ]; then
+	echo 'ok - races of threads # SKIP no ThreadSanitizer here'
+	exit
+fi
+make_threads go2heapsnapshot || exit 1
+rm -f "$build/key"
+(umask 077 && head -c 32 /dev/urandom >"$build/key")
+failed=0
+
+# converts NAME ARGUMENT...
+converts() {
+	local name=$1
+	shift
+	if ! TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$threads/go2heapsnapshot" -j 4 "$@" >"$build/raced" 2>"$build/log"; then
+		echo "not ok - $name: no races"
+		grep -a -A 12 -m 3 'WARNING: ThreadSanitizer' "$build/log" | sed 's/^/# /'
+		tail -n 3 "$build/log" | sed 's/^/# /'
+		failed=1
+	elif ! "$converter" -j 1 "$@" 2>/dev/null | cmp -s - "$build/raced"; then
+		echo "not ok - $name: no races, and the same bytes"
+		failed=1
+	else
+		echo "ok - $name: no races, and the same bytes"
+	fi
+}
+
+server=(--exe samples/leakserver.exe.gz samples/leakserver.2.dump.gz)
+converts 'with types' "${server[@]}"
+converts 'with types, without garbage' --reachable "${server[@]}"
+converts 'with types, folded' --max-nodes 3000 "${server[@]}"
+converts 'with types, redacted' --redact-key "$build/key" "${server[@]}"
+converts 'with types, folded, redacted, packed' -z --max-nodes 3000 --redact-key "$build/key" "${server[@]}"
+converts 'without types' samples/leakserver.2.dump.gz
+converts 'without types, folded' --max-nodes 3000 samples/leakserver.2.dump.gz
+converts 'types in the dump' samples/dumps/go1.3.3-amd64.2.dump.gz
+converts '32 bits' samples/dumps/go1.26-386.2.dump.gz
+converts 'big-endian' samples/dumps/go1.26-s390x.2.dump.gz
+exit $failed
