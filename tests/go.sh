@@ -1,20 +1,21 @@
 # shellcheck shell=sh
 # Go for the suites that build programs; to be sourced, with $top set. Sets $goroots, the releases to run with: $GOROOTS,
-# or else the distribution's and the current one; with $CHECK_ALL all that tools/setup check-all brought, the current one
-# last.
+# or else $usual_goroots, or else the distribution's and the current one; with $CHECK_ALL all that tools/setup check-all
+# brought, the current one last, unless $two_releases are enough. Of these only the release $GO_ONLY (1.27), where that is set: tests/run gives each release to another process.
 
 # Nothing of the user's own settings, nothing from the network.
 unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC GOMAXPROCS GOMEMLIMIT
 export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
-export GOCACHE="${GOCACHE:-$top/build/programs/gocache}"
+# One for all suites, beside the toolchains: the standard library is compiled once for each way to build it, not in every
+# clone. Go knows what it is made of.
+export GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
 
-# shellcheck disable=SC2034  # for who sources this
 if [ -n "${GOROOTS-}" ]; then
 	goroots=$GOROOTS
-elif [ -n "${CHECK_ALL-}" ]; then
+elif [ -n "${CHECK_ALL-}" ] && [ -z "${two_releases-}" ]; then
 	goroots=$("$top/tools/setup" go-all)
 else
-	goroots="$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)"
+	goroots=${usual_goroots:-"$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)"}
 fi
 
 # go_release GOROOT: its release as the runtime says it, go1.19.8; fails if there is no Go. `go env GOVERSION` says nothing
@@ -22,3 +23,21 @@ fi
 go_release() {
 	go_version=$(GOROOT=$1 "$1/bin/go" version) && echo "$go_version" | cut -d ' ' -f 3
 }
+
+# all_ways: whether $GOROOT is to be tried with all ways to build a program. The others differ from it in what no way to
+# build changes, and are tried with one or two; with $CHECK_ALL, and where they were asked for, with all.
+all_ways() {
+	[ -n "${CHECK_ALL-}${GOROOTS-}" ] || [ "$GOROOT" = "$newest" ]
+}
+for newest in $goroots; do :; done
+
+if [ -n "${GO_ONLY-}" ]; then
+	chosen=
+	for goroot in $goroots; do
+		case $(go_release "$goroot") in
+		"go$GO_ONLY" | "go$GO_ONLY".*) chosen=$goroot ;;
+		esac
+	done
+	# shellcheck disable=SC2034  # for who sources this
+	goroots=$chosen
+fi

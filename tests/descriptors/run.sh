@@ -2,22 +2,24 @@
 # Runtime type descriptors: a program with many types, built in several ways by two releases of Go, tells of them by
 # package reflect, and the linker tells which it kept; what is read from the executable must be the same. Then their
 # descriptors are damaged in many ways. All of it under sanitizers. TAP on standard output.
+#
+#   GOROOTS     the releases (default: two)
+#   DAMAGES     how many of each (default: 100; with CHECK_ALL 250)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 here=$top/tests/descriptors
-build=$top/build/descriptors
-CHECK_ALL= # two releases are enough to be damaged: sanitizers are slow
+build=${BUILD:-$top/build/descriptors}
+two_releases=yes # sanitizers are slow
 . "$top/tests/go.sh"
 mkdir -p "$build"
 
 . "$top/tests/sanitize.sh"
-flags="-O1 -g $sanitize"
-library=$build/$sanitized/libgo2heapsnapshot.a
-make -s -C "$top" BUILD="$build/$sanitized" CC="$sanitizing_cc" CFLAGS="$flags" "$library" >"$build/make.log" 2>&1
+make_sanitized libgo2heapsnapshot.a || exit 1
+library=$top/$sanitized/libgo2heapsnapshot.a
 for driver in print_types mutate_types; do
 	# shellcheck disable=SC2086  # flags are words
-	if ! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
-		"$library" $(make -s -C "$top" libs) >>"$build/make.log" 2>&1; then
+	if ! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \
+		"$library" $(make -s -C "$top" libs) >"$build/make.log" 2>&1; then
 		echo "not ok - $driver builds"
 		sed 's/^/# /' "$build/make.log" | tail -n 20
 		exit 1
@@ -50,19 +52,25 @@ variant() {
 	fi
 }
 
+# damaged VARIANT: in many ways.
+damaged() {
+	"$build/mutate_types" "$build/$release-$1/app" "$build/$release-$1/dump" "$(damages 100 250)" \
+		>"$build/mutate.out" 2>"$build/mutate.err" ||
+		{ echo "not ok - $release-$1: damaged executables"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
+	cat "$build/mutate.out"
+}
+
 for GOROOT in $goroots; do
 	export GOROOT
 	go=$GOROOT/bin/go
 	release=$(go_release "$GOROOT")
 	variant plain ''
+	damaged plain
+	all_ways || continue
 	variant stripped '-s -w'
 	variant pie '-s -w' -buildmode=pie
 	(export GOARCH=386 && variant 386 '')
 	(export GOARCH=s390x && variant s390x '-s -w') # big-endian
 	(export CGO_ENABLED=1 && variant external '-linkmode=external -s -w' -buildmode=pie)
-	for name in plain 386; do
-		"$build/mutate_types" "$build/$release-$name/app" "$build/$release-$name/dump" 250 >"$build/mutate.out" 2>"$build/mutate.err" ||
-			{ echo "not ok - $release-$name: damaged executables"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
-		cat "$build/mutate.out"
-	done
+	damaged 386
 done

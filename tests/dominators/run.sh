@@ -2,6 +2,8 @@
 # Dominators, retained sizes and folding: what the library says of samples and of generated dumps, and what DevTools' own
 # worker makes of their snapshots. TAP on standard output.
 #
+#   run.sh [sizes | folded]...     (default: all)
+#
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -10,13 +12,7 @@ build=${BUILD:-build/dominators}
 rm -rf "$build"
 mkdir -p "$build"
 node tests/devtools/build.mjs >/dev/null || exit 1
-# shellcheck disable=SC2046  # libraries are words
-if ! ${CC:-cc} -std=c17 -Wall -Wextra -O1 -Iinclude -o "$build/dominators" tests/dominators/dominators.c \
-	build/libgo2heapsnapshot.a $(make -s libs); then
-	echo "not ok - the test's program builds"
-	exit 1
-fi
-
+parts=" ${*:-sizes folded} "
 # list NAME DUMP [EXE]: a listing and a snapshot of a dump. Damaged dumps convert with exit status 3.
 files=()
 list() {
@@ -25,21 +21,32 @@ list() {
 	files+=("$build/$1.txt" "$build/$1.heapsnapshot")
 }
 
-for dump in samples/dumps/*.dump.gz; do
-	list "$(basename "$dump" .dump.gz)" "$dump"
-done
-for i in 1 2; do
-	list "leakserver.$i-untyped" samples/leakserver.$i.dump.gz
-	list "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
-done
-# One per trap: parts of large objects, garbage, self references, tentative edges, 2013's single roots ...
-for name in 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stack-object defers-panics goroutines segments \
-	samples pair.2 far-fields; do
-	node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
-	list "$name" "$build/$name.dump"
-	rm "$build/$name.dump"
-done
-node tests/dominators/dominators.test.mjs "${files[@]}"
+sizes() {
+	# shellcheck disable=SC2046  # libraries are words
+	if ! ${CC:-cc} -std=c17 -Wall -Wextra -O1 -Iinclude -o "$build/dominators" tests/dominators/dominators.c \
+		build/libgo2heapsnapshot.a $(make -s libs); then
+		echo "not ok - the test's program builds"
+		exit 1
+	fi
+
+	for dump in samples/dumps/*.dump.gz; do
+		list "$(basename "$dump" .dump.gz)" "$dump"
+	done
+	for i in 1 2; do
+		list "leakserver.$i-untyped" samples/leakserver.$i.dump.gz
+		list "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
+	done
+	# One per trap: parts of large objects, garbage, self references, tentative edges, 2013's single roots ...
+	for name in 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stack-object defers-panics goroutines segments \
+		samples pair.2 far-fields; do
+		node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
+		list "$name" "$build/$name.dump"
+		rm "$build/$name.dump"
+	done
+	node tests/dominators/dominators.test.mjs "${files[@]}"
+}
+[[ $parts != *' sizes '* ]] || sizes
+[[ $parts == *' folded '* ]] || exit 0
 
 # fold NAME DUMP EXE NODES...: the whole snapshot, and folded ones, the same for one thread and for two.
 folds=()

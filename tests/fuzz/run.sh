@@ -5,12 +5,12 @@
 # built by clang with the same sanitizers. TAP goes to stdout, compilers' messages
 # to stderr. The exit code is 1 if a test failed.
 #
-#   run.sh BUILD_DIR DUMP_DIR                  200 cuts, 2000 flips and more over five dumps, and all inputs of the
-#                                              targets once: about a minute
+#   run.sh BUILD_DIR DUMP_DIR                  80 cuts, 400 flips and more over five dumps (with CHECK_ALL 200, 2000 and
+#                                              more), and all inputs of the targets once: about a minute
 #   run.sh BUILD_DIR DUMP_DIR --long MINUTES   the inputs of the targets, and then other choices each time: libFuzzer
 #                                              (if there is clang with it) and mutate with all dumps share the minutes
 #
-#   TARGETS  what shares them (default: dump exe gzip options mutate)
+#   TARGETS  what shares them (default: dump exe gzip options mutate); without --long: targets, mutate or both
 #   NODE     Node.js 18 or newer (default: node)
 #   JOBS     conversions at a time (default: one per processor)
 #
@@ -34,62 +34,57 @@ jobs=${JOBS:-$(nproc)}
 kept=$build/kept
 targets='dump exe gzip options'
 chosen_targets=${TARGETS:-$targets mutate}
-sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
+# Seconds that an input may take by the clock: libFuzzer knows no other. A busy machine is no hang.
+slowest=$([ "$minutes" -gt 0 ] && echo 120 || echo 3600)
+. "$top/tests/sanitize.sh"
 
 # One of each family: types and fields in the file; 32-bit words; big endian; field lists of Go 1.5, whose type records
 # may be corrupt; before and after Go 1.22's phantom objects and malloc headers.
 chosen='go1.3.3-386.1 go1.5.4-amd64-clean.1 go1.15-amd64.1 go1.26-386.1 go1.26-s390x.1'
 
-# objects DIR FLAGS TARGET...: makes objects of the tree below DIR.
-objects() {
-	directory=$1
-	flags=$2
-	shift 2
-	make -C "$top" -j"$jobs" BUILD="$directory" CFLAGS="-O1 -g $flags" "$@" >&2
-}
-
 library=libgo2heapsnapshot.a
-libraries=$(make -s -C "$top" libs)
+# What the program is made of beside the library.
 program=$(cd "$top" && echo src/cli/*.c | sed 's/\.c/.o/g')
 
-# link COMPILER DIR FLAGS OUTPUT OBJECT...
+# link COMPILER BUILD FLAGS OUTPUT SOURCE...: from the sources of this directory and what a build has. Drivers have to
+# be told where the corpus is.
 link() {
-	compiler=$1
-	directory=$2
-	flags=$3
-	output=$4
+	compiler=$1 from=$2 flags=$3 output=$4
 	shift 4
-	# shellcheck disable=SC2086 # flags and objects are lists
-	(cd "$directory" && "$compiler" $flags -o "$output" "$@" $program $library $libraries) >&2
+	(
+		cd "$top" || exit 1
+		for object in $program $library; do set -- "$@" "$from/$object"; done
+		# shellcheck disable=SC2046,SC2086 # flags and libraries are lists
+		$compiler -std=c17 -D_GNU_SOURCE -Wall -Wextra -pthread $flags -DFUZZ_CORPUS="\"$here/corpus\"" -Iinclude -Isrc -o "$output" "$@" \
+			$(make -s libs)
+	) >&2
 }
 
 build_mutate() {
-	own='tests/fuzz/mutate.o tests/fuzz/fuzz_target.o'
-	list=
-	for object in $own $program $library; do
-		list="$list $build/$object"
-	done
 	# shellcheck disable=SC2086
-	objects "$build" "$sanitize" $list && link "${CC:-cc}" "$build" "$sanitize" mutate $own
+	make_sanitized $program $library &&
+		link "$sanitizing_cc" "$sanitized" "$sanitize" "$build/mutate" "$here/mutate.c" "$here/fuzz_target.c"
 }
 
-# build_targets: BUILD_DIR/clang/fuzz_TARGET of each. Fails where there is no clang that has libFuzzer.
+has_libfuzzer() {
+	echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' >"$build/probe.c"
+	clang -fsanitize=fuzzer "$build/probe.c" -o "$build/probe" 2>/dev/null
+}
+
+# build_targets: BUILD_DIR/fuzz_TARGET of each. To see what an input does, the build will do that all suites share; to find
+# new ones, libFuzzer needs one that counts where it has been.
 build_targets() {
-	directory=$build/clang
-	list=
-	mkdir -p "$directory"
-	echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' >"$directory/probe.c"
-	clang -fsanitize=fuzzer "$directory/probe.c" -o "$directory/probe" 2>/dev/null || return
-	for object in tests/fuzz/fuzz_target.o $program $library; do
-		list="$list $directory/$object"
-	done
+	from=$sanitized flags=$sanitize
+	if [ "$minutes" -gt 0 ]; then
+		from=build/fuzz/counted flags="$sanitize -fsanitize=fuzzer-no-link"
+		# shellcheck disable=SC2086
+		make_in "$from" CC=clang CFLAGS="$flags" $program $library || return
+	else
+		# shellcheck disable=SC2086
+		make_sanitized $program $library || return
+	fi
 	for target in $targets; do
-		list="$list $directory/tests/fuzz/target_$target.o"
-	done
-	# shellcheck disable=SC2086
-	objects "$directory" "$sanitize -fsanitize=fuzzer-no-link -DFUZZ_CORPUS='\"$here/corpus\"'" CC=clang $list || return
-	for target in $targets; do
-		link clang "$directory" "$sanitize -fsanitize=fuzzer" "fuzz_$target" tests/fuzz/fuzz_target.o "tests/fuzz/target_$target.o" || return
+		link clang "$from" "$flags -fsanitize=fuzzer" "$build/fuzz_$target" "$here/fuzz_target.c" "$here/target_$target.c" || return
 	done
 }
 
@@ -98,19 +93,18 @@ run_target() {
 	target=$1
 	shift
 	ASAN_OPTIONS=allocator_may_return_null=1:quarantine_size_mb=8:detect_stack_use_after_return=0 \
-		"$build/clang/fuzz_$target" -timeout=20 -rss_limit_mb=1024 "$@"
+		"$build/fuzz_$target" -timeout="$slowest" -rss_limit_mb=1024 "$@"
 }
 
 # replay: each input of the corpora, and all former finds, once.
 replay() {
-	if ! build_targets; then
+	if ! has_libfuzzer; then
 		for target in $targets; do
-			if clang -fsanitize=fuzzer "$build/clang/probe.c" -o "$build/clang/probe" 2>/dev/null; then
-				echo "not ok 0 - fuzz: $target: the targets build"
-			else
-				echo "ok 0 - fuzz: $target: the corpus and former finds # SKIP no clang that has libFuzzer"
-			fi
+			echo "ok 0 - fuzz: $target: the corpus and former finds # SKIP no clang that has libFuzzer"
 		done
+		return 1
+	elif ! build_targets; then
+		echo "not ok 0 - fuzz: the targets build"
 		return 1
 	fi
 	for target in $targets; do
@@ -167,7 +161,11 @@ short() {
 	for name in $chosen; do
 		set -- "$@" "$dumps/$name.dump.gz"
 	done
-	mutate --cuts 40 --flips 400 --records 200 --gzips 40 "$@"
+	if [ -n "${CHECK_ALL-}" ]; then
+		mutate --cuts 40 --flips 400 --records 200 --gzips 40 "$@"
+	else
+		mutate --cuts 16 --flips 80 --records 40 --gzips 8 "$@"
+	fi
 }
 
 # fuzz TARGET SECONDS
@@ -229,13 +227,16 @@ long() {
 }
 
 all() {
-	if ! build_mutate; then
-		echo "not ok 0 - fuzz: builds"
-	elif [ "$minutes" -gt 0 ]; then
+	parts=" ${TARGETS:-targets mutate} "
+	case $parts in
+	' targets ') ;;
+	*) build_mutate || { echo "not ok 0 - fuzz: builds" && return; } ;;
+	esac
+	if [ "$minutes" -gt 0 ]; then
 		long
 	else
-		replay
-		short
+		case $parts in *' targets '*) replay ;; esac
+		case $parts in *' mutate '*) short ;; esac
 	fi
 }
 

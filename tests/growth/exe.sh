@@ -9,7 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
 program=$(realpath "${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}") || exit 1
-build=$top/build/growth/exe
+build=${BUILD:-$top/build/growth/exe}
 most_per_byte=2000
 rm -rf "$build"
 mkdir -p "$build"
@@ -20,8 +20,8 @@ fi
 
 # instructions DIRECTORY: of a conversion; one that is refused is one too. Nothing where it crashes, or does not end.
 instructions() {
-	timeout 600 valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" -j 1 --exe "$1/exe" \
-		-o /dev/null "$1/dump" >"$build/log" 2>&1
+	(ulimit -t 1800 && exec valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" -j 1 --exe "$1/exe" \
+		-o /dev/null "$1/dump") >"$build/log" 2>&1
 	case $? in
 	0 | 1 | 3) sed -n 's/.* I *refs: *//p' "$build/log" | tr -d , ;;
 	esac

@@ -3,6 +3,8 @@
 # executes must not grow by more than 2.6 times, whatever the records are like. They are counted by valgrind, so the
 # machine's load is no matter. TAP on standard output.
 #
+#   run.sh [records | folded | strings | executables]...      (default: all)
+#
 #   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot)
 #   ROWS              a pattern: only what is named so
 #
@@ -14,7 +16,9 @@ top=$(cd "$here/../.." && pwd) || exit 1
 cd "$top" || exit 1
 program=$(realpath "${GO2HEAPSNAPSHOT:-build/go2heapsnapshot}") || exit 1
 rows=${ROWS:-.}
-build=$top/build/growth
+build=${BUILD:-$top/build/growth}
+parts=" ${*:-records folded strings executables} "
+. "$top/tests/sanitize.sh"
 mkdir -p "$build"
 
 if ! command -v valgrind >/dev/null; then
@@ -24,9 +28,9 @@ fi
 
 # instructions ARGUMENT...: of a conversion that reads its input, if it has only a part of it.
 instructions() {
-	timeout 600 nice valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" -j 1 -o /dev/null "$@" \
+	(ulimit -t 1800 && valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" -j 1 -o /dev/null "$@") \
 		2>"$build/log" || [ $? -eq 3 ] || return 1
-	awk '/Collected : / { print $4 }' "$build/log"
+	sed -n 's/.* I *refs: *//p' "$build/log" | tr -d ,
 }
 
 # grows NAME COUNT MAKE...: MAKE N writes build/growth/dump of N records; further arguments are in $options.
@@ -48,26 +52,37 @@ grows() {
 
 # ---- records ----
 
-if ! make -s BUILD="$build/objects" CFLAGS=-O1 "$build/objects/libgo2heapsnapshot.a" >&2 ||
+if ! make_plain libgo2heapsnapshot.a ||
 	! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c \
-		tests/unit/dump_builder.c "$build/objects/libgo2heapsnapshot.a" -lcmocka $(make -s libs) >&2; then
+		tests/unit/dump_builder.c "$plain/libgo2heapsnapshot.a" -lcmocka $(make -s libs) >&2; then
 	echo 'not ok - grow builds'
 	exit 1
 fi
 
 records() { "$build/grow" "$1" "$2" >"$build/dump"; }
-while read -r name count; do
-	grows "$name" "$count" records "$name"
-done < <("$build/grow" --list)
-options=(--max-nodes 2000)
-for name in objects-random objects-hub objects-ladder objects-huge goroutines-equal; do
-	grows "$name folded" 10000 records "${name% folded}"
-done
-options=(--reachable)
-grows 'objects-list reachable' 10000 records objects-list
+if [[ $parts == *' records '* ]]; then
+	while read -r name count; do
+		grows "$name" "$count" records "$name"
+	done < <("$build/grow" --list)
+fi
+if [[ $parts == *' folded '* ]]; then
+	options=(--max-nodes 2000)
+	for name in objects-random objects-hub objects-ladder objects-huge goroutines-equal; do
+		grows "$name folded" 10000 records "${name% folded}"
+	done
+	options=(--reachable)
+	grows 'objects-list reachable' 10000 records objects-list
+fi
+
+# ---- executables ----
+
+if [[ $parts == *' executables '* ]]; then
+	BUILD=$build/exe GO2HEAPSNAPSHOT=$program "$here/exe.sh"
+fi
 
 # ---- strings ----
 
+[[ $parts == *' strings '* ]] || exit 0
 . "$top/tests/go.sh"
 GOROOT=$(tools/setup go-current)
 export GOROOT
@@ -81,7 +96,3 @@ else
 	echo 'not ok - words builds'
 	sed 's/^/# /' "$build/log"
 fi
-
-# ---- executables ----
-
-GO2HEAPSNAPSHOT=$program "$here/exe.sh"

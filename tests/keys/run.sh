@@ -49,6 +49,7 @@ for GOROOT in $goroots; do
 		continue
 	}
 	variant plain
+	all_ways || continue
 	variant stripped '-ldflags=-s -w'
 	GOARCH=386
 	export GOARCH

@@ -12,7 +12,7 @@ top=$(cd "$here/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/leaks}
 all=${GOROOTS-}${CHECK_ALL-}${PROGRAMS-}
-[ -n "${GOROOTS-}${CHECK_ALL-}" ] || GOROOTS=$("$top/tools/setup" go-leaks)
+usual_goroots=$("$top/tools/setup" go-leaks)
 . "$top/tests/go.sh"
 
 # variant PROGRAM NAME FLAG_OF_CHECK GO_BUILD_FLAG...: builds, dumps, converts and checks.
@@ -63,13 +63,13 @@ program() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
 	since "$2" || return
 	variant "$1" plain ''
-	[ $# -lt 3 ] || variant "$1" stripped --stripped '-ldflags=-s -w'
+	[ $# -lt 3 ] || ! all_ways || variant "$1" stripped --stripped '-ldflags=-s -w'
 }
 
 # linked NAME: position-independent; and by C's linker, which puts C's data and Go's into one section.
 linked() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
-	since 27 || [ -n "${CHECK_ALL-}" ] || return
+	all_ways || return
 	variant "$1" pie '' -buildmode=pie
 	export CGO_ENABLED=1
 	variant "$1" cgo '' -ldflags=-linkmode=external

@@ -109,7 +109,7 @@ all() {
 		esac
 		programs
 		leakserver
-		if [ "$("$go" env GOHOSTARCH)" = amd64 ]; then
+		if all_ways && [ "$("$go" env GOHOSTARCH)" = amd64 ]; then
 			programs32
 		fi
 	done

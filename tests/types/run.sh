@@ -4,7 +4,8 @@
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
-#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie pie-stripped cgo 386; with CHECK_ALL also
+#   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie pie-stripped cgo 386, which are built with
+#                        the last of the releases, of the others truth plain stripped; with CHECK_ALL also
 #                        all-unoptimized cgo-stripped cgo-pie arm64 s390x s390x-stripped arm mips, and experiments by name
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -125,8 +126,9 @@ for GOROOT in $goroots; do
 	variant truth truth -tags=truth
 	go_build=
 	variant plain "$all"
-	variant no-dwarf '' -ldflags=-w
 	variant stripped '' '-ldflags=-s -w'
+	[ -n "${VARIANTS-}" ] || all_ways || continue
+	variant no-dwarf '' -ldflags=-w
 	variant unoptimized "$all" '-gcflags=-N -l'
 	variant pie "$all" -buildmode=pie
 	variant pie-stripped '' -buildmode=pie '-ldflags=-s -w'

@@ -1,36 +1,58 @@
 #!/bin/sh
-# Builds each test_*.c with the library, plainly and under AddressSanitizer and UndefinedBehaviorSanitizer (clang's where
-# they are there), and runs it; those that have threads under ThreadSanitizer, too. TAP on standard output.
+# Builds each test_*.c with the library and runs it: plainly; under AddressSanitizer and UndefinedBehaviorSanitizer
+# (clang's where they are there); those that have threads under ThreadSanitizer. TAP on standard output.
+#
+#   run.sh [KIND]...     plain, sanitized, threads (default: all)
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
+cd "$top" || exit 1
 . tests/sanitize.sh
 helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
-for kind in plain "$sanitized" ${sanitize_threads:+threads}; do
-	build=build/unit/$kind
-	tests=$(echo tests/unit/test_*.c)
-	case $kind in
-	plain) flags=-O1 cc=${CC:-cc} ;;
-	threads)
-		flags="-O1 -g $sanitize_threads" cc=$sanitizing_cc
-		tests=$(printf 'tests/unit/test_%s.c ' exe index order workers)
-		;;
-	*) flags="-O1 -g $sanitize" cc=$sanitizing_cc ;;
-	esac
-	make -s BUILD="$build" CC="$cc" CFLAGS="$flags" "$build/libgo2heapsnapshot.a" || exit 1
-	for test in $tests; do
+failed=0
+
+# kind NAME MAKE BUILD COMPILER FLAGS TEST...
+kind() {
+	kind=$1 make=$2 build=$3 compiler=$4 flags=$5
+	shift 5
+	mkdir -p "$build/unit"
+	if ! $make libgo2heapsnapshot.a $(printf '%s\n' $helpers "$@" | sed 's/\.c$/.o/'); then
+		echo "not ok - the unit tests build ($kind)"
+		failed=1
+		return
+	fi
+	for test; do
 		name=$(basename "$test" .c)
-		# shellcheck disable=SC2086  # flags and helpers are words
-		if ! $cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $flags -Iinclude -Isrc -Itests/unit -o "$build/$name" "$test" $helpers \
+		# shellcheck disable=SC2046,SC2086  # flags, helpers and libraries are words
+		if ! $compiler $flags -o "$build/unit/$name" "$build/${test%.c}.o" $(printf "$build/%s.o " $(echo "$helpers" | sed 's/\.c$//')) \
 			"$build/libgo2heapsnapshot.a" -lcmocka $(make -s libs); then
-			echo "not ok - $name builds ($kind)"
+			echo "not ok - $name is linked ($kind)"
+			failed=1
 			continue
 		fi
-		CMOCKA_MESSAGE_OUTPUT=TAP "$build/$name" >"$build/$name.tap" 2>"$build/$name.err"
+		CMOCKA_MESSAGE_OUTPUT=TAP "$build/unit/$name" >"$build/unit/$name.tap" 2>"$build/unit/$name.err"
 		status=$?
-		sed -nE "s/^((not )?ok [0-9]+ - )/\1$name: /p; /^#/p" "$build/$name.tap"
-		if [ $status -ne 0 ] && ! grep -q '^not ok' "$build/$name.tap"; then
+		sed -nE "s/^((not )?ok [0-9]+ - )/\1$name: /p; /^#/p" "$build/unit/$name.tap"
+		[ $status -eq 0 ] || failed=1
+		if [ $status -ne 0 ] && ! grep -q '^not ok' "$build/unit/$name.tap"; then
 			echo "not ok - $name ended with status $status ($kind)"
-			tail -n 20 "$build/$name.err" | sed 's/^/# /'
+			tail -n 20 "$build/unit/$name.err" | sed 's/^/# /'
 		fi
 	done
+}
+
+# shellcheck disable=SC2046  # names are words
+for wanted in ${*:-plain sanitized threads}; do
+	case $wanted in
+	plain) kind plain make_plain "$plain" "${CC:-cc}" '' tests/unit/test_*.c ;;
+	sanitized) kind sanitized make_sanitized "$sanitized" "$sanitizing_cc" "$sanitize" tests/unit/test_*.c ;;
+	threads)
+		if [ -n "$sanitize_threads" ]; then
+			kind threads make_threads "$threads" "$sanitizing_cc" "$sanitize_threads" \
+				$(printf 'tests/unit/test_%s.c ' exe index order workers)
+		else
+			echo 'ok - races of threads # SKIP no ThreadSanitizer here'
+		fi
+		;;
+	esac
 done
+exit $failed
