@@ -1,5 +1,5 @@
-/* Covers base/: the byte cursor's uvarints, the map, the string pool, vectors, texts,
- * bisection, scope guards, Go's releases, large arrays and errors. */
+/* Covers base/: the byte cursor's uvarints, the map, sets of numbers, the string pool, vectors,
+ * texts, bisection, scope guards, Go's releases, large arrays and errors. */
 #include "unit.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/number_set.h"
 #include "base/printable.h"
 #include "base/release.h"
 #include "base/scope.h"
@@ -172,6 +173,64 @@ static void map_takes_all_keys(void **state)
     for (uint32_t i = 0; i < 6; i++)
         assert_int_equal(map_get(&map, keys[i]), i);
     map_deinit(&map);
+}
+
+/* ---- sets of numbers ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return one < other ? -1 : one > other;
+}
+
+/* Numbers as names of edges have them: bits above, offsets below, most of them multiples of 8. */
+static uint64_t any_number(uint64_t *random)
+{
+    static const uint64_t extremes[] = {0, 1, 2, 3, 124, 127, 128, UINT64_MAX, UINT64_MAX - 1};
+    const uint64_t number = unit_random(random);
+    if (number % 16 == 0)
+        return extremes[number / 16 % 9];
+    return (number & 3) << 62 | (number >> 2 & 7) << 20 |
+           (number % 5 == 0 ? number >> 5 & 0xffff : number >> 5 & 0xfff8);
+}
+
+static void number_sets_place_their_members(void **state)
+{
+    enum { COUNT = 40000 };
+    (void)state;
+    struct number_set set = {0};
+    uint64_t random = 12, *numbers = malloc(COUNT * sizeof(*numbers)),
+             *members = malloc(COUNT * sizeof(*members));
+    bool *is_taken = calloc(COUNT, sizeof(*is_taken));
+    size_t count = 0;
+    assert_int_equal(number_set_find(&set, 0), NUMBER_NONE);
+    for (size_t i = 0; i < COUNT; i++) {
+        numbers[i] = any_number(&random);
+        assert_true(number_set_add(&set, numbers[i]));
+        assert_true(number_set_add(&set, numbers[i]));
+    }
+    qsort(numbers, COUNT, sizeof(*numbers), compare_numbers);
+    for (size_t i = 0; i < COUNT; i++)
+        if (i == 0 || numbers[i] != numbers[i - 1])
+            numbers[count++] = numbers[i];
+    assert_int_equal(set.count, count);
+    number_set_members(&set, members);
+    qsort(members, count, sizeof(*members), compare_numbers);
+    assert_memory_equal(members, numbers, count * sizeof(*numbers));
+
+    number_set_place(&set);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t place = number_set_find(&set, numbers[i]);
+        assert_true(place < count && !is_taken[place]);
+        is_taken[place] = true;
+        if (i + 1 < count && numbers[i + 1] - numbers[i] > 4)
+            assert_int_equal(number_set_find(&set, numbers[i] + 4), NUMBER_NONE);
+    }
+    number_set_deinit(&set);
+    assert_int_equal(number_set_find(&set, 0), NUMBER_NONE);
+    free(is_taken);
+    free(members);
+    free(numbers);
 }
 
 /* Keys as they come: numbers, addresses of objects and pages, pairs, high bits only, texts. */
@@ -498,16 +557,27 @@ static void what_is_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest base[] = {
-        cmocka_unit_test(uvarint_lengths),      cmocka_unit_test(uvarint_overflow),
-        cmocka_unit_test(uvarint_streams),      cmocka_unit_test(uvarint_padded),
-        cmocka_unit_test(cursor_skips),         cmocka_unit_test(map_puts_and_gets),
-        cmocka_unit_test(map_takes_all_keys),   cmocka_unit_test(hashes_spread),
-        cmocka_unit_test(hashes_have_a_seed),   cmocka_unit_test(pool_numbers_by_first_use),
-        cmocka_unit_test(pool_takes_any_text),  cmocka_unit_test(pool_takes_its_own_text),
-        cmocka_unit_test(vector_grows),         cmocka_unit_test(bisection),
-        cmocka_unit_test(texts_grow),           cmocka_unit_test(releases),
-        cmocka_unit_test(scopes_end),           cmocka_unit_test(large_arrays),
-        cmocka_unit_test(errors_have_messages), cmocka_unit_test(what_is_printable),
+        cmocka_unit_test(uvarint_lengths),
+        cmocka_unit_test(uvarint_overflow),
+        cmocka_unit_test(uvarint_streams),
+        cmocka_unit_test(uvarint_padded),
+        cmocka_unit_test(cursor_skips),
+        cmocka_unit_test(map_puts_and_gets),
+        cmocka_unit_test(number_sets_place_their_members),
+        cmocka_unit_test(map_takes_all_keys),
+        cmocka_unit_test(hashes_spread),
+        cmocka_unit_test(hashes_have_a_seed),
+        cmocka_unit_test(pool_numbers_by_first_use),
+        cmocka_unit_test(pool_takes_any_text),
+        cmocka_unit_test(pool_takes_its_own_text),
+        cmocka_unit_test(vector_grows),
+        cmocka_unit_test(bisection),
+        cmocka_unit_test(texts_grow),
+        cmocka_unit_test(releases),
+        cmocka_unit_test(scopes_end),
+        cmocka_unit_test(large_arrays),
+        cmocka_unit_test(errors_have_messages),
+        cmocka_unit_test(what_is_printable),
     };
     return UNIT_RUN(base);
 }
