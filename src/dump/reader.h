@@ -92,6 +92,30 @@ uint64_t reader_stored_size(uint64_t size);
 static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
 {
     struct cursor cursor = {fields->at, fields->end};
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t bytes;
+    if (cursor_left(&cursor) >= sizeof(bytes)) { /* a kind, and offsets of up to three bytes */
+        __builtin_memcpy(&bytes, cursor.at, sizeof(bytes));
+        const uint64_t first = bytes >> 8 & 0x7f, second = bytes >> 9 & 0x3f80;
+        if ((bytes & 0xff) == 0)
+            return false;
+        if ((bytes & 0x8000) == 0) {
+            *ret = first;
+            fields->at += 2;
+            return true;
+        }
+        if ((bytes & 0x800000) == 0) {
+            *ret = first | second;
+            fields->at += 3;
+            return true;
+        }
+        if ((bytes & 0x80000000) == 0) {
+            *ret = first | second | (bytes >> 10 & 0x1fc000);
+            fields->at += 4;
+            return true;
+        }
+    }
+#endif
     if (cursor.at >= cursor.end || *cursor.at == 0)
         return false;
     cursor.at++;

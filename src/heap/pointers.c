@@ -115,18 +115,42 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
     return true;
 }
 
-static bool next_pointer(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
+/* The next listed word that is in the file; of others see reader_stored_size(). */
+static inline bool next_listed(struct g2h_fields *fields, uint64_t stored, uint64_t word,
+                               uint64_t *ret)
 {
-    const struct g2h_heap *heap = pointers->heap;
-    uint64_t offset;
-    while (fields_next_pointer(&pointers->fields, &offset)) {
-        if (pointers->contents.size < heap->params.pointer_size ||
-            offset > pointers->contents.size - heap->params.pointer_size)
-            continue; /* declared, but not in the file: see reader_stored_size() */
-        uint64_t value = heap_word(heap, pointers->contents.data + offset);
-        if (value != 0) {
-            *ret_offset = offset;
-            *ret_value = value;
+    while (fields_next_pointer(fields, ret))
+        if (stored >= word && *ret <= stored - word)
+            return true;
+    return false;
+}
+
+/* Most listed words of what is large are nil, and get no bit. */
+static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t place)
+{
+    return (uint64_t)(heap_word(pointers->heap, pointers->contents.data + offset) != 0) << place;
+}
+
+/* Words that are far away, or not in their order, begin the next 64. */
+bool pointers_decode(struct pointers *pointers)
+{
+    const uint64_t word = pointers->heap->params.pointer_size, stored = pointers->contents.size;
+    const unsigned shift = word == 8 ? 3 : 2;
+    struct g2h_fields ahead = pointers->fields;
+    while (next_listed(&ahead, stored, word, &pointers->base)) {
+        uint64_t words = bit_of(pointers, pointers->base, 0), offset, next = 1;
+        pointers->fields = ahead;
+        while (next_listed(&ahead, stored, word, &offset)) {
+            const uint64_t distance = offset - pointers->base, place = distance >> shift;
+            if (place < next || place >= 64 || (distance & (word - 1)) != 0)
+                break;
+            words |= bit_of(pointers, offset, place);
+            next = place + 1;
+            pointers->fields.at = ahead.at;
+        }
+        ahead.at = pointers->fields.at;
+        if (words != 0) {
+            pointers->words = words;
             return true;
         }
     }
@@ -135,8 +159,6 @@ static bool next_pointer(struct pointers *pointers, uint64_t *ret_offset, uint64
 
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)
 {
-    if (pointers->walk == WALK_POINTERS)
-        return next_pointer(pointers, ret_offset, ret_value);
     for (;;) {
         struct g2h_field field;
         if (pointers->pending != UINT64_MAX) {

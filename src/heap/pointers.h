@@ -14,11 +14,19 @@
 struct pointers {
     const struct g2h_heap *heap;
     struct g2h_bytes contents;
-    uint64_t words; /* WALK_BITS: of the slot class, those that are left */
-    struct g2h_fields fields;
+    /* Of words that are listed, 64 at a time: a bit for each that is left, from base on. */
+    uint64_t words, base;
+    struct g2h_fields fields; /* what the bits do not have yet */
+
+    enum {
+        WALK_BITS,     /* the slot class has bits for all of them */
+        WALK_POINTERS, /* the field list has them, word by word */
+        WALK_FIELDS,
+        WALK_TYPE,
+        WALK_WORDS
+    } walk;
 
     /* Where fields are not simply listed pointers: */
-    enum { WALK_BITS, WALK_POINTERS, WALK_FIELDS, WALK_TYPE, WALK_WORDS } walk;
     const struct heap_type *type;
     size_t field;             /* WALK_TYPE: next one */
     uint64_t element, stride; /* WALK_TYPE: offset of the element, and of the next one from it;
@@ -42,6 +50,7 @@ static inline void pointers_of_object(const struct g2h_heap *heap, const struct 
     ret->contents = object->contents;
     ret->walk = WALK_BITS;
     ret->words = slot_class->words;
+    ret->base = 0;
 }
 
 /* The pointers of other memory with a field list. */
@@ -52,25 +61,30 @@ void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents,
                        struct pointers *ret);
 
-/* pointers_next() for all walks but WALK_BITS. */
+/* WALK_POINTERS: goes on in the field list, to the next words that have bits. False at its end. */
+bool pointers_decode(struct pointers *pointers);
+
+/* pointers_next() for walks over what is not listed word by word. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value);
 
 /* The next word that is not nil; false at the end. */
 static inline bool pointers_next(struct pointers *pointers, uint64_t *ret_offset,
                                  uint64_t *ret_value)
 {
-    if (pointers->walk != WALK_BITS)
-        return pointers_next_other(pointers, ret_offset, ret_value);
-    while (pointers->words != 0) {
-        const uint64_t offset =
-            (uint64_t)__builtin_ctzll(pointers->words) * pointers->heap->params.pointer_size;
-        pointers->words &= pointers->words - 1;
-        *ret_value = heap_word(pointers->heap, pointers->contents.data + offset);
-        if (*ret_value != 0) {
-            *ret_offset = offset;
-            return true;
+    do {
+        while (pointers->words != 0) {
+            const uint64_t offset = pointers->base + (uint64_t)__builtin_ctzll(pointers->words) *
+                                                         pointers->heap->params.pointer_size;
+            pointers->words &= pointers->words - 1;
+            *ret_value = heap_word(pointers->heap, pointers->contents.data + offset);
+            if (*ret_value != 0) {
+                *ret_offset = offset;
+                return true;
+            }
         }
-    }
+        if (pointers->walk > WALK_POINTERS)
+            return pointers_next_other(pointers, ret_offset, ret_value);
+    } while (pointers->walk == WALK_POINTERS && pointers_decode(pointers));
     return false;
 }
 

@@ -275,6 +275,48 @@ static void listed_pointers(void **state)
     }
 }
 
+/* Large objects, whose lists have gaps, most of their words nil, and a few words out of order,
+ * which no Go writes. */
+static void long_lists(void **state)
+{
+    enum { WORDS_OF_OBJECT = 5000 };
+    (void)state;
+    uint64_t random = 5;
+    struct g2h_field *fields = calloc(WORDS_OF_OBJECT, sizeof(*fields));
+    uint64_t *words = calloc(WORDS_OF_OBJECT, sizeof(*words));
+    for (unsigned i = 0; i < 16; i++) {
+        struct dump dump;
+        const uint64_t word = i & 1 ? 8 : 4;
+        size_t count = 0;
+        for (uint64_t at = 0; at < WORDS_OF_OBJECT; at += 1 + unit_random(&random) % (1 + i * i)) {
+            words[at] = unit_random(&random) % 4 == 0 ? 0x1000 + at : 0;
+            fields[count++] = (struct g2h_field){G2H_FIELD_POINTER, at * word};
+        }
+        for (size_t j = 0; i >= 8 && j < 20; j++) {
+            const struct g2h_field field = fields[unit_random(&random) % count];
+            fields[unit_random(&random) % count] = field;
+        }
+        put_listed(&dump, DUMP_1_7, word, i & 2, fields, count, WORDS_OF_OBJECT, words);
+        struct pointers pointers;
+        struct g2h_object object = g2h_heap_object(dump.heap, 0);
+        uint64_t offset, value;
+        pointers_of_object(dump.heap, &object, heap_slot_class(dump.heap, 0), &pointers);
+        for (size_t j = 0; j < count; j++) {
+            if (words[fields[j].offset / word] == 0)
+                continue;
+            assert_true(pointers_next(&pointers, &offset, &value));
+            assert_int_equal(offset, fields[j].offset);
+            assert_int_equal(value, words[offset / word]);
+        }
+        assert_false(pointers_next(&pointers, &offset, &value));
+        assert_false(pointers_next(&pointers, &offset, &value));
+        dump_deinit(&dump);
+        memset(words, 0, WORDS_OF_OBJECT * sizeof(*words));
+    }
+    free(words);
+    free(fields);
+}
+
 /* An object of 4 GiB and 24 bytes has 24 bytes in the file; what is listed beyond them is passed
  * over. */
 static void fields_that_are_not_in_the_file(void **state)
@@ -324,12 +366,19 @@ static void segments(void **state)
 int main(void)
 {
     const struct CMUnitTest pointers[] = {
-        cmocka_unit_test(pointers_of_1_3),  cmocka_unit_test(strings_of_1_3),
-        cmocka_unit_test(slices_of_1_3),    cmocka_unit_test(ifaces_of_1_3),
-        cmocka_unit_test(efaces_of_1_3),    cmocka_unit_test(arrays),
-        cmocka_unit_test(channels),         cmocka_unit_test(conservative_objects),
-        cmocka_unit_test(values_and_slots), cmocka_unit_test(interfaces_of_1_4),
-        cmocka_unit_test(listed_pointers),  cmocka_unit_test(fields_that_are_not_in_the_file),
+        cmocka_unit_test(pointers_of_1_3),
+        cmocka_unit_test(strings_of_1_3),
+        cmocka_unit_test(slices_of_1_3),
+        cmocka_unit_test(ifaces_of_1_3),
+        cmocka_unit_test(efaces_of_1_3),
+        cmocka_unit_test(arrays),
+        cmocka_unit_test(channels),
+        cmocka_unit_test(conservative_objects),
+        cmocka_unit_test(values_and_slots),
+        cmocka_unit_test(interfaces_of_1_4),
+        cmocka_unit_test(listed_pointers),
+        cmocka_unit_test(long_lists),
+        cmocka_unit_test(fields_that_are_not_in_the_file),
         cmocka_unit_test(segments),
     };
     return UNIT_RUN(pointers);
