@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <go2heapsnapshot/go2heapsnapshot.h>
+#include "../conversion.h"
 
-static void print(const struct g2h_dominators *dominators)
+static void print(const struct g2h_view *view, const struct g2h_dominators *dominators)
 {
-    for (uint32_t node = 0; node < g2h_dominators_node_count(dominators); node++)
+    for (uint32_t node = 0; node < g2h_view_node_count(view); node++)
         printf("%" PRIu32 " %" PRIu64 "\n", g2h_dominators_of(dominators, node),
                g2h_dominators_retained_size(dominators, node));
 }
@@ -18,8 +18,9 @@ int main(int argc, char **argv)
 {
     struct g2h_input *input = NULL;
     struct g2h_heap *heap = NULL;
-    struct g2h_graph_options options = {0};
-    struct g2h_graph *graph = NULL;
+    struct g2h_exe *exe = NULL;
+    struct conversion_options options = {.exe = NULL};
+    struct conversion conversion = {.graph = NULL};
     struct g2h_dominators *dominators = NULL;
     if (argc < 2)
         return 2;
@@ -27,22 +28,23 @@ int main(int argc, char **argv)
     if (!error)
         error = g2h_heap_load(input, NULL, &heap);
     if (!error && argc > 2)
-        error = g2h_exe_open(argv[2], &options.exe);
-    if (!error && options.exe)
-        error = g2h_exe_match(options.exe, heap);
+        error = g2h_exe_open(argv[2], &exe);
+    if (!error && exe)
+        error = g2h_exe_match(exe, heap);
+    options.exe = exe;
     if (!error)
-        error = g2h_graph_build(heap, &options, &graph);
+        error = conversion_init(&conversion, heap, &options);
     if (!error)
-        error = g2h_graph_dominators(graph, &dominators);
+        error = g2h_view_dominators(conversion.view, &dominators);
     if (error)
         fprintf(stderr, "%s\n", error->message);
     else
-        print(dominators);
+        print(conversion.view, dominators);
     const int status = error ? 1 : 0;
     g2h_error_destroy(error);
     g2h_dominators_destroy(dominators);
-    g2h_graph_destroy(graph);
-    g2h_exe_close(options.exe);
+    conversion_deinit(&conversion);
+    g2h_exe_close(exe);
     g2h_heap_destroy(heap);
     g2h_input_close(input);
     return status;

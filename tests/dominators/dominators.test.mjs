@@ -2,7 +2,8 @@
 //
 //   dominators.test.mjs LISTING SNAPSHOT [LISTING SNAPSHOT]...
 //
-// A listing is what dominators.c prints of the dump that became the snapshot. TAP on standard output.
+// A listing is what dominators.c prints of the dump that became the snapshot: of its nodes but for those at the end in
+// which large objects continue, which a snapshot needs and a view does not. TAP on standard output.
 
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
@@ -18,15 +19,20 @@ function result(name, wrong) {
 }
 
 /** What differs; undefined where nothing does. */
-function difference(listing, {worker, nodeCount, problems, node}) {
+function difference(listing, snapshot) {
+  const {worker, nodeCount, problems} = snapshot;
   if (problems.length > 0) {
     return `DevTools says: ${problems[0]}`;
   }
   const lines = listing.trimEnd().split('\n');
-  if (lines.length !== nodeCount) {
-    return `${lines.length} nodes in the listing, ${nodeCount} in the snapshot`;
+  for (let ordinal = lines.length; ordinal < nodeCount; ordinal++) {
+    const part = snapshot.node(ordinal);
+    if (!part.name.endsWith(' (continued)') || part.retainedSize !== part.selfSize ||
+        !part.retainers().some(edge => edge.source.ordinal === part.dominator.ordinal && edge.name === 'continued')) {
+      return `${lines.length} nodes in the listing, ${nodeCount} in the snapshot, of which node ${ordinal} continues none`;
+    }
   }
-  for (let ordinal = 0; ordinal < nodeCount; ordinal++) {
+  for (let ordinal = 0; ordinal < lines.length; ordinal++) {
     const expected = `${worker.dominatorsTree[ordinal]} ${worker.retainedSizes[ordinal]}`;
     if (lines[ordinal] !== expected) {
       return `node ${ordinal}: dominator and retained size are ${expected} in DevTools, ${lines[ordinal]} here`;

@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <go2heapsnapshot/go2heapsnapshot.h>
+#include "../conversion.h"
 
 #include "../hang.h"
 
@@ -373,25 +373,25 @@ static uint64_t convert(const struct g2h_heap *heap, const char *path, bool reda
                         unsigned threads, bool *ret_matched, bool *ret_typed)
 {
     struct g2h_exe *exe = NULL;
-    struct g2h_graph *graph = NULL;
+    struct conversion conversion = {.graph = NULL};
     uint64_t hash = 0;
     struct g2h_error *error = g2h_exe_open(path, &exe);
     if (!error)
         error = g2h_exe_match(exe, heap);
     *ret_matched = !error;
     g2h_error_destroy(error);
-    const struct g2h_graph_options options = {
+    const struct conversion_options options = {
         .exe = *ret_matched ? exe : NULL, .redact = redact, .threads = threads};
     int file = memfd_create("snapshot", MFD_CLOEXEC);
     const struct g2h_output_options output = {.fd = file, .name = "it", .threads = threads};
-    error = *ret_matched ? g2h_graph_build(heap, &options, &graph) : NULL;
-    if (!error && graph)
-        error = g2h_write_heapsnapshot(graph, &output);
+    error = *ret_matched ? conversion_init(&conversion, heap, &options) : NULL;
+    if (!error && conversion.view)
+        error = g2h_write_heapsnapshot(conversion.view, &output);
     if (error) {
         fprintf(stderr, "\n%s\n", error->message);
         exit(STATUS_INVALID);
     }
-    if (graph) {
+    if (conversion.view) {
         const size_t size = (size_t)lseek(file, 0, SEEK_END);
         char *text = malloc(size + 1);
         if (!text || pread(file, text, size, 0) != (ssize_t)size)
@@ -403,8 +403,8 @@ static uint64_t convert(const struct g2h_heap *heap, const char *path, bool reda
         free(text);
     }
     close(file);
-    *ret_typed = graph && g2h_graph_type_account(graph);
-    g2h_graph_destroy(graph);
+    *ret_typed = conversion.graph && g2h_graph_type_account(conversion.graph);
+    conversion_deinit(&conversion);
     g2h_exe_close(exe);
     return hash;
 }

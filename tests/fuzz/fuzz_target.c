@@ -13,8 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <go2heapsnapshot/go2heapsnapshot.h>
-
+#include "../conversion.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 
@@ -28,16 +27,16 @@ uint64_t fuzz_choice(const uint8_t *data, size_t size)
 
 /* Of all inputs a third is folded, half is converted without garbage, and a fifth is redacted: with
  * one key, so that the same comes of the same. */
-static struct g2h_graph_options choose_options(struct g2h_exe *exe, unsigned threads,
-                                               uint64_t choice)
+static struct conversion_options choose_options(const struct g2h_exe *exe, unsigned threads,
+                                                uint64_t choice)
 {
     static const uint8_t key[G2H_REDACT_KEY] = "a key of 16 char";
-    return (struct g2h_graph_options){.exe = exe,
-                                      .threads = threads,
-                                      .redact_key = choice % 5 == 0 ? key : NULL,
-                                      .reachable = choice % 2 == 0,
-                                      .max_nodes =
-                                          choice % 3 == 0 ? UINT64_C(16) << choice / 6 % 10 : 0};
+    return (struct conversion_options){
+        .exe = exe,
+        .threads = threads,
+        .redact_key = choice % 5 == 0 ? key : NULL,
+        .view = {.reachable = choice % 2 == 0,
+                 .max_nodes = choice % 3 == 0 ? UINT64_C(16) << choice / 6 % 10 : 0}};
 }
 
 static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,
@@ -61,30 +60,32 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
         .fd = fd, .name = "the snapshot", .threads = threads};
     struct g2h_heap *heap = NULL;
     struct g2h_exe *exe = NULL;
-    struct g2h_graph *graph = NULL;
+    struct conversion conversion = {.graph = NULL};
 
     struct g2h_error *error = g2h_heap_load(input, &heap_options, &heap);
     if (!error) {
         message_warnings(input, heap);
         error = open_exe(exe_path, heap, &exe);
     }
-    const struct g2h_graph_options graph_options = choose_options(exe, threads, choice);
+    const struct conversion_options options = choose_options(exe, threads, choice);
+    const struct options said = {.reachable = options.view.reachable,
+                                 .max_nodes = options.view.max_nodes};
     if (!error)
-        error = g2h_graph_build(heap, &graph_options, &graph);
+        error = conversion_init(&conversion, heap, &options);
     if (!error)
-        message_size(input, heap, graph, &graph_options);
+        message_size(&said, input, conversion.graph, conversion.view);
     if (!error)
-        error = g2h_write_heapsnapshot(graph, &output_options);
+        error = g2h_write_heapsnapshot(conversion.view, &output_options);
     if (!error)
-        message_account(input, heap, exe, graph);
+        message_account(input, exe, conversion.graph, conversion.view);
     else
         message_error(error);
     if (!error && exe)
-        message_typed(input, heap, exe, graph);
+        message_typed(input, heap, exe, conversion.graph);
     int status = error ? EXIT_FAILED : g2h_heap_is_complete(heap) ? EXIT_FINE : EXIT_DAMAGED;
 
     g2h_error_destroy(error);
-    g2h_graph_destroy(graph);
+    conversion_deinit(&conversion);
     g2h_exe_close(exe);
     g2h_heap_destroy(heap);
     return status;

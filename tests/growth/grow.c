@@ -8,10 +8,10 @@
  */
 #include "dump_builder.h"
 
-#include "graph/ids.h"
+#include "output/heapsnapshot/ids.h"
 
 #define BASE  UINT64_C(0xc000000000)
-#define ARENA ((uint64_t)1 << ARENA_SHIFT)
+#define ARENA ((uint64_t)1 << ID_ARENA_SHIFT)
 
 /* ---- keys ---- */
 
@@ -37,13 +37,13 @@ static uint64_t chosen(uint64_t i)
 }
 
 /* The next key whose first id of this kind is the same for all. */
-static uint64_t chosen_id(enum id_kind kind)
+static uint64_t chosen_id(enum g2h_node_kind kind)
 {
     static uint64_t next;
     uint64_t what;
     do
         what = unhash(next++ << 30);
-    while (what % 16 != (uint64_t)kind);
+    while (what % 16 != (uint64_t)(kind - G2H_NODE_GOROUTINE));
     return what / 16;
 }
 
@@ -257,7 +257,7 @@ static void goroutines_equal(struct dump *dump, uint64_t count)
 static void goroutines_chosen(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        put_goroutine_record(dump, chosen_id(ID_GOROUTINE), BASE + i * 8, chosen(i));
+        put_goroutine_record(dump, chosen_id(G2H_NODE_GOROUTINE), BASE + i * 8, chosen(i));
 }
 
 static void frames_deep(struct dump *dump, uint64_t count)
@@ -307,7 +307,7 @@ static void finalizers(struct dump *dump, uint64_t count)
 static void finalizers_chosen(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        dump_finalizer(dump, G2H_RECORD_FINALIZER, chosen_id(ID_FINALIZER), BASE);
+        dump_finalizer(dump, G2H_RECORD_FINALIZER, chosen_id(G2H_NODE_FINALIZER), BASE);
 }
 
 static void os_threads(struct dump *dump, uint64_t count)
@@ -319,7 +319,7 @@ static void os_threads(struct dump *dump, uint64_t count)
 static void os_threads_chosen(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        PUT_RECORD(dump, G2H_RECORD_OSTHREAD, .osthread = {BASE, chosen_id(ID_OS_THREAD), i});
+        PUT_RECORD(dump, G2H_RECORD_OSTHREAD, .osthread = {BASE, chosen_id(G2H_NODE_OS_THREAD), i});
 }
 
 static void defers(struct dump *dump, uint64_t count)

@@ -161,11 +161,22 @@ void dump_start_large(struct dump *dump, const char *version, uint64_t heap_size
     dump_params(dump);
 }
 
-void dump_deinit(struct dump *dump)
+/* What has been made of it. */
+static void forget(struct dump *dump)
 {
+    g2h_view_destroy(dump->view);
     g2h_graph_destroy(dump->graph);
     g2h_heap_destroy(dump->heap);
     g2h_input_close(dump->input);
+    dump->view = NULL;
+    dump->graph = NULL;
+    dump->heap = NULL;
+    dump->input = NULL;
+}
+
+void dump_deinit(struct dump *dump)
+{
+    forget(dump);
     free(dump->data);
     *dump = (struct dump){0};
 }
@@ -376,12 +387,7 @@ void dump_memstats(struct dump *dump, uint64_t heap_objects, uint64_t heap_alloc
 struct g2h_heap *dump_load(struct dump *dump, unsigned threads)
 {
     const struct g2h_heap_options options = {.threads = threads};
-    g2h_graph_destroy(dump->graph);
-    g2h_heap_destroy(dump->heap);
-    g2h_input_close(dump->input);
-    dump->graph = NULL;
-    dump->heap = NULL;
-    dump->input = NULL;
+    forget(dump);
     assert_no_error(g2h_input_from_memory("test.dump", dump->data, dump->size, &dump->input));
     assert_no_error(g2h_heap_load(dump->input, &options, &dump->heap));
     return dump->heap;
@@ -395,18 +401,33 @@ struct g2h_graph *dump_graph(struct dump *dump, unsigned threads)
     return dump->graph;
 }
 
-char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size)
+struct g2h_view *dump_view(struct dump *dump, unsigned threads,
+                           const struct g2h_view_options *options)
 {
-    return graph_snapshot(dump_graph(dump, threads), threads, gzip, ret_size);
+    dump_graph(dump, threads);
+    return dump_view_again(dump, options);
 }
 
-char *graph_snapshot(const struct g2h_graph *graph, unsigned threads, bool gzip, size_t *ret_size)
+struct g2h_view *dump_view_again(struct dump *dump, const struct g2h_view_options *options)
+{
+    g2h_view_destroy(dump->view);
+    dump->view = NULL;
+    assert_no_error(g2h_view_create(dump->graph, options, &dump->view));
+    return dump->view;
+}
+
+char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size)
+{
+    return view_snapshot(dump_view(dump, threads, NULL), threads, gzip, ret_size);
+}
+
+char *view_snapshot(const struct g2h_view *view, unsigned threads, bool gzip, size_t *ret_size)
 {
     int fd = memfd_create("snapshot", 0);
     const struct g2h_output_options options = {
         .fd = fd, .name = "snapshot", .gzip = gzip, .threads = threads};
     assert_true(fd >= 0);
-    assert_no_error(g2h_write_heapsnapshot(graph, &options));
+    assert_no_error(g2h_write_heapsnapshot(view, &options));
     off_t size = lseek(fd, 0, SEEK_END);
     assert_true(size > 0);
     char *text = malloc((size_t)size + 1);

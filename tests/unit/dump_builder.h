@@ -2,7 +2,7 @@
  * dump_builder: heap dumps made in memory, in every layout, from FORMATS.md and not from the tables
  * of src/dump, so that a mistake in those does not hide itself.
  *
- * A dump also owns what is made of it, its heap and its graph, until dump_deinit().
+ * A dump also owns what is made of it, its heap, its graph and a view, until dump_deinit().
  */
 #ifndef UNIT_DUMP_BUILDER_H
 #define UNIT_DUMP_BUILDER_H
@@ -33,6 +33,7 @@ struct dump {
     struct g2h_input *input;
     struct g2h_heap *heap;
     struct g2h_graph *graph;
+    struct g2h_view *view; /* of graph */
 };
 
 /* The header; dump_start() writes the params as well. */
@@ -97,10 +98,16 @@ void dump_memstats(struct dump *dump, uint64_t heap_objects, uint64_t heap_alloc
 
 /* Loads the dump; fails the test where that fails. */
 struct g2h_heap *dump_load(struct dump *dump, unsigned threads);
+/* Loads it and makes its graph. */
 struct g2h_graph *dump_graph(struct dump *dump, unsigned threads);
-/* The snapshot's bytes, from malloc(). */
+/* The same, and a view of it; options may be NULL: the whole graph. */
+struct g2h_view *dump_view(struct dump *dump, unsigned threads,
+                           const struct g2h_view_options *options);
+/* Another view of the graph that is there. */
+struct g2h_view *dump_view_again(struct dump *dump, const struct g2h_view_options *options);
+/* The bytes of the whole graph's snapshot, from malloc(). */
 char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size);
-/* The same of a graph that is made already. */
-char *graph_snapshot(const struct g2h_graph *graph, unsigned threads, bool gzip, size_t *ret_size);
+/* The same of a view that is made already. */
+char *view_snapshot(const struct g2h_view *view, unsigned threads, bool gzip, size_t *ret_size);
 
 #endif

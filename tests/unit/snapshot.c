@@ -144,10 +144,10 @@ uint32_t snapshot_find(const struct snapshot *snapshot, const char *name)
 uint32_t snapshot_object(const struct snapshot *snapshot, const struct dump *dump, uint64_t address)
 {
     uint32_t object;
-    uint32_t synthetics = (uint32_t)g2h_graph_account(dump->graph)->synthetic_nodes;
     assert_true(g2h_heap_find(dump->heap, address, &object));
-    assert_true(synthetics + object < snapshot->node_count);
-    return synthetics + object;
+    const uint32_t node = g2h_view_object(dump->view, object);
+    assert_true(node < snapshot->node_count);
+    return node;
 }
 
 const struct snapshot_edge *snapshot_edge(const struct snapshot *snapshot, uint32_t from,

@@ -34,8 +34,7 @@ const char *snapshot_name(const struct snapshot *snapshot, uint32_t node);
 uint32_t snapshot_find(const struct snapshot *snapshot, const char *name);
 /* Whether there is a node of the name. */
 bool snapshot_has(const struct snapshot *snapshot, const char *name);
-/* The node of an object: objects stand behind the synthetic nodes, in the order of their addresses.
- */
+/* The node of an object, of which the snapshot was made from the dump's view. */
 uint32_t snapshot_object(const struct snapshot *snapshot, const struct dump *dump,
                          uint64_t address);
 /* The first edge from one node to another; NULL where there is none. */
@@ -44,6 +43,8 @@ const struct snapshot_edge *snapshot_edge(const struct snapshot *snapshot, uint3
 /* The name of an edge that is no element. */
 const char *snapshot_edge_name(const struct snapshot *snapshot, const struct snapshot_edge *edge);
 
+/* Types of edges and of nodes. */
 enum { S_ELEMENT = 1, S_PROPERTY = 2, S_INTERNAL = 3, S_WEAK = 6 };
+enum { S_OBJECT = 3, S_SYNTHETIC = 9 };
 
 #endif

@@ -32,10 +32,8 @@ static void check(size_t synthetics, size_t objects, size_t count, uint64_t seed
     size_t synthetic_count = 0, object_count = 0;
     uint64_t random = seed | 1;
     assert_true(of_synthetics && of_objects && expected);
-    graph.account.edges = 5; /* is added to */
     for (size_t i = 0; i < synthetics; i++)
-        assert_true(
-            vector_push(&graph.synthetics, ((struct synthetic){(uint32_t)i, 2 * (uint32_t)i})));
+        assert_true(vector_push(&graph.roots.nodes, ((struct synthetic){.key = i})));
     for (size_t i = 0; i < count; i++) {
         struct edge edge = {.name = (uint32_t)i, .type = EDGE_PROPERTY};
         bool of_object = synthetics == 0 || (objects > 0 && unit_random(&random) % 3 == 0);
@@ -48,13 +46,13 @@ static void check(size_t synthetics, size_t objects, size_t count, uint64_t seed
             of_objects[object_count++] = edge;
         else
             of_synthetics[synthetic_count++] = edge;
-        assert_true(vector_push(&graph.edges, edge));
+        assert_true(vector_push(&graph.roots.edges, edge));
     }
     naive_fill(of_synthetics, synthetic_count, synthetics, expected);
     naive_fill(of_objects, object_count, objects, expected + synthetic_count);
 
     assert_no_error(graph_fill_children(&graph));
-    assert_int_equal(graph.account.edges, 5 + count);
+    assert_int_equal(graph.child_count, count);
     assert_int_equal(graph.first_object_child, synthetic_count);
     assert_int_equal(graph.first_child[0], 0);
     assert_int_equal(graph.first_child[synthetics], synthetic_count);
@@ -67,10 +65,10 @@ static void check(size_t synthetics, size_t objects, size_t count, uint64_t seed
     for (size_t node = 0; node < synthetics; node++)
         for (uint64_t i = graph.first_child[node]; i < graph.first_child[node + 1]; i++)
             assert_int_equal(graph.children[i].source.index, node);
-    assert_int_equal(graph.edges.count, 0);
+    assert_int_equal(graph.roots.edges.count, 0);
     free(graph.children);
     free(graph.first_child);
-    free(graph.synthetics.data);
+    free(graph.roots.nodes.data);
     free(of_synthetics);
     free(of_objects);
     free(expected);

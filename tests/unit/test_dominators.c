@@ -1,8 +1,7 @@
-/* Covers graph/dominators: random graphs against what cannot be reached without a node; shapes that
- * are slow or deep with a worse algorithm. tests/dominators compares with DevTools. */
+/* Covers graph/dominators and graph/retained: random graphs against what cannot be reached without
+ * a node; shapes that are slow or deep with a worse algorithm. tests/dominators compares with
+ * DevTools. */
 #include "snapshot.h"
-
-#include "graph/dominators.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
@@ -39,13 +38,13 @@ static void check(struct dump *dump, unsigned threads)
     struct snapshot snapshot;
     struct g2h_dominators *dominators = NULL;
     snapshot_of(&snapshot, dump, threads);
-    assert_null(g2h_graph_dominators(dump->graph, &dominators));
+    assert_null(g2h_view_dominators(dump->view, &dominators));
     const uint32_t nodes = (uint32_t)snapshot.node_count;
     bool *marks = malloc(nodes);
     uint64_t *sizes = calloc(nodes, sizeof(*sizes));
     assert_non_null(marks);
     assert_non_null(sizes);
-    assert_int_equal(g2h_dominators_node_count(dominators), nodes);
+    assert_int_equal(g2h_view_node_count(dump->view), nodes);
     assert_int_equal(g2h_dominators_of(dominators, 0), 0);
     for (uint32_t node = 0; node < nodes; node++) {
         uint64_t size = 0;
@@ -126,9 +125,9 @@ static void list_with_leaves(void **state)
     dump_object(&dump, other, 8 * COUNT, COUNT, words);
     dump_bss(&dump, 0x560000, WORDS(head));
     dump_eof(&dump);
-    dump_graph(&dump, 2);
-    assert_null(g2h_graph_dominators(dump.graph, &dominators));
-    const uint32_t first = (uint32_t)g2h_graph_account(dump.graph)->synthetic_nodes;
+    dump_view(&dump, 2, NULL);
+    assert_null(g2h_view_dominators(dump.view, &dominators));
+    const uint32_t first = g2h_view_object(dump.view, 0);
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT), first);
     assert_int_equal(g2h_dominators_of(dominators, first + 2 * COUNT - 1), first);
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT - 1), first + COUNT - 2);
@@ -152,9 +151,9 @@ static void list_back_and_forth(void **state)
                     WORDS(AT(0), i > 0 ? AT(i - 1) : 0, i + 1 < COUNT ? AT(i + 1) : 0));
     dump_bss(&dump, 0x560000, WORDS(AT(0), AT(COUNT / 2)));
     dump_eof(&dump);
-    dump_graph(&dump, 2);
-    assert_null(g2h_graph_dominators(dump.graph, &dominators));
-    const uint32_t first = (uint32_t)g2h_graph_account(dump.graph)->synthetic_nodes;
+    dump_view(&dump, 2, NULL);
+    assert_null(g2h_view_dominators(dump.view, &dominators));
+    const uint32_t first = g2h_view_object(dump.view, 0);
     const uint32_t bss = g2h_dominators_of(dominators, first);
     assert_true(bss < first);
     /* both lead everywhere up to the middle; behind it there is one way only */

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "../conversion.h"
 #include "exe/exe.h"
 #include "heap/heap.h"
 
@@ -32,36 +33,37 @@ static int end(void **state)
     return 0;
 }
 
-static struct g2h_graph *make_graph(void)
+static struct conversion make_graph(void)
 {
-    const struct g2h_graph_options options = {.exe = exe, .threads = 2};
-    struct g2h_graph *graph;
-    assert_no_error(g2h_graph_build(heap, &options, &graph));
-    return graph;
+    const struct conversion_options options = {.exe = exe, .threads = 2};
+    struct conversion made;
+    assert_no_error(conversion_init(&made, heap, &options));
+    assert_non_null(made.typing);
+    return made;
 }
 
 /* Destroys what is not needed any more. */
-static void is_same(struct g2h_graph *graph, const char *wanted, size_t wanted_size)
+static void is_same(struct conversion *made, const char *wanted, size_t wanted_size)
 {
     size_t size;
-    char *snapshot = graph_snapshot(graph, 1, false, &size);
+    char *snapshot = view_snapshot(made->view, 1, false, &size);
     assert_int_equal(size, wanted_size);
     assert_memory_equal(snapshot, wanted, size);
     free(snapshot);
-    g2h_graph_destroy(graph);
+    conversion_deinit(made);
 }
 
 static void makes_several_graphs(void **state)
 {
     (void)state;
     const size_t count = g2h_exe_type_count(exe);
-    struct g2h_graph *first = make_graph(), *second = make_graph();
+    struct conversion first = make_graph(), second = make_graph();
     size_t size;
-    char *snapshot = graph_snapshot(first, 1, false, &size);
-    g2h_graph_destroy(first);
-    struct g2h_graph *third = make_graph();
-    is_same(second, snapshot, size);
-    is_same(third, snapshot, size);
+    char *snapshot = view_snapshot(first.view, 1, false, &size);
+    conversion_deinit(&first);
+    struct conversion third = make_graph();
+    is_same(&second, snapshot, size);
+    is_same(&third, snapshot, size);
     free(snapshot);
     assert_int_equal(g2h_exe_type_count(exe), count);
 }
@@ -80,11 +82,11 @@ static void names_of_types_stay_where_they_are(void **state)
     char *copy = malloc((size_t)name.size);
     assert_non_null(copy);
     memcpy(copy, name.data, (size_t)name.size);
-    struct g2h_graph *graph = make_graph();
+    struct conversion made = make_graph();
     assert_memory_equal(name.data, copy, name.size);
     assert_true(g2h_exe_type_name(exe, address, &later));
     assert_ptr_equal(later.data, name.data);
-    g2h_graph_destroy(graph);
+    conversion_deinit(&made);
     assert_memory_equal(name.data, copy, name.size);
     free(copy);
 }
@@ -108,10 +110,10 @@ static void may_be_matched_again(void **state)
 {
     (void)state;
     const size_t count = g2h_exe_type_count(exe);
-    struct g2h_graph *graph = make_graph();
+    struct conversion made = make_graph(), again;
     size_t size;
-    char *snapshot = graph_snapshot(graph, 1, false, &size);
-    g2h_graph_destroy(graph);
+    char *snapshot = view_snapshot(made.view, 1, false, &size);
+    conversion_deinit(&made);
     struct g2h_record data;
     g2h_heap_record(heap, G2H_RECORD_DATA, 0, &data);
     uint64_t address = data.segment.address, offset;
@@ -133,29 +135,29 @@ static void may_be_matched_again(void **state)
     assert_false(g2h_exe_line(exe, entry, &line));
     assert_no_error(g2h_exe_match(exe, heap));
     assert_int_equal(g2h_exe_type_count(exe), count);
-    is_same(make_graph(), snapshot, size);
+    again = make_graph();
+    is_same(&again, snapshot, size);
     free(snapshot);
 }
 
 static void *make_other(void *ret)
 {
-    *(struct g2h_graph **)ret = make_graph();
+    *(struct conversion *)ret = make_graph();
     return NULL;
 }
 
 static void makes_two_graphs_at_once(void **state)
 {
     (void)state;
-    struct g2h_graph *one, *other = NULL;
+    struct conversion one, other;
     pthread_t thread;
     size_t size;
     assert_int_equal(pthread_create(&thread, NULL, make_other, &other), 0);
     one = make_graph();
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_non_null(other);
-    char *snapshot = graph_snapshot(one, 1, false, &size);
-    g2h_graph_destroy(one);
-    is_same(other, snapshot, size);
+    char *snapshot = view_snapshot(one.view, 1, false, &size);
+    conversion_deinit(&one);
+    is_same(&other, snapshot, size);
     free(snapshot);
 }
 

@@ -1,8 +1,8 @@
-/* Covers graph/fold and output/folded: random graphs folded to every size, and what must have
+/* Covers graph/fold and its snapshots: random graphs folded to every size, and what must have
  * stayed as it was. tests/dominators does the same to samples, in DevTools' worker. */
 #include "snapshot.h"
 
-#include "graph/fold.h"
+#include "heap/heap.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
@@ -12,11 +12,10 @@ enum { MOST = 64 /* nodes of a snapshot */ };
 static void fold(struct snapshot *snapshot, struct dump *dump, uint64_t max_nodes, bool reachable,
                  unsigned threads)
 {
-    const struct g2h_graph_options options = {
-        .threads = threads, .max_nodes = max_nodes, .reachable = reachable};
+    const struct g2h_view_options options = {.max_nodes = max_nodes, .reachable = reachable};
     size_t size;
-    assert_null(g2h_graph_build(dump_load(dump, threads), &options, &dump->graph));
-    snapshot_parse(snapshot, graph_snapshot(dump->graph, threads, false, &size));
+    dump_view(dump, threads, &options);
+    snapshot_parse(snapshot, view_snapshot(dump->view, threads, false, &size));
 }
 
 /* ---- dominators by the definition ---- */
@@ -98,8 +97,9 @@ static void compare(const struct snapshot *whole, const struct snapshot *folded)
     find_retained(whole, &before);
     find_retained(folded, &after);
     for (uint32_t i = 0; i < folded->nodes[0].edge_count; i++)
-        assert_int_equal(folded->nodes[folded->edges[i].target].type, NODE_SYNTHETIC);
-    assert_int_equal(after.size[snapshot_find(folded, "(folded)")], 0);
+        assert_int_equal(folded->nodes[folded->edges[i].target].type, S_SYNTHETIC);
+    const uint32_t group = snapshot_find(folded, "(folded)");
+    assert_int_equal(after.size[group], 0);
     for (uint32_t i = 0; i < whole->node_count; i++) {
         const char *name = snapshot_name(whole, i);
         assert_int_equal(class_size(whole, name), class_size(folded, name));
@@ -111,7 +111,7 @@ static void compare(const struct snapshot *whole, const struct snapshot *folded)
             continue;
         }
         const uint32_t old = by_id(whole, folded->nodes[i].id);
-        if (folded->nodes[i].id == ID_FOLDED)
+        if (i == group)
             continue;
         assert_true(old != UINT32_MAX);
         assert_int_equal(after.size[i], before.size[old]);
@@ -170,7 +170,7 @@ static void random_graphs(void **unused)
         const uint64_t nodes = whole.node_count;
         for (uint64_t most = 1 + round % 3; most < nodes; most += 3) {
             fold(&folded, &dump, most, false, 1 + round % 2);
-            const struct g2h_graph_account *account = g2h_graph_account(dump.graph);
+            const struct g2h_view_account *account = g2h_view_account(dump.view);
             assert_int_equal(account->nodes, folded.node_count);
             assert_true(account->folded_nodes > 0 || folded.node_count == nodes + 1);
             if (most >= 40) /* the groups of roots, and seven classes below each of them at most */
@@ -194,7 +194,7 @@ static void reachable(void **unused)
         put_random(&dump, 4 + round % 40, 1 + round / 40 % 4, 1 + round % 2);
         snapshot_of(&whole, &dump, 1);
         fold(&left, &dump, 0, true, 2);
-        const struct g2h_graph_account *account = g2h_graph_account(dump.graph);
+        const struct g2h_view_account *account = g2h_view_account(dump.view);
         assert_false(snapshot_has(&left, "(unreachable)"));
         assert_int_equal(left.node_count, account->nodes);
         assert_int_equal(left.node_count + account->left_out_objects +
@@ -239,8 +239,8 @@ static void held_by_folded_ones(void **unused)
     dump_bss(&dump, 0x560000, WORDS(AT(0)));
     dump_eof(&dump);
     fold(&folded, &dump, 8, false, 1);
-    const uint32_t head = by_id(&folded, ids_object(&dump.graph->ids, 0)),
-                   held = by_id(&folded, ids_object(&dump.graph->ids, 3)), last = 7;
+    const uint32_t head = g2h_view_object(dump.view, 0), held = g2h_view_object(dump.view, 3),
+                   last = 7;
     assert_int_equal(folded.node_count, 8);
     assert_true(is_folded(&folded, last));
     assert_string_equal(snapshot_name(&folded, last), "ptr32");
@@ -281,7 +281,7 @@ static void goroutines(void **unused)
     fold(&folded, &dump, 20, false, 2);
     assert_true(folded.node_count <= 20);
     assert_int_equal(class_size(&folded, "noptr64"), COUNT * 64);
-    assert_int_equal(g2h_graph_account(dump.graph)->folded_objects, COUNT - 4);
+    assert_int_equal(g2h_view_account(dump.view)->folded_objects, COUNT - 4);
     assert_true(snapshot_has(&folded, "×592 (folded)")); /* goroutines and frames but for four */
     assert_false(snapshot_has(&folded, "×1 (folded)"));
     snapshot_deinit(&folded);
@@ -310,10 +310,11 @@ static void more_than_4_gib(void **unused)
     struct g2h_heap *heap = dump_load(&dump, 1);
     for (unsigned i = 0; i < 3; i++) /* as if they were that large: the contents are not needed */
         heap->slot_classes.list.data[heap_slot_class_number(heap, i)].size = (uint64_t)1 << 31;
-    const struct g2h_graph_options options = {.threads = 1, .max_nodes = 7};
+    const struct g2h_view_options options = {.max_nodes = 7};
     size_t text_size;
-    assert_null(g2h_graph_build(heap, &options, &dump.graph));
-    snapshot_parse(&folded, graph_snapshot(dump.graph, 1, false, &text_size));
+    assert_no_error(g2h_graph_build(heap, NULL, &dump.graph));
+    dump_view_again(&dump, &options);
+    snapshot_parse(&folded, view_snapshot(dump.view, 1, false, &text_size));
     for (uint32_t i = 0; i < folded.node_count; i++)
         size += folded.nodes[i].size;
     assert_int_equal(size, (uint64_t)3 << 31);

@@ -1,11 +1,13 @@
-/* Covers graph/ids: the same address has the same id in two dumps; unique, odd; scattered heaps;
- * ids of synthetic nodes. */
+/* Covers output/heapsnapshot/ids: the same address has the same id in two dumps; unique, odd;
+ * scattered heaps; ids of synthetic nodes. */
 #include "snapshot.h"
 
-#include "graph/graph.h"
+#include "heap/heap.h"
+#include "output/heapsnapshot/ids.h"
 
-#define ARENA ((uint64_t)1 << ARENA_SHIFT)
-#define BASE  0xc000000000
+#define ARENA     ((uint64_t)1 << ID_ARENA_SHIFT)
+#define PART_SIZE 0xfffffff8u /* what an object's own node has of it */
+#define BASE      0xc000000000
 
 static int compare(const void *a, const void *b)
 {
@@ -21,6 +23,11 @@ static void expect_unique(uint32_t *ids, size_t count)
             fail_msg("two nodes have the id %u", ids[i]);
 }
 
+static uint32_t id_of(const struct ids *ids, uint32_t object)
+{
+    return ids_object(ids, object, heap_address(ids->heap, object));
+}
+
 /* The dump's heap and its ids; all of them odd, unique, and below 2^32 by their type. */
 static void init(struct ids *ids, struct dump *dump)
 {
@@ -29,7 +36,7 @@ static void init(struct ids *ids, struct dump *dump)
     assert_non_null(all);
     assert_no_error(ids_init(ids, heap));
     for (uint32_t i = 0; i < heap->object_count; i++) {
-        all[i] = ids_object(ids, i);
+        all[i] = id_of(ids, i);
         assert_int_equal(all[i] % 2, 1);
     }
     expect_unique(all, heap->object_count);
@@ -44,7 +51,7 @@ static void expect_agreement(const struct ids *one, const struct ids *other)
         uint32_t there = heap_find(other->heap, heap_address(one->heap, i));
         if (there == UINT32_MAX || heap_address(other->heap, there) != heap_address(one->heap, i))
             continue;
-        assert_int_equal(ids_object(one, i), ids_object(other, there));
+        assert_int_equal(id_of(one, i), id_of(other, there));
         both++;
     }
     assert_true(both > 0);
@@ -57,12 +64,13 @@ static void expect_formula(const struct ids *ids)
         uint64_t address = heap_address(ids->heap, i);
         for (size_t j = 0; j < ids->arena_count; j++) {
             const struct id_arena *arena = &ids->arenas[j];
-            if (arena->arena != address >> ARENA_SHIFT || map_get(&ids->displaced, i) != MAP_NONE)
+            if (arena->arena != address >> ID_ARENA_SHIFT ||
+                map_get(&ids->displaced, i) != MAP_NONE)
                 continue;
             uint64_t base = ids_is_exception(ids, arena)
-                                ? (arena->arena - arena->slot) << ARENA_SHIFT
+                                ? (arena->arena - arena->slot) << ID_ARENA_SHIFT
                                 : ids->base;
-            assert_int_equal(ids_object(ids, i), 2 * ((address - base) / ID_GRANULE) + 1);
+            assert_int_equal(id_of(ids, i), 2 * ((address - base) / ID_GRANULE) + 1);
         }
     }
 }
@@ -90,8 +98,8 @@ static void ids_follow_the_formula(void **state)
     assert_int_equal(ids.base, BASE);
     for (size_t i = 0; i < ids.arena_count; i++)
         assert_false(ids_is_exception(&ids, &ids.arenas[i]));
-    assert_int_equal(ids_object(&ids, 0), 1 + 2 * ((heap_address(dump.heap, 0) - BASE) / 8));
-    assert_int_equal(ids_object(&ids, dump.heap->object_count - 1), UINT32_MAX);
+    assert_int_equal(id_of(&ids, 0), 1 + 2 * ((heap_address(dump.heap, 0) - BASE) / 8));
+    assert_int_equal(id_of(&ids, dump.heap->object_count - 1), UINT32_MAX);
     assert_int_equal(ids.displaced.count, 0);
     expect_formula(&ids);
     ids_deinit(&ids);
@@ -162,8 +170,7 @@ static void large_heaps(void **state)
     uint32_t differing = 0;
     for (uint32_t i = 0; i < one.heap->object_count; i++) {
         uint32_t there = heap_find(other.heap, heap_address(one.heap, i));
-        differing +=
-            there == UINT32_MAX || ids_object(&one_ids, i) != ids_object(&other_ids, there);
+        differing += there == UINT32_MAX || id_of(&one_ids, i) != id_of(&other_ids, there);
     }
     assert_true(differing <= one.heap->object_count / 1000);
     ids_deinit(&one_ids);
@@ -229,13 +236,13 @@ static void ids_of_equal_keys(void **state)
         uint32_t *to = round == 0 ? all : again;
         assert_no_error(ids_init(&ids, dump.heap));
         for (uint64_t i = 0; i < EQUAL; i++) {
-            assert_true(ids_synthetic(&ids, ID_GOROUTINE, 7, &to[3 * i]));
-            assert_true(ids_synthetic(&ids, ID_OS_THREAD, 7, &to[3 * i + 1]));
+            assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, 7, &to[3 * i]));
+            assert_true(ids_synthetic(&ids, G2H_NODE_OS_THREAD, 7, &to[3 * i + 1]));
             assert_true(ids_folded(&ids, 7, &to[3 * i + 2]));
         }
         assert_int_equal(to[0], (1 << 30) + 14);
         uint32_t next;
-        assert_true(ids_synthetic(&ids, ID_GOROUTINE, 8, &next));
+        assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, 8, &next));
         assert_int_equal(next, (1 << 30) + 16);
         ids_deinit(&ids);
     }
@@ -262,7 +269,7 @@ static void ids_of_32_bit_heaps(void **state)
         init(&ids, &dump);
         assert_int_equal(ids.base, 0);
         for (uint32_t i = 0; i < dump.heap->object_count; i++)
-            assert_int_equal(ids_object(&ids, i), 2 * (heap_address(dump.heap, i) / 8) + 1);
+            assert_int_equal(id_of(&ids, i), 2 * (heap_address(dump.heap, i) / 8) + 1);
         assert_int_equal(ids.displaced.count, 0);
         ids_deinit(&ids);
         dump_deinit(&dump);
@@ -349,10 +356,10 @@ static void ids_of_synthetic_nodes(void **state)
     init(&ids, &dump);
     assert_no_error(ids_init(&again, dump.heap));
     for (uint64_t key = 0; key < COUNT; key++)
-        for (int kind = ID_GOROUTINE; kind <= ID_ALLOCATION_SITE; kind++) {
+        for (int kind = G2H_NODE_GOROUTINE; kind <= G2H_NODE_ALLOCATION_SITE; kind++) {
             uint32_t id, other;
-            assert_true(ids_synthetic(&ids, (enum id_kind)kind, key * 4096, &id));
-            assert_true(ids_synthetic(&again, (enum id_kind)kind, key * 4096, &other));
+            assert_true(ids_synthetic(&ids, (enum g2h_node_kind)kind, key * 4096, &id));
+            assert_true(ids_synthetic(&again, (enum g2h_node_kind)kind, key * 4096, &other));
             assert_int_equal(id, other); /* the same in two dumps */
             assert_int_equal(id % 2, 0);
             assert_true(id >= 1024); /* below are the fixed ones */
@@ -376,12 +383,12 @@ static void ids_of_goroutines(void **state)
     dump_eof(&dump);
     init(&ids, &dump);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(ids_synthetic(&ids, ID_GOROUTINE, keys[i], &id));
+        assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, keys[i], &id));
         assert_int_equal(id, ((uint64_t)1 << 30) + 2 * keys[i]);
     }
-    assert_true(ids_synthetic(&ids, ID_GOROUTINE, (uint64_t)1 << 29, &id));
+    assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, (uint64_t)1 << 29, &id));
     assert_true(id >= (uint32_t)1 << 31);
-    assert_true(ids_synthetic(&ids, ID_GOROUTINE, UINT64_MAX, &other));
+    assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, UINT64_MAX, &other));
     assert_true(other >= (uint32_t)1 << 31 && other != id);
     ids_deinit(&ids);
     dump_deinit(&dump);
@@ -398,7 +405,8 @@ static void the_same_key_twice(void **state)
     dump_eof(&dump);
     init(&ids, &dump);
     for (size_t i = 0; i < 2000; i++) {
-        assert_true(ids_synthetic(&ids, i % 2 ? ID_FINALIZER : ID_GOROUTINE, 5, &all[i]));
+        assert_true(
+            ids_synthetic(&ids, i % 2 ? G2H_NODE_FINALIZER : G2H_NODE_GOROUTINE, 5, &all[i]));
         assert_int_equal(all[i] % 2, 0);
     }
     expect_unique(all, 2000);

@@ -1,11 +1,11 @@
 /*
- * Covers graph/keys: the names of map entries, in buckets and groups made by hand: which slots are
+ * Covers naming/keys: the names of map entries, in buckets and groups made by hand: which slots are
  * in use, keys of each kind, keys that cannot be read. tests/keys looks entries up in real maps.
  */
 #include "dump_builder.h"
 #include "type_builder.h"
 
-#include "graph/keys.h"
+#include "naming/keys.h"
 #include "types/runtime.h"
 
 enum { SIZE = 1040 };

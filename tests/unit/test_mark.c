@@ -61,11 +61,15 @@ static void links_deinit(struct links *links)
 /* The same as the marker wants it. */
 static void targets_of_links(struct targets *targets, const struct links *links)
 {
-    const struct g2h_heap heap = {.object_count = links->objects};
-    assert_no_error(targets_init(targets, &heap));
+    *targets = (struct targets){.block_count =
+                                    (links->objects + (size_t)BLOCK_OBJECTS - 1) >> BLOCK_SHIFT};
+    targets->blocks = calloc(targets->block_count + 1, sizeof(*targets->blocks));
+    assert_non_null(targets->blocks);
     for (size_t i = 0; i < targets->block_count; i++) {
         struct target_block *block = &targets->blocks[i];
-        const uint32_t *first = links->first + (i << BLOCK_SHIFT);
+        const uint32_t *first = links->first + (i << BLOCK_SHIFT),
+                       left = links->objects - (uint32_t)(i << BLOCK_SHIFT);
+        block->objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS;
         const uint32_t count = first[block->objects] - first[0];
         block->starts = malloc(((size_t)block->objects + 1) * sizeof(*block->starts));
         block->targets = malloc((count + (size_t)1) * sizeof(*block->targets));

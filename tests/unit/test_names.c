@@ -1,23 +1,49 @@
-/* Covers graph/names: names that DevTools would misread, invalid UTF-8, cuts, "pkg." types,
- * classes, names of edges. */
+/* Covers naming/names and output/heapsnapshot/v8_names: names that DevTools would misread, invalid
+ * UTF-8, cuts, "pkg." types, classes, names of edges. */
 #include "snapshot.h"
 
-#include "graph/names.h"
+#include "naming/names.h"
+#include "naming/namer.h"
+#include "naming/symbols.h"
+#include "output/heapsnapshot/v8_names.h"
 
 #define BASE 0xc000000000
 
 /* ---- names of nodes ---- */
 
-static void expect_name(const char *name, size_t size, const char *expected, size_t expected_size)
+/* What a node that a dump calls so is called in a graph, and in a snapshot. */
+static struct text neutral_name(const char *name, size_t size)
 {
-    struct string_pool pool = {0};
+    struct names names = {0};
+    struct text text = {0};
     uint32_t number;
     size_t found_size;
-    assert_true(name_intern(&pool, (const uint8_t *)name, size, &number));
-    const char *found = string_pool_text(&pool, number, &found_size);
-    if (found_size != expected_size || memcmp(found, expected, expected_size) != 0)
-        fail_msg("%.*s became %.*s", (int)size, name, (int)found_size, found);
-    string_pool_deinit(&pool);
+    assert_true(names_add_node(&names, (const uint8_t *)name, size, &number));
+    assert_int_equal(names.uses.data[number], G2H_NAME_OF_NODE);
+    const char *found = string_pool_text(&names.strings, number, &found_size);
+    text_append(&text, found, found_size);
+    names_deinit(&names);
+    return text;
+}
+
+static struct text shown_name(const char *name, size_t size)
+{
+    struct text neutral = neutral_name(name, size), shown = {0};
+    if (!v8_name_differs(neutral.data ? neutral.data : "", neutral.size, &shown)) {
+        assert_int_equal(shown.size, 0);
+        return neutral;
+    }
+    text_deinit(&neutral);
+    return shown;
+}
+
+static void expect_name(const char *name, size_t size, const char *expected, size_t expected_size)
+{
+    struct text shown = shown_name(name, size);
+    if (shown.size != expected_size ||
+        (expected_size > 0 && memcmp(shown.data, expected, expected_size) != 0))
+        fail_msg("%.*s became %.*s", (int)size, name, (int)shown.size, shown.data);
+    text_deinit(&shown);
 }
 
 static void expect_text(const char *name, const char *expected)
@@ -100,19 +126,19 @@ static void reserved_names(void **state)
                                         "Object(",
                                         "Object(x)"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        struct string_pool pool = {0};
-        uint32_t number;
-        size_t size;
-        assert_true(name_intern(&pool, (const uint8_t *)names[i], strlen(names[i]), &number));
-        const char *found = string_pool_text(&pool, number, &size);
+        struct text neutral = neutral_name(names[i], strlen(names[i])),
+                    shown = shown_name(names[i], strlen(names[i]));
         char text[100];
-        snprintf(text, sizeof(text), "%.*s", (int)size, found);
+        snprintf(text, sizeof(text), "%.*s", (int)shown.size, shown.data);
         if (strcmp(text, names[i]) == 0 || text[0] == '<' || strncmp(text, "Detached ", 9) == 0 ||
             strncmp(text, "system / ", 9) == 0 || strncmp(text, "Window", 6) == 0 ||
             strncmp(text, "Object(", 7) == 0)
             fail_msg("%s became %s", names[i], text);
-        assert_non_null(strstr(text, names[i])); /* still to be recognised */
-        string_pool_deinit(&pool);
+        assert_non_null(strstr(text, names[i]));          /* still to be recognised */
+        assert_int_equal(neutral.size, strlen(names[i])); /* and only the snapshot says so */
+        assert_memory_equal(neutral.data, names[i], neutral.size);
+        text_deinit(&neutral);
+        text_deinit(&shown);
     }
 }
 
@@ -185,16 +211,16 @@ static void long_names(void **state)
 static void cut_names_are_one_string(void **state)
 {
     (void)state;
-    struct string_pool pool = {0};
+    struct names names = {0};
     uint8_t name[2000];
     uint32_t one, other;
     memset(name, 'x', sizeof(name));
-    assert_true(name_intern(&pool, name, 2000, &one));
+    assert_true(names_add_node(&names, name, 2000, &one));
     name[1024] = 'y';
-    assert_true(name_intern(&pool, name, 1999, &other));
+    assert_true(names_add_node(&names, name, 1999, &other));
     assert_int_equal(one, other);
-    assert_int_equal(pool.count, 1);
-    string_pool_deinit(&pool);
+    assert_int_equal(names.strings.count, 1);
+    names_deinit(&names);
 }
 
 static void limits_of_text(void **state)

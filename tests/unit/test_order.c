@@ -66,7 +66,7 @@ static uint64_t type_all(unsigned threads, uint64_t seed)
     assert_non_null(typing);
     typing->heap = dump.heap;
     typing->types = &types;
-    typing->targets = &dump.graph->targets;
+    typing->targets = dump.graph->targets;
     typing->threads = threads;
     typing->claims = calloc(dump.heap->object_count + 1, sizeof(*typing->claims));
     typing->texts = calloc(dump.heap->object_count + 1, sizeof(*typing->texts));

@@ -1,5 +1,5 @@
-/* Covers output/text and output/sink: digits against snprintf, JSON strings, gzip that inflates,
- * the same for any threads. */
+/* Covers output/heapsnapshot/json and output/sink: digits against snprintf, JSON strings, gzip that
+ * inflates, the same for any threads. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -7,17 +7,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "output/heapsnapshot/json.h"
 #include "output/sink.h"
-#include "output/text.h"
 
-/* ---- text ---- */
+/* ---- json ---- */
 
 static void expect_number(uint32_t value)
 {
     char expected[16], text[32];
     int size = snprintf(expected, sizeof(expected), "%u", value);
     memset(text, 'x', sizeof(text));
-    char *end = text_u32(text + 4, value);
+    char *end = json_u32(text + 4, value);
     if (end - (text + 4) != size || memcmp(text + 4, expected, (size_t)size) != 0)
         fail_msg("%u", value);
     assert_memory_equal(text, "xxxx", 4);
@@ -49,10 +49,10 @@ static void numbers(void **state)
 
 static void expect_json(const char *text, size_t size, const char *expected)
 {
-    char *json = malloc(text_json_limit(size));
+    char *json = malloc(json_string_limit(size));
     assert_non_null(json);
-    char *end = text_json_string(json, text, size);
-    assert_true((size_t)(end - json) <= text_json_limit(size));
+    char *end = json_string(json, text, size);
+    assert_true((size_t)(end - json) <= json_string_limit(size));
     assert_int_equal(end - json, strlen(expected));
     assert_memory_equal(json, expected, strlen(expected));
     free(json);
@@ -96,7 +96,7 @@ static struct g2h_error *make_text(void *context, size_t task, unsigned worker,
         char *at = worker_buffer_reserve(buffer, 12);
         if (!at)
             return &error_no_memory;
-        char *end = text_u32(at, (uint32_t)(unit_random(&random) >> 44));
+        char *end = json_u32(at, (uint32_t)(unit_random(&random) >> 44));
         *end++ = '\n';
         buffer->size += (size_t)(end - at);
         if (task % 3 == 0 && i % 10000 == 9999) {

@@ -18,6 +18,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "../conversion.h"
+
 enum { READABLE = 48, SECONDS = 120 };
 
 static size_t page_size;
@@ -150,7 +152,7 @@ static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
     struct g2h_input *input = NULL;
     struct g2h_heap *heap = NULL;
     struct g2h_exe *exe = NULL;
-    struct g2h_graph *graph = NULL;
+    struct conversion conversion = {.graph = NULL};
     const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     memcpy(dump.other, dump.original, dump.size);
@@ -167,17 +169,19 @@ static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
         error = g2h_exe_open(path, &exe);
     if (!error && path)
         error = g2h_exe_match(exe, heap);
-    const struct g2h_graph_options options = {
-        .exe = exe, .threads = 1, .redact = below(4) == 0, .max_nodes = below(4) == 0 ? 3000 : 0};
+    const struct conversion_options options = {.exe = exe,
+                                               .threads = 1,
+                                               .redact = below(4) == 0,
+                                               .view.max_nodes = below(4) == 0 ? 3000 : 0};
     if (!error)
-        error = g2h_graph_build(heap, &options, &graph);
+        error = conversion_init(&conversion, heap, &options);
     const struct g2h_output_options output = {.fd = fd, .name = "nowhere", .threads = 1};
     if (!error)
-        error = g2h_write_heapsnapshot(graph, &output);
+        error = g2h_write_heapsnapshot(conversion.view, &output);
     if (trigger == 0)
         assert_no_error(error);
     g2h_error_destroy(error);
-    g2h_graph_destroy(graph);
+    conversion_deinit(&conversion);
     g2h_exe_close(exe);
     g2h_heap_destroy(heap);
     g2h_input_close(input);

@@ -1,11 +1,13 @@
 /*
- * Covers typing/propose and typing/judge, and graph/texts: which types are believed of objects of
- * dumps made by hand, and which of several. No executable: the types are made by hand, too.
+ * Covers typing/propose and typing/judge, naming/texts and output/heapsnapshot/strings: which types
+ * are believed of objects of dumps made by hand, and which of several; what strings say. No
+ * executable: the types are made by hand, too.
  */
 #include "dump_builder.h"
 #include "type_builder.h"
 
-#include "graph/texts.h"
+#include "graph/view.h"
+#include "output/heapsnapshot/strings.h"
 #include "typing/typer.h"
 
 enum { HEAP = 0x10000 };
@@ -426,37 +428,72 @@ static void a_header_is_certain(void **state)
 
 /* ---- texts ---- */
 
-static const char *name_of(const struct texts *texts, uint32_t object, char *buffer, size_t size)
-{
-    struct text made = {0};
-    const uint32_t number = texts_of_object(&typing, object);
-    assert_in_range(number, texts->first, texts->first + texts->entries.count - 1);
-    texts_append(texts, &texts->entries.data[number - texts->first], &made);
-    assert_true(made.size < size);
-    memcpy(buffer, made.data ? made.data : "", made.size);
-    buffer[made.size] = '\0';
-    text_deinit(&made);
-    return buffer;
-}
+/* A view of a graph without roots, so that each object has its own number, and the strings of its
+ * snapshot. */
+static struct g2h_graph graph;
+static struct targets targets;
+static struct g2h_view *view;
+static struct strings strings;
 
-static void number_texts(struct texts *texts, const struct string_pool *strings, bool redact)
+static void number_texts(bool redact)
 {
     static const struct g2h_redaction redaction = {"any key will do"};
-    static struct names names;
-    names = (struct names){
-        .heap = typing.heap, .typing = &typing, .redaction = redact ? &redaction : NULL};
-    assert_no_error(texts_init(texts, &names, strings));
-    assert_no_error(texts_number_objects(texts, &typing, 1));
-    texts_finish(texts);
+    uint32_t name;
+    graph = (struct g2h_graph){.heap = typing.heap, .typing = &typing, .targets = &targets};
+    assert_no_error(targets_init(&targets, typing.heap, 1, NULL));
+    assert_no_error(names_init(&graph.names, typing.heap, NULL, redact ? &redaction : NULL));
+    assert_no_error(names_add_types(&graph.names, &typing));
+    assert_true(names_add_label(&graph.names, "known", 5, &name));
+    assert_no_error(g2h_view_create(&graph, NULL, &view));
+    assert_no_error(strings_init(&strings, view));
+    assert_no_error(strings_number_texts(&strings, 1));
+}
+
+static void forget_texts(void)
+{
+    strings_deinit(&strings);
+    g2h_view_destroy(view);
+    names_deinit(&graph.names);
+    targets_deinit(&targets);
+}
+
+/* The string that a text's node is called in the snapshot. */
+static uint32_t string_of(uint32_t object)
+{
+    struct g2h_node node;
+    size_t place = 0;
+    for (uint32_t i = 0; i < object; i++) {
+        g2h_view_node(view, i, &node);
+        place += node.kind == G2H_NODE_TEXT;
+    }
+    g2h_view_node(view, object, &node);
+    assert_int_equal(node.kind, G2H_NODE_TEXT);
+    assert_int_equal(node.name, G2H_NAME_NONE);
+    assert_true(place < g2h_view_account(view)->texts);
+    return strings.node_texts[0][place];
+}
+
+/* The text of an object, in the view and in the snapshot. */
+static const char *name_of(uint32_t object, char *buffer, size_t size)
+{
+    struct g2h_text made = {0};
+    size_t length, other_length;
+    const char *data = g2h_view_text(view, object, &made, &length);
+    assert_true(length < size);
+    memcpy(buffer, data, length);
+    buffer[length] = '\0';
+    data = strings_text(&strings, string_of(object), &made, &other_length);
+    assert_int_equal(other_length, length);
+    assert_memory_equal(data, buffer, length);
+    g2h_text_deinit(&made);
+    return buffer;
 }
 
 static void texts_are_what_strings_say(void **state)
 {
     (void)state;
-    struct string_pool strings = {0};
-    struct texts texts;
     char buffer[8000], large[2048];
-    uint32_t number;
+    uint32_t known;
     begin("go1.19");
     memset(large, 'x', sizeof(large));
     ADD_TEXT(HEAP, 16, "one\0two\0three");
@@ -485,29 +522,26 @@ static void texts_are_what_strings_say(void **state)
     refer_text(HEAP + 96, 8);              /* has pointers */
     refer_text(HEAP + 4096, 2000);
     refer_text(HEAP + 8192, 7);
-    assert_true(string_pool_intern(&strings, "<dummy>", 7, &number));
-    assert_true(string_pool_intern(&strings, "known", 5, &number));
-    number_texts(&texts, &strings, false);
-    assert_string_equal(name_of(&texts, 0, buffer, sizeof(buffer)), "one | two | three");
-    assert_string_equal(name_of(&texts, 1, buffer, sizeof(buffer)),
+    number_texts(false);
+    assert_string_equal(name_of(0, buffer, sizeof(buffer)), "one | two | three");
+    assert_string_equal(name_of(1, buffer, sizeof(buffer)),
                         "\xef\xbf\xbd"
                         "bad\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd");
-    assert_int_equal(texts_of_object(&typing, 2), number);
-    assert_int_equal(typing.texts[3], typing.texts[0]);
+    assert_true(g2h_view_find_name(view, "known", 5, &known));
+    assert_int_equal(string_of(2), known + 1); /* no string is there twice */
+    assert_int_equal(string_of(3), string_of(0));
     judged(4, OBJECT_UNTYPED, 0);
     judged(5, OBJECT_UNTYPED, 0);
-    assert_int_equal(strlen(name_of(&texts, 6, buffer, sizeof(buffer))), NAME_LIMIT);
+    assert_int_equal(strlen(name_of(6, buffer, sizeof(buffer))), NAME_LIMIT);
     judged(7, OBJECT_TEXT, 0);
-    assert_int_equal(texts_of_object(&typing, 7), 0); /* the snapshot's first string */
-    texts_deinit(&texts);
-    string_pool_deinit(&strings);
+    assert_int_equal(string_of(7), 0); /* the snapshot's first string */
+    assert_int_equal(g2h_view_account(view)->texts, 6);
+    forget_texts();
 }
 
 static void redacted_texts_tell_nothing(void **state)
 {
     (void)state;
-    struct string_pool strings = {0};
-    struct texts texts;
     char buffer[200], other[200];
     begin("go1.19");
     ADD_TEXT(HEAP, 32, "secret and so on, for ever more");
@@ -518,15 +552,14 @@ static void redacted_texts_tell_nothing(void **state)
     refer_text(HEAP + 32, 31);
     refer_text(HEAP + 80, 1);
     refer_text(HEAP + 82, 13);
-    number_texts(&texts, &strings, true);
-    assert_int_equal(typing.texts[0], typing.texts[1]); /* the same text, though it says nothing */
-    assert_null(strstr(name_of(&texts, 0, buffer, sizeof(buffer)), "secret"));
+    number_texts(true);
+    assert_int_equal(string_of(0), string_of(1)); /* the same text, though it says nothing */
+    assert_null(strstr(name_of(0, buffer, sizeof(buffer)), "secret"));
     assert_non_null(strstr(buffer, "(<=32 bytes, #"));
-    assert_null(strstr(name_of(&texts, 2, other, sizeof(other)), "secret"));
+    assert_null(strstr(name_of(2, other, sizeof(other)), "secret"));
     assert_memory_equal(other, "(<=16 bytes, #", 14);
     assert_non_null(strstr(other, " | (<=16 bytes, #"));
-    texts_deinit(&texts);
-    string_pool_deinit(&strings);
+    forget_texts();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)

@@ -1,0 +1,56 @@
+/*
+ * conversion: what src/main.c makes of a heap that is there: its types, its graph and a view of it.
+ * For all tests that do so in C.
+ */
+#ifndef TESTS_CONVERSION_H
+#define TESTS_CONVERSION_H
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+struct conversion_options {
+    const struct g2h_exe *exe; /* matched with the heap; NULL: none */
+    unsigned threads;
+    bool redact;
+    const uint8_t *redact_key; /* redacts with it; NULL: redact says whether */
+    struct g2h_view_options view;
+};
+
+struct conversion {
+    struct g2h_redaction *redaction;
+    struct g2h_typing *typing;
+    struct g2h_graph *graph;
+    struct g2h_view *view;
+};
+
+/* The result is for conversion_deinit(), whether there is an error or not. */
+static inline struct g2h_error *conversion_init(struct conversion *conversion,
+                                                const struct g2h_heap *heap,
+                                                const struct conversion_options *options)
+{
+    struct g2h_error *error = NULL;
+    *conversion = (struct conversion){.graph = NULL};
+    if (options->redact || options->redact_key)
+        error = g2h_redaction_create(options->redact_key, &conversion->redaction);
+    const struct g2h_typing_options typing_options = {options->threads, conversion->redaction};
+    if (!error && options->exe)
+        error = g2h_typing_create(heap, options->exe, &typing_options, &conversion->typing);
+    const struct g2h_graph_options graph_options = {.exe = options->exe,
+                                                    .typing = conversion->typing,
+                                                    .threads = options->threads,
+                                                    .redaction = conversion->redaction};
+    if (!error)
+        error = g2h_graph_build(heap, &graph_options, &conversion->graph);
+    if (!error)
+        error = g2h_view_create(conversion->graph, &options->view, &conversion->view);
+    return error;
+}
+
+static inline void conversion_deinit(struct conversion *conversion)
+{
+    g2h_view_destroy(conversion->view);
+    g2h_graph_destroy(conversion->graph);
+    g2h_typing_destroy(conversion->typing);
+    g2h_redaction_destroy(conversion->redaction);
+}
+
+#endif
