@@ -27,6 +27,14 @@
             return try_error; \
     } while (0)
 
+/* Returns from the function with the error for "no memory" unless what can only fail for want of it
+ * was good: a bool, or a pointer. */
+#define TRY_MEMORY(good) \
+    do { \
+        if (!(good)) \
+            return &error_no_memory; \
+    } while (0)
+
 /* When the variable's scope ends, function is called with a pointer to the variable. */
 #define _cleanup_(function) __attribute__((cleanup(function)))
 

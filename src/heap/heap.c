@@ -93,21 +93,7 @@ bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)
 
 size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind)
 {
-    switch (kind) {
-    case G2H_RECORD_GOROUTINE:
-        return heap->goroutines.count;
-    case G2H_RECORD_STACKFRAME:
-        return heap->frames.count;
-    default:
-        return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;
-    }
-}
-
-static uint64_t offset_of(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index)
-{
-    return kind == G2H_RECORD_GOROUTINE    ? heap->goroutines.data[index].offset
-           : kind == G2H_RECORD_STACKFRAME ? heap->frames.data[index].offset
-                                           : heap->records[kind].data[index];
+    return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;
 }
 
 /* A record of zeros, its texts and contents empty. */
@@ -141,31 +127,22 @@ static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
     }
 }
 
-/* What is known of frames by their addresses must be what they are. */
-static bool is_as_before(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
-                         const struct g2h_record *record)
-{
-    const struct heap_frame *frame =
-        kind == G2H_RECORD_STACKFRAME ? &heap->frames.data[index] : NULL;
-    return !frame ||
-           (record->stackframe.sp == frame->sp && record->stackframe.contents.size == frame->size);
-}
-
-/* It was read without an error before. If it is not now, the dump has been written to: then it is
- * empty, and who looks at the file will say so. It ends before the next one of its kind. */
+/* The record was read without an error before. If there is one now, the dump has been written to:
+ * then the record is empty, and g2h_input_check() will say so. It ends before the next record of
+ * its kind. */
 void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
                      struct g2h_record *ret)
 {
-    const size_t count = g2h_heap_record_count(heap, kind);
-    const uint64_t offset = offset_of(heap, kind, index),
-                   end = index + 1 < count ? offset_of(heap, kind, index + 1)
-                                           : heap->account.bytes_read;
+    const offset_vector *offsets = &heap->records[kind];
+    const uint64_t offset = offsets->data[index], end = index + 1 < offsets->count
+                                                            ? offsets->data[index + 1]
+                                                            : heap->account.bytes_read;
     struct g2h_reader copy = *heap->reader;
     reader_seek(&copy, offset);
     if (end > offset && end <= heap->input->size)
         copy.cursor.end = heap->input->data + end;
     struct g2h_error *error = g2h_reader_next(&copy, ret);
-    if (error || ret->kind != kind || !is_as_before(heap, kind, index, ret))
+    if (error || ret->kind != kind)
         make_empty(kind, ret);
     g2h_error_destroy(error);
 }

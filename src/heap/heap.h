@@ -79,12 +79,16 @@ struct heap_itab {
 
 /* A goroutine and the frames that follow its record. */
 struct heap_goroutine {
-    uint64_t offset;
+    struct g2h_goroutine record;
     uint32_t first_frame, frame_count;
 };
 
+/* A frame, and where the parts of its record are in the input, for heap_frame(). */
 struct heap_frame {
-    uint64_t offset, sp, size;
+    uint64_t sp, entry, pc;
+    uint32_t contents_size, function_size, fields_size;
+    uint8_t contents_begin; /* from the record's begin on, */
+    uint8_t function_begin; /* and from the contents' end on; the field list follows */
 };
 
 typedef VECTOR(uint64_t) offset_vector;
@@ -118,7 +122,8 @@ struct g2h_heap {
     uint64_t interface_filter[1 << (FILTER_SHIFT - 6)]; /* a bit for each hash of these addresses */
     VECTOR(struct heap_goroutine) goroutines;
     VECTOR(struct heap_frame) frames;
-    offset_vector records[G2H_RECORD_KINDS]; /* offsets of the rarer kinds */
+    offset_vector records[G2H_RECORD_KINDS]; /* offsets of those that are read again: all kinds but
+                                                objects, types, itabs, params, memstats, EOF */
 };
 
 /* A word of the dump's memory. at must have pointer_size readable bytes. */
@@ -244,6 +249,31 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap,
     return heap->span_tail != TAIL_NONE && slot_class->has_pointers &&
            slot_class->size > smallest && slot_class->size <= LARGEST_SMALL &&
            !slot_class->is_headless;
+}
+
+/* What others want to know of a frame. Its parts are in the input, as they were found to be when
+ * the heap was loaded. */
+struct frame {
+    uint64_t sp, entry, pc;
+    struct g2h_bytes contents, function;
+    struct g2h_fields fields;
+};
+
+static inline struct frame heap_frame(const struct g2h_heap *heap, size_t number)
+{
+    const struct heap_frame *frame = &heap->frames.data[number];
+    const uint8_t *contents = heap->input->data +
+                              heap->records[G2H_RECORD_STACKFRAME].data[number] +
+                              frame->contents_begin,
+                  *function = contents + frame->contents_size + frame->function_begin,
+                  *fields = function + frame->function_size;
+    return (struct frame){
+        .sp = frame->sp,
+        .entry = frame->entry,
+        .pc = frame->pc,
+        .contents = {contents, frame->contents_size},
+        .function = {function, frame->function_size},
+        .fields = {fields, fields + frame->fields_size, UINT64_MAX, heap->fields.kinds}};
 }
 
 /* The object whose slot holds address, UINT32_MAX where there is none. */

@@ -217,6 +217,42 @@ static struct g2h_error *add_itab(struct g2h_heap *heap, const struct g2h_itab *
     return NULL;
 }
 
+static struct g2h_error *add_offset(struct g2h_heap *heap, const struct g2h_record *record)
+{
+    return vector_push(&heap->records[record->kind], record->offset) ? NULL : &error_no_memory;
+}
+
+static struct g2h_error *add_goroutine(struct g2h_heap *heap, const struct g2h_record *record)
+{
+    const struct heap_goroutine goroutine = {record->goroutine, (uint32_t)heap->frames.count, 0};
+    return vector_push(&heap->goroutines, goroutine) ? add_offset(heap, record) : &error_no_memory;
+}
+
+/* No part of a frame is as large, but in a dump that is made to be. */
+static uint32_t cut_to_32_bits(uint64_t size)
+{
+    return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}
+
+static struct g2h_error *add_frame(struct g2h_heap *heap, const struct g2h_record *record)
+{
+    const struct g2h_stackframe *frame = &record->stackframe;
+    const uint8_t *begin = heap->input->data + record->offset,
+                  *end = frame->contents.data + frame->contents.size;
+    const uint64_t fields = frame->fields.at ? (uint64_t)(frame->fields.end - frame->fields.at) : 0;
+    const struct heap_frame entry = {.sp = frame->sp,
+                                     .entry = frame->entry,
+                                     .pc = frame->pc,
+                                     .contents_size = (uint32_t)frame->contents.size,
+                                     .function_size = cut_to_32_bits(frame->function.size),
+                                     .fields_size = cut_to_32_bits(fields),
+                                     .contents_begin = (uint8_t)(frame->contents.data - begin),
+                                     .function_begin = (uint8_t)(frame->function.data - end)};
+    if (heap->goroutines.count > 0)
+        heap->goroutines.data[heap->goroutines.count - 1].frame_count++;
+    return vector_push(&heap->frames, entry) ? add_offset(heap, record) : &error_no_memory;
+}
+
 static struct g2h_error *add_record(struct loader *loader, const struct g2h_record *record)
 {
     struct g2h_heap *heap = loader->heap;
@@ -232,24 +268,17 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
         return add_type(heap, &record->type);
     case G2H_RECORD_ITAB:
         return add_itab(heap, &record->itab);
-    case G2H_RECORD_GOROUTINE: {
-        struct heap_goroutine goroutine = {record->offset, (uint32_t)heap->frames.count, 0};
-        return vector_push(&heap->goroutines, goroutine) ? NULL : &error_no_memory;
-    }
-    case G2H_RECORD_STACKFRAME: {
-        const struct g2h_stackframe *frame = &record->stackframe;
-        struct heap_frame entry = {record->offset, frame->sp, frame->contents.size};
-        if (heap->goroutines.count > 0)
-            heap->goroutines.data[heap->goroutines.count - 1].frame_count++;
-        return vector_push(&heap->frames, entry) ? NULL : &error_no_memory;
-    }
+    case G2H_RECORD_GOROUTINE:
+        return add_goroutine(heap, record);
+    case G2H_RECORD_STACKFRAME:
+        return add_frame(heap, record);
     case G2H_RECORD_MEMSTATS:
         (void)g2h_memstats_read(record->memstats, &heap->memstats);
         return NULL;
     case G2H_RECORD_EOF:
         return NULL;
     default:
-        return vector_push(&heap->records[record->kind], record->offset) ? NULL : &error_no_memory;
+        return add_offset(heap, record);
     }
 }
 

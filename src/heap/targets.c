@@ -50,14 +50,14 @@ static bool sort_frames(struct frame_index *frames, const struct g2h_heap *heap)
     if (!frames->by_sp)
         return false;
     for (size_t i = 0; i < heap->frames.count; i++)
-        if (all[i].size > 0) /* frames without contents may share their sp with others */
+        if (all[i].contents_size > 0) /* frames without contents may share their sp with others */
             frames->by_sp[frames->count++] = (uint32_t)i;
     qsort_r(frames->by_sp, frames->count, sizeof(*frames->by_sp), compare_frames,
             heap->frames.data);
     if (frames->count > 0) {
         const struct heap_frame *last = &all[frames->by_sp[frames->count - 1]];
         frames->low = all[frames->by_sp[0]].sp;
-        frames->high = last->sp + last->size;
+        frames->high = last->sp + last->contents_size;
     }
     return true;
 }
@@ -70,7 +70,7 @@ uint32_t frame_index_find(const struct frame_index *frames, uint64_t address)
     if (behind == 0)
         return UINT32_MAX;
     const uint32_t frame = frames->by_sp[behind - 1];
-    return address - all[frame].sp < all[frame].size ? frame : UINT32_MAX;
+    return address - all[frame].sp < all[frame].contents_size ? frame : UINT32_MAX;
 }
 
 /* A word that hits no object may point into a frame. */

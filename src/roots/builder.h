@@ -9,6 +9,7 @@
 #define ROOTS_BUILDER_H
 
 #include "base/id_hash.h"
+#include "base/scope.h"
 #include "naming/symbols.h"
 #include "roots/roots.h"
 
@@ -41,13 +42,6 @@ struct builder {
     uint64_t newest_wait;      /* of all goroutines: the dump is not older */
     uint64_t lines_left;       /* what asking for lines may still cost; see exe_line() */
 };
-
-/* The end of a function that may run out of memory. */
-#define TRY_MEMORY(condition) \
-    do { \
-        if (!(condition)) \
-            return &error_no_memory; \
-    } while (0)
 
 void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources);
 void builder_deinit(struct builder *builder);

@@ -47,18 +47,16 @@ bool builder_coroutine_function(const struct builder *builder, uint64_t g, const
 {
     bool is_coroutine = false;
     while (count-- > 0) {
-        struct g2h_record record;
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[count], &record);
-        const struct g2h_bytes *function = &record.stackframe.function;
-        if (bytes_equal(function, "runtime.corostart")) {
+        const struct g2h_bytes function = heap_frame(builder->heap, frames[count]).function;
+        if (bytes_equal(&function, "runtime.corostart")) {
             is_coroutine = true;
         } else if (is_coroutine) {
-            if (bytes_start_with(function, "iter.Pull[") ||
-                bytes_start_with(function, "iter.Pull2["))
+            if (bytes_start_with(&function, "iter.Pull[") ||
+                bytes_start_with(&function, "iter.Pull2["))
                 continue;
-            *ret = *function;
-            return !bytes_start_with(function, "runtime.");
-        } else if (!bytes_equal(function, "runtime.goexit")) {
+            *ret = function;
+            return !bytes_start_with(&function, "runtime.");
+        } else if (!bytes_equal(&function, "runtime.goexit")) {
             return false;
         }
     }

@@ -17,17 +17,15 @@ static int compare_functions(const void *a, const void *b)
 struct g2h_error *builder_collect_functions(struct builder *builder)
 {
     for (size_t i = 0; i < builder->heap->frames.count; i++) {
-        struct g2h_record record;
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, i, &record);
-        const struct g2h_stackframe *frame = &record.stackframe;
-        struct function function = {frame->entry, frame->pc, frame->function};
+        const struct frame frame = heap_frame(builder->heap, i);
+        const struct function function = {frame.entry, frame.pc, frame.function};
         uint32_t number;
-        TRY_MEMORY(map_put(&builder->function_by_entry, frame->entry,
+        TRY_MEMORY(map_put(&builder->function_by_entry, frame.entry,
                            (uint32_t)builder->functions.count, &number));
         if (number == builder->functions.count)
             TRY_MEMORY(vector_push(&builder->functions, function));
-        else if (builder->functions.data[number].last_pc < frame->pc)
-            builder->functions.data[number].last_pc = frame->pc;
+        else if (builder->functions.data[number].last_pc < frame.pc)
+            builder->functions.data[number].last_pc = frame.pc;
     }
     if (builder->functions.count > 0)
         qsort(builder->functions.data, builder->functions.count, sizeof(*builder->functions.data),

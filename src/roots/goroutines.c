@@ -29,7 +29,6 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
     offset_vector work = {0};
-    struct g2h_record record;
     struct pointers pointers;
     uint64_t offset, value;
     bool good = true;
@@ -40,14 +39,13 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     for (size_t i = 0; i < heap->frames.count && good; i++) {
         if (builder->frame_pointed[i])
             good = vector_push(&work, i); /* by an object */
-        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
-        pointers_of_fields(heap, record.stackframe.contents, record.stackframe.fields, &pointers);
+        const struct frame frame = heap_frame(heap, i);
+        pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
             point_at(builder, value, &work, &good);
     }
     while (work.count > 0 && good) {
-        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, work.data[--work.count], &record);
-        pointers_of_words(heap, record.stackframe.contents, &pointers);
+        pointers_of_words(heap, heap_frame(heap, work.data[--work.count]).contents, &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
             point_at(builder, value, &work, &good);
     }
@@ -56,17 +54,15 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 }
 
 /* By the way from a variable of this frame, or of one that was given the pointer. */
-static bool append_frame_way(struct builder *builder, const struct g2h_stackframe *frame,
-                             uint64_t offset)
+static bool append_frame_way(struct builder *builder, const struct frame *frame, uint64_t offset)
 {
     const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
     if (!way)
         return false;
-    if (builder->heap->frames.data[way->frame].sp != frame->sp) {
-        struct g2h_record record;
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, way->frame, &record);
+    const struct frame owner = heap_frame(builder->heap, way->frame);
+    if (owner.sp != frame->sp) {
         text_printf(&builder->text, " (of ");
-        builder_append(builder, &record.stackframe.function);
+        builder_append(builder, &owner.function);
         text_printf(&builder->text, ")");
     }
     return true;
@@ -77,8 +73,8 @@ static bool append_frame_way(struct builder *builder, const struct g2h_stackfram
  * its outgoing arguments, of its callee (NULL: none), or by one that leads there, or by the offset;
  * then it gives false.
  */
-static bool name_word(struct builder *builder, const struct g2h_stackframe *frame,
-                      const struct g2h_stackframe *callee, uint64_t offset)
+static bool name_word(struct builder *builder, const struct frame *frame,
+                      const struct frame *callee, uint64_t offset)
 {
     const struct typing *typing = builder->typing;
     const struct dwarf_local *local = NULL;
@@ -113,7 +109,7 @@ static bool name_word(struct builder *builder, const struct g2h_stackframe *fram
  * others. Of several ways to an object that are as short DevTools shows the last one first.
  */
 static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
-                                           const struct g2h_stackframe *frame, bool variables)
+                                           const struct frame *frame, bool variables)
 {
     const uint64_t word = builder->heap->params.pointer_size;
     struct g2h_fields fields = frame->fields;
@@ -143,17 +139,17 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
 }
 
 /* A frame of a goroutine, at so many frames from its top and from its bottom. */
-struct frame_place {
+struct frame_position {
     uint32_t goroutine; /* node */
     uint64_t goid;
     uint32_t depth, height;
 };
 
 /*
- * Where a frame stands: its pc is that behind a call, but not if a signal has put the callee there
- * (runtime/traceback.go: unwinder.symPC).
+ * A pc in the instruction that a frame is at. Its own pc is the one behind a call, but not if a
+ * signal has put the callee there (runtime/traceback.go: unwinder.symPC).
  */
-static uint64_t place_of(const struct g2h_stackframe *frame, const struct g2h_stackframe *callee)
+static uint64_t position_pc(const struct frame *frame, const struct frame *callee)
 {
     static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
                                            "runtime.debugCallV1", "runtime.debugCallV2"};
@@ -181,18 +177,19 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
 }
 
 /* Frame number `number`; callee is NULL for the topmost one. */
-static struct g2h_error *add_frame(struct builder *builder, const struct frame_place *place,
-                                   uint32_t number, const struct g2h_stackframe *frame,
-                                   const struct g2h_stackframe *callee)
+static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
+                                   uint32_t number, const struct frame *frame,
+                                   const struct frame *callee)
 {
     const struct g2h_heap *heap = builder->heap;
     struct pointers pointers;
     uint64_t offset, value;
     uint32_t node, first, name;
 
-    TRY_MEMORY(frame_name(builder, &frame->function, place_of(frame, callee), &name) &&
-               builder_add_named_member(builder, place->goroutine, place->depth, G2H_NODE_FRAME,
-                                        place->goid << 24 | place->height, name, &node));
+    TRY_MEMORY(frame_name(builder, &frame->function, position_pc(frame, callee), &name) &&
+               builder_add_named_member(builder, position->goroutine, position->depth,
+                                        G2H_NODE_FRAME, position->goid << 24 | position->height,
+                                        name, &node));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
         name_word(builder, frame, callee, offset);
@@ -200,27 +197,22 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     }
     if (heap->records[G2H_RECORD_STACKROOT].count > 0)
         TRY_MEMORY(map_put(&builder->frame_by_sp, frame->sp, node, &first));
-    if (builder->frame_pointed[number] && heap->reader->layout->may_lack_stack_objects) {
-        struct g2h_error *error = add_stack_objects(builder, node, frame, false);
-        return error || !builder->typing ? error : add_stack_objects(builder, node, frame, true);
-    }
-    return NULL;
+    if (!builder->frame_pointed[number] || !heap->reader->layout->may_lack_stack_objects)
+        return NULL;
+    TRY(add_stack_objects(builder, node, frame, false));
+    return builder->typing ? add_stack_objects(builder, node, frame, true) : NULL;
 }
 
 /* All frames of a goroutine, the topmost one first. */
 static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
                                     const uint32_t *frames, uint32_t count)
 {
-    struct g2h_stackframe callee;
+    struct frame callee;
     for (uint32_t i = 0; i < count; i++) {
-        const struct frame_place place = {goroutine, goid, i, count - 1 - i};
-        struct g2h_record record;
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[i], &record);
-        struct g2h_error *error =
-            add_frame(builder, &place, frames[i], &record.stackframe, i > 0 ? &callee : NULL);
-        if (error)
-            return error;
-        callee = record.stackframe;
+        const struct frame_position position = {goroutine, goid, i, count - 1 - i};
+        const struct frame frame = heap_frame(builder->heap, frames[i]);
+        TRY(add_frame(builder, &position, frames[i], &frame, i > 0 ? &callee : NULL));
+        callee = frame;
     }
     return NULL;
 }
@@ -233,13 +225,11 @@ static struct g2h_bytes entry_function(const struct builder *builder, const uint
 {
     struct g2h_bytes name = {(const uint8_t *)"", 0};
     while (count-- > 0) {
-        struct g2h_record record;
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[count], &record);
-        const struct g2h_bytes *function = &record.stackframe.function;
+        const struct g2h_bytes function = heap_frame(builder->heap, frames[count]).function;
         bool is_runtime_main = bytes_equal(&name, "runtime.main");
-        if (is_runtime_main && bytes_start_with(function, "runtime."))
+        if (is_runtime_main && bytes_start_with(&function, "runtime."))
             break;
-        name = *function;
+        name = function;
         if (!is_runtime_main && !bytes_equal(&name, "runtime.goexit") &&
             !bytes_equal(&name, "runtime.main"))
             break;
@@ -252,9 +242,8 @@ static struct g2h_bytes entry_function(const struct builder *builder, const uint
 static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < 16; i++) {
-        struct g2h_record record;
-        g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frames[i], &record);
-        if (bytes_equal(&record.stackframe.function, "runtime/debug.WriteHeapDump"))
+        const struct g2h_bytes function = heap_frame(builder->heap, frames[i]).function;
+        if (bytes_equal(&function, "runtime/debug.WriteHeapDump"))
             return true;
     }
     return false;
@@ -324,16 +313,11 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
     goroutine_name(builder, goroutine, frames, frame_count);
     TRY_MEMORY(builder_add_member(builder, group, (uint32_t)goroutine->goid, G2H_NODE_GOROUTINE,
                                   goroutine->goid, &node));
-    struct g2h_error *error = add_frames(builder, node, goroutine->goid, frames, frame_count);
-    if (!error)
-        error = add_creation_site(builder, node, goroutine->creation_pc);
-    if (error)
-        return error;
+    TRY(add_frames(builder, node, goroutine->goid, frames, frame_count));
+    TRY(add_creation_site(builder, node, goroutine->creation_pc));
     TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "ctxt", goroutine->ctxt));
     TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_TENTATIVE, "g", goroutine->address));
-    error = builder_add_waiting(builder, node, goroutine->address);
-    if (error)
-        return error;
+    TRY(builder_add_waiting(builder, node, goroutine->address));
     thread = map_get(&builder->threads, goroutine->m);
     if (thread != MAP_NONE)
         TRY_MEMORY(builder_label_of(builder, "thread", &name) &&
@@ -374,19 +358,15 @@ static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
     const struct g2h_heap *heap = builder->heap;
     const bool is_2013 = is_of_2013(heap);
     for (size_t i = 0; i < heap->goroutines.count; i++) {
-        struct g2h_record record;
-        const uint32_t first = heap->goroutines.data[i].first_frame;
-        size_t count = heap->goroutines.data[i].frame_count;
-        g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
-        if (is_2013 && (count == 0 || heap->frames.data[first].sp != record.goroutine.sp))
-            count = chain_of_2013(builder, by_sp, record.goroutine.sp, claimed, frames);
+        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
+        const uint32_t first = goroutine->first_frame;
+        size_t count = goroutine->frame_count;
+        if (is_2013 && (count == 0 || heap->frames.data[first].sp != goroutine->record.sp))
+            count = chain_of_2013(builder, by_sp, goroutine->record.sp, claimed, frames);
         else
             for (uint32_t j = 0; j < count; j++)
                 frames[j] = first + j;
-        struct g2h_error *error =
-            add_goroutine(builder, group, &record.goroutine, frames, (uint32_t)count);
-        if (error)
-            return error;
+        TRY(add_goroutine(builder, group, &goroutine->record, frames, (uint32_t)count));
     }
     return NULL;
 }
@@ -413,28 +393,20 @@ static struct g2h_error *add_stackroots(struct builder *builder)
 struct g2h_error *builder_add_goroutines(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
-    struct map by_sp = {0};
+    _cleanup_(map_deinit) struct map by_sp = {0};
     uint32_t group, first;
     if (heap->goroutines.count == 0)
         return add_stackroots(builder);
-    for (size_t i = 0; i < heap->goroutines.count; i++) {
-        struct g2h_record record;
-        g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
-        if (record.goroutine.wait_since > builder->newest_wait)
-            builder->newest_wait = record.goroutine.wait_since;
-    }
+    for (size_t i = 0; i < heap->goroutines.count; i++)
+        if (heap->goroutines.data[i].record.wait_since > builder->newest_wait)
+            builder->newest_wait = heap->goroutines.data[i].record.wait_since;
     TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
                                  G2H_NODE_GOROUTINES, &group));
-    uint32_t *frames = malloc((heap->frames.count + 1) * sizeof(*frames));
-    bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
-    struct g2h_error *error = frames && claimed ? NULL : &error_no_memory;
-    for (size_t i = 0; is_of_2013(heap) && i < heap->frames.count && !error; i++)
-        if (!map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &first))
-            error = &error_no_memory;
-    if (!error)
-        error = each_goroutine(builder, group, &by_sp, claimed, frames);
-    map_deinit(&by_sp);
-    free(frames);
-    free(claimed);
-    return error ? error : add_stackroots(builder);
+    _cleanup_free_ uint32_t *frames = malloc((heap->frames.count + 1) * sizeof(*frames));
+    _cleanup_free_ bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
+    TRY_MEMORY(frames && claimed);
+    for (size_t i = 0; is_of_2013(heap) && i < heap->frames.count; i++)
+        TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &first));
+    TRY(each_goroutine(builder, group, &by_sp, claimed, frames));
+    return add_stackroots(builder);
 }

@@ -174,8 +174,8 @@ static bool find_pointed(struct gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS,
-                                                 G2H_RECORD_STACKFRAME};
+    static const enum g2h_record_kind segments[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    struct pointers pointers;
     gatherer->pointed = calloc((size_t)heap->object_count / 64 + 1, sizeof(*gatherer->pointed));
     if (!gatherer->pointed)
         return false;
@@ -184,20 +184,17 @@ static bool find_pointed(struct gatherer *gatherer)
         for (uint32_t j = 0; j < block->starts[block->objects]; j++)
             point(gatherer, block->targets[j]);
     }
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        const size_t count =
-            kinds[i] == G2H_RECORD_STACKFRAME ? heap->frames.count : heap->records[kinds[i]].count;
-        for (size_t j = 0; j < count; j++) {
+    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++)
+        for (size_t j = 0; j < heap->records[segments[i]].count; j++) {
             struct g2h_record record;
-            struct pointers pointers;
-            g2h_heap_record(heap, kinds[i], j, &record);
-            if (kinds[i] == G2H_RECORD_STACKFRAME) /* stale words of it hold nothing */
-                pointers_of_fields(heap, record.stackframe.contents, record.stackframe.fields,
-                                   &pointers);
-            else
-                pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
+            g2h_heap_record(heap, segments[i], j, &record);
+            pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
             point_by_words(gatherer, &pointers);
         }
+    for (size_t i = 0; i < heap->frames.count; i++) { /* their stale words hold nothing */
+        const struct frame frame = heap_frame(heap, i);
+        pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
+        point_by_words(gatherer, &pointers);
     }
     return true;
 }

@@ -40,7 +40,7 @@ static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h
 
 /* ---- functions ---- */
 
-static bool has_function(const struct g2h_stackframe *frame)
+static bool has_function(const struct frame *frame)
 {
     static const char unknown[] = "unknown function";
     return frame->function.size > 0 &&
@@ -55,20 +55,18 @@ static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct
     TRY(function_names_init(&names, exe_pclntab(exe)));
     uint64_t last_entry = 0;
     for (size_t i = 0; i < heap->frames.count; i++) {
-        struct g2h_record record;
-        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
-        const struct g2h_stackframe *frame = &record.stackframe;
-        if (frame->entry == last_entry || !has_function(frame))
+        const struct frame frame = heap_frame(heap, i);
+        if (frame.entry == last_entry || !has_function(&frame))
             continue;
-        last_entry = frame->entry;
-        const uint32_t index = function_names_find(&names, frame->function);
+        last_entry = frame.entry;
+        const uint32_t index = function_names_find(&names, frame.function);
         if (index == MAP_NONE)
-            return mismatch(exe, "it has no function ", &frame->function);
+            return mismatch(exe, "it has no function ", &frame.function);
         if (index == FUNCTION_AMBIGUOUS)
             continue;
-        const uint64_t text = frame->entry - pclntab_entry(exe_pclntab(exe), index);
+        const uint64_t text = frame.entry - pclntab_entry(exe_pclntab(exe), index);
         if (process->has_text && text != process->text)
-            return mismatch(exe, "elsewhere than in the dump is its function ", &frame->function);
+            return mismatch(exe, "elsewhere than in the dump is its function ", &frame.function);
         process->text = text;
         process->has_text = true;
     }
@@ -124,11 +122,10 @@ static struct g2h_error *find_pcs(const struct g2h_heap *heap, pc_vector *ret)
 {
     _cleanup_(map_deinit) struct map known = {0};
     for (size_t i = 0; i < heap->frames.count; i++) {
-        struct g2h_record record;
+        const struct frame frame = heap_frame(heap, i);
+        const uint64_t pc = match_call_pc(&frame);
         const uint32_t number = (uint32_t)ret->count;
         uint32_t first;
-        g2h_heap_record(heap, G2H_RECORD_STACKFRAME, i, &record);
-        const uint64_t pc = match_call_pc(&record.stackframe);
         if (!map_put(&known, pc, number, &first) || (first == number && !vector_push(ret, pc)))
             return &error_no_memory;
     }

@@ -5,9 +5,11 @@
 
 #include <go2heapsnapshot/match.h>
 
+#include "heap/heap.h"
+
 /* A program counter within the call that a frame is in: its pc is where that returns to, which may
  * be in another scope. */
-static inline uint64_t match_call_pc(const struct g2h_stackframe *frame)
+static inline uint64_t match_call_pc(const struct frame *frame)
 {
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }

@@ -125,10 +125,9 @@ static bool add_frames(struct outside *outside, const struct g2h_heap *heap, uin
     for (size_t i = 0; i < heap->goroutines.count; i++)
         for (uint32_t j = 0; j < heap->goroutines.data[i].frame_count; j++) {
             const uint32_t frame = heap->goroutines.data[i].first_frame + j;
-            struct g2h_record record;
-            g2h_heap_record(heap, G2H_RECORD_STACKFRAME, frame, &record);
-            const struct area area = {.address = record.stackframe.sp,
-                                      .contents = record.stackframe.contents,
+            const struct frame record = heap_frame(heap, frame);
+            const struct area area = {.address = record.sp,
+                                      .contents = record.contents,
                                       .frame = frame,
                                       .goroutine = (uint32_t)i,
                                       .first_word = *words};

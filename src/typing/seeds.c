@@ -140,19 +140,20 @@ static void seed_records(struct typer *typer)
     const uint32_t g = types_find(typing->types, "runtime.g"),
                    m = types_find(typing->types, "runtime.m"),
                    defer = types_find(typing->types, "runtime._defer");
-    static const enum g2h_record_kind kinds[] = {
-        G2H_RECORD_GOROUTINE, G2H_RECORD_OSTHREAD,  G2H_RECORD_DEFER,
-        G2H_RECORD_PANIC,     G2H_RECORD_FINALIZER, G2H_RECORD_QUEUEDFINALIZER,
-    };
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_OSTHREAD, G2H_RECORD_DEFER,
+                                                 G2H_RECORD_PANIC, G2H_RECORD_FINALIZER,
+                                                 G2H_RECORD_QUEUEDFINALIZER};
+    for (size_t i = 0; i < heap->goroutines.count; i++) {
+        const struct g2h_goroutine *goroutine = &heap->goroutines.data[i].record;
+        seed_value(typer, goroutine->address, g);
+        seed_value(typer, goroutine->m, m);
+        seed_closure(typer, goroutine->ctxt);
+    }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (size_t j = 0; j < g2h_heap_record_count(heap, kinds[i]); j++) {
             struct g2h_record record;
             g2h_heap_record(heap, kinds[i], j, &record);
-            if (kinds[i] == G2H_RECORD_GOROUTINE) {
-                seed_value(typer, record.goroutine.address, g);
-                seed_value(typer, record.goroutine.m, m);
-                seed_closure(typer, record.goroutine.ctxt);
-            } else if (kinds[i] == G2H_RECORD_OSTHREAD) {
+            if (kinds[i] == G2H_RECORD_OSTHREAD) {
                 seed_value(typer, record.osthread.m, m);
             } else if (kinds[i] == G2H_RECORD_DEFER) {
                 seed_value(typer, record.defer.address, defer);
@@ -245,7 +246,7 @@ static void sweep_segment(struct typer *typer, const struct g2h_segment *segment
 }
 
 static void each_segment(struct typer *typer,
-                         void (*see_to)(struct typer *typer, const struct g2h_segment *segment))
+                         void (*seed)(struct typer *typer, const struct g2h_segment *segment))
 {
     const struct g2h_heap *heap = typer->typing->heap;
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
@@ -253,7 +254,7 @@ static void each_segment(struct typer *typer,
         for (size_t j = 0; j < heap->records[kinds[i]].count; j++) {
             struct g2h_record record;
             g2h_heap_record(heap, kinds[i], j, &record);
-            see_to(typer, &record.segment);
+            seed(typer, &record.segment);
         }
     typer_follow_outside(typer);
 }
@@ -268,7 +269,7 @@ static bool is_local(void *context, uint64_t offset)
 
 /* A frame whose words are asked for, and those of its caller behind it. */
 struct stack_part {
-    struct g2h_stackframe frame;
+    struct frame frame;
     uint32_t number; /* index in heap->frames */
     uint8_t *listed; /* by offset / 4: in the field list; NULL: no such frame */
 };
@@ -276,10 +277,8 @@ struct stack_part {
 static struct stack_part load_frame(struct typer *typer, size_t number)
 {
     struct stack_part part = {0};
-    struct g2h_record record;
     struct g2h_field field;
-    g2h_heap_record(typer->typing->heap, G2H_RECORD_STACKFRAME, number, &record);
-    part.frame = record.stackframe;
+    part.frame = heap_frame(typer->typing->heap, number);
     part.number = (uint32_t)number;
     part.listed = calloc((size_t)(part.frame.contents.size / 4) + 1, 1);
     if (!part.listed) {

@@ -159,17 +159,16 @@ size_t typing_first_global(const struct typing *typing, uint64_t address);
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
 
 /* The variables of a frame. */
-const struct dwarf_local *typing_locals(const struct typing *typing,
-                                        const struct g2h_stackframe *frame, uint32_t *ret_count);
+const struct dwarf_local *typing_locals(const struct typing *typing, const struct frame *frame,
+                                        uint32_t *ret_count);
 
 /*
  * The variable of a frame that has the word at an offset from its sp, and the offset in the
  * variable; NULL where none has. is_argument: of its callee's arguments, which are in the caller's
  * frame.
  */
-const struct dwarf_local *typing_local_at(const struct typing *typing,
-                                          const struct g2h_stackframe *frame, uint64_t offset,
-                                          bool is_argument, uint64_t *ret_offset);
+const struct dwarf_local *typing_local_at(const struct typing *typing, const struct frame *frame,
+                                          uint64_t offset, bool is_argument, uint64_t *ret_offset);
 
 /* ---- memory of the process: memory.c ---- */
 
