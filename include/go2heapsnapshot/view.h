@@ -175,23 +175,24 @@ G2H_PUBLIC void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, en
 
 /* ---- edges ---- */
 
+/* What is to be said of an edge: a bit for each. */
+enum g2h_edge_flag {
+    G2H_EDGE_BY_INDEX = 1, /* it is called by index, an array's element or a group's member; else by
+                              name, a field, a variable … */
+    G2H_EDGE_WEAK = 2,     /* it keeps nothing alive */
+    G2H_EDGE_INTERNAL =
+        4,               /* it leads to what the runtime owns, or is no pointer of the program's */
+    G2H_EDGE_OF_KEY = 8, /* it is of the key, */
+    G2H_EDGE_OF_ELEM = 16,  /* or the elem, of a map's entry, whose key may name it better:
+                               g2h_edges_key() */
+    G2H_EDGE_REPEATED = 32, /* an earlier one leads to the same folded node: g2h_edges_repeat() */
+};
+
 struct g2h_edge {
     uint32_t source, target; /* nodes */
-    enum g2h_edge_label {
-        G2H_BY_NAME,  /* name is a field, a variable … */
-        G2H_BY_INDEX, /* index is that of an array's element, or of a member of a group */
-    } label;
-    bool weak;     /* it keeps nothing alive */
-    bool repeated; /* an earlier one leads to the same folded node: see g2h_edges_repeat() */
-    bool internal; /* it leads to what the runtime owns, or is no pointer of the program's */
-    enum g2h_entry {
-        G2H_ENTRY_NONE,
-        G2H_ENTRY_KEY,
-        G2H_ENTRY_ELEM,
-    } entry;       /* it is of the key or the elem of a map's entry, whose key may name it better:
-                      g2h_edges_key() */
-    uint32_t name; /* of a weak edge by index: what such ones are called; of others: none */
-    uint64_t index;
+    uint32_t flags;          /* enum g2h_edge_flag */
+    uint32_t name; /* of a weak one by index, what such ones are called; of others by index, none */
+    uint64_t index;  /* of one by index */
     uint64_t offset; /* of the pointer in its object; UINT64_MAX: it is no pointer of an object */
 };
 
@@ -211,13 +212,17 @@ G2H_PUBLIC void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_
  */
 G2H_PUBLIC bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret);
 
+/* As many of the next edges as there are, at most most of them: the result, which is 0 at the end.
+ * It is faster than one by one. */
+G2H_PUBLIC size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most);
+
 /* Whether the edges of a node that is not folded are all given, or, as at first, of those to one
  * folded node the first only. */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
 
 /*
- * What the edge that was given last is called by the key of its map's entry: appends ["alice"],
- * [42].Name, or, of G2H_KEY_INDEX, gives the index instead. Of edges that have no key,
+ * What the edge that g2h_edges_next() gave last is called by the key of its map's entry: appends
+ * ["alice"], [42].Name, or, of G2H_KEY_INDEX, gives the index instead. Of edges that have no key,
  * G2H_KEY_NONE: then they are called as they say themselves.
  */
 enum g2h_key { G2H_KEY_NONE, G2H_KEY_TEXT, G2H_KEY_INDEX };

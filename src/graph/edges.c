@@ -43,9 +43,8 @@ struct g2h_edges {
     bool repeats;
 
     struct entry_keys keys;
-    uint64_t offset; /* of the pointer that was given last */
-    uint32_t target; /* an object */
-    enum g2h_entry entry;
+    struct g2h_edge given; /* the last one that g2h_edges_next() gave */
+    uint32_t target;       /* its object, if it is a pointer */
 };
 
 struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret)
@@ -75,91 +74,103 @@ void g2h_edges_destroy(struct g2h_edges *edges)
     free(edges);
 }
 
-/* ---- one edge ---- */
+/* ---- pointers ---- */
 
-/* The node of the view that an edge of the source leads to; FOLD_LEFT_OUT. target: the graph's. */
-static inline uint32_t target_of(struct g2h_edges *edges, uint32_t target, bool is_weak)
-{
-    return edges->view->is_folded ? fold_target(&edges->view->fold, edges->seen, edges->tag,
-                                                edges->source, target, is_weak)
-                                  : target;
-}
-
-/* The pointer that the walk has come to, which leads to node target. */
-static inline void fill_pointer(struct g2h_edges *edges, const struct walk_pointer *pointer,
-                                uint32_t target, bool is_weak, struct g2h_edge *ret)
+/* Names the pointer that the walk has come to. */
+static inline void name_pointer(const struct g2h_edges *edges, const struct walk_pointer *pointer,
+                                uint32_t flags, struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const struct edge_name *name = &pointer->name;
-    ret->source = edges->source;
-    ret->target = target;
-    ret->weak = is_weak;
-    ret->offset = edges->offset = pointer->offset;
-    edges->target = pointer->target;
     if (name->form == EDGE_NAME_INDEX) {
-        ret->label = G2H_BY_INDEX;
-        ret->internal = false;
+        ret->flags = flags | G2H_EDGE_BY_INDEX;
+        ret->name = (flags & G2H_EDGE_WEAK) != 0 ? graph->weak_element : G2H_NAME_NONE;
         ret->index = name->value;
-        ret->name = is_weak ? graph->weak_element : G2H_NAME_NONE;
-    } else {
-        ret->label = G2H_BY_NAME;
-        ret->internal = name->is_internal;
-        ret->index = 0;
-        ret->name = name->form == EDGE_NAME_STRING ? (uint32_t)name->value
-                                                   : names_of_key(&graph->names, name->value);
+        return;
     }
-    ret->entry = edges->entry = G2H_ENTRY_NONE;
-    if (name->is_entry && edges->member_end == 0) /* a folded node has several members' */
-        ret->entry = edges->entry =
-            namer_is_of_key(&edges->walk.namer, pointer->offset) ? G2H_ENTRY_KEY : G2H_ENTRY_ELEM;
+    ret->flags = flags | (name->is_internal ? G2H_EDGE_INTERNAL : 0);
+    ret->name = name->form == EDGE_NAME_STRING ? (uint32_t)name->value
+                                               : names_of_key(&graph->names, name->value);
+    ret->index = 0;
 }
 
-static inline bool next_pointer(struct g2h_edges *edges, struct g2h_edge *ret)
+/* Of a pointer of a map's entry. A folded node has several members' entries: they have no keys. */
+static void mark_entry(const struct g2h_edges *edges, struct g2h_edge *ret)
+{
+    if (edges->member_end == 0)
+        ret->flags |=
+            namer_is_of_key(&edges->walk.namer, ret->offset) ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
+}
+
+/* The next pointers of the object that the walk is at: at most most, which is not 0. */
+static inline size_t read_pointers(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
+                                   size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
-    struct walk_pointer pointer;
-    while (object_walk_next(&edges->walk, &pointer)) {
-        const bool is_weak = is_weak_pointer(graph, edges->walk.namer.object, pointer.target);
-        uint32_t target = target_of(edges, graph_synthetics(graph) + pointer.target, is_weak);
-        ret->repeated = target == FOLD_LEFT_OUT;
-        if (ret->repeated && !(edges->repeats && edges->source < edges->view->fold.kept))
-            continue;
-        if (ret->repeated)
-            target = g2h_view_object(edges->view, pointer.target);
-        fill_pointer(edges, &pointer, target, is_weak, ret);
-        return true;
+    const uint32_t synthetics = graph_synthetics(graph), source = edges->source;
+    const bool is_garbage = graph_is_garbage(graph, edges->walk.namer.object);
+    struct walk_pointer pointer = {.target = NO_TARGET};
+    size_t count = 0;
+    while (count < most && object_walk_next(&edges->walk, &pointer)) {
+        struct g2h_edge *edge = &ret[count++];
+        const bool is_weak = is_garbage && !graph_is_garbage(graph, pointer.target);
+        edge->source = source;
+        edge->target = synthetics + pointer.target;
+        edge->offset = pointer.offset;
+        name_pointer(edges, &pointer, is_weak ? G2H_EDGE_WEAK : 0, edge);
+        if (pointer.name.is_entry)
+            mark_entry(edges, edge);
     }
-    return false;
+    edges->target = pointer.target;
+    return count;
 }
 
-/* An edge that is no pointer. */
+/* ---- other edges ---- */
+
 static void fill_other(struct g2h_edges *edges, enum edge_type type, uint32_t name, uint32_t target,
                        struct g2h_edge *ret)
 {
-    edges->entry = G2H_ENTRY_NONE;
     *ret = (struct g2h_edge){.source = edges->source,
                              .target = target,
-                             .label = type == EDGE_ELEMENT ? G2H_BY_INDEX : G2H_BY_NAME,
-                             .weak = type == EDGE_WEAK,
-                             .internal = type == EDGE_INTERNAL,
+                             .flags = type == EDGE_ELEMENT    ? G2H_EDGE_BY_INDEX
+                                      : type == EDGE_INTERNAL ? G2H_EDGE_INTERNAL
+                                      : type == EDGE_WEAK     ? G2H_EDGE_WEAK
+                                                              : 0,
                              .name = type == EDGE_ELEMENT ? G2H_NAME_NONE : name,
                              .index = type == EDGE_ELEMENT ? name : 0,
                              .offset = UINT64_MAX};
 }
 
-static bool next_child(struct g2h_edges *edges, struct g2h_edge *ret)
+static void next_child(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     const struct g2h_graph *graph = edges->view->graph;
-    while (edges->child < edges->child_end) {
-        const struct edge *edge = &graph->children[edges->child++];
-        const uint32_t target =
-            target_of(edges, graph_node_number(graph, edge->target), edge->type == EDGE_WEAK);
-        if (target == FOLD_LEFT_OUT)
-            continue;
-        fill_other(edges, edge->type, edge->name, target, ret);
-        return true;
+    const struct edge *edge = &graph->children[edges->child++];
+    fill_other(edges, edge->type, edge->name, graph_node_number(graph, edge->target), ret);
+}
+
+/* ---- of a folded graph ---- */
+
+/*
+ * Edges of the graph become those of the view: their targets other nodes, and those to a folded
+ * node that has one already are left out, or marked. Gives how many are left.
+ */
+static size_t fold_edges(struct g2h_edges *edges, struct g2h_edge *read, size_t count)
+{
+    const struct fold *fold = &edges->view->fold;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_edge *edge = &read[i];
+        const uint32_t target = edge->target;
+        edge->target = fold_target(fold, edges->seen, edges->tag, edge->source, target,
+                                   (edge->flags & G2H_EDGE_WEAK) != 0);
+        if (edge->target == FOLD_LEFT_OUT && edges->repeats && edge->source < fold->kept) {
+            edge->target = fold->number_of[target];
+            edge->flags |= G2H_EDGE_REPEATED;
+        }
+        if (edge->target != FOLD_LEFT_OUT)
+            read[kept++] = *edge;
     }
-    return false;
+    return kept;
 }
 
 /* What only a folded graph has. */
@@ -289,22 +300,34 @@ static bool begin_member(struct g2h_edges *edges)
     return false;
 }
 
-/* False at the end. */
-static inline bool begin_next(struct g2h_edges *edges)
+/* The next node of a folded graph; false at the end. */
+static bool begin_next_of_fold(struct g2h_edges *edges)
 {
-    const struct g2h_view *view = edges->view;
     if (edges->member < edges->member_end && begin_member(edges))
         return true;
     if (edges->node >= edges->end)
         return false;
     edges->source = edges->node++;
-    if (view->is_folded)
-        begin_of_fold(edges, edges->source);
-    else if (edges->source < graph_synthetics(view->graph))
-        begin_synthetic(edges, edges->source);
-    else
-        begin_object(edges, edges->object++);
+    begin_of_fold(edges, edges->source);
     return true;
+}
+
+/* The next node of a whole graph that has edges; false at the end. */
+static inline bool begin_next(struct g2h_edges *edges)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    for (; edges->node < edges->end; edges->node++) {
+        if (edges->node < synthetics)
+            begin_synthetic(edges, edges->node);
+        else
+            begin_object(edges, edges->object++);
+        if (edges->walk.target == edges->walk.end && edges->child == edges->child_end)
+            continue;
+        edges->source = edges->node++;
+        return true;
+    }
+    return false;
 }
 
 void g2h_edges_repeat(struct g2h_edges *edges, bool repeat)
@@ -330,25 +353,67 @@ void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
         edges->next_child = graph_object_child(view->graph, edges->object);
 }
 
+/* What comes before all other edges of a folded node. */
+static bool next_to_group(struct g2h_edges *edges, struct g2h_edge *ret)
+{
+    const struct fold *fold = &edges->view->fold;
+    if (!edges->is_to_group || edges->source < view_kept(edges->view))
+        return false;
+    edges->is_to_group = false;
+    fill_other(edges, EDGE_WEAK, fold->folded[edges->source - fold->kept].count_name, fold->group,
+               ret);
+    return true;
+}
+
+/* Of a whole graph. */
+static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    size_t count = 0;
+    do {
+        if (edges->walk.target < edges->walk.end)
+            count += read_pointers(edges, &ret[count], most - count);
+        while (count < most && edges->child < edges->child_end)
+            next_child(edges, &ret[count++]);
+    } while (count < most && begin_next(edges));
+    return count;
+}
+
+static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    size_t count = 0;
+    while (count < most) {
+        const size_t before = count;
+        if (next_to_group(edges, &ret[count])) {
+            count++;
+            continue;
+        }
+        if (edges->walk.target < edges->walk.end)
+            count += read_pointers(edges, &ret[count], most - count);
+        while (count < most && edges->child < edges->child_end)
+            next_child(edges, &ret[count++]);
+        count = before + fold_edges(edges, &ret[before], count - before);
+        if (edges->walk.target < edges->walk.end || edges->child < edges->child_end)
+            continue; /* there is no room, or what was read has been left out */
+        while (count < most && next_of_fold(edges, &ret[count]))
+            count++;
+        if (count < most && !begin_next_of_fold(edges))
+            break;
+    }
+    return count;
+}
+
+size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    return most == 0                ? 0
+           : edges->view->is_folded ? read_fold(edges, ret, most)
+                                    : read_whole(edges, ret, most);
+}
+
 bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)
 {
-    for (;;) {
-        if (edges->walk.target < edges->walk.end && next_pointer(edges, ret))
-            return true;
-        if (edges->child < edges->child_end && next_child(edges, ret))
-            return true;
-        if (edges->view->is_folded && next_of_fold(edges, ret))
-            return true;
-        if (!begin_next(edges))
-            return false;
-        if (edges->is_to_group && edges->source >= view_kept(edges->view)) {
-            const struct fold *fold = &edges->view->fold;
-            edges->is_to_group = false;
-            fill_other(edges, EDGE_WEAK, fold->folded[edges->source - fold->kept].count_name,
-                       fold->group, ret);
-            return true;
-        }
-    }
+    const bool is_there = g2h_edges_read(edges, ret, 1) == 1;
+    edges->given = is_there ? *ret : (struct g2h_edge){0};
+    return is_there;
 }
 
 /* ---- keys ---- */
@@ -359,10 +424,10 @@ enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text, uint6
         [KEY_NONE] = G2H_KEY_NONE, [KEY_TEXT] = G2H_KEY_TEXT, [KEY_INTEGER] = G2H_KEY_INDEX};
     struct entry_keys *known = &edges->keys;
     const struct namer *namer = &edges->walk.namer;
-    if (edges->entry == G2H_ENTRY_NONE)
+    if ((edges->given.flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
         return G2H_KEY_NONE;
-    const unsigned slot = namer_slot(namer, edges->offset);
-    if (edges->entry == G2H_ENTRY_KEY)
+    const unsigned slot = namer_slot(namer, edges->given.offset);
+    if ((edges->given.flags & G2H_EDGE_OF_KEY) != 0)
         known->targets[slot] = edges->target;
     if (known->value != namer->value)
         known->textless = 0;
@@ -374,7 +439,7 @@ enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text, uint6
     uint32_t integer = 0;
     const enum key_form form =
         key_append(&reader, namer->entries, namer->contents.data + namer->value,
-                   edges->offset - namer->value, &made, &integer);
+                   edges->given.offset - namer->value, &made, &integer);
     *text = (struct g2h_text){made.data, made.size, made.capacity, made.failed};
     if (form == KEY_NONE)
         known->textless |= 1u << slot;

@@ -26,6 +26,8 @@
 
 enum { STRINGS_PER_TASK = 1 << 15, TEXTS_AHEAD = 8 };
 
+enum { MANY = 64 /* nodes, or edges, that are read at a time */ };
+
 /* DevTools multiplies a node's number by 7 fields and an edge's by 3, in 32 bits. */
 static const uint64_t NODE_LIMIT = UINT32_MAX / 7, EDGE_LIMIT = UINT32_MAX / 3;
 
@@ -83,15 +85,18 @@ static bool append(struct worker_buffer *buffer, const char *text, size_t size)
 /* Ids of what is no object, in the order of the nodes. */
 static struct g2h_error *find_synthetic_ids(struct snapshot *snapshot)
 {
-    struct g2h_node node = {0};
+    struct g2h_node nodes[MANY];
     const uint32_t count = snapshot->first_object;
     snapshot->synthetic_ids = malloc(((size_t)count + 1) * sizeof(*snapshot->synthetic_ids));
     if (!snapshot->synthetic_ids)
         return &error_no_memory;
-    for (uint32_t i = 0; i < count; i++) {
-        g2h_view_node(snapshot->view, i, &node);
-        if (!ids_synthetic(&snapshot->ids, node.kind, node.key, &snapshot->synthetic_ids[i]))
-            return &error_no_memory;
+    for (uint32_t first = 0; first < count; first += MANY) {
+        const size_t wanted = count - first < MANY ? count - first : MANY;
+        g2h_view_nodes(snapshot->view, first, wanted, nodes);
+        for (size_t i = 0; i < wanted; i++)
+            if (!ids_synthetic(&snapshot->ids, nodes[i].kind, nodes[i].key,
+                               &snapshot->synthetic_ids[first + i]))
+                return &error_no_memory;
     }
     return NULL;
 }
@@ -322,7 +327,6 @@ static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t n
 static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t block,
                                      struct worker_buffer *buffer)
 {
-    enum { MANY = 64 };
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     const uint32_t *texts = snapshot->strings.node_texts[block];
     struct g2h_node nodes[MANY];
@@ -372,34 +376,59 @@ static inline uint32_t next_key(struct keys_left *keys)
     return *keys->at++;
 }
 
-static inline char *write_edge_of(char *at, const struct g2h_edge *edge, struct keys_left *keys)
+/* An edge of a map's entry, which its key may name. */
+static char *write_entry(char *at, const struct g2h_edge *edge, struct keys_left *keys)
 {
-    const uint32_t key = edge->entry != G2H_ENTRY_NONE ? next_key(keys) : KEY_NUMBER_NONE;
-    const bool is_element =
-        key == KEY_NUMBER_NONE ? edge->label == G2H_BY_INDEX : (key & KEY_NUMBER_ELEMENT) != 0;
-    if (is_element && !edge->weak)
+    const uint32_t key = next_key(keys);
+    const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0,
+               is_element = key == KEY_NUMBER_NONE ? (edge->flags & G2H_EDGE_BY_INDEX) != 0
+                                                   : (key & KEY_NUMBER_ELEMENT) != 0;
+    if (is_element && !is_weak)
         return write_edge(at, EDGE_ELEMENT,
-                          key != KEY_NUMBER_NONE ? key & ~KEY_NUMBER_ELEMENT
-                                                 : (uint32_t)edge->index,
+                          key == KEY_NUMBER_NONE ? (uint32_t)edge->index
+                                                 : key & ~KEY_NUMBER_ELEMENT,
                           edge->target);
-    const uint32_t name = key != KEY_NUMBER_NONE && !is_element ? key : strings_of_edge(edge->name);
+    const uint32_t name = key == KEY_NUMBER_NONE || is_element ? strings_of_edge(edge->name) : key;
     return write_edge(at,
-                      edge->weak       ? EDGE_WEAK
-                      : edge->internal ? EDGE_INTERNAL
-                                       : EDGE_PROPERTY,
+                      is_weak                                  ? EDGE_WEAK
+                      : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
+                                                               : EDGE_PROPERTY,
                       name, edge->target);
+}
+
+static inline char *write_edge_of(char *at, const struct g2h_edge *edge)
+{
+    static const uint8_t types[] = {
+        [0] = EDGE_PROPERTY,
+        [G2H_EDGE_BY_INDEX] = EDGE_ELEMENT,
+        [G2H_EDGE_WEAK] = EDGE_WEAK,
+        [G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
+        [G2H_EDGE_INTERNAL] = EDGE_INTERNAL,
+        [G2H_EDGE_INTERNAL | G2H_EDGE_BY_INDEX] = EDGE_ELEMENT,
+        [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK] = EDGE_WEAK,
+        [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
+    };
+    const enum edge_type type = types[edge->flags % sizeof(types)];
+    return write_edge(at, type,
+                      type == EDGE_ELEMENT ? (uint32_t)edge->index : strings_of_edge(edge->name),
+                      edge->target);
 }
 
 /* The edges of the nodes from first on. */
 static struct g2h_error *write_edges_of(struct g2h_edges *reader, uint32_t first, uint32_t end,
                                         struct keys_left *keys, struct worker_buffer *buffer)
 {
-    struct g2h_edge edge;
+    struct g2h_edge edges[MANY];
+    size_t count;
     g2h_edges_begin(reader, first, end);
-    while (g2h_edges_next(reader, &edge)) {
-        TRY(make_room(buffer, EDGE_LINE));
-        buffer->size =
-            (size_t)(write_edge_of(buffer->data + buffer->size, &edge, keys) - buffer->data);
+    while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
+        TRY(make_room(buffer, MANY * EDGE_LINE));
+        char *at = buffer->data + buffer->size;
+        for (size_t i = 0; i < count; i++)
+            at = (edges[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
+                     ? write_edge_of(at, &edges[i])
+                     : write_entry(at, &edges[i], keys);
+        buffer->size = (size_t)(at - buffer->data);
     }
     return NULL;
 }

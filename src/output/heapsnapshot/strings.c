@@ -325,8 +325,8 @@ static bool read_key(struct reader *reader, const struct g2h_edge *edge,
 {
     struct key_record record = {
         .place = {edge->source, (uint32_t)(TEXT_OF_EDGE | edge->offset / 4)},
-        .is_key = edge->entry == G2H_ENTRY_KEY,
-        .repeated = edge->repeated};
+        .is_key = (edge->flags & G2H_EDGE_OF_KEY) != 0,
+        .repeated = (edge->flags & G2H_EDGE_REPEATED) != 0};
     uint64_t index = 0;
     reader->text.size = 0;
     record.form = g2h_edges_key(reader->edges, &reader->text, &index);
@@ -346,7 +346,7 @@ static struct g2h_error *read_keys_of(struct reader *reader, uint32_t node,
     struct g2h_edge edge;
     g2h_edges_begin(reader->edges, node, node + 1);
     while (g2h_edges_next(reader->edges, &edge)) {
-        if (edge.entry == G2H_ENTRY_NONE)
+        if ((edge.flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
             continue;
         if (!read_key(reader, &edge, buffer))
             return &error_no_memory;
