@@ -229,6 +229,13 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
     }
 }
 
+/* What of an object is in the input. */
+static inline struct g2h_bytes heap_contents(const struct g2h_heap *heap, uint32_t object)
+{
+    return (struct g2h_bytes){heap->input->data + heap_offset(heap, object),
+                              heap_slot_class(heap, object)->stored};
+}
+
 /*
  * Since Go 1.22 a slot with pointers that is too large for its span to hold their bitmap begins
  * with a malloc header: the address of the allocation's type. The value follows it.

@@ -53,6 +53,18 @@ static inline void pointers_of_object(const struct g2h_heap *heap, const struct 
     ret->base = 0;
 }
 
+/* The same of an object by its number; most need not be looked at as a whole for that. */
+static inline void pointers_of(const struct g2h_heap *heap, uint32_t number,
+                               const struct slot_class *slot_class, struct pointers *ret)
+{
+    struct g2h_object object;
+    if (slot_class->words != 0)
+        object.contents = heap_contents(heap, number);
+    else
+        heap_object(heap, number, &object);
+    pointers_of_object(heap, &object, slot_class, ret);
+}
+
 /* The pointers of other memory with a field list. */
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
                         struct g2h_fields fields, struct pointers *ret);

@@ -114,12 +114,12 @@ struct block_work {
 };
 
 static bool tell(const struct finding *finding, struct block_work *work, unsigned worker,
-                 uint32_t object, const struct g2h_object *record)
+                 uint32_t object, const struct g2h_bytes *contents)
 {
     const size_t count = work->offset_count;
     work->offset_count = 0;
     return count == 0 || !finding->listener ||
-           finding->listener->tell(finding->listener->context, worker, object, record,
+           finding->listener->tell(finding->listener->context, worker, object, contents,
                                    work->offsets, count);
 }
 
@@ -151,11 +151,9 @@ static bool find_of_object(const struct finding *finding, struct block_work *wor
 {
     const struct g2h_heap *heap = finding->heap;
     struct finder *finder = &finding->finders[worker];
-    struct g2h_object object;
     struct pointers pointers;
     uint64_t offset, value;
-    heap_object(heap, first + i, &object);
-    pointers_of_object(heap, &object, heap_slot_class(heap, first + i), &pointers);
+    pointers_of(heap, first + i, heap_slot_class(heap, first + i), &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
         finder->pointers++;
         if (!in_heap_range(heap, value)) {
@@ -166,10 +164,11 @@ static bool find_of_object(const struct finding *finding, struct block_work *wor
         if (!add_pointer(finding, finder, work, value))
             return false;
         work->offsets[work->offset_count++] = offset;
-        if (work->offset_count == BATCH && !tell(finding, work, worker, first + i, &object))
+        if (work->offset_count == BATCH &&
+            !tell(finding, work, worker, first + i, &pointers.contents))
             return false;
     }
-    return tell(finding, work, worker, first + i, &object);
+    return tell(finding, work, worker, first + i, &pointers.contents);
 }
 
 static struct g2h_error *find_of_block(void *context, size_t task, unsigned worker)

@@ -45,7 +45,7 @@ struct targets {
  * several calls. On all threads; worker is below their number. False where there is no memory.
  */
 struct pointer_listener {
-    bool (*tell)(void *context, unsigned worker, uint32_t object, const struct g2h_object *record,
+    bool (*tell)(void *context, unsigned worker, uint32_t object, const struct g2h_bytes *contents,
                  const uint64_t *offsets, size_t count);
     void *context;
 };

@@ -24,15 +24,15 @@ static inline bool collect_name(struct key_collector *collector, const struct ed
     return true;
 }
 
-static bool listen(void *context, unsigned worker, uint32_t object, const struct g2h_object *record,
-                   const uint64_t *offsets, size_t count)
+static bool listen(void *context, unsigned worker, uint32_t object,
+                   const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
     const struct collection *collection = context;
     struct key_collector *collector = &collection->collectors[worker];
     struct namer namer;
     struct edge_name name;
     namer_init(&namer, collection->names, object, heap_slot_class(collection->names->heap, object),
-               &record->contents);
+               contents);
     for (size_t i = 0; i < count; i++) {
         namer_name(&namer, offsets[i], &name);
         if (!collect_name(collector, &name))

@@ -30,12 +30,10 @@ static inline void object_walk_begin(struct object_walk *walk, const struct name
 {
     const struct g2h_heap *heap = names->heap;
     const struct slot_class *slot_class = heap_slot_class(heap, object);
-    struct g2h_object record;
     walk->heap = heap;
     walk->target = targets_of(targets, object, &walk->end);
-    heap_object(heap, object, &record);
-    pointers_of_object(heap, &record, slot_class, &walk->pointers);
-    namer_init(&walk->namer, names, object, slot_class, &record.contents);
+    pointers_of(heap, object, slot_class, &walk->pointers);
+    namer_init(&walk->namer, names, object, slot_class, &walk->pointers.contents);
 }
 
 /* The next pointer; false at the end. */

@@ -26,29 +26,9 @@
 #include "base/id_hash.h"
 #include "base/memory.h"
 
-enum { REGION_SHIFT = 10 /* of arenas: 64 GiB */ };
-
 static const uint64_t PLACES = (uint64_t)1 << 31;
 static const uint64_t GOROUTINE_IDS = (uint64_t)1 << 30;
 static const uint64_t HASHED_IDS = (uint64_t)1 << 31;
-
-/* The slot of an arena. On 32-bit systems every address has its own id, counted from 0. */
-static uint32_t slot_of(const struct ids *ids, uint64_t arena)
-{
-    const uint64_t usual_region =
-        UINT64_C(0xc000000000) >> ID_ARENA_SHIFT >> REGION_SHIFT; /* not turned */
-    const uint64_t turn = g2h_heap_params(ids->heap)->pointer_size == 4
-                              ? 0
-                              : 157 * ((arena >> REGION_SHIFT) - usual_region);
-    return (uint32_t)((arena + turn) % ID_SLOTS);
-}
-
-static uint64_t place_of(const struct ids *ids, uint64_t address)
-{
-    const uint64_t within = address & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
-    return ((uint64_t)slot_of(ids, address >> ID_ARENA_SHIFT) << ID_ARENA_SHIFT | within) /
-           ID_GRANULE;
-}
 
 /* The first of the objects from one on that begins at or behind address; their number if none does.
  */
@@ -66,7 +46,7 @@ static bool list_arenas(struct ids *ids)
     VECTOR(struct id_arena) arenas = {0};
     for (uint32_t i = 0; i < g2h_heap_object_count(heap);) {
         const uint64_t arena = g2h_heap_address(heap, i) >> ID_ARENA_SHIFT;
-        struct id_arena entry = {arena, slot_of(ids, arena)};
+        struct id_arena entry = {arena, ids_slot(ids, arena)};
         i = first_at(heap, i + 1, (arena + 1) << ID_ARENA_SHIFT);
         if (!vector_push(&arenas, entry)) {
             free(arenas.data);
@@ -84,7 +64,7 @@ static uint64_t base_of(const struct ids *ids)
     uint64_t first = g2h_heap_params(ids->heap)->heap_start >> ID_ARENA_SHIFT;
     if (ids->arena_count > 0 && ids->arenas[0].arena < first)
         first = ids->arenas[0].arena; /* a damaged params record */
-    uint64_t slot = slot_of(ids, first);
+    uint64_t slot = ids_slot(ids, first);
     return first > slot ? (first - slot) << ID_ARENA_SHIFT : 0;
 }
 
@@ -121,7 +101,7 @@ static bool list_crowd(struct ids *ids)
         const uint32_t end = first_at(heap, 0, (arena + 1) << ID_ARENA_SHIFT);
         for (uint32_t object = first_at(heap, 0, arena << ID_ARENA_SHIFT); object < end; object++) {
             uint32_t lowest;
-            if (!map_put(&ids->crowd, place_of(ids, g2h_heap_address(heap, object)), object,
+            if (!map_put(&ids->crowd, ids_place(ids, g2h_heap_address(heap, object)), object,
                          &lowest))
                 return false;
         }
@@ -208,7 +188,7 @@ static struct g2h_error *displace_objects(struct ids *ids)
         const uint64_t address = g2h_heap_address(heap, i);
         uint64_t place;
         uint32_t value;
-        if (!place_is_used(ids, place_of(ids, address), address))
+        if (!place_is_used(ids, ids_place(ids, address), address))
             continue;
         if (!take_free_place(ids, address, &place) ||
             !map_put(&ids->displaced, i, (uint32_t)place, &value))
@@ -240,7 +220,7 @@ static bool sort_by_slot(struct ids *ids, bool *ret)
 
 struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap)
 {
-    *ids = (struct ids){.heap = heap};
+    *ids = (struct ids){.heap = heap, .turns = g2h_heap_params(heap)->pointer_size == 8};
     if (!list_arenas(ids))
         return &error_no_memory;
     ids->base = base_of(ids);
@@ -261,17 +241,9 @@ void ids_deinit(struct ids *ids)
     map_deinit(&ids->attempts);
 }
 
-uint32_t ids_object(const struct ids *ids, uint32_t object, uint64_t address)
-{
-    uint32_t place = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
-    if (place == MAP_NONE)
-        place = (uint32_t)place_of(ids, address);
-    return 2 * place + 1;
-}
-
 bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret)
 {
-    uint64_t place = place_of(ids, address);
+    uint64_t place = ids_place(ids, address);
     uint32_t value;
     bool good = place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE
                     ? take_free_place(ids, address, &place)

@@ -30,6 +30,7 @@ struct id_arena {
 
 struct ids {
     const struct g2h_heap *heap;
+    bool turns;              /* regions: on systems with 64 bits */
     uint64_t base;           /* of the formula above */
     struct id_arena *arenas; /* those in use, ascending */
     size_t arena_count;
@@ -49,8 +50,32 @@ void ids_deinit(struct ids *ids);
 /* Whether the formula does not hold for an arena: its slot is another. */
 bool ids_is_exception(const struct ids *ids, const struct id_arena *arena);
 
+/* The slot of an arena. On 32-bit systems every address has its own id, counted from 0. */
+static inline uint32_t ids_slot(const struct ids *ids, uint64_t arena)
+{
+    enum { REGION_SHIFT = 10 /* of arenas: 64 GiB */ };
+    const uint64_t usual_region =
+        UINT64_C(0xc000000000) >> ID_ARENA_SHIFT >> REGION_SHIFT; /* not turned */
+    const uint64_t turn = ids->turns ? 157 * ((arena >> REGION_SHIFT) - usual_region) : 0;
+    return (uint32_t)((arena + turn) % ID_SLOTS);
+}
+
+/* The place that an address has by its arena: half of an odd id. */
+static inline uint64_t ids_place(const struct ids *ids, uint64_t address)
+{
+    const uint64_t within = address & (((uint64_t)1 << ID_ARENA_SHIFT) - 1);
+    return ((uint64_t)ids_slot(ids, address >> ID_ARENA_SHIFT) << ID_ARENA_SHIFT | within) /
+           ID_GRANULE;
+}
+
 /* The id of an object of the heap that begins at address. */
-uint32_t ids_object(const struct ids *ids, uint32_t object, uint64_t address);
+static inline uint32_t ids_object(const struct ids *ids, uint32_t object, uint64_t address)
+{
+    uint32_t place = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
+    if (place == MAP_NONE)
+        place = (uint32_t)ids_place(ids, address);
+    return 2 * place + 1;
+}
 
 /* An id for the part of an object that begins at address. False: no memory. */
 bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret);
