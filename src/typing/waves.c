@@ -8,12 +8,12 @@
  * proposed object by object, sorted, by one thread for each shard of them. So is what was first: a
  * claim of the round is taken back if others have waited for it.
  *
- * Few items are not worth a second thread: one follows them, and what these lead to, without
- * rounds, in the order in which it finds them.
+ * A wave of few items is not worth a second thread: one follows them, without rounds.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "typing/typer.h"
 
 /* Items of a task, and so few that one thread follows them. */
@@ -449,11 +449,27 @@ static void order_regions(struct typing *typing, item_vector *items)
     items->count = kept;
 }
 
+static void sort_few(const item_vector *items)
+{
+    for (size_t i = 1; i < items->count; i++) {
+        const struct item item = items->data[i];
+        size_t at = i;
+        for (; at > 0 && items->data[at - 1].object > item.object; at--)
+            items->data[at] = items->data[at - 1];
+        items->data[at] = item;
+    }
+}
+
 /* By object: so the dump is read, and its targets are looked up, in the order of addresses rather
  * than here and there. Radix sort, 11 bits at a time. */
 static bool sort_items(struct typing *typing, item_vector *items, item_vector *scratch)
 {
-    enum { DIGITS = 3 };
+    enum { DIGITS = 3, FEW = 64 };
+    if (items->count < FEW) {
+        sort_few(items);
+        order_regions(typing, items);
+        return true;
+    }
     const uint32_t last = typing->heap->object_count - 1;
     uint32_t starts[DIGITS][BUCKETS] = {0};
     scratch->count = 0;
@@ -482,33 +498,32 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
     return true;
 }
 
+/* Follows a wave that is not worth a second thread: without rounds. */
+static struct g2h_error *follow_few(struct waves *waves)
+{
+    struct typer *alone = &waves->typers[0];
+    for (size_t i = 0; i < waves->wave.count; i++) {
+        prefetch_item(waves, i);
+        typer_follow_item(alone, &waves->wave.data[i]);
+    }
+    typer_flush(alone);
+    return alone->no_memory ? &error_no_memory : NULL;
+}
+
 /* Follows what is new in the heap until nothing is. */
 static struct g2h_error *follow_objects(struct waves *waves)
 {
-    struct typer *alone = &waves->typers[0];
-    struct g2h_error *error = NULL;
-    while (alone->items.count > 0 && !error) {
-        if (!sort_items(waves->typing, &alone->items, &waves->wave))
+    item_vector *items = &waves->typers[0].items;
+    while (items->count > 0) {
+        if (!sort_items(waves->typing, items, &waves->wave))
             return &error_no_memory;
-        if (alone->items.count >= ALONE) {
-            const item_vector empty = waves->wave;
-            waves->wave = alone->items;
-            alone->items = empty;
-            alone->items.count = 0;
-            error = follow_wave(waves);
-            continue;
-        }
-        while (alone->items.count > 0 && alone->items.count < ALONE && !error) {
-            const struct item item = alone->items.data[--alone->items.count];
-            typer_follow_item(alone, &item);
-            if (alone->items.count == 0)
-                typer_flush(alone);
-            if (alone->no_memory)
-                error = &error_no_memory;
-        }
-        typer_flush(alone); /* before others propose at the same time */
+        const item_vector empty = waves->wave;
+        waves->wave = *items;
+        *items = empty;
+        items->count = 0;
+        TRY(waves->wave.count < ALONE ? follow_few(waves) : follow_wave(waves));
     }
-    return error;
+    return NULL;
 }
 
 /* And what that has found outside of the heap, until nothing is new there either. */
