@@ -23,7 +23,7 @@ static uint32_t *find(const struct string_pool *pool, const char *text, size_t s
         if (pool->slots[slot] == UINT32_MAX)
             return &pool->slots[slot];
         const char *other = string_pool_text(pool, pool->slots[slot], &there);
-        if (there == size && memcmp(other, text, size) == 0)
+        if (there == size && (size == 0 || memcmp(other, text, size) == 0))
             return &pool->slots[slot];
     }
 }
@@ -82,7 +82,8 @@ bool string_pool_intern(struct string_pool *pool, const char *text, size_t size,
             array_grow(pool->ends, &pool->ends_capacity, pool->count, 1, sizeof(*pool->ends));
     if (pool->count == pool->ends_capacity)
         return false;
-    memcpy(pool->text + pool->text_size, text, size);
+    if (size > 0)
+        memcpy(pool->text + pool->text_size, text, size);
     pool->text_size += size;
     pool->ends[pool->count] = pool->text_size;
     *slot = *ret = pool->count++;

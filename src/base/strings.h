@@ -21,8 +21,8 @@ struct string_pool {
     size_t mask;
 };
 
-/* Gives the number of a text, which is added if it is new. It may be a part of a text in the pool.
- * All texts may move. False where there is no memory. */
+/* Gives the number of a text, which is added if it is new. It may be a part of a text in the pool,
+ * and NULL where it has no bytes. All texts may move. False where there is no memory. */
 bool string_pool_intern(struct string_pool *pool, const char *text, size_t size, uint32_t *ret);
 
 /* Gives the number of a text; false where it is not in the pool. */
