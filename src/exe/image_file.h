@@ -31,7 +31,7 @@ struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, ui
  * table. */
 struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset);
 
-/* The text at a place of so many bytes, which a 0 ends if it is shorter. */
+/* A text of at most so many bytes; if it has less, a 0 ends it. */
 struct g2h_bytes image_file_short_text(const uint8_t *at, size_t most);
 
 /* Makes room for so many sections. Error: G2H_ERROR_MEMORY. */
@@ -46,7 +46,8 @@ void image_file_name_section(struct image *image, size_t index, const char *pref
 void image_file_name_dwarf(struct image *image, size_t index);
 
 /* Sorts image->symbols, and makes the size of each the distance to the next one, or to its
- * section's end. Those that the linker only marks places by (runtime.data) have no size. */
+ * section's end. Those that only mark where something begins or ends (runtime.data) have no size.
+ */
 void image_file_size_symbols(struct image *image);
 
 /* Writes a word at an address, into a copy of the section. Nothing happens where the file has no

@@ -1,10 +1,12 @@
 /* type_names; see type_names.h. Spellings: package reflect. */
 #include "exe/type_names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "base/text.h"
 
 enum { DEPTH_MOST = 64 }; /* of types within types without names: "[][]*T" is three deep */
 
@@ -16,9 +18,8 @@ struct composer {
     const struct descriptors *all;
     struct types *types;
     uint32_t *names;
-    size_t size;
+    struct text text;
     bool failed; /* the name is too long, or has a part without a name */
-    char text[NAME_MOST];
 };
 
 bool type_names_intern(const struct descriptors *all, struct types *types, struct g2h_bytes text,
@@ -26,36 +27,31 @@ bool type_names_intern(const struct descriptors *all, struct types *types, struc
 {
     const uint64_t most = 4 * all->size + (1 << 20);
     if (types->names.text_size > most)
-        text = (struct g2h_bytes){(const uint8_t *)"?", 1};
+        text = bytes_of("?");
     return types_intern(types, (const char *)text.data, (size_t)text.size, ret);
 }
 
-/* ---- putting together ---- */
+/* ---- names that are made of others ---- */
 
-static void append(struct composer *composer, const void *data, uint64_t size)
+static void append(struct composer *composer, struct g2h_bytes text)
 {
-    if (size > sizeof(composer->text) - composer->size) {
+    if (text.size > NAME_MOST - composer->text.size)
         composer->failed = true;
-        return;
-    }
-    memcpy(composer->text + composer->size, data, (size_t)size);
-    composer->size += (size_t)size;
+    else
+        text_append(&composer->text, (const char *)text.data, (size_t)text.size);
 }
 
 static void append_text(struct composer *composer, const char *text)
 {
-    append(composer, text, strlen(text));
+    append(composer, bytes_of(text));
 }
 
 static void append_type(struct composer *composer, uint32_t index)
 {
-    size_t size;
-    if (composer->names[index] >= BUSY) {
+    if (composer->names[index] >= BUSY)
         composer->failed = true;
-        return;
-    }
-    const char *text = string_pool_text(&composer->types->names, composer->names[index], &size);
-    append(composer, text, size);
+    else
+        append(composer, types_text(composer->types, composer->names[index]));
 }
 
 static void append_part(struct composer *composer, size_t index, size_t number)
@@ -65,9 +61,9 @@ static void append_part(struct composer *composer, size_t index, size_t number)
 
 static void append_array(struct composer *composer, size_t index)
 {
-    char number[32];
-    snprintf(number, sizeof(number), "[%" PRIu64 "]", descriptor_length(composer->all, index));
-    append_text(composer, number);
+    append_text(composer, "[");
+    text_append_number(&composer->text, descriptor_length(composer->all, index));
+    append_text(composer, "]");
     append_part(composer, index, 0);
 }
 
@@ -122,7 +118,7 @@ static void append_struct(struct composer *composer, size_t index)
         struct descriptor_field field = descriptor_field(composer->all, index, i);
         append_text(composer, i > 0 ? "; " : " ");
         if (!field.embedded) {
-            append(composer, field.name.data, field.name.size);
+            append(composer, field.name);
             append_text(composer, " ");
         }
         append_part(composer, index, i);
@@ -132,7 +128,7 @@ static void append_struct(struct composer *composer, size_t index)
 
 static void compose(struct composer *composer, size_t index)
 {
-    composer->size = 0;
+    composer->text.size = 0;
     composer->failed = false;
     switch (descriptor_kind(composer->all, index) & KIND_MASK) {
     case TYPE_POINTER:
@@ -166,28 +162,30 @@ static void compose(struct composer *composer, size_t index)
     }
 }
 
-static bool has_prefix(struct g2h_bytes text, struct g2h_bytes prefix)
+/* Whether a name begins with that of a package, and a dot. */
+static bool is_qualified(struct g2h_bytes name, struct g2h_bytes package)
 {
-    return text.size > prefix.size && memcmp(text.data, prefix.data, (size_t)prefix.size) == 0;
+    return name.size > package.size && name.data[package.size] == '.' &&
+           bytes_same((struct g2h_bytes){name.data, package.size}, package);
 }
 
-/* The package's path instead of its name, which may differ: "yaml.Node" of "gopkg.in/yaml.v3". Type
- * arguments have paths already, and the names of package go.shape, which is no identifier. */
+/* Puts the path of the package in place of its name, which may differ: "yaml.Node" is in
+ * "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
 static void qualify(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
                            package = descriptor_package(composer->all, index);
     const uint8_t *dot = memchr(name.data, '.', (size_t)name.size),
                   *bracket = memchr(name.data, '[', (size_t)name.size);
-    composer->size = 0;
-    composer->failed = package.size == 0 || !dot || (bracket && bracket < dot) ||
-                       (has_prefix(name, package) && name.data[package.size] == '.');
-    append(composer, package.data, package.size);
+    composer->text.size = 0;
+    composer->failed =
+        package.size == 0 || !dot || (bracket && bracket < dot) || is_qualified(name, package);
+    append(composer, package);
     if (!composer->failed)
-        append(composer, dot, (uint64_t)(name.data + name.size - dot));
+        append(composer, (struct g2h_bytes){dot, (uint64_t)(name.data + name.size - dot)});
 }
 
-/* The types whose names are part of a type's. */
+/* How many of the types that a type is made of have their names in its name. */
 static size_t named_parts(const struct descriptors *all, size_t index)
 {
     switch (descriptor_kind(all, index) & KIND_MASK) {
@@ -202,6 +200,7 @@ static size_t named_parts(const struct descriptors *all, size_t index)
     }
 }
 
+/* Makes the name of a type, after those of its parts. False where there is no memory. */
 static bool make_name(struct composer *composer, size_t index, unsigned depth)
 {
     const struct descriptors *all = composer->all;
@@ -217,30 +216,28 @@ static bool make_name(struct composer *composer, size_t index, unsigned depth)
         qualify(composer, index);
     else if (depth < DEPTH_MOST)
         compose(composer, index);
-    struct g2h_bytes text = {(const uint8_t *)composer->text, composer->size};
+    struct g2h_bytes text = {(const uint8_t *)composer->text.data, composer->text.size};
     if (composer->failed || (!named && depth == DEPTH_MOST))
         text = descriptor_name(all, index);
-    return type_names_intern(all, composer->types, text, &composer->names[index]);
+    return !composer->text.failed &&
+           type_names_intern(all, composer->types, text, &composer->names[index]);
 }
 
 struct g2h_error *type_names_init(const struct descriptors *all, struct types *types,
                                   uint32_t **ret)
 {
     const size_t count = all->list.count;
-    struct composer *composer = malloc(sizeof(*composer));
-    uint32_t *names = malloc((count + 1) * sizeof(*names));
-    bool good = composer && names;
-    if (good) {
-        *composer = (struct composer){.all = all, .types = types, .names = names};
-        memset(names, 0xff, (count + 1) * sizeof(*names));
-    }
-    for (size_t i = 0; good && i < count; i++)
-        good = make_name(composer, i, 0);
-    free(composer);
-    if (!good) {
-        free(names);
+    _cleanup_free_ uint32_t *names = malloc((count + 1) * sizeof(*names));
+    if (!names)
         return &error_no_memory;
-    }
-    *ret = names;
+    memset(names, 0xff, (count + 1) * sizeof(*names));
+    struct composer composer = {.all = all, .types = types, .names = names};
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good = make_name(&composer, i, 0);
+    text_deinit(&composer.text);
+    if (!good)
+        return &error_no_memory;
+    *ret = take_pointer(names);
     return NULL;
 }

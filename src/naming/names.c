@@ -276,8 +276,7 @@ static bool intern_entry_word(struct names *names, const struct type_names *of_t
 
 static bool intern_paths(struct names *names, uint32_t type)
 {
-    struct typing *typing =
-        (struct typing *)names->typing; /* pointer maps are made when asked for */
+    const struct typing *typing = names->typing;
     struct type_names *of_type = &names->of_type[type];
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
     const uint64_t word = names->heap->params.pointer_size;

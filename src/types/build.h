@@ -87,7 +87,7 @@ uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t fi
 /*
  * Makes a struct the type of a descriptor that the executable has for the same struct, but knows
  * less of. That is the struct without a name whose members are given; first and second are the
- * types whose names stand in place of each %, in turn. Nothing happens where there is no such
+ * types whose names each % is replaced by, in turn. Nothing happens where there is no such
  * descriptor.
  */
 bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,

@@ -58,7 +58,7 @@ static bool is_generic(const struct runtime_types *runtime, uint32_t type)
     return false;
 }
 
-/* Gives a type the structures that are behind it. */
+/* Adds the structures that the runtime has for a type. */
 static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];

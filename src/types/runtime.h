@@ -14,7 +14,7 @@
 struct runtime_types {
     struct types *types;
     struct go_release release;
-    uint32_t processed;     /* how many types have got what is behind them */
+    uint32_t processed;     /* for how many types structures have been added */
     uint32_t structures;    /* how many types of maps and channels have got headers */
     bool no_memory;         /* there was none for a type or a string */
     struct map by_name;     /* name → type, NAME_AMBIGUOUS */

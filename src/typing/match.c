@@ -7,21 +7,17 @@
  */
 #include "typing/match.h"
 
-#include <string.h>
-
+#include "base/bytes.h"
 #include "base/scope.h"
 #include "exe/exe.h"
 #include "exe/function_names.h"
 #include "heap/heap.h"
 
-static const struct g2h_bytes nothing = {(const uint8_t *)"", 0};
-
-static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why,
-                                  const struct g2h_bytes *name)
+static struct g2h_error *mismatch(const struct g2h_exe *exe, const char *why, struct g2h_bytes name)
 {
     return error_create(G2H_ERROR_NOT_EXE, "%s: is not the executable that wrote the dump: %s%.*s",
-                        g2h_exe_path(exe), why, name->size < 200 ? (int)name->size : 200,
-                        (const char *)name->data);
+                        g2h_exe_path(exe), why, name.size < 200 ? (int)name.size : 200,
+                        (const char *)name.data);
 }
 
 static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h_heap *heap)
@@ -31,10 +27,9 @@ static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h
     const char *version = g2h_heap_go_version(heap);
     if (image->is_64 != (heap->params.pointer_size == 8) ||
         image->big_endian != heap->params.big_endian)
-        return mismatch(exe, "it is of another architecture", &nothing);
-    if (*version && built_by.size > 0 &&
-        (built_by.size != strlen(version) || memcmp(built_by.data, version, built_by.size) != 0))
-        return mismatch(exe, "it was built by ", &built_by);
+        return mismatch(exe, "it is of another architecture", bytes_none);
+    if (*version && built_by.size > 0 && !bytes_are(built_by, version))
+        return mismatch(exe, "it was built by ", built_by);
     return NULL;
 }
 
@@ -42,10 +37,7 @@ static struct g2h_error *match_build(const struct g2h_exe *exe, const struct g2h
 
 static bool has_function(const struct frame *frame)
 {
-    static const char unknown[] = "unknown function";
-    return frame->function.size > 0 &&
-           (frame->function.size != sizeof(unknown) - 1 ||
-            memcmp(frame->function.data, unknown, sizeof(unknown) - 1) != 0);
+    return frame->function.size > 0 && !bytes_are(frame->function, "unknown function");
 }
 
 static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct g2h_heap *heap,
@@ -61,12 +53,12 @@ static struct g2h_error *match_functions(const struct g2h_exe *exe, const struct
         last_entry = frame.entry;
         const uint32_t index = function_names_find(&names, frame.function);
         if (index == MAP_NONE)
-            return mismatch(exe, "it has no function ", &frame.function);
+            return mismatch(exe, "it has no function ", frame.function);
         if (index == FUNCTION_AMBIGUOUS)
             continue;
         const uint64_t text = frame.entry - pclntab_entry(exe_pclntab(exe), index);
         if (process->has_text && text != process->text)
-            return mismatch(exe, "elsewhere than in the dump is its function ", &frame.function);
+            return mismatch(exe, "elsewhere than in the dump is its function ", frame.function);
         process->text = text;
         process->has_text = true;
     }
@@ -89,7 +81,7 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
         return NULL;
     process->slide = data.segment.address - start;
     if (process->slide % 4096 != 0)
-        return mismatch(exe, "its data does not lie where the dump has it", &nothing);
+        return mismatch(exe, "its data does not lie where the dump has it", bytes_none);
     process->has_data = true;
     return NULL;
 }
@@ -117,7 +109,7 @@ static void pcs_deinit(pc_vector *pcs)
     free(pcs->data);
 }
 
-/* Where frames are in their functions, each place once. */
+/* The program counters of frames, each once. */
 static struct g2h_error *find_pcs(const struct g2h_heap *heap, pc_vector *ret)
 {
     _cleanup_(map_deinit) struct map known = {0};
