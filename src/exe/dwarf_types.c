@@ -5,10 +5,11 @@
  * refer to themselves. Maps, channels and functions are left as they are in Go: src/types/ knows
  * better what they are to the runtime than the structs tell that the linker makes up for debuggers.
  */
-#include "exe/dwarf_reader.h"
-
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/bytes.h"
+#include "exe/dwarf_reader.h"
+#include "types/runtime.h"
 
 enum { CHAIN_MOST = 64 }; /* typedefs of typedefs, pointers to pointers */
 
@@ -23,6 +24,7 @@ static bool is_qualifier(uint32_t tag)
            tag == DW_TAG_atomic_type;
 }
 
+/* The kind that a Go type has; TYPE_INVALID of types of C. */
 static unsigned go_kind(struct dies *dies, const struct die *die)
 {
     uint64_t kind;
@@ -30,6 +32,7 @@ static unsigned go_kind(struct dies *dies, const struct die *die)
                                                                             : TYPE_INVALID;
 }
 
+/* The size that DWARF says a type has. */
 static uint64_t said_size(struct dies *dies, const struct die *die)
 {
     uint64_t size;
@@ -114,48 +117,6 @@ static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
     }
 }
 
-static bool starts_with(struct g2h_bytes text, const char *prefix)
-{
-    const size_t size = strlen(prefix);
-    return text.size >= size && memcmp(text.data, prefix, size) == 0;
-}
-
-static bool is_text(struct g2h_bytes text, const char *expected)
-{
-    return text.size == strlen(expected) && starts_with(text, expected);
-}
-
-/* Whether a name is that of the runtime's type for what src/types/ has more exact ones of, or of a
- * GC shape, which stands for many types. */
-static bool is_generic(struct g2h_bytes name)
-{
-    static const char *const exact[] = {
-        "runtime.hmap",
-        "runtime.bmap",
-        "runtime.hchan",
-        "runtime.sudog",
-        "runtime.waitq",
-        "runtime.mapextra",
-        "runtime.maptype",
-        "internal/runtime/maps.Map",
-        "internal/runtime/maps.table",
-    };
-    for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
-        if (is_text(name, exact[i]))
-            return true;
-    static const char *const prefixes[] = {"internal/runtime/maps.group",
-                                           "bucket<",
-                                           "hash<",
-                                           "table<",
-                                           "group<",
-                                           "groupReference<",
-                                           "map<"};
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (starts_with(name, prefixes[i]))
-            return true;
-    return memmem(name.data, (size_t)name.size, "go.shape.", strlen("go.shape.")) != NULL;
-}
-
 /* ---- typedefs ---- */
 
 /* A type's number is noted for each of the entries that name it; UNREADABLE where it has none. */
@@ -211,11 +172,6 @@ static bool follow_typedefs(struct dwarf_reader *reader, struct typedef_chain *c
     return false;
 }
 
-static struct g2h_bytes text_bytes(const char *text)
-{
-    return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 /* The name of what a pointer of C points to: its own, or that of the type at the end of qualifiers
  * and typedefs. Empty where that type has none. */
 static struct g2h_bytes name_target(struct dies *dies, struct die *die)
@@ -227,10 +183,10 @@ static struct g2h_bytes name_target(struct dies *dies, struct die *die)
         if (!is_qualifier(tag) && (tag != DW_TAG_typedef || go_kind(dies, die) != TYPE_INVALID))
             return die_name(dies, die);
         if (!die_reference(dies, die, DW_AT_type, &next))
-            return text_bytes("void");
+            return bytes_of("void");
         *die = next;
     }
-    return name.size > 0 ? name : text_bytes("void");
+    return name.size > 0 ? name : bytes_of("void");
 }
 
 /* Makes a name for a type of C that has none: "*list_head", "**char". */
@@ -243,17 +199,17 @@ static struct g2h_bytes compose_name(struct dies *dies, const struct die *die, c
     while (name.size == 0 && stars < 8 && die_tag(&now) == DW_TAG_pointer_type) {
         buffer[stars++] = '*';
         if (!die_reference(dies, &now, DW_AT_type, &next))
-            name = text_bytes("void");
+            name = bytes_of("void");
         else
             name = name_target(dies, &next);
         if (name.size == 0)
             now = next;
     }
     if (name.size == 0)
-        name = text_bytes(die_tag(&now) == DW_TAG_array_type        ? "array"
-                          : die_tag(&now) == DW_TAG_union_type      ? "union"
-                          : die_tag(&now) == DW_TAG_subroutine_type ? "function"
-                                                                    : "struct");
+        name = bytes_of(die_tag(&now) == DW_TAG_array_type        ? "array"
+                        : die_tag(&now) == DW_TAG_union_type      ? "union"
+                        : die_tag(&now) == DW_TAG_subroutine_type ? "function"
+                                                                  : "struct");
     const size_t most = name.size < size - stars - 1 ? (size_t)name.size : size - stars - 1;
     memcpy(buffer + stars, name.data, most);
     return (struct g2h_bytes){(const uint8_t *)buffer, stars + most};
@@ -343,7 +299,7 @@ static bool add_type(struct dwarf_reader *reader, struct types *types, const str
     struct g2h_bytes name = die_name(dies, die);
     if (name.size == 0)
         name = alias.size > 0 ? alias : compose_name(dies, die, composed, sizeof(composed));
-    type.is_generic = is_generic(name);
+    type.is_generic = runtime_is_generic(name);
     if (!dwarf_intern(reader, types, name, &type.name) ||
         !find_descriptor(reader, types, die, &type, ret))
         return false;
@@ -460,7 +416,7 @@ static bool is_eface(struct dies *dies, const struct die *die)
 {
     struct die target;
     return die_reference(dies, die, DW_AT_type, &target) &&
-           is_text(die_name(dies, &target), "runtime.eface");
+           bytes_are(die_name(dies, &target), "runtime.eface");
 }
 
 static bool add_parts(struct dwarf_reader *reader, struct types *types,

@@ -24,8 +24,7 @@ void runtime_types_deinit(struct runtime_types *runtime)
     *runtime = (struct runtime_types){0};
 }
 
-/* Whether a type is the runtime's own one for what these files make more exact ones of. */
-static bool is_generic(const struct runtime_types *runtime, uint32_t type)
+bool runtime_is_generic(struct g2h_bytes name)
 {
     static const char *const whole[] = {
         "runtime.hmap",
@@ -47,13 +46,13 @@ static bool is_generic(const struct runtime_types *runtime, uint32_t type)
         "hchan<",          "waitq<",           "sudog<",     "table<",
         "groupReference<",
     };
-    if (bytes_contain(types_name(runtime->types, type), "go.shape."))
+    if (bytes_contain(name, "go.shape."))
         return true;
     for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
-        if (build_is_named(runtime, type, whole[i]))
+        if (bytes_are(name, whole[i]))
             return true;
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-        if (build_has_prefix(runtime, type, prefixes[i]))
+        if (bytes_begin(name, prefixes[i]))
             return true;
     return false;
 }
@@ -97,7 +96,7 @@ bool runtime_types_add(struct runtime_types *runtime)
     for (uint32_t i = start; i < end && !runtime->no_memory; i++) {
         build_register(runtime, i);
         if (types->list.data[i].role == ROLE_NONE)
-            types->list.data[i].is_generic = is_generic(runtime, i);
+            types->list.data[i].is_generic = runtime_is_generic(types_name(types, i));
     }
     for (uint32_t i = start; i < end && !runtime->no_memory; i++)
         add_structures(runtime, i);

@@ -23,6 +23,10 @@ struct runtime_types {
     VECTOR(uint8_t) traits; /* of each type: alignment, whether it holds pointers */
 };
 
+/* Whether a type of this name is the runtime's own one for something that these files make more
+ * exact types of, or a GC shape, which stands for many types. */
+bool runtime_is_generic(struct g2h_bytes name);
+
 void runtime_types_init(struct runtime_types *runtime, struct types *types,
                         const struct go_release *release);
 void runtime_types_deinit(struct runtime_types *runtime);

@@ -1,4 +1,4 @@
-// What debug.h gives of the program tests/exe/debug, against what it knew of itself:
+// What exe/dwarf_info.h gives of the program tests/exe/debug, against what it knew of itself:
 // debug.mjs NAME DIRECTORY PRINT_DEBUG. DIRECTORY has app, truth.json and debug.dump. TAP on standard output.
 import fs from 'node:fs';
 import {execFileSync} from 'node:child_process';

@@ -1,5 +1,5 @@
 #!/bin/sh
-# DWARF: tests/exe/debug, built in several ways by two releases of Go, knows its own variables; what debug.h gives must
+# DWARF: tests/exe/debug, built in several ways by two releases of Go, knows its own variables; what exe/dwarf_info.h gives must
 # be them. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on standard output.
 #
 #   GOROOTS     the releases (default: two)
