@@ -6,8 +6,8 @@
 # compiled as well. clang where it has them, for it sees more than gcc: 0 added to NULL, values that an implicit
 # conversion changes. $sanitize_threads: those of ThreadSanitizer; empty where it does not run.
 plain=build sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
-sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g'
-sanitize_threads='-fsanitize=thread -O1 -g'
+sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
+sanitize_threads='-fsanitize=thread -O1 -g1'
 
 # sanitizes FLAG...: whether a program that is built with them runs. Not every system has the memory map that they expect.
 sanitizes() {
@@ -22,7 +22,7 @@ sanitizes() {
 # shellcheck disable=SC2086  # flags are words
 if ! sanitizes $sanitize; then
 	sanitizing_cc=${CC:-cc} sanitized=build/sanitized
-	sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g'
+	sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 fi
 sanitizes $sanitize_threads || sanitize_threads=
 

@@ -4,7 +4,7 @@
 # descriptors are damaged in many ways. All of it under sanitizers. TAP on standard output.
 #
 #   GOROOTS     the releases (default: two)
-#   DAMAGES     how many of each (default: 100; with CHECK_ALL 250)
+#   DAMAGES     how many of each (default: 60; with CHECK_ALL 250)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 here=$top/tests/descriptors
@@ -54,7 +54,7 @@ variant() {
 
 # damaged VARIANT: in many ways.
 damaged() {
-	"$build/mutate_types" "$build/$release-$1/app" "$build/$release-$1/dump" "$(damages 100 250)" \
+	"$build/mutate_types" "$build/$release-$1/app" "$build/$release-$1/dump" "$(damages 60 250)" \
 		>"$build/mutate.out" 2>"$build/mutate.err" ||
 		{ echo "not ok - $release-$1: damaged executables"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
 	cat "$build/mutate.out"

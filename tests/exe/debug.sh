@@ -3,7 +3,7 @@
 # be them. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on standard output.
 #
 #   GOROOTS     the releases (default: two)
-#   DAMAGES     how many for each executable (default: 60; with CHECK_ALL 170)
+#   DAMAGES     how many for each executable (default: 30; with CHECK_ALL 170)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/exe/debug}
@@ -69,7 +69,7 @@ if $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include
 	"$top/tests/exe/mutate_debug.c" "$top/$sanitized/libgo2heapsnapshot.a" $libraries; then
 	for app in "$build"/*-uncompressed/app "$build"/*-cgo/app; do
 		[ -e "$app" ] || continue
-		"$build/mutate_debug" "$app" "$(damages 60 170)" >"$build/mutate.out" 2>"$build/mutate.err" ||
+		"$build/mutate_debug" "$app" "$(damages 30 170)" >"$build/mutate.out" 2>"$build/mutate.err" ||
 			{ echo "not ok - $app: damaged DWARF"; tail -n 30 "$build/mutate.err" | sed 's/^/# /'; }
 		sed "s|$build/||" "$build/mutate.out"
 	done
