@@ -4,7 +4,6 @@ package main
 import (
 	"runtime"
 	"strings"
-	"time"
 
 	"leaks/expect"
 	"leaks/paths/yaml.v2"
