@@ -1,5 +1,6 @@
 # go2heapsnapshot. `make` builds; `make demo`, `make check`: see README.md. Objects go to build/, nothing else does.
 CC       ?= cc
+OBJCOPY  ?= objcopy
 CFLAGS   ?= -O3 -g
 PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
@@ -24,6 +25,7 @@ LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
 
 PROGRAM  := $(BUILD)/go2heapsnapshot
+INTERNAL := $(BUILD)/internal.a
 STATIC   := $(BUILD)/libgo2heapsnapshot.a
 SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
 PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
@@ -31,15 +33,25 @@ PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 .PHONY: FORCE all libs demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
 
-$(PROGRAM): $(CLI_OBJ) $(STATIC)
+$(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(STATIC): $(LIB_OBJ)
+# With all names of the rooms, for the program and the tests.
+$(INTERNAL): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(SHARED): $(LIB_OBJ)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) -o $@ $^ $(LIBS)
+# With those of the public headers only: one object, in which all others are local.
+$(STATIC): $(LIB_OBJ)
+	rm -f $@
+	$(LD) -r -o $(BUILD)/libgo2heapsnapshot.o $^
+	$(OBJCOPY) --wildcard --keep-global-symbol='g2h_*' $(BUILD)/libgo2heapsnapshot.o
+	$(AR) rcs $@ $(BUILD)/libgo2heapsnapshot.o
+
+SYMBOLS  := src/library/symbols.map
+$(SHARED): $(LIB_OBJ) $(SYMBOLS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) \
+	    -Wl,--version-script=$(SYMBOLS) -o $@ $(LIB_OBJ) $(LIBS)
 
 # It names the prefix, so it is written anew for each.
 $(PKGCONFIG): FORCE

@@ -3,10 +3,15 @@
 #define GO2HEAPSNAPSHOT_BYTES_H
 
 #include <stdint.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct g2h_bytes {
     const uint8_t *data;
     uint64_t size;
 };
+
+G2H_END
 
 #endif

@@ -16,6 +16,9 @@
 
 #include <go2heapsnapshot/bytes.h>
 #include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 /* The tags of the released formats, and two that only the format of 2013 has. */
 enum g2h_record_kind {
@@ -247,5 +250,7 @@ G2H_PUBLIC const char *g2h_reader_warning(const struct g2h_reader *reader);
 
 /* Whether objects have type and kind rather than field lists (before 1.4). */
 G2H_PUBLIC bool g2h_reader_objects_have_types(const struct g2h_reader *reader);
+
+G2H_END
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <go2heapsnapshot/visibility.h>
 
+G2H_BEGIN
+
 enum g2h_error_code {
     G2H_ERROR_MEMORY,   /* no memory */
     G2H_ERROR_SYSTEM,   /* a system call failed; the message ends with the system's words */
@@ -29,5 +31,7 @@ struct g2h_error {
 
 /* Frees an error. NULL is fine. */
 G2H_PUBLIC void g2h_error_destroy(struct g2h_error *error);
+
+G2H_END
 
 #endif

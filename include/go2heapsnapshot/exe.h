@@ -19,6 +19,9 @@
 #include <go2heapsnapshot/bytes.h>
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct g2h_exe;
 
@@ -73,5 +76,7 @@ G2H_PUBLIC const struct g2h_input *g2h_exe_input(const struct g2h_exe *exe, unsi
 
 /* The executable's name, for messages. */
 G2H_PUBLIC const char *g2h_exe_path(const struct g2h_exe *exe);
+
+G2H_END
 
 #endif

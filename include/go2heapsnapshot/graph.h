@@ -8,6 +8,9 @@
 #define GO2HEAPSNAPSHOT_GRAPH_H
 
 #include <go2heapsnapshot/typing.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct g2h_graph;
 
@@ -48,5 +51,7 @@ G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_gr
 
 /* NULL where there was no executable to tell types. */
 G2H_PUBLIC const struct g2h_type_account *g2h_graph_type_account(const struct g2h_graph *graph);
+
+G2H_END
 
 #endif

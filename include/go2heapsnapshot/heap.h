@@ -11,6 +11,9 @@
 
 #include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/progress.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct g2h_heap;
 
@@ -85,5 +88,7 @@ G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uin
 G2H_PUBLIC size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind);
 G2H_PUBLIC void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind,
                                 size_t index, struct g2h_record *ret);
+
+G2H_END
 
 #endif

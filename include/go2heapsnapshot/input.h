@@ -12,6 +12,9 @@
 
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/progress.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct stat;
 
@@ -61,5 +64,7 @@ G2H_PUBLIC const char *g2h_input_fault(const void *address, const char **ret_nam
 
 /* Unmaps and frees. NULL is fine. */
 G2H_PUBLIC void g2h_input_close(struct g2h_input *input);
+
+G2H_END
 
 #endif

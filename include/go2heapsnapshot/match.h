@@ -4,6 +4,9 @@
 
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 /*
  * Checks that the executable wrote the dump, and finds where the process had it in memory. The
@@ -14,5 +17,7 @@
  * It may be matched again, with another dump, once nothing is left that was made of it.
  */
 G2H_PUBLIC struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap);
+
+G2H_END
 
 #endif

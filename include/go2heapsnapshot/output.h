@@ -6,6 +6,9 @@
 
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/view.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct g2h_output_options {
     int fd;           /* where to; not closed */
@@ -21,5 +24,7 @@ struct g2h_output_options {
  */
 G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
+
+G2H_END
 
 #endif

@@ -3,6 +3,9 @@
 #define GO2HEAPSNAPSHOT_PROGRESS_H
 
 #include <stdint.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 /*
  * Called on the thread that called the library, a few times a second at most in cost: every few MB.
@@ -14,5 +17,7 @@ struct g2h_progress {
                    uint64_t objects);
     void *context;
 };
+
+G2H_END
 
 #endif

@@ -9,6 +9,8 @@
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/visibility.h>
 
+G2H_BEGIN
+
 enum { G2H_REDACT_KEY = 16 /* bytes */ };
 
 /* Says that texts of the heap are not to be shown, and by what key they are hashed instead. */
@@ -21,5 +23,7 @@ struct g2h_redaction;
  */
 G2H_PUBLIC struct g2h_error *g2h_redaction_create(const uint8_t *key, struct g2h_redaction **ret);
 G2H_PUBLIC void g2h_redaction_destroy(struct g2h_redaction *redaction);
+
+G2H_END
 
 #endif

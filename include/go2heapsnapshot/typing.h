@@ -7,6 +7,9 @@
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/redaction.h>
+#include <go2heapsnapshot/visibility.h>
+
+G2H_BEGIN
 
 struct g2h_typing;
 
@@ -49,5 +52,7 @@ struct g2h_type_account {
         typed; /* known as a whole and no guess: all sources but the last, and text */
     struct g2h_type_sum all;
 };
+
+G2H_END
 
 #endif

@@ -16,6 +16,8 @@
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/visibility.h>
 
+G2H_BEGIN
+
 struct g2h_graph;
 struct g2h_heap;
 struct g2h_view;
@@ -259,5 +261,7 @@ G2H_PUBLIC uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, u
 /* The size of node and of all that it dominates, in bytes. */
 G2H_PUBLIC uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators,
                                                  uint32_t node);
+
+G2H_END
 
 #endif

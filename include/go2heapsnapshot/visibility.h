@@ -1,4 +1,5 @@
-/* G2H_PUBLIC marks what the shared library exports; everything else is hidden. */
+/* G2H_PUBLIC marks what the library exports; everything else is hidden. All of it has C linkage, in
+ * C++ as well: between G2H_BEGIN and G2H_END. */
 #ifndef GO2HEAPSNAPSHOT_VISIBILITY_H
 #define GO2HEAPSNAPSHOT_VISIBILITY_H
 
@@ -6,6 +7,14 @@
 #define G2H_PUBLIC __attribute__((visibility("default")))
 #else
 #define G2H_PUBLIC
+#endif
+
+#ifdef __cplusplus
+#define G2H_BEGIN extern "C" {
+#define G2H_END   }
+#else
+#define G2H_BEGIN
+#define G2H_END
 #endif
 
 #endif

@@ -14,8 +14,8 @@ two_releases=yes # sanitizers are slow
 mkdir -p "$build"
 
 . "$top/tests/sanitize.sh"
-make_sanitized libgo2heapsnapshot.a || exit 1
-library=$top/$sanitized/libgo2heapsnapshot.a
+make_sanitized internal.a || exit 1
+library=$top/$sanitized/internal.a
 for driver in print_types mutate_types; do
 	# shellcheck disable=SC2086  # flags are words
 	if ! $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include" -I"$top/src" -o "$build/$driver" "$here/$driver.c" \

@@ -11,12 +11,12 @@ two_releases=yes # sanitizers are slow
 . "$top/tests/go.sh"
 . "$top/tests/sanitize.sh"
 mkdir -p "$build"
-make_plain libgo2heapsnapshot.a || exit 1
-make_sanitized libgo2heapsnapshot.a || exit 1
+make_plain internal.a || exit 1
+make_sanitized internal.a || exit 1
 libraries=$(make -s -C "$top" libs)
 # shellcheck disable=SC2086  # flags are words
 cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -g -I"$top/include" -I"$top/src" -o "$build/print_debug" \
-	"$top/tests/exe/print_debug.c" "$top/build/libgo2heapsnapshot.a" $libraries || exit 1
+	"$top/tests/exe/print_debug.c" "$top/build/internal.a" $libraries || exit 1
 
 # variant NAME GO_BUILD_FLAG...: builds, dumps and checks.
 variant() {
@@ -66,7 +66,7 @@ done
 
 # shellcheck disable=SC2086  # flags are words
 if $sanitizing_cc -std=c17 -D_GNU_SOURCE -Wall -Wextra $sanitize -I"$top/include" -I"$top/src" -o "$build/mutate_debug" \
-	"$top/tests/exe/mutate_debug.c" "$top/$sanitized/libgo2heapsnapshot.a" $libraries; then
+	"$top/tests/exe/mutate_debug.c" "$top/$sanitized/internal.a" $libraries; then
 	for app in "$build"/*-uncompressed/app "$build"/*-cgo/app; do
 		[ -e "$app" ] || continue
 		"$build/mutate_debug" "$app" "$(damages 30 170)" >"$build/mutate.out" 2>"$build/mutate.err" ||

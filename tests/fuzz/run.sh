@@ -42,7 +42,7 @@ slowest=$([ "$minutes" -gt 0 ] && echo 120 || echo 3600)
 # may be corrupt; before and after Go 1.22's phantom objects and malloc headers.
 chosen='go1.3.3-386.1 go1.5.4-amd64-clean.1 go1.15-amd64.1 go1.26-386.1 go1.26-s390x.1'
 
-library=libgo2heapsnapshot.a
+library=internal.a
 # What the program is made of beside the library.
 program=$(cd "$top" && echo src/cli/*.c | sed 's/\.c/.o/g')
 

@@ -52,9 +52,9 @@ grows() {
 
 # ---- records ----
 
-if ! make_plain libgo2heapsnapshot.a ||
+if ! make_plain internal.a ||
 	! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c \
-		tests/unit/dump_builder.c "$plain/libgo2heapsnapshot.a" -lcmocka $(make -s libs) >&2; then
+		tests/unit/dump_builder.c "$plain/internal.a" -lcmocka $(make -s libs) >&2; then
 	echo 'not ok - grow builds'
 	exit 1
 fi

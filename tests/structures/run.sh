@@ -3,13 +3,13 @@
 # and library types with what its DWARF says. TAP without numbers on standard output.
 #
 #   GOROOTS              the releases (default: see tests/go.sh)
-#   LIBRARY              libgo2heapsnapshot.a (default: build/libgo2heapsnapshot.a)
+#   LIBRARY              internal.a (default: build/internal.a)
 #   BUILD                where everything goes (default: build/structures)
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
-library=${LIBRARY:-$top/build/libgo2heapsnapshot.a}
+library=${LIBRARY:-$top/build/internal.a}
 build=${BUILD:-$top/build/structures}
 mkdir -p "$build" || exit 1
 

@@ -15,7 +15,7 @@ kind() {
 	kind=$1 make=$2 build=$3 compiler=$4 flags=$5
 	shift 5
 	mkdir -p "$build/unit"
-	if ! $make libgo2heapsnapshot.a $(printf '%s\n' $helpers "$@" | sed 's/\.c$/.o/'); then
+	if ! $make internal.a $(printf '%s\n' $helpers "$@" | sed 's/\.c$/.o/'); then
 		echo "not ok - the unit tests build ($kind)"
 		failed=1
 		return
@@ -24,7 +24,7 @@ kind() {
 		name=$(basename "$test" .c)
 		# shellcheck disable=SC2046,SC2086  # flags, helpers and libraries are words
 		if ! $compiler $flags -o "$build/unit/$name" "$build/${test%.c}.o" $(printf "$build/%s.o " $(echo "$helpers" | sed 's/\.c$//')) \
-			"$build/libgo2heapsnapshot.a" -lcmocka $(make -s libs); then
+			"$build/internal.a" -lcmocka $(make -s libs); then
 			echo "not ok - $name is linked ($kind)"
 			failed=1
 			continue
