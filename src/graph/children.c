@@ -10,11 +10,12 @@
  */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "graph/graph.h"
 
 struct arrival {
     uint32_t object;
-    size_t place; /* in graph->roots.edges */
+    size_t number; /* in graph->roots.edges */
 };
 
 static int compare_arrivals(const void *a, const void *b)
@@ -22,7 +23,7 @@ static int compare_arrivals(const void *a, const void *b)
     const struct arrival *one = a, *other = b;
     if (one->object != other->object)
         return one->object < other->object ? -1 : 1;
-    return one->place < other->place ? -1 : one->place > other->place;
+    return one->number < other->number ? -1 : one->number > other->number;
 }
 
 struct g2h_error *graph_fill_children(struct g2h_graph *graph)
@@ -60,7 +61,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     if (arrived > 0)
         qsort(arrivals, arrived, sizeof(*arrivals), compare_arrivals);
     for (size_t i = 0; i < arrived; i++)
-        graph->children[graph->first_object_child + i] = graph->roots.edges.data[arrivals[i].place];
+        graph->children[graph->first_object_child + i] =
+            graph->roots.edges.data[arrivals[i].number];
     free(arrivals);
     graph->child_count = edges;
     free(graph->roots.edges.data);
@@ -71,13 +73,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
 
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
 {
-    uint64_t from = graph->first_object_child, to = graph->child_count;
-    while (from < to) {
-        uint64_t middle = from + (to - from) / 2;
-        if (graph->children[middle].source.index < object)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    uint64_t at;
+    BISECT_FROM(at, graph->first_object_child, graph->child_count,
+                graph->children[at].source.index < object);
+    return at;
 }

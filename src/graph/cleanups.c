@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
 #include "roots/builder.h"
@@ -115,9 +116,7 @@ static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_
         if (part->kind != kind || is_held(gatherer, part))
             continue;
         gatherer->closures += kind == CLEANUP_CLOSURE;
-        struct g2h_error *error = hold(gatherer, part);
-        if (error)
-            return error;
+        TRY(hold(gatherer, part));
     }
     return marker_drain(gatherer->marker);
 }
@@ -137,24 +136,22 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     const struct typing *typing = gatherer->typing;
     const uint32_t objects = gatherer->builder.heap->object_count;
     uint32_t left = gatherer->closures;
-    bool *is_used;
     if (left == 0)
         return NULL;
-    TRY_MEMORY(is_used = calloc(typing->types->list.count + 1, sizeof(*is_used)));
+    _cleanup_free_ bool *is_used = calloc(typing->types->list.count + 1, sizeof(*is_used));
+    TRY_MEMORY(is_used);
     for (uint32_t object = 0; object < objects; object++)
         if (is_marked(gatherer->marker->marks, object))
             is_used[typing->claims[object] & CLAIM_TYPE] = true; /* of no claim: 0 */
-    struct g2h_error *error = NULL;
-    for (size_t i = 0; i < typing->cleanup_parts.count && left > 0 && !error; i++) {
+    for (size_t i = 0; i < typing->cleanup_parts.count && left > 0; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
         if (part->kind != CLEANUP_FUNCTION || is_held(gatherer, part) || is_used[part->type + 1] ||
             is_wrapper(typing->types, part->type))
             continue;
         left--;
-        error = hold(gatherer, part);
+        TRY(hold(gatherer, part));
     }
-    free(is_used);
-    return error ? error : marker_drain(gatherer->marker);
+    return marker_drain(gatherer->marker);
 }
 
 /* The word of a handle is in no field list; what it points to lives, or is garbage as well. */
@@ -173,13 +170,18 @@ static struct g2h_error *hold_handles(struct gatherer *gatherer)
             const uint32_t target = heap_find(heap, heap_word(heap, object.contents.data + at));
             if (target == UINT32_MAX || !is_marked(gatherer->marker->marks, target))
                 continue;
-            struct g2h_error *error = hold(gatherer, part);
-            if (error)
-                return error;
+            TRY(hold(gatherer, part));
             break;
         }
     }
     return marker_drain(gatherer->marker);
+}
+
+static void gatherer_deinit(struct gatherer *gatherer)
+{
+    builder_deinit(&gatherer->builder);
+    map_deinit(&gatherer->alike_by_key);
+    free(gatherer->alike.data);
 }
 
 struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker)
@@ -188,17 +190,11 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
         return NULL;
     const struct root_sources sources = {graph->heap, graph->exe, graph->typing, graph->targets,
                                          &graph->names};
-    struct gatherer gatherer = {.marker = marker, .typing = graph->typing, .group = UINT32_MAX};
+    _cleanup_(gatherer_deinit) struct gatherer gatherer = {
+        .marker = marker, .typing = graph->typing, .group = UINT32_MAX};
     builder_init(&gatherer.builder, &graph->roots, &sources);
-    struct g2h_error *error = hold_kind(&gatherer, CLEANUP_CLOSURE);
-    if (!error)
-        error = hold_kind(&gatherer, CLEANUP_ARGUMENT);
-    if (!error)
-        error = hold_functions(&gatherer);
-    if (!error)
-        error = hold_handles(&gatherer);
-    builder_deinit(&gatherer.builder);
-    map_deinit(&gatherer.alike_by_key);
-    free(gatherer.alike.data);
-    return error;
+    TRY(hold_kind(&gatherer, CLEANUP_CLOSURE));
+    TRY(hold_kind(&gatherer, CLEANUP_ARGUMENT));
+    TRY(hold_functions(&gatherer));
+    return hold_handles(&gatherer);
 }

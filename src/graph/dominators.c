@@ -13,11 +13,11 @@
  * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
  * and some that we never write.
  *
- * What the memory is for, per node: its place, its node, its parent or dominator, its
- * semidominator, two words of the forest, where its predecessors begin: 28 bytes; 8 more per level
- * of the depth-first search; and 4 bytes for each edge that leads back or across. Edges that lead
- * forwards in the tree need no place: the source's path is the source alone, so they are dealt with
- * as they are met.
+ * The memory of 28 bytes per node has its number in preorder, the node of that number, the number
+ * of its parent or dominator and of its semidominator, two words of the forest, and where its
+ * predecessors begin; 8 more per level of the depth-first search; and 4 bytes for each edge that
+ * leads back or across. Edges that lead forwards in the tree need no memory: the source's path is
+ * the source alone, so they are dealt with as they are met.
  *
  * Almost all of the time goes into waiting for memory. So what is known to be needed is asked for
  * ahead, and only what cannot be otherwise is done in the order of the search: the two walks over
@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 
 #define NOWHERE UINT32_MAX
@@ -39,7 +40,7 @@ struct level {
     uint32_t node, next;
 };
 
-/* A tree of the forest that is being linked from the last place to the first. */
+/* A tree of the forest that is being linked from the last number to the first. */
 struct link {
     uint32_t ancestor; /* by and by one further up */
     uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
@@ -53,11 +54,11 @@ struct climb {
 struct search {
     const struct g2h_graph *graph;
     struct dominators *result;
-    uint32_t synthetics, count; /* count: places given so far */
+    uint32_t synthetics, count; /* count: nodes that have a number in preorder so far */
     VECTOR(struct level) levels;
-    uint32_t *semi;       /* by place: the semidominator's place; the lowest known so far */
-    uint32_t *first_back; /* by place: where its back sources begin; one entry more */
-    uint32_t *back;       /* sources of edges to lower places, by target */
+    uint32_t *semi;       /* by number: that of the semidominator; the lowest known so far */
+    uint32_t *first_back; /* by number: where its back sources begin; one entry more */
+    uint32_t *back;       /* sources of edges to lower numbers, by target */
     size_t back_count;
     union {
         struct link *links;
@@ -67,20 +68,20 @@ struct search {
 
 /* ---- the depth-first search ---- */
 
-static inline void give_place(struct search *search, uint32_t node, uint32_t parent)
+static inline void give_number(struct search *search, uint32_t node, uint32_t parent)
 {
-    const uint32_t place = search->count++;
-    search->result->place_of[node] = place;
-    search->result->node_at[place] = node;
-    search->result->above[place] = parent;
+    const uint32_t preorder = search->count++;
+    search->result->preorder_of[node] = preorder;
+    search->result->node_at[preorder] = node;
+    search->result->idom[preorder] = parent;
 }
 
-/* Numbers a node that has no place yet; its edges are looked at when its level is on top. */
+/* Numbers a node that has no number yet; its edges are looked at when its level is on top. */
 static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
 {
     const struct g2h_graph *graph = search->graph;
     struct level level = {node, 0};
-    give_place(search, node, parent);
+    give_number(search, node, parent);
     if (node >= search->synthetics) {
         const uint32_t object = node - search->synthetics;
         const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
@@ -92,12 +93,12 @@ static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
         for (uint32_t i = start[0]; i < last; i++)
             if (block->targets[i] != NO_TARGET)
                 __builtin_prefetch(
-                    &search->result->place_of[search->synthetics + block->targets[i]]);
+                    &search->result->preorder_of[search->synthetics + block->targets[i]]);
     }
     return vector_push(&search->levels, level);
 }
 
-/* The first target from *next on that has no place yet; NOWHERE. */
+/* The first target from *next on that has no number yet; NOWHERE. */
 static uint32_t next_of_synthetic(const struct search *search, uint32_t node, uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
@@ -105,7 +106,7 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
     while (first + *next < end) {
         const struct edge *edge = &graph->children[first + (*next)++];
         const uint32_t target = graph_node_number(graph, edge->target);
-        if (edge->type != EDGE_WEAK && search->result->place_of[target] == NOWHERE)
+        if (edge->type != EDGE_WEAK && search->result->preorder_of[target] == NOWHERE)
             return target;
     }
     return NOWHERE;
@@ -114,15 +115,15 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
 static inline uint32_t next_of_object(const struct search *search, uint32_t node, uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
-    const uint32_t object = node - search->synthetics, *place_of = search->result->place_of;
+    const uint32_t object = node - search->synthetics, *preorder_of = search->result->preorder_of;
     const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
     const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
     const bool garbage = graph_is_garbage(graph, object);
     for (uint32_t i = *next; i < end; i++) {
         const uint32_t target = block->targets[i];
         if (end - i > AHEAD && block->targets[i + AHEAD] != NO_TARGET)
-            __builtin_prefetch(&place_of[search->synthetics + block->targets[i + AHEAD]]);
-        if (target == NO_TARGET || place_of[search->synthetics + target] != NOWHERE ||
+            __builtin_prefetch(&preorder_of[search->synthetics + block->targets[i + AHEAD]]);
+        if (target == NO_TARGET || preorder_of[search->synthetics + target] != NOWHERE ||
             (garbage && !graph_is_garbage(graph, target)))
             continue;
         *next = i + 1;
@@ -131,7 +132,7 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     return NOWHERE;
 }
 
-/* All that node reaches and that has no place yet, below the place parent. */
+/* Numbers all that a node reaches and that has no number yet, below parent, which is a number. */
 static bool search_from(struct search *search, uint32_t node, uint32_t parent)
 {
     if (!visit(search, node, parent))
@@ -144,7 +145,7 @@ static bool search_from(struct search *search, uint32_t node, uint32_t parent)
                                     : next_of_object(search, source, &top->next);
         if (target == NOWHERE)
             search->levels.count--;
-        else if (!visit(search, target, search->result->place_of[source]))
+        else if (!visit(search, target, search->result->preorder_of[source]))
             return false;
     }
     return true;
@@ -153,11 +154,11 @@ static bool search_from(struct search *search, uint32_t node, uint32_t parent)
 static struct g2h_error *number_all(struct search *search)
 {
     struct dominators *result = search->result;
-    memset(result->place_of, 0xff, (size_t)result->nodes * sizeof(*result->place_of));
+    memset(result->preorder_of, 0xff, (size_t)result->nodes * sizeof(*result->preorder_of));
     if (!search_from(search, 0, 0))
         return &error_no_memory;
     for (uint32_t node = 0; search->count < result->nodes; node++)
-        if (result->place_of[node] == NOWHERE && !search_from(search, node, 0))
+        if (result->preorder_of[node] == NOWHERE && !search_from(search, node, 0))
             return &error_no_memory;
     free(search->levels.data);
     search->levels.data = NULL;
@@ -166,7 +167,7 @@ static struct g2h_error *number_all(struct search *search)
 
 /* ---- edges by target ---- */
 
-/* Edges are walked twice: to count those that lead back, and to put them in their places. */
+/* Walks the edges twice: to count those that lead back, and to sort these by their targets. */
 struct edge_walk {
     struct search *search;
     bool is_second;
@@ -190,12 +191,12 @@ static inline void take_edge(struct search *search, bool is_second, uint32_t fro
 static void take_edges_of_synthetics(struct search *search, bool is_second)
 {
     const struct g2h_graph *graph = search->graph;
-    const uint32_t *place_of = search->result->place_of;
+    const uint32_t *preorder_of = search->result->preorder_of;
     for (uint64_t i = 0; i < graph->first_object_child; i++) {
         const struct edge *edge = &graph->children[i];
         if (edge->type != EDGE_WEAK)
-            take_edge(search, is_second, place_of[edge->source.index],
-                      place_of[graph_node_number(graph, edge->target)]);
+            take_edge(search, is_second, preorder_of[edge->source.index],
+                      preorder_of[graph_node_number(graph, edge->target)]);
     }
 }
 
@@ -203,19 +204,19 @@ static inline void take_edges_of_block(struct search *search, size_t number, boo
 {
     const struct g2h_graph *graph = search->graph;
     const struct target_block *block = &graph->targets->blocks[number];
-    const uint32_t *place_of = search->result->place_of + search->synthetics;
+    const uint32_t *preorder_of = search->result->preorder_of + search->synthetics;
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t from = place_of[first + i], end = block->starts[i + 1];
+        const uint32_t from = preorder_of[first + i], end = block->starts[i + 1];
         const bool garbage = graph_is_garbage(graph, first + i);
         for (uint32_t j = block->starts[i]; j < end; j++) {
             const uint32_t target = block->targets[j];
             if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
-                __builtin_prefetch(&place_of[block->targets[j + 2 * AHEAD]]);
+                __builtin_prefetch(&preorder_of[block->targets[j + 2 * AHEAD]]);
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
-                __builtin_prefetch(&search->first_back[place_of[block->targets[j + AHEAD]]], 1);
+                __builtin_prefetch(&search->first_back[preorder_of[block->targets[j + AHEAD]]], 1);
             if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)))
-                take_edge(search, is_second, from, place_of[target]);
+                take_edge(search, is_second, from, preorder_of[target]);
         }
     }
 }
@@ -243,7 +244,7 @@ static struct g2h_error *sort_edges(struct search *search)
     search->first_back = large_alloc((size_t)nodes + 1, sizeof(*search->first_back));
     if (!search->semi || !search->first_back)
         return &error_no_memory;
-    memcpy(search->semi, search->result->above, (size_t)nodes * sizeof(*search->semi));
+    memcpy(search->semi, search->result->idom, (size_t)nodes * sizeof(*search->semi));
     struct g2h_error *error =
         workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
     if (error)
@@ -272,13 +273,13 @@ static struct g2h_error *sort_edges(struct search *search)
 /* ---- semidominators ---- */
 
 /*
- * The lowest semidominator on the way from place up to, but without, the root of its tree, which is
- * the first ancestor that is not above limit. All on the way get the root as their ancestor. The
+ * The lowest semidominator on the way from a number up to, but without, the root of its tree, which
+ * is the first ancestor that is not above limit. All on the way get the root as their ancestor. The
  * way down again is kept in the ancestors themselves.
  */
-static inline uint32_t evaluate(struct link *links, uint32_t place, uint32_t limit)
+static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t limit)
 {
-    uint32_t below = NOWHERE, at = place, up;
+    uint32_t below = NOWHERE, at = preorder, up;
     while ((up = links[at].ancestor) > limit) {
         links[at].ancestor = below;
         below = at;
@@ -298,22 +299,22 @@ static inline uint32_t evaluate(struct link *links, uint32_t place, uint32_t lim
 
 static struct g2h_error *find_semidominators(struct search *search)
 {
-    const uint32_t nodes = search->result->nodes, *above = search->result->above;
+    const uint32_t nodes = search->result->nodes, *idom = search->result->idom;
     struct link *links = search->links = large_alloc(nodes, sizeof(*links));
     if (!links)
         return &error_no_memory;
-    for (uint32_t place = nodes - 1; place > 0; place--) {
-        const uint32_t begin = search->first_back[place], end = search->first_back[place + 1];
-        uint32_t best = search->semi[place];
+    for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
+        const uint32_t begin = search->first_back[preorder], end = search->first_back[preorder + 1];
+        uint32_t best = search->semi[preorder];
         for (uint32_t i = end; i > begin; i--) {
             if (i > 2 * AHEAD)
                 __builtin_prefetch(&links[search->back[i - 1 - 2 * AHEAD]]);
-            const uint32_t found = evaluate(links, search->back[i - 1], place);
+            const uint32_t found = evaluate(links, search->back[i - 1], preorder);
             if (found < best)
                 best = found;
         }
-        search->semi[place] = best;
-        links[place] = (struct link){above[place], best};
+        search->semi[preorder] = best;
+        links[preorder] = (struct link){idom[preorder], best};
     }
     large_free(search->back, search->back_count, sizeof(*search->back));
     search->back = NULL;
@@ -325,48 +326,54 @@ static struct g2h_error *find_semidominators(struct search *search)
 static void find_dominators(struct search *search)
 {
     const uint32_t nodes = search->result->nodes;
-    uint32_t *above = search->result->above;
+    uint32_t *idom = search->result->idom;
     struct climb *climbs = search->climbs;
     climbs[0] = (struct climb){0, 0};
-    for (uint32_t place = 1; place < nodes; place++) {
-        const uint32_t limit = search->semi[place];
-        uint32_t at = above[place];
+    for (uint32_t preorder = 1; preorder < nodes; preorder++) {
+        const uint32_t limit = search->semi[preorder];
+        uint32_t at = idom[preorder];
         while (at > limit)
-            at = climbs[at].skip > limit ? climbs[at].skip : above[at];
-        above[place] = at;
+            at = climbs[at].skip > limit ? climbs[at].skip : idom[at];
+        idom[preorder] = at;
         const struct climb *up = &climbs[at], *skip = &climbs[up->skip];
-        climbs[place].depth = up->depth + 1;
-        climbs[place].skip =
+        climbs[preorder].depth = up->depth + 1;
+        climbs[preorder].skip =
             up->depth - skip->depth == skip->depth - climbs[skip->skip].depth ? skip->skip : at;
     }
+}
+
+static void search_deinit(struct search *search)
+{
+    const uint32_t nodes = search->result->nodes;
+    free(search->levels.data);
+    large_free(search->semi, nodes, sizeof(*search->semi));
+    large_free(search->first_back, (size_t)nodes + 1, sizeof(*search->first_back));
+    large_free(search->back, search->back_count, sizeof(*search->back));
+    large_free(search->links, nodes, sizeof(*search->links));
+}
+
+static struct g2h_error *compute(const struct g2h_graph *graph, struct dominators *ret)
+{
+    _cleanup_(search_deinit) struct search search = {
+        .graph = graph, .result = ret, .synthetics = graph_synthetics(graph)};
+    TRY_MEMORY(ret->preorder_of && ret->node_at && ret->idom);
+    TRY(number_all(&search));
+    TRY(sort_edges(&search));
+    TRY(find_semidominators(&search));
+    find_dominators(&search);
+    return NULL;
 }
 
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
 {
     const uint32_t nodes = graph_node_count(graph);
-    struct search search = {
-        .graph = graph, .result = dominators, .synthetics = graph_synthetics(graph)};
     *dominators = (struct dominators){
         .nodes = nodes,
-        .place_of = large_alloc(nodes, sizeof(*dominators->place_of)),
+        .preorder_of = large_alloc(nodes, sizeof(*dominators->preorder_of)),
         .node_at = large_alloc(nodes, sizeof(*dominators->node_at)),
-        .above = large_alloc(nodes, sizeof(*dominators->above)),
+        .idom = large_alloc(nodes, sizeof(*dominators->idom)),
     };
-    struct g2h_error *error =
-        dominators->place_of && dominators->node_at && dominators->above ? NULL : &error_no_memory;
-    if (!error)
-        error = number_all(&search);
-    if (!error)
-        error = sort_edges(&search);
-    if (!error)
-        error = find_semidominators(&search);
-    if (!error)
-        find_dominators(&search);
-    free(search.levels.data);
-    large_free(search.semi, nodes, sizeof(*search.semi));
-    large_free(search.first_back, (size_t)nodes + 1, sizeof(*search.first_back));
-    large_free(search.back, search.back_count, sizeof(*search.back));
-    large_free(search.links, nodes, sizeof(*search.links));
+    struct g2h_error *error = compute(graph, dominators);
     if (error)
         dominators_deinit(dominators);
     return error;
@@ -374,9 +381,9 @@ struct g2h_error *dominators_init(struct dominators *dominators, const struct g2
 
 void dominators_deinit(struct dominators *dominators)
 {
-    large_free(dominators->place_of, dominators->nodes, sizeof(*dominators->place_of));
+    large_free(dominators->preorder_of, dominators->nodes, sizeof(*dominators->preorder_of));
     large_free(dominators->node_at, dominators->nodes, sizeof(*dominators->node_at));
-    large_free(dominators->above, dominators->nodes, sizeof(*dominators->above));
+    large_free(dominators->idom, dominators->nodes, sizeof(*dominators->idom));
     *dominators = (struct dominators){0};
 }
 
@@ -387,19 +394,19 @@ struct g2h_error *dominators_sizes(const struct dominators *dominators,
                                    uint64_t **ret)
 {
     const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count;
-    const uint32_t *place_of = dominators->place_of;
+    const uint32_t *preorder_of = dominators->preorder_of;
     uint64_t *sizes = large_alloc(dominators->nodes, sizeof(*sizes));
     if (!sizes)
         return &error_no_memory;
     for (uint32_t i = 0; i < synthetics; i++)
-        sizes[place_of[i]] = synthetic_size;
+        sizes[preorder_of[i]] = synthetic_size;
     for (uint32_t i = 0; i < objects; i++) {
         if (objects - i > 2 * AHEAD)
-            __builtin_prefetch(&sizes[place_of[synthetics + i + 2 * AHEAD]], 1);
-        sizes[place_of[synthetics + i]] = heap_object_size(graph->heap, i);
+            __builtin_prefetch(&sizes[preorder_of[synthetics + i + 2 * AHEAD]], 1);
+        sizes[preorder_of[synthetics + i]] = heap_object_size(graph->heap, i);
     }
-    for (uint32_t place = dominators->nodes - 1; place > 0; place--)
-        sizes[dominators->above[place]] += sizes[place];
+    for (uint32_t preorder = dominators->nodes - 1; preorder > 0; preorder--)
+        sizes[dominators->idom[preorder]] += sizes[preorder];
     *ret = sizes;
     return NULL;
 }

@@ -44,7 +44,7 @@
  *
  * Memory: 32 bytes per node of the graph while it is decided what to keep, 12 of them the
  * dominators', and some 40 per node that is going to be written; then 8 and 20. All of it is done
- * in the order of the nodes or of their places: the result does not depend on the number of
+ * in the order of the nodes or of their numbers: the result does not depend on the number of
  * threads.
  */
 #include "graph/fold.h"
@@ -54,6 +54,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/scope.h"
 #include "base/workers.h"
 #include "graph/dominators.h"
 
@@ -65,21 +66,23 @@ enum { SYNTHETIC_WORTH = 4096 };
 /* Of nodes that are never folded: the groups of roots. */
 #define WORTH_KEPT UINT64_MAX
 
-/* What else folding->what says of a node but the string that is its class or, later, its group. */
-#define WHAT_LEFT_OUT   UINT32_MAX
-#define WHAT_KEPT       (UINT32_MAX - 1)
+/* What folding->fate may be besides the string of a node's class, and later the number of its
+ * group. */
+#define FATE_LEFT_OUT   UINT32_MAX
+#define FATE_KEPT       (UINT32_MAX - 1)
 #define CLASS_TEXT      (UINT32_MAX - 2)
 #define CLASS_SYNTHETIC (UINT32_MAX - 3)
 
-/* Folded are nodes of less worth, and those of the same that have this place or a higher one. */
+/* Nodes of less worth are folded, and of those with the same worth all from a number in preorder
+ * on. */
 struct cut {
     uint64_t worth;
-    uint32_t place;
+    uint32_t preorder;
 };
 
 /* Objects of one class that belong to one kept node. */
 struct group {
-    uint32_t dominator, class; /* place; as in folding->what */
+    uint32_t dominator, class; /* a number in preorder; as in folding->fate */
     uint32_t count;
     uint32_t last; /* folded node that members go to; UINT32_MAX: none yet */
 };
@@ -89,8 +92,9 @@ struct folding {
     struct fold *fold;
     const struct fold_names *names;
     struct dominators tree;
-    uint64_t *worth;      /* by place */
-    uint32_t *what, *top; /* by place; top: the last dominator or itself that is kept */
+    uint64_t *worth;               /* by number in preorder */
+    uint32_t *fate, *nearest_kept; /* by number in preorder; nearest_kept: the last that is kept
+                                      among a node's dominators and itself */
     VECTOR(struct group) groups;
 
     /* While nodes are counted: a hash table of kept node << 32 | class, plus 1; 0 where free. */
@@ -125,18 +129,18 @@ static struct g2h_error *find_classes(void *context, size_t task, unsigned worke
 {
     const struct folding *folding = context;
     const struct g2h_graph *graph = folding->graph;
-    const uint32_t *place_of = folding->tree.place_of + graph_synthetics(graph);
+    const uint32_t *preorder_of = folding->tree.preorder_of + graph_synthetics(graph);
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
                    count = graph->targets->blocks[task].objects;
     (void)worker;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t object = first + i;
         if (count - i > AHEAD)
-            __builtin_prefetch(&folding->what[place_of[object + AHEAD]], 1);
+            __builtin_prefetch(&folding->fate[preorder_of[object + AHEAD]], 1);
         const bool is_text = graph->typing && typing_is_text(graph->typing, object);
-        folding->what[place_of[object]] = fold_leaves_out(folding->fold, object) ? WHAT_LEFT_OUT
-                                          : is_text                              ? CLASS_TEXT
-                                                    : names_of_object(&graph->names, object);
+        folding->fate[preorder_of[object]] = fold_leaves_out(folding->fold, object) ? FATE_LEFT_OUT
+                                             : is_text                              ? CLASS_TEXT
+                                                       : names_of_object(&graph->names, object);
     }
     return NULL;
 }
@@ -147,23 +151,23 @@ static struct g2h_error *classify(struct folding *folding)
     struct g2h_error *error =
         workers_run(graph->threads, graph->targets->block_count, find_classes, folding);
     for (uint32_t i = 0; i < graph_synthetics(graph); i++) {
-        const uint32_t place = folding->tree.place_of[i];
+        const uint32_t preorder = folding->tree.preorder_of[i];
         const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
-        folding->what[place] = CLASS_SYNTHETIC;
+        folding->fate[preorder] = CLASS_SYNTHETIC;
         if (kind <= G2H_NODE_FUNCTIONS)
-            folding->worth[place] = WORTH_KEPT;
+            folding->worth[preorder] = WORTH_KEPT;
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
-            folding->what[place] = WHAT_LEFT_OUT;
+            folding->fate[preorder] = FATE_LEFT_OUT;
     }
     return error;
 }
 
 /* ---- how much to fold ---- */
 
-static inline bool is_cut(const struct folding *folding, const struct cut *cut, uint32_t place)
+static inline bool is_cut(const struct folding *folding, const struct cut *cut, uint32_t preorder)
 {
-    const uint64_t worth = folding->worth[place];
-    return worth < cut->worth || (worth == cut->worth && place >= cut->place);
+    const uint64_t worth = folding->worth[preorder];
+    return worth < cut->worth || (worth == cut->worth && preorder >= cut->preorder);
 }
 
 /* Pairs on their way into the table: their slots are asked for some time before they are read. */
@@ -192,21 +196,22 @@ static inline uint32_t add_pairs(struct folding *folding, struct batch *batch)
 /* How many nodes would be written; limit + 1 where there are more than limit. */
 static uint64_t count_written(struct folding *folding, const struct cut *cut, uint64_t limit)
 {
-    const uint32_t nodes = folding->tree.nodes, *above = folding->tree.above;
+    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
     struct batch batch = {.count = 0};
     uint64_t count = 2, last = 0; /* the root and "(folded)" */
     memset(folding->pairs, 0, (folding->mask + 1) * sizeof(*folding->pairs));
-    folding->top[0] = 0;
-    for (uint32_t place = 1; place < nodes && count <= limit; place++) {
-        const uint32_t class = folding->what[place], dominator = folding->top[above[place]];
-        if (class == WHAT_LEFT_OUT)
+    folding->nearest_kept[0] = 0;
+    for (uint32_t preorder = 1; preorder < nodes && count <= limit; preorder++) {
+        const uint32_t class = folding->fate[preorder],
+                       dominator = folding->nearest_kept[idom[preorder]];
+        if (class == FATE_LEFT_OUT)
             continue;
-        if (!is_cut(folding, cut, place)) {
-            folding->top[place] = place;
+        if (!is_cut(folding, cut, preorder)) {
+            folding->nearest_kept[preorder] = preorder;
             count++;
             continue;
         }
-        folding->top[place] = dominator;
+        folding->nearest_kept[preorder] = dominator;
         const uint64_t pair = ((uint64_t)dominator << 32 | class) + 1;
         if (pair == last)
             continue;
@@ -224,7 +229,7 @@ static int compare_cuts(const void *a, const void *b)
     const struct cut *one = a, *other = b;
     if (one->worth != other->worth)
         return one->worth < other->worth ? -1 : 1;
-    return one->place > other->place ? -1 : one->place < other->place;
+    return one->preorder > other->preorder ? -1 : one->preorder < other->preorder;
 }
 
 /*
@@ -241,9 +246,9 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
     size_t count = 0;
     if (!samples)
         return false;
-    for (uint32_t place = stride / 2; place < nodes; place += stride)
-        if (folding->what[place] != WHAT_LEFT_OUT && folding->worth[place] != WORTH_KEPT)
-            samples[count++] = (struct cut){folding->worth[place], place};
+    for (uint32_t preorder = stride / 2; preorder < nodes; preorder += stride)
+        if (folding->fate[preorder] != FATE_LEFT_OUT && folding->worth[preorder] != WORTH_KEPT)
+            samples[count++] = (struct cut){folding->worth[preorder], preorder};
     if (count > 0)
         qsort(samples, count, sizeof(*samples), compare_cuts);
     *ret = (struct cut){WORTH_KEPT, UINT32_MAX};
@@ -266,24 +271,25 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 
 /* ---- groups ---- */
 
-/* folding->what becomes each node's group, or that it is kept. */
+/* Makes folding->fate of each node its group, or FATE_KEPT. */
 static bool make_groups(struct folding *folding, const struct cut *cut)
 {
-    const uint32_t nodes = folding->tree.nodes, *above = folding->tree.above;
+    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
     struct map group_of = {0};
     bool good = true;
-    folding->top[0] = 0;
-    folding->what[0] = WHAT_KEPT;
-    for (uint32_t place = 1; place < nodes && good; place++) {
-        const uint32_t class = folding->what[place];
-        if (class == WHAT_LEFT_OUT)
+    folding->nearest_kept[0] = 0;
+    folding->fate[0] = FATE_KEPT;
+    for (uint32_t preorder = 1; preorder < nodes && good; preorder++) {
+        const uint32_t class = folding->fate[preorder];
+        if (class == FATE_LEFT_OUT)
             continue;
-        if (!is_cut(folding, cut, place)) {
-            folding->top[place] = place;
-            folding->what[place] = WHAT_KEPT;
+        if (!is_cut(folding, cut, preorder)) {
+            folding->nearest_kept[preorder] = preorder;
+            folding->fate[preorder] = FATE_KEPT;
             continue;
         }
-        const uint32_t dominator = folding->top[place] = folding->top[above[place]];
+        const uint32_t dominator = folding->nearest_kept[preorder] =
+            folding->nearest_kept[idom[preorder]];
         const struct group fresh = {dominator, class, 0, UINT32_MAX};
         uint32_t group;
         good = map_put(&group_of, (uint64_t)dominator << 32 | class,
@@ -291,7 +297,7 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
                (group < folding->groups.count || vector_push(&folding->groups, fresh));
         if (!good)
             break;
-        folding->what[place] = group;
+        folding->fate[preorder] = group;
         folding->groups.data[group].count++;
     }
     map_deinit(&group_of);
@@ -304,23 +310,24 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
  */
 static bool keep_lone_ones(struct folding *folding)
 {
-    const uint32_t nodes = folding->tree.nodes, *above = folding->tree.above;
+    const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
     uint64_t *shared = calloc((size_t)nodes / 64 + 1, sizeof(*shared)); /* it, or some below it */
     if (!shared)
         return false;
-    for (uint32_t place = nodes - 1; place > 0; place--) {
-        const uint32_t group = folding->what[place];
-        if (group >= WHAT_KEPT)
+    for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
+        const uint32_t group = folding->fate[preorder];
+        if (group >= FATE_KEPT)
             continue;
         if (folding->groups.data[group].count > 1)
-            shared[place / 64] |= (uint64_t)1 << (place % 64);
-        if ((shared[place / 64] >> (place % 64) & 1) != 0)
-            shared[above[place] / 64] |= (uint64_t)1 << (above[place] % 64);
+            shared[preorder / 64] |= (uint64_t)1 << (preorder % 64);
+        if ((shared[preorder / 64] >> (preorder % 64) & 1) != 0)
+            shared[idom[preorder] / 64] |= (uint64_t)1 << (idom[preorder] % 64);
     }
-    for (uint32_t place = 1; place < nodes; place++)
-        if (folding->what[place] < WHAT_KEPT && (shared[place / 64] >> (place % 64) & 1) == 0 &&
-            folding->what[above[place]] == WHAT_KEPT)
-            folding->what[place] = WHAT_KEPT;
+    for (uint32_t preorder = 1; preorder < nodes; preorder++)
+        if (folding->fate[preorder] < FATE_KEPT &&
+            (shared[preorder / 64] >> (preorder % 64) & 1) == 0 &&
+            folding->fate[idom[preorder]] == FATE_KEPT)
+            folding->fate[preorder] = FATE_KEPT;
     free(shared);
     return true;
 }
@@ -393,26 +400,26 @@ static bool number_nodes(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
     struct fold *fold = folding->fold;
-    const uint32_t *place_of = folding->tree.place_of, synthetics = graph_synthetics(graph),
+    const uint32_t *preorder_of = folding->tree.preorder_of, synthetics = graph_synthetics(graph),
                    nodes = graph_node_count(graph);
     folded_vector folded = {0};
     bool good = true;
     for (uint32_t node = 0; node < nodes && good; node++) {
-        const uint32_t what = folding->what[place_of[node]];
+        const uint32_t fate = folding->fate[preorder_of[node]];
         if (nodes - node > AHEAD)
-            __builtin_prefetch(&folding->what[place_of[node + AHEAD]]);
+            __builtin_prefetch(&folding->fate[preorder_of[node + AHEAD]]);
         if (node == synthetics)
             fold->group = fold->kept++;
-        if (what == WHAT_KEPT) {
+        if (fate == FATE_KEPT) {
             fold->number_of[node] = fold->kept++;
             continue;
         }
         fold->number_of[node] = FOLD_LEFT_OUT;
         if (is_object(graph, node))
             fold->hidden[(node - synthetics) / 64] |= (uint64_t)1 << ((node - synthetics) % 64);
-        if (what == WHAT_LEFT_OUT)
+        if (fate == FATE_LEFT_OUT)
             continue;
-        good = add_member(folding, &folding->groups.data[what], node, &folded);
+        good = add_member(folding, &folding->groups.data[fate], node, &folded);
         fold->folded_objects += is_object(graph, node);
     }
     if (nodes == synthetics)
@@ -427,7 +434,8 @@ static bool number_nodes(struct folding *folding)
 static bool list_members(struct folding *folding)
 {
     struct fold *fold = folding->fold;
-    const uint32_t *place_of = folding->tree.place_of, nodes = graph_node_count(folding->graph);
+    const uint32_t *preorder_of = folding->tree.preorder_of,
+                   nodes = graph_node_count(folding->graph);
     uint32_t sum = 0;
     fold->members = large_alloc(nodes, sizeof(*fold->members));
     fold->first_member = malloc(((size_t)fold->folded_count + 1) * sizeof(*fold->first_member));
@@ -440,8 +448,8 @@ static bool list_members(struct folding *folding)
     fold->first_member[fold->folded_count] = sum;
     for (uint32_t node = 0; node < nodes; node++) {
         if (nodes - node > AHEAD)
-            __builtin_prefetch(&folding->what[place_of[node + AHEAD]]);
-        if (folding->what[place_of[node]] >= WHAT_KEPT)
+            __builtin_prefetch(&folding->fate[preorder_of[node + AHEAD]]);
+        if (folding->fate[preorder_of[node]] >= FATE_KEPT)
             continue;
         fold->members[fold->first_member[fold->number_of[node]]++] = node;
         fold->number_of[node] += fold->kept;
@@ -461,12 +469,12 @@ static uint32_t *list_dominators(const struct folding *folding)
     if (!dominators)
         return NULL;
     dominators[fold->group] = 0;
-    for (uint32_t place = 0; place < tree->nodes; place++)
-        if (folding->what[place] != WHAT_LEFT_OUT)
-            dominators[fold->number_of[tree->node_at[place]]] =
-                fold->number_of[tree->node_at[folding->what[place] == WHAT_KEPT
-                                                  ? tree->above[place]
-                                                  : folding->top[place]]];
+    for (uint32_t preorder = 0; preorder < tree->nodes; preorder++)
+        if (folding->fate[preorder] != FATE_LEFT_OUT)
+            dominators[fold->number_of[tree->node_at[preorder]]] =
+                fold->number_of[tree->node_at[folding->fate[preorder] == FATE_KEPT
+                                                  ? tree->idom[preorder]
+                                                  : folding->nearest_kept[preorder]]];
     return dominators;
 }
 
@@ -540,34 +548,28 @@ static struct g2h_error *decide(struct folding *folding)
     const uint32_t nodes = graph_node_count(folding->graph);
     const uint64_t limit = fold->max_nodes;
     struct cut cut;
-    struct g2h_error *error = dominators_init(&folding->tree, folding->graph);
-    if (!error)
-        error = dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth);
-    if (error)
-        return error;
+    TRY(dominators_init(&folding->tree, folding->graph));
+    TRY(dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth));
     for (folding->mask = 1023; folding->mask < 2 * limit && folding->mask < nodes;)
         folding->mask = 2 * folding->mask + 1;
-    folding->what = large_alloc(nodes, sizeof(*folding->what));
-    folding->top = large_alloc(nodes, sizeof(*folding->top));
+    folding->fate = large_alloc(nodes, sizeof(*folding->fate));
+    folding->nearest_kept = large_alloc(nodes, sizeof(*folding->nearest_kept));
     folding->pairs = large_alloc(folding->mask + 1, sizeof(*folding->pairs));
-    if (!folding->what || !folding->top || !folding->pairs)
-        return &error_no_memory;
-    error = classify(folding);
-    if (!error && !find_cut(folding, limit, &cut))
-        error = &error_no_memory;
+    TRY_MEMORY(folding->fate && folding->nearest_kept && folding->pairs);
+    TRY(classify(folding));
+    TRY_MEMORY(find_cut(folding, limit, &cut));
     large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
     folding->pairs = NULL;
-    if (!error && !(make_groups(folding, &cut) && keep_lone_ones(folding)))
-        error = &error_no_memory;
-    return error;
+    TRY_MEMORY(make_groups(folding, &cut) && keep_lone_ones(folding));
+    return NULL;
 }
 
 static void folding_deinit(struct folding *folding)
 {
     const uint32_t nodes = graph_node_count(folding->graph);
     large_free(folding->worth, nodes, sizeof(*folding->worth));
-    large_free(folding->what, nodes, sizeof(*folding->what));
-    large_free(folding->top, nodes, sizeof(*folding->top));
+    large_free(folding->fate, nodes, sizeof(*folding->fate));
+    large_free(folding->nearest_kept, nodes, sizeof(*folding->nearest_kept));
     large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));
     free(folding->groups.data);
     dominators_deinit(&folding->tree);
@@ -576,20 +578,19 @@ static void folding_deinit(struct folding *folding)
 static struct g2h_error *fold_nodes(struct fold *fold, const struct fold_names *names,
                                     uint32_t **ret_dominators)
 {
-    struct folding folding = {.graph = fold->graph, .fold = fold, .names = names};
-    struct g2h_error *error = decide(&folding);
-    if (!error && !(number_nodes(&folding) && list_members(&folding) &&
-                    (*ret_dominators = list_dominators(&folding))))
-        error = &error_no_memory;
-    folding_deinit(&folding);
-    return error;
+    _cleanup_(folding_deinit) struct folding folding = {
+        .graph = fold->graph, .fold = fold, .names = names};
+    TRY(decide(&folding));
+    TRY_MEMORY(number_nodes(&folding) && list_members(&folding));
+    *ret_dominators = list_dominators(&folding);
+    TRY_MEMORY(*ret_dominators);
+    return NULL;
 }
 
 struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
                             const struct g2h_view_options *options, const struct fold_names *names)
 {
-    struct g2h_error *error = NULL;
-    uint32_t *dominators = NULL;
+    _cleanup_free_ uint32_t *dominators = NULL;
     *fold = (struct fold){
         .graph = graph,
         .max_nodes = options->max_nodes,
@@ -604,13 +605,11 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
         !names->add(names->context, "(folded)", G2H_NAME_OF_EDGE, &fold->group_name))
         return &error_no_memory;
     if (fold->folds)
-        error = fold_nodes(fold, names, &dominators);
+        TRY(fold_nodes(fold, names, &dominators));
     else
         leave_out(fold);
-    if (!error)
-        error = list_kept(fold) ? fold_count_edges(fold, dominators) : &error_no_memory;
-    free(dominators);
-    return error;
+    TRY_MEMORY(list_kept(fold));
+    return fold_count_edges(fold, dominators);
 }
 
 void fold_deinit(struct fold *fold)

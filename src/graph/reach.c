@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
 
@@ -66,6 +67,8 @@ static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint
     }
 }
 
+typedef VECTOR(uint32_t) object_vector;
+
 static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks)
 {
     const size_t size = ((size_t)graph->heap->object_count / 64 + 1) * sizeof(*marks);
@@ -73,63 +76,65 @@ static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks
     return copy ? memcpy(copy, marks, size) : NULL;
 }
 
+/* Marks all that is not marked yet from each object in turn, in the marks of a copy. The objects
+ * are appended that were not reached from an earlier one. */
+static struct g2h_error *find_firsts(const struct garbage *garbage, object_vector *ret)
+{
+    struct marker *marker = garbage->marker;
+    const uint32_t objects = garbage->graph->heap->object_count;
+    for (uint32_t object = 0; (object = next_unmarked(marker->marks, object, objects)) < objects;
+         object++) {
+        TRY_MEMORY(vector_push(ret, object) && marker_push(marker, object));
+        TRY(marker_drain(marker));
+    }
+    return NULL;
+}
+
+static void objects_deinit(object_vector *objects)
+{
+    free(objects->data);
+}
+
 /*
- * What is left are cycles and what they reach. Marking from each object in turn, in any order,
- * gives objects that were not reached from an earlier one; of them, taken backwards, those that no
- * later one reaches are heads, one for each cycle that nothing else points into: whatever reaches
- * the last of them is reached by it.
+ * Hangs what is left, which are cycles and what they reach. find_firsts() gives objects in any
+ * order; of them, taken backwards, those that no later one reaches are heads, one for each cycle
+ * that nothing else points into: whatever reaches the last of them is reached by it.
  */
 static struct g2h_error *hang_cycles(struct garbage *garbage)
 {
     struct marker *marker = garbage->marker;
-    const uint32_t objects = garbage->graph->heap->object_count;
     uint64_t *marks = marker->marks;
-    VECTOR(uint32_t) firsts = {0};
-    struct g2h_error *error = NULL;
-
-    marker->marks = copy_marks(garbage->graph, marks);
-    if (!marker->marks) {
-        marker->marks = marks;
-        return &error_no_memory;
-    }
-    for (uint32_t object = 0;
-         !error && (object = next_unmarked(marker->marks, object, objects)) < objects; object++)
-        error = vector_push(&firsts, object) && marker_push(marker, object) ? marker_drain(marker)
-                                                                            : &error_no_memory;
-    free(marker->marks);
+    _cleanup_free_ uint64_t *copy = copy_marks(garbage->graph, marks);
+    _cleanup_(objects_deinit) object_vector firsts = {0};
+    TRY_MEMORY(copy);
+    marker->marks = copy;
+    struct g2h_error *error = find_firsts(garbage, &firsts);
     marker->marks = marks;
-    while (firsts.count > 0 && !error) {
-        uint32_t object = firsts.data[--firsts.count];
+    TRY(error);
+    while (firsts.count > 0) {
+        const uint32_t object = firsts.data[--firsts.count];
         if (is_marked(marks, object))
             continue;
-        error = add_head(garbage, object);
-        if (!error)
-            error = marker_drain(marker);
+        TRY(add_head(garbage, object));
+        TRY(marker_drain(marker));
     }
-    free(firsts.data);
-    return error;
+    return NULL;
 }
 
-/* First the objects that no garbage points to. */
+/* Hangs all garbage: first the objects that no garbage points to. */
 static struct g2h_error *hang_garbage(struct garbage *garbage)
 {
     struct g2h_graph *graph = garbage->graph;
     const uint64_t *marks = garbage->marker->marks;
     const uint32_t objects = graph->heap->object_count;
-    uint64_t *held = calloc((size_t)objects / 64 + 1, sizeof(*held));
-    struct g2h_error *error = held ? NULL : &error_no_memory;
-    if (!error)
-        find_held(graph, marks, held);
-    for (uint32_t object = 0; !error && (object = next_unmarked(marks, object, objects)) < objects;
-         object++)
+    _cleanup_free_ uint64_t *held = calloc((size_t)objects / 64 + 1, sizeof(*held));
+    TRY_MEMORY(held);
+    find_held(graph, marks, held);
+    for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects; object++)
         if (!is_marked(held, object))
-            error = add_head(garbage, object);
-    if (!error)
-        error = marker_drain(garbage->marker);
-    if (!error)
-        error = hang_cycles(garbage);
-    free(held);
-    return error;
+            TRY(add_head(garbage, object));
+    TRY(marker_drain(garbage->marker));
+    return hang_cycles(garbage);
 }
 
 static void count_garbage(struct g2h_graph *graph, const uint64_t *marks)
@@ -152,30 +157,28 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
                           root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
 }
 
+static void free_marker(struct marker *marker)
+{
+    free(marker->marks);
+    marker_deinit(marker);
+}
+
 struct g2h_error *graph_reach(struct g2h_graph *graph)
 {
-    struct marker marker = {.targets = graph->targets, .threads = graph->threads};
+    _cleanup_(free_marker) struct marker marker = {.targets = graph->targets,
+                                                   .threads = graph->threads};
     struct garbage garbage = {.graph = graph, .marker = &marker};
     marker.marks = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*marker.marks));
-    struct g2h_error *error = marker.marks ? mark_from_roots(&marker, graph) : &error_no_memory;
-    if (!error)
-        error = decide_tentative(&marker, graph);
-    if (!error)
-        error = graph_add_cleanups(graph, &marker);
-    if (!error) {
-        count_garbage(graph, marker.marks);
-        if (graph->account.unreachable_objects > 0) {
-            graph->live = copy_marks(graph, marker.marks);
-            if (!graph->live ||
-                !names_add_label(&graph->names, "element", strlen("element"),
-                                 &graph->weak_element) ||
-                !add_unreachable(graph, &garbage.node))
-                error = &error_no_memory;
-            else
-                error = hang_garbage(&garbage);
-        }
-    }
-    free(marker.marks);
-    marker_deinit(&marker);
-    return error;
+    TRY_MEMORY(marker.marks);
+    TRY(mark_from_roots(&marker, graph));
+    TRY(decide_tentative(&marker, graph));
+    TRY(graph_add_cleanups(graph, &marker));
+    count_garbage(graph, marker.marks);
+    if (graph->account.unreachable_objects == 0)
+        return NULL;
+    graph->live = copy_marks(graph, marker.marks);
+    TRY_MEMORY(graph->live &&
+               names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element) &&
+               add_unreachable(graph, &garbage.node));
+    return hang_garbage(&garbage);
 }

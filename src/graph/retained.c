@@ -1,30 +1,30 @@
 /* retained: dominators and retained sizes of a view's nodes; see include/go2heapsnapshot/view.h. */
 #include <stdlib.h>
 
+#include "base/scope.h"
 #include "graph/dominators.h"
 #include "graph/view.h"
 
 struct g2h_dominators {
     const struct g2h_view *view;
     struct dominators tree; /* of the graph */
-    uint64_t *sizes;        /* by place */
+    uint64_t *sizes;        /* by number in preorder */
 };
+
+static void destroy(struct g2h_dominators **dominators)
+{
+    g2h_dominators_destroy(*dominators);
+}
 
 struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_dominators **ret)
 {
-    struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
-    if (!dominators)
-        return &error_no_memory;
+    _cleanup_(destroy) struct g2h_dominators *dominators = calloc(1, sizeof(*dominators));
+    TRY_MEMORY(dominators);
     dominators->view = view;
-    struct g2h_error *error = dominators_init(&dominators->tree, view->graph);
-    if (!error)
-        error = dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes);
-    if (error) {
-        g2h_dominators_destroy(dominators);
-        return error;
-    }
+    TRY(dominators_init(&dominators->tree, view->graph));
+    TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
     dominators->sizes[0] -= view->account.left_out_bytes; /* all of it hung below the root */
-    *ret = dominators;
+    *ret = take_pointer(dominators);
     return NULL;
 }
 
@@ -55,12 +55,12 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 {
     const struct g2h_view *view = dominators->view;
     const struct dominators *tree = &dominators->tree;
-    uint32_t place = tree->above[tree->place_of[graph_node_of(view, node)]];
+    uint32_t preorder = tree->idom[tree->preorder_of[graph_node_of(view, node)]];
     if (!view->is_folded)
-        return tree->node_at[place];
-    while (view->fold.number_of[tree->node_at[place]] >= view->fold.kept)
-        place = tree->above[place]; /* the root is kept */
-    return view->fold.number_of[tree->node_at[place]];
+        return tree->node_at[preorder];
+    while (view->fold.number_of[tree->node_at[preorder]] >= view->fold.kept)
+        preorder = tree->idom[preorder]; /* the root is kept */
+    return view->fold.number_of[tree->node_at[preorder]];
 }
 
 uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
@@ -70,5 +70,5 @@ uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, u
         return view->fold.folded[node - view->fold.kept].size;
     if (view->is_folded && node == view->fold.group)
         return 0;
-    return dominators->sizes[dominators->tree.place_of[graph_node_of(view, node)]];
+    return dominators->sizes[dominators->tree.preorder_of[graph_node_of(view, node)]];
 }

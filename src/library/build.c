@@ -21,16 +21,11 @@
 static struct g2h_error *find_targets(struct g2h_graph *graph)
 {
     struct pointer_listener listener;
-    struct collection collection;
-    struct g2h_error *error =
-        collection_init(&collection, &graph->names, graph->threads, &listener);
-    if (!error)
-        error = targets_init(&graph->own_targets, graph->heap, graph->threads, &listener);
-    if (!error)
-        error = collection_finish(&collection);
-    collection_deinit(&collection);
+    _cleanup_(collection_deinit) struct collection collection;
     graph->targets = &graph->own_targets;
-    return error;
+    TRY(collection_init(&collection, &graph->names, graph->threads, &listener));
+    TRY(targets_init(&graph->own_targets, graph->heap, graph->threads, &listener));
+    return collection_finish(&collection);
 }
 
 static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h_typing *typing)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/workers.h"
 #include "naming/keys.h"
 #include "naming/symbols.h"
@@ -205,16 +206,10 @@ static bool is_internal_word(const struct types *types, uint32_t type,
     const uint8_t role = types->list.data[type].role;
     if (role == ROLE_MAP || role == ROLE_CHAN || role == ROLE_INTERNAL)
         return true;
-    uint32_t from = 0, to = map->field_count;
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (map->fields[middle].offset < offset)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < map->field_count && map->fields[from].offset == offset &&
-           types->list.data[map->fields[from].type].kind == TYPE_INTERFACE;
+    uint32_t at;
+    BISECT(at, map->field_count, map->fields[at].offset < offset);
+    return at < map->field_count && map->fields[at].offset == offset &&
+           types->list.data[map->fields[at].type].kind == TYPE_INTERFACE;
 }
 
 /* The names of a word of a type: "Config.TLS"; and of those of all elements of arrays:

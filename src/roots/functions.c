@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "roots/builder.h"
 
 static int compare_functions(const void *a, const void *b)
@@ -73,17 +74,12 @@ void builder_append_function(struct builder *builder, uint64_t pc, bool is_retur
 {
     if (append_line(builder, is_return ? pc - 1 : pc))
         return;
-    size_t from = 0, to = builder->functions.count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (builder->functions.data[middle].entry <= pc)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    if (from > 0 && pc <= builder->functions.data[from - 1].last_pc) {
-        builder_append(builder, &builder->functions.data[from - 1].name);
-        if (pc != builder->functions.data[from - 1].entry)
+    const struct function *functions = builder->functions.data;
+    size_t behind;
+    BISECT(behind, builder->functions.count, functions[behind].entry <= pc);
+    if (behind > 0 && pc <= functions[behind - 1].last_pc) {
+        builder_append(builder, &functions[behind - 1].name);
+        if (pc != functions[behind - 1].entry)
             text_printf(&builder->text, " (pc 0x%llx)", (unsigned long long)pc);
     } else {
         text_printf(&builder->text, "pc 0x%llx", (unsigned long long)pc);

@@ -78,18 +78,18 @@ static bool name_word(struct builder *builder, const struct frame *frame,
 {
     const struct typing *typing = builder->typing;
     const struct dwarf_local *local = NULL;
-    uint64_t place;
+    uint64_t within;
     builder->text.size = 0;
     if (typing)
-        local = typing_local_at(typing, frame, offset, false, &place);
+        local = typing_local_at(typing, frame, offset, false, &within);
     if (local) {
-        builder_append_local(builder, local, place);
+        builder_append_local(builder, local, within);
         return true;
     }
     if (typing && callee)
-        local = typing_local_at(typing, callee, offset, true, &place);
+        local = typing_local_at(typing, callee, offset, true, &within);
     if (local) {
-        builder_append_local(builder, local, place);
+        builder_append_local(builder, local, within);
         text_printf(&builder->text, " (argument of ");
         builder_append(builder, &callee->function);
         text_printf(&builder->text, ")");

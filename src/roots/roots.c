@@ -138,43 +138,29 @@ static struct g2h_error *add_other_roots(struct builder *builder)
 
 static struct g2h_error *add_all(struct builder *builder)
 {
-    struct g2h_error *error = NULL;
     TRY_MEMORY(builder_text(builder, "") &&
                builder_add_node(builder, G2H_NODE_ROOT, 0, &builder->root));
     TRY_MEMORY(builder_add_group(builder, builder->root, "(GC roots)", G2H_NODE_GC_ROOTS,
                                  &builder->roots->gc_roots));
-    error = builder_collect_functions(builder);
-    if (!error)
-        error = builder_find_pointed_frames(builder);
-    if (!error)
-        error = builder_add_globals(builder);
-    if (!error)
-        error = add_threads(builder);
-    if (!error)
-        error = builder_add_goroutines(builder);
-    if (!error)
-        error = add_finalizers(builder, G2H_RECORD_FINALIZER, "(finalizers)", G2H_NODE_FINALIZERS);
-    if (!error)
-        error = add_finalizers(builder, G2H_RECORD_QUEUEDFINALIZER, "(queued finalizers)",
-                               G2H_NODE_QUEUED_FINALIZERS);
-    if (!error)
-        error = add_defers_and_panics(builder);
-    if (!error)
-        error = add_other_roots(builder);
-    if (!error)
-        error = builder_add_allocation_sites(builder);
-    if (!error)
-        error = builder_add_remarks(builder);
-    return error;
+    TRY(builder_collect_functions(builder));
+    TRY(builder_find_pointed_frames(builder));
+    TRY(builder_add_globals(builder));
+    TRY(add_threads(builder));
+    TRY(builder_add_goroutines(builder));
+    TRY(add_finalizers(builder, G2H_RECORD_FINALIZER, "(finalizers)", G2H_NODE_FINALIZERS));
+    TRY(add_finalizers(builder, G2H_RECORD_QUEUEDFINALIZER, "(queued finalizers)",
+                       G2H_NODE_QUEUED_FINALIZERS));
+    TRY(add_defers_and_panics(builder));
+    TRY(add_other_roots(builder));
+    TRY(builder_add_allocation_sites(builder));
+    return builder_add_remarks(builder);
 }
 
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources)
 {
-    struct builder builder;
+    _cleanup_(builder_deinit) struct builder builder;
     builder_init(&builder, roots, sources);
-    struct g2h_error *error = add_all(&builder);
-    builder_deinit(&builder);
-    return error;
+    return add_all(&builder);
 }
 
 void roots_deinit(struct roots *roots)

@@ -58,9 +58,9 @@ struct g2h_error *builder_add_allocation_sites(struct builder *builder)
         struct g2h_record record, profile;
         g2h_heap_record(heap, G2H_RECORD_ALLOCSAMPLE, i, &record);
         uint32_t object = heap_find(heap, record.allocsample.object);
-        uint32_t place = map_get(&profile_by_id, record.allocsample.memprof);
+        uint32_t profile_index = map_get(&profile_by_id, record.allocsample.memprof);
         account->samples++;
-        if (object == UINT32_MAX || place == MAP_NONE) {
+        if (object == UINT32_MAX || profile_index == MAP_NONE) {
             account->samples_missed++;
             continue;
         }
@@ -69,7 +69,7 @@ struct g2h_error *builder_add_allocation_sites(struct builder *builder)
             if (group == UINT32_MAX)
                 good = builder_add_group(builder, builder->root, "(allocation sites)",
                                          G2H_NODE_ALLOCATION_SITES, &group);
-            g2h_heap_record(heap, G2H_RECORD_MEMPROF, place, &profile);
+            g2h_heap_record(heap, G2H_RECORD_MEMPROF, profile_index, &profile);
             site_name(builder, profile.memprof);
             good = good &&
                    builder_add_member(builder, group, ++number, G2H_NODE_ALLOCATION_SITE,

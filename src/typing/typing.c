@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/scope.h"
 #include "base/workers.h"
 #include "typing/match.h"
 #include "typing/typer.h"
@@ -68,24 +69,18 @@ static struct g2h_error *collect_types(struct typing *typing)
     typing->scopes = exe_scopes(typing->exe);
     if (!types_copy(types, exe_types(typing->exe)))
         return &error_no_memory;
-    struct g2h_error *error = typing_add_reflected(typing, types);
-    if (!error)
-        error = typing_add_itab_tables(typing, types);
-    if (error)
-        return error;
+    TRY(typing_add_reflected(typing, types));
+    TRY(typing_add_itab_tables(typing, types));
     runtime_types_init(&runtime, types, &typing->release);
-    if (!runtime_types_add(&runtime))
-        error = &error_no_memory;
+    const bool good = runtime_types_add(&runtime);
     runtime_types_deinit(&runtime);
-    if (!error)
-        error = typing_add_closures(typing, types);
-    if (!error && types->list.count >= CLAIM_TYPE)
-        error = error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
-    if (!error)
-        error = collect_channels(typing);
-    if (!error)
-        error = typing_find_cleanups(typing);
-    return error ? error : pointer_maps_init(&typing->pointer_maps, types);
+    TRY_MEMORY(good);
+    TRY(typing_add_closures(typing, types));
+    if (types->list.count >= CLAIM_TYPE)
+        return error_create(G2H_ERROR_LIMIT, "%s: has too many types", typing->heap->input->name);
+    TRY(collect_channels(typing));
+    TRY(typing_find_cleanups(typing));
+    return pointer_maps_init(&typing->pointer_maps, types);
 }
 
 /* ---- sources ---- */
@@ -155,15 +150,18 @@ static struct g2h_error *each_object(struct run *run, workers_task *task)
     return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
 }
 
+static struct g2h_error *make_guesses(struct run *run)
+{
+    run->memories = calloc(run->typing->threads, sizeof(*run->memories));
+    TRY_MEMORY(run->memories);
+    TRY(guesses_init(&run->guesses, run->typing));
+    return each_object(run, guess_task);
+}
+
 static struct g2h_error *guess(struct run *run)
 {
-    const unsigned threads = run->typing->threads;
-    run->memories = calloc(threads, sizeof(*run->memories));
-    struct g2h_error *error =
-        run->memories ? guesses_init(&run->guesses, run->typing) : &error_no_memory;
-    if (!error)
-        error = each_object(run, guess_task);
-    for (unsigned i = 0; run->memories && i < threads; i++)
+    struct g2h_error *error = make_guesses(run);
+    for (unsigned i = 0; run->memories && i < run->typing->threads; i++)
         map_deinit(&run->memories[i]);
     free(run->memories);
     guesses_deinit(&run->guesses);
@@ -198,28 +196,21 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 
 static struct g2h_error *find_types(struct run *run)
 {
-    struct g2h_error *error = each_object(run, headers_task);
-    if (!error) {
-        typing_seed_roots(&run->waves.typers[0]);
-        typing_seed_reflected(&run->waves.typers[0]);
-        typing_seed_itab_tables(&run->waves.typers[0]);
-        error = run->waves.typers[0].no_memory ? &error_no_memory : NULL;
-    }
-    if (!error)
-        error = waves_follow(&run->waves);
-    if (!error)
-        error = each_object(run, sweep_task);
-    if (!error)
-        error = waves_follow(&run->waves);
-    if (!error) {
-        typing_gather_cleanups(&run->waves.typers[0]);
-        error = run->waves.typers[0].no_memory ? &error_no_memory : waves_follow(&run->waves);
-    }
-    if (!error)
-        error = guess(run);
-    if (!error)
-        error = typing_judge(run->typing);
-    return error ? error : each_object(run, texts_task);
+    struct typer *alone = &run->waves.typers[0];
+    TRY(each_object(run, headers_task));
+    typing_seed_roots(alone);
+    typing_seed_reflected(alone);
+    typing_seed_itab_tables(alone);
+    TRY_MEMORY(!alone->no_memory);
+    TRY(waves_follow(&run->waves));
+    TRY(each_object(run, sweep_task));
+    TRY(waves_follow(&run->waves));
+    typing_gather_cleanups(alone);
+    TRY_MEMORY(!alone->no_memory);
+    TRY(waves_follow(&run->waves));
+    TRY(guess(run));
+    TRY(typing_judge(run->typing));
+    return each_object(run, texts_task);
 }
 
 /* ---- the sums ---- */
@@ -297,15 +288,15 @@ static void add_up(struct g2h_type_account *account)
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
                                  struct g2h_type_account *ret)
 {
-    struct accounting accounting = {typing, live, calloc(typing->threads, sizeof(*ret))};
-    if (!accounting.accounts)
-        return &error_no_memory;
+    _cleanup_free_ struct g2h_type_account *accounts = calloc(typing->threads, sizeof(*accounts));
+    struct accounting accounting = {typing, live, accounts};
+    TRY_MEMORY(accounts);
     const size_t tasks =
         ((size_t)typing->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
-    struct g2h_error *error = workers_run(typing->threads, tasks, account_task, &accounting);
+    TRY(workers_run(typing->threads, tasks, account_task, &accounting));
     struct g2h_type_account sums = {.all = {0}};
     for (unsigned i = 0; i < typing->threads; i++) {
-        const struct g2h_type_account *more = &accounting.accounts[i];
+        const struct g2h_type_account *more = &accounts[i];
         for (int j = 0; j < SOURCES; j++)
             add_sum(&sums.sources[j], &more->sources[j]);
         add_sum(&sums.text, &more->text);
@@ -313,57 +304,52 @@ struct g2h_error *typing_account(const struct typing *typing, const uint64_t *li
         add_sum(&sums.untyped, &more->untyped);
     }
     add_up(&sums);
-    free(accounting.accounts);
-    if (!error)
-        *ret = sums;
-    return error;
+    *ret = sums;
+    return NULL;
+}
+
+static void run_deinit(struct run *run)
+{
+    waves_deinit(&run->waves);
+    memory_give_back();
 }
 
 static struct g2h_error *run_all(struct typing *typing)
 {
-    struct run run = {.typing = typing};
     const uint32_t objects = typing->heap->object_count;
-    struct g2h_error *error = collect_types(typing);
-    if (!error)
-        error = outside_init(&typing->outside, typing->heap, exe_image(typing->exe),
-                             exe_slide(typing->exe));
-    if (error)
-        return error;
+    TRY(collect_types(typing));
+    TRY(outside_init(&typing->outside, typing->heap, exe_image(typing->exe),
+                     exe_slide(typing->exe)));
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
     typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
     typing->has_regions = calloc((size_t)objects / 64 + 1, sizeof(*typing->has_regions));
     if (!typing->claims || !typing->texts || !typing->has_regions)
         return &error_no_memory;
-    error = waves_init(&run.waves, typing);
-    if (!error)
-        error = find_types(&run);
-    waves_deinit(&run.waves);
-    memory_give_back();
-    return error;
+    _cleanup_(run_deinit) struct run run = {.typing = typing};
+    TRY(waves_init(&run.waves, typing));
+    return find_types(&run);
+}
+
+static void destroy(struct typing **typing)
+{
+    typing_destroy(*typing);
 }
 
 struct g2h_error *typing_create(const struct g2h_heap *heap, const struct targets *targets,
                                 const struct g2h_exe *exe, const struct g2h_redaction *redaction,
                                 unsigned threads, struct typing **ret)
 {
-    struct typing *typing = calloc(1, sizeof(*typing));
-    if (!typing)
-        return &error_no_memory;
+    _cleanup_(destroy) struct typing *typing = calloc(1, sizeof(*typing));
+    TRY_MEMORY(typing);
     typing->heap = heap;
     typing->targets = targets;
     typing->exe = exe;
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
-    struct g2h_error *error = run_all(typing);
-    /* Who has no pointer map for want of memory goes on as if the type did not fit: the snapshot
-     * would be another one. */
-    if (!error && pointer_maps_failed(&typing->pointer_maps))
-        error = &error_no_memory;
-    if (error) {
-        typing_destroy(typing);
-        return error;
-    }
-    *ret = typing;
+    TRY(run_all(typing));
+    /* Without memory for a pointer map the type did not fit, and the snapshot would be another. */
+    TRY_MEMORY(!pointer_maps_failed(&typing->pointer_maps));
+    *ret = take_pointer(typing);
     return NULL;
 }
 
