@@ -166,12 +166,18 @@ static struct g2h_error *open_reader(struct dwarf_reader *reader, struct image *
     return NULL;
 }
 
-static void sort_all(struct dwarf_info *dwarf_info)
+static struct g2h_error *read_all(struct dwarf_info *dwarf_info, struct image *image,
+                                  struct types *types)
 {
+    TRY(open_reader(dwarf_info->reader, image));
+    TRY(read_units(dwarf_info, types));
+    if (dwarf_info->captured.count > 0)
+        dwarf_info->maybe_captured.count = 0;
     vector_sort(&dwarf_info->globals, compare_globals);
     vector_sort(&dwarf_info->captured, compare_captured);
     vector_sort(&dwarf_info->maybe_captured, compare_captured);
     vector_sort(&dwarf_info->reader->functions, compare_functions);
+    return NULL;
 }
 
 struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
@@ -181,17 +187,10 @@ struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *i
     if (!dwarf_info->reader)
         return &error_no_memory;
     dwarf_info->reader->types_start = types_start;
-    struct g2h_error *error = open_reader(dwarf_info->reader, image);
-    if (!error)
-        error = read_units(dwarf_info, types);
-    if (error) {
+    struct g2h_error *error = read_all(dwarf_info, image, types);
+    if (error)
         dwarf_info_deinit(dwarf_info);
-        return error;
-    }
-    if (dwarf_info->captured.count > 0)
-        dwarf_info->maybe_captured.count = 0;
-    sort_all(dwarf_info);
-    return NULL;
+    return error;
 }
 
 void dwarf_info_close(struct dwarf_info *dwarf_info)

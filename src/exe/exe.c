@@ -270,6 +270,13 @@ static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_proces
     return error;
 }
 
+static struct g2h_error *read_process(struct g2h_exe *exe, const struct exe_process *process)
+{
+    TRY(rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
+                    process->witness_count, &exe->types_start));
+    return read_dwarf(exe, process);
+}
+
 struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process)
 {
     exe_unbind(exe);
@@ -277,13 +284,7 @@ struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *proces
     exe->text = process->text;
     exe->has_data = process->has_data;
     exe->slide = process->slide;
-    if (!exe->has_data)
-        return NULL;
-    struct g2h_error *error =
-        rtypes_init(&exe->types, &exe->image, &exe->moduledata, exe->slide, process->witnesses,
-                    process->witness_count, &exe->types_start);
-    if (!error)
-        error = read_dwarf(exe, process);
+    struct g2h_error *error = exe->has_data ? read_process(exe, process) : NULL;
     if (error)
         exe_unbind(exe);
     return error;

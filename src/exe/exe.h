@@ -2,9 +2,9 @@
  * exe: an executable that has been opened, and what the rooms above may know of it beside
  * include/go2heapsnapshot/exe.h.
  *
- * What it is asked is asked by addresses of a process, so it has to be known where the process has
- * it. The caller finds that out (typing/match.c) and says so by exe_bind(), which reads types and
- * variables. From then on an executable is constant.
+ * Questions are by addresses of a process, so somebody has to find out where the process has the
+ * executable (typing/match.c does) and tell exe_bind(), which reads types and variables. From then
+ * on an executable is constant.
  */
 #ifndef EXE_EXE_H
 #define EXE_EXE_H
@@ -37,7 +37,7 @@ bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_s
 
 /* ---- the process ---- */
 
-/* Where a process has an executable, and of what in it variables will be asked for. */
+/* Where a process has an executable, and the places whose variables will be asked for. */
 struct exe_process {
     bool has_text, has_data; /* whether text and slide are known */
     uint64_t text;           /* address of the first function */
@@ -50,17 +50,15 @@ struct exe_process {
     uint64_t frame_count;
 };
 
-/*
- * Makes the executable that of a process: reads types and variables, where it is known where data
- * is. Error: G2H_ERROR_MEMORY; then it is without a process.
- */
+/* Tells an executable where a process has it. If process->has_data, its types and variables are
+ * read. Error: G2H_ERROR_MEMORY; then it is as it was when it was opened. */
 struct g2h_error *exe_bind(struct g2h_exe *exe, const struct exe_process *process);
 
-/* Makes it that of no process, as it was when it was opened. */
+/* Makes the executable forget about the process: it is as it was when it was opened. */
 void exe_unbind(struct g2h_exe *exe);
 
-/* All types that are known of the executable; empty before exe_bind(). Those of runtime
- * descriptors come first, ascending by address. */
+/* All types of the executable; empty before exe_bind(). Those of descriptors come first, ascending
+ * by address. */
 const struct types *exe_types(const struct g2h_exe *exe);
 
 /* Its variables by DWARF; empty before exe_bind(). */

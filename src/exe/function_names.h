@@ -1,6 +1,6 @@
 /*
- * function_names: the functions of an executable by their names, to tell whether it has those of
- * the frames of a process, and where.
+ * function_names: finds functions of an executable by their names, to tell whether it has those
+ * that are on the stacks of a process, and where they are.
  */
 #ifndef EXE_FUNCTION_NAMES_H
 #define EXE_FUNCTION_NAMES_H
@@ -15,8 +15,8 @@ struct function_names {
 /* Several functions have the name, as instances of a generic function do. */
 #define FUNCTION_AMBIGUOUS (MAP_NONE - 1)
 
-/* Error: G2H_ERROR_MEMORY; G2H_ERROR_NOT_EXE where the names are absurd. Whoever goes through the
- * names of all functions afterwards is done in time. */
+/* Error: G2H_ERROR_MEMORY; G2H_ERROR_NOT_EXE where the names are longer than the table, as those of
+ * a damaged executable may be. So going through the names of all functions takes bounded time. */
 struct g2h_error *function_names_init(struct function_names *names, const struct pclntab *pclntab);
 void function_names_deinit(struct function_names *names);
 

@@ -147,8 +147,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
 {
     _cleanup_(descriptors_deinit) struct descriptors all;
     struct g2h_error *error = descriptors_init(&all, image, range->start, range->size);
-    if (!error)
-        error = add_types(&all, slide, types);
+    error = error ? error : add_types(&all, slide, types);
     if (error || !fits_witnesses(types, witnesses)) {
         const unsigned pointer_size = types->pointer_size;
         types_deinit(types);
