@@ -32,4 +32,12 @@ enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is called first at so many bytes 
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
+/*
+ * Says how an input is going to be read, where it may be larger than memory. What is read here and
+ * there is read page by page: with what the system else reads ahead of each, pages that are needed
+ * would be dropped for some that are not.
+ */
+enum input_order { INPUT_FORWARDS, INPUT_HERE_AND_THERE };
+void input_expect(const struct g2h_input *input, enum input_order order);
+
 #endif

@@ -1,8 +1,10 @@
 /* create: include/go2heapsnapshot/typing.h. */
 #include <stdlib.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 #include "exe/exe.h"
+#include "input/input.h"
 #include "typing/typing.h"
 
 /* Types came with Go 1.7's layout of descriptors; dumps before 1.4 have their own. */
@@ -16,10 +18,11 @@ static struct g2h_error *fill(struct g2h_typing *typing, const struct g2h_heap *
 {
     const unsigned threads =
         options && options->threads > 0 ? options->threads : workers_available();
-    struct g2h_error *error = targets_init(&typing->targets, heap, threads, NULL);
-    return error ? error
-                 : typing_create(heap, &typing->targets, exe, options ? options->redaction : NULL,
-                                 threads, &typing->typing);
+    /* Types are followed, and texts and keys read, wherever pointers lead. */
+    input_expect(heap->input, INPUT_HERE_AND_THERE);
+    TRY(targets_init(&typing->targets, heap, threads, NULL));
+    return typing_create(heap, &typing->targets, exe, options ? options->redaction : NULL, threads,
+                         &typing->typing);
 }
 
 struct g2h_error *g2h_typing_create(const struct g2h_heap *heap, const struct g2h_exe *exe,

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A dump larger than the memory there is: converted in a control group whose limit is below the dump's size, page cache
-# included, it gives the same bytes as without a limit. TAP on standard output.
+# included, it gives the same bytes as without a limit, and with types the dump is read at most six times. TAP on standard
+# output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   MEMORY_GROUP         a group of the memory controller (v1 or v2) in which this may make groups of its own; else
@@ -73,21 +74,29 @@ find_group() {
 	[ -s "$build/pressed" ] || skip 'no memory control group: that of systemd-run does not count memory'
 }
 
-# converts NAME MB ARGUMENT...: under a limit of so many MB the dump gives what it gives without one.
+# How many times as many bytes as the dump has were read from the disk, in percent, by what measure printed.
+reads() {
+	awk -v size="$(stat -c %s "$dump")" '{ printf "%d", 100 * 512 * $5 / size }' "$build/figures"
+}
+
+# converts NAME MB READS ARGUMENT...: under a limit of so many MB the dump gives what it gives without one, and is read at
+# most so many times; -: as often as it takes, which depends on how much the system reads ahead.
 converts() {
-	local name="a dump larger than memory, $1" limit=$2 why=''
-	shift 2
+	local name="a dump larger than memory, $1" limit=$2 most=$3 why=''
+	shift 3
 	rm -f "$build/pressed"
 	if ! "$converter" -o "$build/whole" "$@" "$dump" 2>"$build/log"; then
 		why='it does not convert without a limit'
 	elif sync "$dump" && # out of the page cache, or its pages are another group's, and cost this one nothing
 		! { dd of="$dump" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null &&
-			in_group "$limit" "$converter" "$@" "$dump" >"$build/short" 2>"$build/log"; }; then
+			in_group "$limit" "$build/measure" -o "$build/short" "$converter" "$@" "$dump" >"$build/figures" 2>"$build/log"; }; then
 		why="it does not convert in $limit MB"
 	elif ! cmp "$build/whole" "$build/short" 2>"$build/log"; then
 		why='other bytes'
 	elif [ "$(cat "$build/pressed")" -eq 0 ]; then
 		why="$limit MB were enough: nothing was tested"
+	elif [ "$most" != - ] && [ "$(reads)" -gt $((most * 100)) ]; then
+		why="it is read more than $most times, $(reads) %"
 	fi
 	if [ -z "$why" ]; then
 		echo "ok - $name"
@@ -101,6 +110,10 @@ converts() {
 mkdir -p "$build"
 [ "$(stat -f -c %T "$build")" != tmpfs ] || skip 'build is on tmpfs'
 find_group
+"${CC:-cc}" -O2 -o "$build/measure" tools/bench/measure.c 2>"$build/log" || {
+	echo 'not ok - measure builds'
+	exit 1
+}
 if [ ! -s "$dump" ]; then
 	. tests/go.sh
 	# shellcheck disable=SC2086  # words
@@ -113,7 +126,7 @@ if [ ! -s "$dump" ]; then
 	fi
 fi
 # 118 MB of dump. Its conversion needs 46 MB of anonymous memory, 63 with types, 81 folded.
-converts 'without types' 64
-converts 'with types' 96 --exe "$exe"
-converts 'folded' 104 --max-nodes 100K
+converts 'without types' 64 -
+converts 'with types' 96 6 --exe "$exe"
+converts 'folded' 104 - --max-nodes 100K
 rm -f "$dump"
