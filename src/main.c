@@ -201,11 +201,11 @@ static struct g2h_error *go_through(const struct options *options, struct target
     TRY(open_exe(options, target, conversion));
     TRY(build(options, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
-    TRY(g2h_write_heapsnapshot(conversion->view, &output_options));
+    TRY(g2h_write(options->format, conversion->view, &output_options));
     TRY(check_inputs(conversion));
     TRY(target_complete(target, conversion->input));
     if (target->is_named)
-        message_name(target->name, options->gzip);
+        message_name(options->format, target->name, options->gzip);
     if (options->verbose)
         message_account(conversion->input, conversion->exe, conversion->graph, conversion->view);
     if (conversion->exe)
@@ -245,9 +245,9 @@ int main(int argc, char **argv)
     if (!options_parse(argc, argv, &options, &status))
         return status;
     give_back_memory();
-    if (!options.output && isatty(STDOUT_FILENO)) {
+    if (!options.output && !options.format->is_text && isatty(STDOUT_FILENO)) {
         say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
-        say("  go2heapsnapshot %s > app.heapsnapshot", options.input);
+        say("  go2heapsnapshot %s > app%s", options.input, options.format->suffix);
         return EXIT_USAGE;
     }
     const struct target_source sources[] = {

@@ -18,6 +18,34 @@ struct g2h_output_options {
     const struct g2h_progress *progress; /* may be NULL */
 };
 
+/* What has to be computed of a view before a format is written: a bit for each. */
+enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
+
+/* A format that views can be written in. */
+struct g2h_format {
+    const char *name;    /* as --format takes it */
+    const char *suffix;  /* of its files' names, with the dot */
+    const char *summary; /* what it is, in a few words */
+    unsigned needs;      /* enum g2h_format_need */
+    bool is_text;        /* people can read it */
+    bool is_for_devtools;
+    /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of
+     * the file may be there), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT where the format has room for
+     * less than there is; then nothing has been written. */
+    struct g2h_error *(*write)(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                               const struct g2h_output_options *options);
+};
+
+/* All formats, the usual one first; NULL behind the last one. */
+G2H_PUBLIC const struct g2h_format *g2h_format(size_t index);
+
+/* The format of a name; NULL where there is none. */
+G2H_PUBLIC const struct g2h_format *g2h_format_find(const char *name);
+
+/* Computes what a format needs, and writes a view in it. Errors: those of format->write(). */
+G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
+                                       const struct g2h_output_options *options);
+
 /*
  * Writes a V8 heap snapshot (.heapsnapshot) as Chrome DevTools reads it; docs/snapshot.md.
  * Errors: G2H_ERROR_SYSTEM (the write failed: part of the file may be there), G2H_ERROR_MEMORY.

@@ -265,9 +265,9 @@ void message_size(const struct options *options, const struct g2h_input *input,
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",
             input->name, account->folded_objects, account->folded_nodes, account->nodes);
-    if (options->max_nodes == 0)
+    if (options->max_nodes == 0 && options->format->is_for_devtools)
         warn_of_size(input, account->nodes);
-    else if (account->nodes > options->max_nodes) {
+    if (options->max_nodes > 0 && account->nodes > options->max_nodes) {
         char text[128];
         snprintf(text, sizeof(text), "it cannot be folded to fewer than %" PRIu64 " nodes",
                  account->nodes);
@@ -337,8 +337,10 @@ static bool ends_in(const char *text, const char *end)
     return size >= count && strcmp(text + size - count, end) == 0;
 }
 
-void message_name(const char *path, bool gzip)
+void message_name(const struct g2h_format *format, const char *path, bool gzip)
 {
+    if (!format->is_for_devtools)
+        return;
     if (ends_in(path, gzip ? ".heapsnapshot.gz" : ".heapsnapshot"))
         return;
     say("go2heapsnapshot: note: %s: %s", path,

@@ -33,7 +33,7 @@ void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view);
 
 /* Says so if DevTools does not load files of that name. */
-void message_name(const char *path, bool gzip);
+void message_name(const struct g2h_format *format, const char *path, bool gzip);
 
 /* Prints the account of -v: what the dump holds and what became of it. exe may be NULL. */
 void message_account(const struct g2h_input *input, const struct g2h_exe *exe,

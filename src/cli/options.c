@@ -14,9 +14,11 @@
 #include <go2heapsnapshot/version.h>
 
 #include "base/printable.h"
+#include "base/text.h"
 #include "cli/messages.h"
 #include "input/magic.h"
 
+/* Between the two come the formats. */
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP\n"
     "\n"
@@ -41,6 +43,8 @@ static const char help[] =
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
+    "      --format=NAME   what to write; the first of these if it is not given:\n";
+static const char more_help[] =
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"
@@ -55,7 +59,7 @@ static const char help[] =
     "what could be read of it was written.\n";
 
 /* What getopt gives for options that have no letter. */
-enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK, OPTION_KEY };
+enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK, OPTION_KEY, OPTION_FORMAT };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.";
 
@@ -100,6 +104,33 @@ static int print(const char *text)
         return EXIT_FINE;
     say("go2heapsnapshot: standard output: cannot write: %s", strerror(errno));
     return EXIT_FAILED;
+}
+
+/* Prints what --help says. Gives the exit status. */
+static int print_help(void)
+{
+    const struct g2h_format *format;
+    struct text text = {0};
+    text_append(&text, help, strlen(help));
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
+        text_printf(&text, "                        %-12s  %s\n", format->name, format->summary);
+    text_append(&text, more_help, sizeof(more_help)); /* with its end */
+    const int status = text.failed ? EXIT_FAILED : print(text.data);
+    text_deinit(&text);
+    return status;
+}
+
+/* False after saying that there is no such format. */
+static bool parse_format(const char *name, const struct g2h_format **ret)
+{
+    const struct g2h_format *format;
+    *ret = g2h_format_find(name);
+    if (*ret)
+        return true;
+    say("go2heapsnapshot: there is no format '%s'; --format takes", name);
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
+        say("  %-12s  %s", format->name, format->summary);
+    return false;
 }
 
 /* Whether a file is an executable by its first bytes, compressed or not. Pipes are not touched. */
@@ -163,6 +194,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"gzip", no_argument, NULL, 'z'},
                                           {"threads", required_argument, NULL, 'j'},
                                           {"untyped-ok", no_argument, NULL, OPTION_UNTYPED_OK},
+                                          {"format", required_argument, NULL, OPTION_FORMAT},
                                           {"redact", no_argument, NULL, 'r'},
                                           {"redact-key", required_argument, NULL, OPTION_KEY},
                                           {"verbose", no_argument, NULL, 'v'},
@@ -176,7 +208,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     int option;
     if (argc > 0)
         argv[0] = name; /* with which getopt's messages begin, whatever the caller calls us */
-    *ret = (struct options){0};
+    *ret = (struct options){.format = g2h_format(0)};
     *ret_status = EXIT_USAGE;
     opterr = 0;
     while ((option = getopt_long(argc, argv, letters, known, NULL)) != -1) {
@@ -204,6 +236,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_UNTYPED_OK:
             ret->untyped_ok = true;
             break;
+        case OPTION_FORMAT:
+            if (!parse_format(optarg, &ret->format))
+                return false;
+            break;
         case OPTION_REACHABLE:
             ret->reachable = true;
             break;
@@ -220,7 +256,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             ret->verbose = true;
             break;
         case 'h':
-            *ret_status = print(help);
+            *ret_status = print_help();
             return false;
         case 'V':
             *ret_status = print_version();

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/output.h>
+
 enum exit_status {
     EXIT_FINE = 0,
     EXIT_FAILED = 1,
@@ -16,6 +18,7 @@ struct options {
     const char *input;
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output */
+    const struct g2h_format *format;
     bool untyped_ok;    /* goes on without types where exe does not fit */
     bool redact, reachable;
     const char *redact_key; /* a file; NULL: none */

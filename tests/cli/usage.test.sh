@@ -61,6 +61,15 @@ done
 run go2heapsnapshot --threads=0 good.dump
 check "--threads=0 is no number of threads" [ "$status" -eq 2 ]
 
+run go2heapsnapshot --format heapsnapshot good.dump
+wrote "--format heapsnapshot: what is written without" good.heapsnapshot
+for format in pdf '' heap heapsnapshots; do
+	run go2heapsnapshot --format "$format" good.dump
+	said "--format '$format'" 2 "go2heapsnapshot: there is no format '$format'; --format takes" \
+		'  heapsnapshot  for the Memory tab of Chrome DevTools'
+	wrote_nothing "--format '$format': nothing on stdout"
+done
+
 run go2heapsnapshot good.dump -j 2
 wrote "options may follow the dump" good.heapsnapshot
 cp good.dump ./-x

@@ -1,0 +1,55 @@
+/*
+ * formats: the table of what views can be written as. A new format is a row here, and a file or a
+ * room beside this one that reads the view and nothing else.
+ */
+#include <string.h>
+
+#include <go2heapsnapshot/output.h>
+
+#include "base/scope.h"
+
+static struct g2h_error *write_heapsnapshot(const struct g2h_view *view,
+                                            const struct g2h_dominators *dominators,
+                                            const struct g2h_output_options *options)
+{
+    (void)dominators;
+    return g2h_write_heapsnapshot(view, options);
+}
+
+static const struct g2h_format formats[] = {
+    {
+        .name = "heapsnapshot",
+        .suffix = ".heapsnapshot",
+        .summary = "for the Memory tab of Chrome DevTools",
+        .is_for_devtools = true,
+        .write = write_heapsnapshot,
+    },
+};
+
+const struct g2h_format *g2h_format(size_t index)
+{
+    return index < sizeof(formats) / sizeof(*formats) ? &formats[index] : NULL;
+}
+
+const struct g2h_format *g2h_format_find(const char *name)
+{
+    const struct g2h_format *format;
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
+        if (strcmp(format->name, name) == 0)
+            return format;
+    return NULL;
+}
+
+static void destroy_dominators(struct g2h_dominators **dominators)
+{
+    g2h_dominators_destroy(*dominators);
+}
+
+struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,
+                            const struct g2h_output_options *options)
+{
+    _cleanup_(destroy_dominators) struct g2h_dominators *dominators = NULL;
+    if ((format->needs & G2H_NEEDS_DOMINATORS) != 0)
+        TRY(g2h_view_dominators(view, &dominators));
+    return format->write(view, dominators, options);
+}
