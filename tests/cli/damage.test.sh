@@ -123,7 +123,7 @@ meanwhile() {
 }
 mkfifo pipe
 cp new.dump shrinking.dump
-meanwhile ': >shrinking.dump' shrinking.dump
+meanwhile ': >shrinking.dump' -j 1 shrinking.dump # one thread: it has not read all when it begins to write
 said "a dump that becomes shorter while it is read" 1 \
 	"go2heapsnapshot: shrinking.dump: became shorter while it was read"
 changed='was changed while it was read; convert it again once nothing writes to it'
