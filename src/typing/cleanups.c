@@ -21,8 +21,9 @@
 enum {
     SINCE_CLEANUPS = 24,
     SINCE_HANDLES = 23,
-    SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
-    SINCE_REFERENCE = 25,  /* until then: the closure has not the function, but where it is */
+    SINCE_BOXES = 26, /* cleanups are three objects, handles have a block of their own */
+    SINCE_REFERENCE =
+        25, /* from here on the closure has not the function, but the address of a word with it */
     DICTIONARY_WORDS = 16, /* so many of one are looked at: it has 5 to 23 */
     CLOSURE_WORDS = 8,     /* and of a closure; it has 2 to 4 */
     TINY = 16,             /* maxTinySize */
@@ -55,7 +56,7 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
     return NULL;
 }
 
-/* What is between the brackets of "func(T)"; false where a type is no such function. */
+/* Gives the T of a type "func(T)". False where it is no such type. */
 static bool parameter_of(const struct types *types, uint32_t type, const char **ret_text,
                          size_t *ret_size)
 {
@@ -113,7 +114,7 @@ static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_
                MAP_NONE;
 }
 
-/* The argument's type of a cleanup; the dictionary is the last of its words, mostly. */
+/* The type of a cleanup's argument. The dictionary mostly is the last word of the closure. */
 static uint32_t argument_type(const struct typing *typing, const struct g2h_object *closure)
 {
     const uint64_t word = typing->heap->params.pointer_size;
@@ -142,7 +143,7 @@ uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object)
 
 /* ---- what nothing points to ---- */
 
-/* Arguments of a type. */
+/* The boxes of arguments of one type. */
 struct wanted_box {
     uint64_t size; /* of the type */
     uint32_t type;
@@ -208,7 +209,7 @@ static bool add_part(struct typing *typing, uint32_t object, uint32_t type,
 
 /* ---- cleanups ---- */
 
-/* Since 1.26 the box of the argument is elsewhere. */
+/* Wants one more box with an argument of a type, which since 1.26 is an object of its own. */
 static bool want_box(struct gatherer *gatherer, uint32_t type)
 {
     uint32_t number = (uint32_t)gatherer->boxes.count;
@@ -222,8 +223,8 @@ static bool want_box(struct gatherer *gatherer, uint32_t type)
     return true;
 }
 
-/* Before, the closure has where argument and function are; its own type is of the slot class of all
- * arguments with as many pointers. */
+/* Follows a closure of before 1.26 to its argument and its function. Its own type does not tell the
+ * argument's, for it stands for all types of arguments that have the same GC shape. */
 static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
 {
     const struct typing *typing = typer->typing;
@@ -270,8 +271,8 @@ static bool is_zero_from(const struct g2h_bytes *contents, uint64_t offset)
     return offset >= contents->size;
 }
 
-/* Before 1.26 a handle is one of several small values of a block, afterwards it has one of its own;
- * the word is the address that the program gave. */
+/* Whether an object has a handle: the address of an object. Before 1.26 a handle is one of several
+ * small values of a block; since then it has a block of its own, and may point into the object. */
 static bool is_handle(const struct typing *typing, const struct g2h_object *object)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -289,8 +290,8 @@ static bool is_handle(const struct typing *typing, const struct g2h_object *obje
     return false;
 }
 
-/* Whether an object may be a box of a type: if so, it is claimed, unless it is a small one that
- * nothing is to be followed in. */
+/* Whether an object may be the box of a value of a type. If so it is claimed, unless the value is a
+ * small one without pointers. */
 static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object *record,
                    uint32_t number)
 {
@@ -329,7 +330,7 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
         return is_cleanup(typing, object, &record) || typing->release.minor < SINCE_BOXES ||
                add_part(typing, object, (claim & CLAIM_TYPE) - 1, CLEANUP_FUNCTION);
     if (gatherer->boxes.count == 0 && heap_object_size(typing->heap, object) != TINY)
-        return true; /* no need to look */
+        return true; /* it is neither a box nor a handle */
     heap_object(typing->heap, object, &record);
     if (typing->has_weak_handles && !object_has_pointers(typing->heap, object) &&
         is_handle(typing, &record)) {
@@ -352,7 +353,8 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
     return !typer->no_memory;
 }
 
-/* What is behind a value is zero: a box of a small one might be of a large one as well. */
+/* Boxes of small values come first: what follows a value in its box is zero, so that a small
+ * value's box might be taken for a large value's as well. */
 static int compare_boxes(const void *a, const void *b)
 {
     const struct wanted_box *one = a, *other = b;

@@ -40,7 +40,7 @@ static bool contains(const struct g2h_bytes *text, const char *part)
     return memmem(text->data, (size_t)text->size, part, strlen(part)) != NULL;
 }
 
-/* A function that is a closure, a method value or a wrapper of a go or defer statement. */
+/* Whether a function may be a closure, a method value or the wrapper of a go or defer statement. */
 static bool may_be_closure(const struct g2h_bytes *name)
 {
     return contains(name, ".func") || contains(name, "wrap") || contains(name, "-fm") ||
@@ -115,7 +115,8 @@ static uint32_t value_of(const struct types *types, const struct dwarf_captured 
                                                                                       : TYPE_NONE;
 }
 
-/* Where the next variable is tells references from values; of the last one the object will. */
+/* Whether a captured variable is the value. Where the next one is tells references from values; for
+ * the last one, the object will tell (last_is_value). */
 static bool is_value(const struct types *types, const struct dwarf_captured *captured, bool is_last,
                      bool last_is_value)
 {
@@ -166,7 +167,8 @@ static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, str
            add_field(maker, ret, maker->code_name, maker->code, 0);
 }
 
-/* last_is_value: what a closure is where the last captured variable is no reference. */
+/* Adds the type of a function's closure; last_is_value: for the case that the last captured
+ * variable is no reference. */
 static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,
                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
@@ -340,7 +342,7 @@ static bool add_all_candidates(struct maker *maker)
     return true;
 }
 
-/* ---- */
+/* ---- all functions ---- */
 
 static bool add_all(struct maker *maker)
 {

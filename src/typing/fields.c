@@ -1,15 +1,15 @@
 /*
- * fields: finding a place in the field list of a large object.
+ * fields: finds the fields from an offset on in the field list of a large object.
  *
- * A field list can only be read from its begin, and a pointer into the middle of an object of a
- * hundred megabytes has to be compared with the fields there. So what is found on the first way
- * through the list is noted.
+ * A field list can only be read from its beginning, and a pointer into the middle of an object of a
+ * hundred megabytes has to be compared with the fields there. So the first walk through the list
+ * notes where its parts begin.
  */
 #include <stdlib.h>
 
 #include "typing/typer.h"
 
-/* So often each field may be looked at, and of small objects more. */
+/* How often each field may be looked at, and how many more fields of a small object. */
 enum { FIELD_VISITS = 64, FIELD_VISITS_MORE = 1 << 16 };
 
 static struct field_index *make(const struct g2h_object *record, uint64_t word)

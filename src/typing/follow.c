@@ -1,5 +1,5 @@
 /*
- * follow: from what is typed to what it points to.
+ * follow: from objects and variables that have types to what these point to.
  */
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
     }
 }
 
-/* A word that is a value of a type whose only pointer field is a pointer. */
+/* Follows a word that is a value of a type, or the only pointer of one. */
 static void follow_word(struct typer *typer, const struct pointer *pointer, uint32_t number)
 {
     const struct type *type = type_of(typer->typing, number);
@@ -156,7 +156,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 
 /* ---- claims ---- */
 
-/* What a claim says of an object from offset on. */
+/* What is to be followed of an object by a claim. */
 struct claimed {
     uint64_t offset, count; /* values */
     uint32_t type;

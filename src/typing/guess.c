@@ -34,8 +34,9 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     return true;
 }
 
-/* What arrays may consist of: one entry for each size and field list. The key is made of word after
- * word, so that array_of() has those of all beginnings of a list at once. */
+/* Adds a type to those that arrays may consist of, of which there is one for each size and field
+ * list. The key is made word by word, so that array_of() gets those of all beginnings of a list in
+ * one go. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
                         const struct pointer_map *map)
 {
@@ -86,8 +87,8 @@ void guesses_deinit(struct guesses *guesses)
 }
 
 /*
- * The values that an object of these words may be an array of: TYPE_NONE, AMBIGUOUS, or a type.
- * is_cut: there are more words than these.
+ * The type whose values an object with pointers at these words may be an array of; TYPE_NONE, or
+ * AMBIGUOUS. is_cut: the object has more words than these.
  */
 static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, size_t count,
                          bool is_cut, uint64_t slot)
@@ -131,7 +132,7 @@ static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_
     return count;
 }
 
-/* Whether something is known of parts of an object, and the type has all of them. */
+/* Whether some parts of an object are known, and a type has them all. */
 static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 {
     const struct shard *shard = shard_of(typing, object);

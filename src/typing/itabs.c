@@ -1,5 +1,6 @@
 /*
- * itabs: the runtime's table of itabs, once it has grown out of the program's data.
+ * itabs: the runtime's table of itabs, which is an object once it has grown out of the program's
+ * data.
  *
  * runtime.itabTableType is {size, count, entries}, with as many entries as size says, and its
  * memory is allocated as bytes (itabAdd). It is told by what is in it: each entry is 0 or an itab
@@ -12,7 +13,7 @@
 
 enum { FIRST_SIZE = 512 }; /* of the one in the program's data */
 
-/* How many entries a table has that an object holds; 0 where it holds none. */
+/* How many entries the table has that an object is; 0 where it is none. */
 static uint64_t table_size(const struct g2h_heap *heap, uint32_t object)
 {
     const uint64_t word = heap->params.pointer_size, slot = heap_object_size(heap, object);

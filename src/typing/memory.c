@@ -1,5 +1,5 @@
 /*
- * memory: of the process, as far as the dump or the executable has it.
+ * memory: the memory of the process, as far as the dump or the executable has it.
  */
 #include "typing/typing.h"
 

@@ -8,7 +8,7 @@
 #include "base/bisect.h"
 #include "typing/typer.h"
 
-/* Each word may be looked at so often, and some more of small programs. */
+/* How often each word may be looked at, and how many more words of a small program. */
 enum { WORD_VISITS = 16, WORD_VISITS_MORE = 1 << 16 };
 
 /* ---- areas ---- */
@@ -18,7 +18,7 @@ static int compare_areas(const void *a, const void *b)
     const struct area *one = a, *other = b;
     if (one->address != other->address)
         return one->address < other->address ? -1 : 1;
-    /* What the dump has is what the process had. */
+    /* The dump's comes first, which has what the process had. */
     return one->first_word < other->first_word ? -1 : one->first_word > other->first_word;
 }
 
@@ -80,7 +80,7 @@ static const struct area *segment_in(const struct outside *outside, size_t segme
     return first;
 }
 
-/* A section, but for what the dump has of it: C's linker puts Go's data into one with C's. */
+/* Adds a section but for what the dump has of it: C's linker puts Go's data into one with C's. */
 static bool add_section(struct outside *outside, size_t segments, struct area section)
 {
     const struct area *found;
@@ -101,7 +101,7 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
     return add_area(outside, &section);
 }
 
-/* Data that the program does not change lies in the executable alone. */
+/* Adds the sections of the executable, for data that the program does not change is in no dump. */
 static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
 {
     enum { MOST_SEGMENTS = 64 }; /* dumps have two */
@@ -146,7 +146,7 @@ static void widen(uint64_t *low, uint64_t *high, const struct area *area)
         *high = area->address + area->contents.size;
 }
 
-/* Of areas that overlap, which only those of damaged dumps do, the first one stays. */
+/* Leaves the first one of areas that overlap, as only those of damaged dumps do. */
 static void drop_overlaps(struct outside *outside)
 {
     size_t kept = 0;
@@ -229,7 +229,7 @@ const struct outside_value *outside_value_at(const struct outside *outside,
 
 /* ---- pointers that lead outside ---- */
 
-/* Whether a value has anything that leads on. */
+/* Whether a value of a type has pointers that lead on. */
 static bool leads_on(struct typer *typer, uint32_t type)
 {
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
@@ -286,8 +286,8 @@ void typer_refer_outside(struct typer *typer, const struct way *way, enum refere
 
 /* ---- values ---- */
 
-/* Where a pointer was found, its goroutine: only its own frames can lead into a stack. UINT32_MAX:
- * in none. */
+/* The goroutine in whose frames a pointer was found; UINT32_MAX: in none. Only a goroutine's own
+ * frames can point into its stack. */
 static uint32_t goroutine_of(const struct typing *typing, const struct way *way)
 {
     const struct outside *outside = &typing->outside;
@@ -298,7 +298,8 @@ static uint32_t goroutine_of(const struct typing *typing, const struct way *way)
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
-/* What the memory that a pointer leads to says itself of its type. */
+/* Finds the type of a pointer that only the memory it leads to can tell. False where it tells none.
+ */
 static bool resolve_type(const struct typing *typing, const struct area *area,
                          struct outside_pointer *pointer)
 {
@@ -356,7 +357,7 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
     }
 }
 
-/* In a copy, where the words of the file are not those of the process. */
+/* Words of the executable's file are made those of the process in a copy of at most this size. */
 enum { SLID_SIZE = 4096 };
 
 static const uint8_t *slide_words(const struct typing *typing, const struct area *area,

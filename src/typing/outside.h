@@ -1,6 +1,6 @@
 /*
- * outside: values that are not in the heap: what the linker laid out in data, bss and read-only
- * data, and what does not escape and so lies on stacks.
+ * outside: values that are not in the heap, but in data, bss and read-only data, where the linker
+ * put them, or on stacks, because they do not escape.
  *
  * Variables have a type by DWARF, but what they point to need not be an object: in "var c =
  * &Cache{}" the Cache is in data, without a symbol. So typed pointers are followed there too, from
@@ -46,8 +46,8 @@ struct outside_value {
     uint64_t address, count; /* of the values behind one another */
     uint32_t type;
     bool is_array;  /* a slice leads here, or so: the values are elements */
-    uint32_t depth; /* values on the way here */
-    uint32_t first; /* the first of them; itself where depth is 0 */
+    uint32_t depth; /* how many other values are on the way here */
+    uint32_t first; /* the first of these; this one where depth is 0 */
     struct way way;
 };
 

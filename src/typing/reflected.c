@@ -1,18 +1,19 @@
 /*
  * reflected: types that package reflect made while the program ran.
  *
- * Their descriptors (abi.Type) are objects of the heap. What may be one is told by its pointers,
- * which are those of Equal and GCData among the header's words, and by its name's offset, which is
- * negative, as only package reflect gives them out. It is believed where all that it says makes
- * sense, and so does every type that it is made of: one of the executable, or another of these. The
- * name is put together from the names of these, as exe/type_names.c does it.
+ * Their descriptors (abi.Type) are objects of the heap. An object may be one if its pointers are
+ * those of Equal and GCData among the header's words, and if its name's offset is negative, as only
+ * package reflect gives them out. It is believed where all that it says makes sense, and all types
+ * that it consists of are known: types of the executable, or others of these. Its name is put
+ * together of their names, as exe/type_names.c does it.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cursor.h"
 #include "base/redaction.h"
+#include "base/scope.h"
+#include "base/text.h"
 #include "exe/descriptors.h"
 #include "typing/typer.h"
 
@@ -41,12 +42,6 @@ struct reader {
     bool no_memory;
 };
 
-/* A name that is being put together; cut where it is too long. */
-struct name {
-    char text[NAME_MOST];
-    size_t size;
-};
-
 /* ---- memory ---- */
 
 static const uint8_t *memory_at(const struct reader *reader, uint64_t address, uint64_t size)
@@ -66,7 +61,7 @@ static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
     return heap->params.big_endian ? (unsigned)at[0] << 8 | at[1] : (unsigned)at[1] << 8 | at[0];
 }
 
-/* A field's name; false where there is none, or it is no text. */
+/* Reads a field's name. False where there is none, or it is no text. */
 static bool read_name(const struct reader *reader, uint64_t address, struct g2h_bytes *ret,
                       uint8_t *ret_flags)
 {
@@ -81,7 +76,7 @@ static bool read_name(const struct reader *reader, uint64_t address, struct g2h_
         size = (uint64_t)at[1] << 8 | at[2];
         cursor.at += 2;
     } else if (!cursor_uvarint(&cursor, &size)) {
-        return false; /* names of 2^14 bytes there are none */
+        return false; /* no name has 2^14 bytes */
     }
     const uint64_t skip = (uint64_t)(cursor.at - at);
     if (size == 0 || size > NAME_MOST || !(at = memory_at(reader, address + skip, size)))
@@ -95,20 +90,18 @@ static bool read_name(const struct reader *reader, uint64_t address, struct g2h_
 
 /* ---- names ---- */
 
-static void append(struct name *name, const void *text, size_t size)
+/* Appends to a name, which is cut where it is too long. */
+static void append(struct text *name, const void *text, size_t size)
 {
-    if (size > sizeof(name->text) - name->size)
-        size = sizeof(name->text) - name->size;
-    memcpy(name->text + name->size, text, size);
-    name->size += size;
+    text_append(name, text, size < NAME_MOST - name->size ? size : NAME_MOST - name->size);
 }
 
-static void append_text(struct name *name, const char *text)
+static void append_text(struct text *name, const char *text)
 {
     append(name, text, strlen(text));
 }
 
-static void append_type(const struct reader *reader, struct name *name, uint32_t type)
+static void append_type(const struct reader *reader, struct text *name, uint32_t type)
 {
     size_t size;
     const char *text =
@@ -135,15 +128,15 @@ static uint32_t part_at(struct reader *reader, const struct g2h_bytes *contents,
                         unsigned index, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
-    const uint64_t word = heap->params.pointer_size, place = offset + index * word;
-    if (reader->parts == 0 || contents->size < word || place > contents->size - word)
+    const uint64_t word = heap->params.pointer_size, at = offset + index * word;
+    if (reader->parts == 0 || contents->size < word || at > contents->size - word)
         return TYPE_NONE;
     reader->parts--;
-    return type_at(reader, heap_word(heap, contents->data + place), depth);
+    return type_at(reader, heap_word(heap, contents->data + at), depth);
 }
 
 static bool read_chan(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                      struct type *type, struct name *name)
+                      struct type *type, struct text *name)
 {
     enum { RECEIVE = 1, SEND = 2 };
     const struct g2h_heap *heap = reader->typing->heap;
@@ -162,7 +155,7 @@ static bool read_chan(struct reader *reader, const struct g2h_bytes *contents, u
 }
 
 static bool read_func(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                      bool is_uncommon, struct name *name, unsigned depth)
+                      bool is_uncommon, struct text *name, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t first = parts + heap->params.pointer_size + (is_uncommon ? 16 : 0);
@@ -192,7 +185,7 @@ static bool read_func(struct reader *reader, const struct g2h_bytes *contents, u
 }
 
 static bool read_fields(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                        struct type *type, struct name *name, unsigned depth)
+                        struct type *type, struct text *name, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size,
@@ -249,9 +242,9 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
     return good && !reader->no_memory;
 }
 
-/* What is behind the header. */
+/* Reads what follows the header, which depends on the kind. */
 static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
-                       bool is_uncommon, struct type *type, struct name *name, unsigned depth)
+                       bool is_uncommon, struct type *type, struct text *name, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size;
@@ -269,7 +262,6 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
     type->elem = part_at(reader, contents, parts, type->kind == TYPE_MAP, depth);
     if (type->elem == TYPE_NONE)
         return false;
-    char length[32];
     uint64_t size;
     switch (type->kind) {
     case TYPE_POINTER:
@@ -284,8 +276,7 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
         return type->size == word && read_chan(reader, contents, parts, type, name);
     case TYPE_ARRAY:
         type->length = heap_word(heap, contents->data + parts + 2 * word);
-        snprintf(length, sizeof(length), "[%llu]", (unsigned long long)type->length);
-        append_text(name, length);
+        text_printf(name, "[%llu]", (unsigned long long)type->length);
         append_type(reader, name, type->elem);
         return !__builtin_mul_overflow(type->length, reader->types->list.data[type->elem].size,
                                        &size) &&
@@ -304,8 +295,8 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
     }
 }
 
-/* The collector's mask, which looks at the first words of interfaces as well; NULL where it is not
- * there. */
+/* The collector's mask, in which the first words of interfaces are pointers as well; NULL where it
+ * is not there. */
 static const uint8_t *read_mask(const struct reader *reader, const uint8_t *header)
 {
     const struct g2h_heap *heap = reader->typing->heap;
@@ -316,16 +307,16 @@ static const uint8_t *read_mask(const struct reader *reader, const uint8_t *head
     return memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
 }
 
-/* Adds the type that a descriptor is of; TYPE_NONE where it is none. */
+/* Adds the type that a descriptor describes, unless it has been added. TYPE_NONE where it is none.
+ */
 static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const uint64_t word = heap->params.pointer_size;
     struct made *made = &reader->list.data[number];
-    struct name *name;
     struct g2h_object object;
     if (made->state != MADE_NEW || depth > DEPTH_MOST)
-        return made->type; /* of one that is made of itself, there is none yet */
+        return made->type; /* TYPE_NONE yet, of a type that consists of itself */
     made->state = MADE_BUSY;
     heap_object(heap, made->object, &object);
     const uint8_t *at = object.contents.data, *flags = at + 2 * word + 4;
@@ -341,20 +332,16 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
         .key = TYPE_NONE,
         .header = TYPE_NONE,
     };
-    if (!(name = calloc(1, sizeof(*name)))) {
-        reader->no_memory = true;
-        return TYPE_NONE;
-    }
+    _cleanup_(text_deinit) struct text name = {0};
     uint32_t added;
     if (read_parts(reader, &object.contents, 4 * word + 16, (flags[0] & TFLAG_UNCOMMON) != 0, &type,
-                   name, depth)) {
-        if (types_intern(reader->types, name->text, name->size, &type.name) &&
+                   &name, depth)) {
+        if (!name.failed && types_intern(reader->types, name.data, name.size, &type.name) &&
             types_add_made(reader->types, &type, &added))
             made->type = added;
         else
             reader->no_memory = true;
     }
-    free(name);
     made->state = MADE_DONE;
     return made->type;
 }
@@ -363,7 +350,7 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
 
 /* Whether the objects of a slot class may be descriptors: of the header's words, Equal and GCData
  * are the only pointers. */
-static bool is_slot_class(const struct g2h_heap *heap, const struct slot_class *slot_class)
+static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_class *slot_class)
 {
     const unsigned word = (unsigned)heap->params.pointer_size, header = 4 + 16 / word,
                    equal = 2 + 8 / word;
@@ -391,11 +378,12 @@ static bool list_all(struct reader *reader)
 {
     const struct g2h_heap *heap = reader->typing->heap;
     const size_t slot_classes = heap->slot_classes.list.count;
-    bool any = false, good = true, *wanted = calloc(slot_classes + 1, sizeof(*wanted));
+    _cleanup_free_ bool *wanted = calloc(slot_classes + 1, sizeof(*wanted));
+    bool any = false, good = true;
     if (!wanted)
         return false;
     for (size_t i = 0; i < slot_classes; i++)
-        any |= wanted[i] = is_slot_class(heap, &heap->slot_classes.list.data[i]);
+        any |= wanted[i] = may_be_descriptors(heap, &heap->slot_classes.list.data[i]);
     for (uint32_t object = 0; any && good && object < heap->object_count; object++) {
         struct made made = {object, TYPE_NONE, MADE_NEW};
         struct g2h_object record;
@@ -408,7 +396,6 @@ static bool list_all(struct reader *reader)
             good = vector_push(&reader->list, made) &&
                    map_put(&reader->by_address, record.address, number, &number);
     }
-    free(wanted);
     return good;
 }
 

@@ -1,6 +1,6 @@
 /*
- * seeds: who says first what an object is: malloc headers, the runtime's records, variables of the
- * program by DWARF, and interfaces in roots and untyped objects.
+ * seeds: what says first what objects are: malloc headers, the runtime's records, the program's
+ * variables by DWARF, and interfaces in roots and in untyped objects.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +38,8 @@ void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
     }
 }
 
-/* Whether the word at offset is what an interface in front of it holds: a reflect.Type holds the
- * address of a type. */
+/* Whether the word at offset is held by an interface before it. A reflect.Type, which is one, holds
+ * the address of a type. */
 static bool is_held(const struct typing *typing, const struct g2h_bytes *contents, uint64_t offset)
 {
     const uint64_t word = typing->heap->params.pointer_size;
@@ -48,8 +48,8 @@ static bool is_held(const struct typing *typing, const struct g2h_bytes *content
                                  false) != TYPE_NONE;
 }
 
-/* Two neighbouring words of which the first is the address of a type or an itab and the second is
- * listed as a pointer are an interface. address: of a segment's contents, else 0. */
+/* Follows what look like interfaces: two words, of which the first is the address of a type or an
+ * itab and the second one is listed as a pointer. address: of a segment's contents; else 0. */
 static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, uint64_t address,
                         struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
                         void *context)
@@ -73,7 +73,7 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
     typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
-/* What begins with the address of a closure's code is one. */
+/* An object that begins with the address of a closure's code is one. */
 static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
 {
     const struct typing *typing = typer->typing;
@@ -187,7 +187,7 @@ static bool is_global(void *context, uint64_t offset)
            outside_value_at(&typing->outside, typing->heap, address, &inside) != NULL;
 }
 
-/* Variables may overlap in damaged executables: so often a segment may be gone through. */
+/* How often a segment may be gone through: variables overlap in damaged executables. */
 enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
@@ -267,7 +267,7 @@ static bool is_local(void *context, uint64_t offset)
     return typed[offset / 4] != 0;
 }
 
-/* A frame whose words are asked for, and those of its caller behind it. */
+/* A frame whose variables are looked at, or its caller's, which has the arguments. */
 struct stack_part {
     struct frame frame;
     uint32_t number; /* index in heap->frames */
@@ -322,7 +322,7 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
     return NULL;
 }
 
-/* Whether three words can be a slice: only the first one is known to be alive. */
+/* Whether three words can be a slice, of which only the first one is known to be alive. */
 static bool is_slice(const struct g2h_heap *heap, const uint8_t *words)
 {
     const uint64_t word = heap->params.pointer_size, length = heap_word(heap, words + word),
@@ -330,7 +330,8 @@ static bool is_slice(const struct g2h_heap *heap, const uint8_t *words)
     return capacity > 0 && length <= capacity && capacity < heap->index.high - heap->index.low;
 }
 
-/* left: words of the frame's variables that may still be looked for. */
+/* Follows a variable of a frame, and notes its words in typed. left: how many words of the frame's
+ * variables may still be looked for. */
 static void seed_local(struct typer *typer, const struct dwarf_local *local,
                        const struct stack_part *parts, uint8_t *typed, uint64_t *left)
 {
@@ -382,8 +383,8 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
     typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
-/* Variables share memory, but not without end: so many words are looked for in each byte of a
- * frame. */
+/* How many words of variables are looked for per byte of a frame, and how many more in a small one.
+ * Variables share memory, but not without end. */
 enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
 
 static void seed_frames(struct typer *typer)
@@ -426,7 +427,7 @@ void typing_seed_roots(struct typer *typer)
     each_segment(typer, seed_segment);
     seed_frames(typer);
     typer_follow_outside(typer);
-    /* What no variable leads to has the way from here. */
+    /* What no variable leads to gets its way from here. */
     each_segment(typer, sweep_segment);
     typer_flush(typer);
 }

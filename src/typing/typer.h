@@ -1,4 +1,4 @@
-/* What the files of this room share while types are being found. */
+/* typer: what the files of this room share while types are being found. */
 #ifndef TYPING_TYPER_H
 #define TYPING_TYPER_H
 
@@ -10,7 +10,7 @@ struct reference {
     uint64_t value;
     uint64_t count; /* of an array: values, 0 unknown; of a text: its length */
     uint32_t type;
-    uint32_t target; /* the object; NO_TARGET: still to be found */
+    uint32_t target; /* the object; NO_TARGET: it is still to be found */
     uint8_t source;
     uint8_t form; /* enum reference_form */
 };
@@ -33,7 +33,7 @@ struct item {
 
 typedef VECTOR(struct item) item_vector;
 
-/* A reference that waits until its round is over: see waves.c. */
+/* A reference that waits until its round is over (waves.c). */
 struct waiting {
     uint64_t offset, count; /* the offset in the object; an array's count */
     uint32_t object;
@@ -53,7 +53,7 @@ struct known_fit {
 
 enum { FITS = 1024 };
 
-/* What a thread works with. */
+/* What a thread works with while it finds types. */
 struct typer {
     struct typing *typing;
     item_vector items;      /* new claims */
@@ -98,7 +98,7 @@ static inline struct shard *shard_of(struct typing *typing, uint32_t object)
 
 void typer_flush(struct typer *typer);
 
-/* What is looked at of a target first. */
+/* Brings to the cache what is looked at first of a target. */
 static inline void prefetch_target(const struct typing *typing, enum reference_form form,
                                    uint32_t target)
 {
@@ -110,8 +110,8 @@ static inline void prefetch_target(const struct typing *typing, enum reference_f
 void typer_refer_outside(struct typer *typer, const struct way *way, enum reference_form form,
                          uint64_t value, uint64_t count, uint32_t type);
 
-/* Whether a reference is no matter of the heap. Stacks lie between its objects: what objects say of
- * them is known when no object is found there. */
+/* Whether a reference leads out of the heap. Stacks lie between objects; that a pointer of an
+ * object leads to one is known only when no object is found there. */
 static inline bool typer_leads_outside(const struct typer *typer, uint64_t value)
 {
     const struct typing *typing = typer->typing;
@@ -121,9 +121,9 @@ static inline bool typer_leads_outside(const struct typer *typer, uint64_t value
 }
 
 /*
- * Hands over a reference into the heap's range, or with a target; it is looked at when the batch is
- * full, or with typer_flush(). Many at a time, so that the memory each needs is on its way before
- * it is read.
+ * Hands over a reference. References are looked at when a batch of them is full, or by
+ * typer_flush(): many at a time, so that the memory that each needs is on its way before it is
+ * read.
  */
 static inline void typer_refer(struct typer *typer, enum reference_form form, uint64_t value,
                                uint64_t count, uint32_t type, uint32_t target, enum source source)
@@ -149,8 +149,8 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
 }
 
 /*
- * Proposes a type for an object itself; the reference is none to a text. While other threads do the
- * same, only what is the same in any order is done at once: see waves.c.
+ * Proposes a type for an object; the reference is not to a text. While other threads do the same,
+ * only that is done at once for which the order does not matter (waves.c).
  */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference);
@@ -158,8 +158,8 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
 /* ---- fields.c ---- */
 
 /*
- * Where in the field list of a large object fields of so many bytes begin, and how often it has
- * been gone through. Millions of pointers may lead into one object.
+ * An index of the field list of a large object: where its parts begin in the list, and how much of
+ * the list may still be gone through, for millions of pointers may lead into one object.
  */
 struct field_index {
     uint64_t *starts; /* by offset / FIELD_STEP: distance from the list's begin to the first field
@@ -181,7 +181,7 @@ struct field_index *typer_field_index(struct typer *typer, uint32_t object,
                                       const struct g2h_object *record);
 void field_index_destroy(struct field_index *index);
 
-/* The fields from offset on, or a few before. */
+/* The fields from offset on, and maybe a few before it. */
 static inline struct g2h_fields fields_near(const struct g2h_object *record,
                                             const struct field_index *index, uint64_t offset)
 {
@@ -192,7 +192,7 @@ static inline struct g2h_fields fields_near(const struct g2h_object *record,
     return fields;
 }
 
-/* Takes fields from those that may be looked at; false where none were left. */
+/* Takes some of the fields that may still be looked at. False where none were left. */
 static inline bool field_index_take(struct field_index *index, uint64_t fields)
 {
     if (!index)
@@ -218,7 +218,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             uint32_t target, enum source source);
 
-/* Refers to an array of unknown length. */
+/* Refers to an array whose length is not known. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
 
 /* Follows the pointer fields of a claim: strings, which need no second look, or all others. */
@@ -253,8 +253,7 @@ struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run
 /* Follows all that is new, until nothing is. */
 struct g2h_error *waves_follow(struct waves *waves);
 
-/* Whether a typer is to wait with a reference; it is asked for what is not the same in any order.
- */
+/* Whether a typer is to wait with a reference, for which the order of references matters. */
 bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference);
 

@@ -1,5 +1,6 @@
 /*
- * typing; see typing.h. Here: the order of things, the threads, and what others ask.
+ * typing; see typing.h. This file has the order of the steps, their tasks for threads, and the
+ * answers to what other rooms ask.
  */
 #include "typing/typing.h"
 
@@ -23,7 +24,8 @@ struct run {
 
 /* ---- what there is ---- */
 
-/* Where a channel has the address of its elements' type, hchan.elemtype, and which it is then. */
+/* Finds where a channel has the address of its elements' type, hchan.elemtype, and maps these
+ * addresses to the types of channels. */
 static struct g2h_error *collect_channels(struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -45,7 +47,7 @@ static struct g2h_error *collect_channels(struct typing *typing)
     return NULL;
 }
 
-/* Dumps name the release from about 1.17 on, executables longer. */
+/* The release of Go. Dumps name it from about 1.17 on, executables have done so for longer. */
 static struct go_release release_of(const struct typing *typing)
 {
     const char *version = g2h_heap_go_version(typing->heap);
@@ -58,7 +60,7 @@ static struct go_release release_of(const struct typing *typing)
     return go_release_parse(own);
 }
 
-/* All types that objects may have; from here on no type is added. */
+/* Collects all types that objects may have. From here on no type is added. */
 static struct g2h_error *collect_types(struct typing *typing)
 {
     struct types *types = &typing->own_types;
@@ -168,8 +170,8 @@ static struct g2h_error *guess(struct run *run)
     return error ? error : waves_follow(&run->waves);
 }
 
-/* Strings lead no further, so those of all objects are followed at last, by what was found to be
- * true, in the order of addresses. */
+/* Follows the strings of objects. They lead no further, so this is done at last, by the claims that
+ * were found to be true, and in the order of addresses. */
 static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
@@ -215,7 +217,7 @@ static struct g2h_error *find_types(struct run *run)
 
 /* ---- the sums ---- */
 
-/* Of its parts; NULL: it has none. */
+/* The first of an object's regions; NULL where it has none. */
 static const struct region *first_region(const struct typing *typing, uint32_t object)
 {
     if (!typing_has_regions(typing, object))
@@ -273,7 +275,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
     return NULL;
 }
 
-/* What the sums of the kinds make together. */
+/* Adds the sums of the kinds up. */
 static void add_up(struct g2h_type_account *account)
 {
     account->typed = account->text;
@@ -414,16 +416,16 @@ uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool
 const struct dwarf_global *typing_global(const struct typing *typing, uint64_t address,
                                          uint64_t *ret_offset)
 {
-    const uint64_t place = address - exe_slide(typing->exe);
-    const size_t behind = typing_first_global(typing, place + 1);
+    const uint64_t in_file = address - exe_slide(typing->exe);
+    const size_t behind = typing_first_global(typing, in_file + 1);
     if (behind == 0)
         return NULL;
     const struct dwarf_global *global = &typing->dwarf_info->globals.data[behind - 1];
     if (global->type >= typing->types->list.count ||
-        place - global->address >= type_of(typing, global->type)->size)
+        in_file - global->address >= type_of(typing, global->type)->size)
         return NULL;
     if (ret_offset)
-        *ret_offset = place - global->address;
+        *ret_offset = in_file - global->address;
     return global;
 }
 
@@ -433,8 +435,8 @@ const struct dwarf_local *typing_locals(const struct typing *typing, const struc
     return scopes_locals(typing->scopes, match_call_pc(frame), ret_count);
 }
 
-/* Variables may share their memory: a name that the program gave says more than ~r0, and one of the
- * function's own than one of an inlined call. */
+/* Whether one of two variables that share their memory says more: a name that the program gave says
+ * more than ~r0, and a variable of the function more than one of an inlined call. */
 static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *other)
 {
     if (one->is_made != other->is_made)
@@ -453,17 +455,17 @@ const struct dwarf_local *typing_local_at(const struct typing *typing, const str
         for (uint32_t j = 0; j < locals[i].piece_count; j++) {
             const struct dwarf_piece *piece =
                 &typing->scopes->pieces.data[locals[i].first_piece + j];
-            const uint64_t place = offset - (cfa + (uint64_t)piece->cfa_offset);
-            if (place >= piece->size || locals[i].type >= typing->types->list.count ||
+            const uint64_t inside = offset - (cfa + (uint64_t)piece->cfa_offset);
+            if (inside >= piece->size || locals[i].type >= typing->types->list.count ||
                 (best && !is_clearer(&locals[i], best)))
                 continue;
-            *ret_offset = piece->offset + place;
+            *ret_offset = piece->offset + inside;
             best = &locals[i];
         }
     return best;
 }
 
-/* Bytes: a string says what they mean, an array of them does not. */
+/* An array of bytes does not say what they mean; a string does. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||

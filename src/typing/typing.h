@@ -1,13 +1,14 @@
 /*
  * typing: what each object is.
  *
- * Takes a heap and the executable that wrote it; gives each object the type that its owners, its
- * malloc header or its own words tell. Sources propose (seeds.c), references from what is typed
- * propose more (follow.c), and a proposal is believed only where the type has its pointers exactly
- * where the dump's field list has them (propose.c). All that are believed are kept until no new one
- * comes; then a judge picks one of each object's (judge.c). So the result does not depend on the
- * order in which objects were visited, nor, for what depends on it waits for its turn (waves.c), on
- * the number of threads.
+ * By a heap and the executable that wrote it, each object gets the type that what points to it, its
+ * malloc header or its own words tell. Sources say what the type of some objects is (seeds.c);
+ * pointers of objects that have types say more (follow.c). Such a reference becomes a claim only
+ * where the object has its pointers exactly where the type has them (propose.c). Claims are
+ * followed until no new one comes; then a judge picks one of each object's (judge.c).
+ *
+ * The result depends neither on the order in which objects are visited, nor on the number of
+ * threads: references for which the order would matter wait for their turn (waves.c).
  */
 #ifndef TYPING_TYPING_H
 #define TYPING_TYPING_H
@@ -22,7 +23,7 @@
 #include "types/runtime.h"
 #include "typing/outside.h"
 
-/* Who says so: the first is trusted most. */
+/* Where a claim comes from; the first is trusted most. */
 enum source {
     SOURCE_HEADER,    /* the allocation's malloc header */
     SOURCE_RUNTIME,   /* records of goroutines, finalizers, defers */
@@ -46,7 +47,7 @@ enum {
     CLAIM_TYPE = (1 << 26) - 1, /* its number + 1 */
 };
 
-/* While types are found: other threads may not have seen it. */
+/* Set while types are found: other threads may not have seen the claim. */
 #define CLAIM_FRESH (1u << 31)
 
 /* A claim on a part of an object, or another one on its start. */
@@ -55,21 +56,22 @@ struct region {
     uint64_t count;  /* values, if it is an array */
     uint32_t type;
     uint32_t object;
-    uint32_t next;   /* of the same object: index in the shard, UINT32_MAX */
-    uint32_t number; /* how many the object has, up to this one */
-    /* While types are found: the bytes of all of the object's arrays up to this one. Then: the
+    uint32_t next;   /* region of the same object: index in the shard; UINT32_MAX: none */
+    uint32_t number; /* how many regions the object has, with this one */
+    /* While types are found: the bytes of the object's arrays up to this region. Afterwards: the
      * furthest end of this region and those before it. */
     uint64_t reach;
     uint8_t source;
     bool is_array, is_exact;
-    bool is_superseded; /* by the same with a larger count */
+    bool is_superseded; /* by a region that says the same, or more */
 };
 
 enum { SHARDS = 64 };
 
 struct field_index;
 
-/* While threads run, a shard does not change, or it is the only thread's that asks for it. */
+/* The objects are spread over shards by a hash. While threads run, a shard either does not change,
+ * or belongs to one thread. */
 struct shard {
     struct map first; /* object → region */
     struct map known; /* hash of what a claim says → region, REGION_REFUSED */
@@ -83,13 +85,13 @@ struct shard {
 };
 
 /*
- * What is known of the text in an object: 0 where no string points to it. In blocks of 16 bytes,
- * which small strings share: TEXT_TINY, the end, and a bit for each byte where a string begins;
- * else the furthest end of a string.
+ * What is known of the text in an object: 0 where no string points to it. Else it is the furthest
+ * end of a string; but in blocks of 16 bytes, which small strings share, it is TEXT_TINY, that end,
+ * and a bit for each byte where a string begins.
  */
 enum { TEXT_TINY = 1u << 31, TEXT_TINY_END = 16 /* shift */, TEXT_LIMIT = (1 << 30) - 1 };
 
-/* An object that the runtime keeps by a record that is in no dump: cleanups.c. */
+/* An object that the runtime may keep by a record that is in no dump: cleanups.c. */
 struct cleanup_part {
     uint32_t object;
     uint32_t type; /* of a cleanup, the argument's; of others, their own; TYPE_NONE */
@@ -158,33 +160,35 @@ size_t typing_first_global(const struct typing *typing, uint64_t address);
  * interface is empty of methods, else an itab's; TYPE_NONE. */
 uint32_t typing_interface_type(const struct typing *typing, uint64_t first, bool is_empty);
 
-/* The variables of a frame. */
+/* The variables of the function that a frame is in. */
 const struct dwarf_local *typing_locals(const struct typing *typing, const struct frame *frame,
                                         uint32_t *ret_count);
 
 /*
- * The variable of a frame that has the word at an offset from its sp, and the offset in the
- * variable; NULL where none has. is_argument: of its callee's arguments, which are in the caller's
- * frame.
+ * The variable of a frame that has a word, and the word's offset in the variable; NULL where none
+ * has. offset is that of the word from the frame's sp; or, of an argument, which lies in the
+ * caller's frame (is_argument), from the caller's sp.
  */
 const struct dwarf_local *typing_local_at(const struct typing *typing, const struct frame *frame,
                                           uint64_t offset, bool is_argument, uint64_t *ret_offset);
 
 /* ---- memory of the process: memory.c ---- */
 
-/* So many bytes at an address, of an object or of what the executable has in its file; NULL where
- * neither has them. hint: an object that they may be in, UINT32_MAX. */
+/* The bytes at an address, of an object or of the executable's file; NULL where neither has so many
+ * there. hint: an object that they may be in, or UINT32_MAX. */
 const uint8_t *typing_memory(const struct typing *typing, uint64_t address, uint64_t size,
                              uint32_t hint);
 
-/* A word of it, as the process has it; 0 where there is none. */
+/* The word at an address, as the process had it; 0 where neither has it. */
 uint64_t typing_word(const struct typing *typing, uint64_t address);
 
 /* The code of the function that the cleanup of a closure calls; 0 where that is not known, as since
  * Go 1.26. */
 uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object);
 
-/* The sums. live: a bit per object that lives; NULL where all do. Error: G2H_ERROR_MEMORY. */
+/* Sums the objects up. live: a bit per object that lives; NULL where all do. Error:
+ * G2H_ERROR_MEMORY.
+ */
 struct g2h_error *typing_account(const struct typing *typing, const uint64_t *live,
                                  struct g2h_type_account *ret);
 
@@ -206,7 +210,7 @@ struct object_type {
 };
 struct object_type typing_object(const struct typing *typing, uint32_t object);
 
-/* Whether a claim on an object that is a string's data says less than that. */
+/* Whether a claim on an object says less than that it is the data of a string. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim);
 
 static inline bool typing_is_text(const struct typing *typing, uint32_t object)
@@ -238,16 +242,16 @@ static inline bool typing_is_guess(const struct typing *typing, uint32_t object)
 }
 
 /*
- * The type that the word at offset of an object belongs to, and where in it: the region's own
- * offset and, in an array, the element. False where no region has the word.
+ * Where a word of an object is by the types: in which type, and where in a value of it. False where
+ * no claim has the word.
  */
 struct typed_location {
     uint32_t type;
-    uint64_t offset; /* in the value */
-    uint64_t element;
+    uint64_t offset;  /* in the value */
+    uint64_t element; /* of an array: which value it is */
     bool is_array;
-    bool is_start; /* the region is that of the object's start */
-    uint64_t region_offset;
+    bool is_start;          /* by the claim on the object's start */
+    uint64_t region_offset; /* else: of the region, in the object */
 };
 bool typing_locate(const struct typing *typing, uint32_t object, uint64_t offset,
                    struct typed_location *ret);
