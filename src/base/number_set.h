@@ -56,6 +56,13 @@ static inline bool number_set_add(struct number_set *set, uint64_t number)
     return true;
 }
 
+/* Brings to the cache what number_set_add() and number_set_find() will look at. */
+static inline void number_set_prefetch(const struct number_set *set, uint64_t number)
+{
+    if (set->entries)
+        __builtin_prefetch(&set->entries[(size_t)map_hash(number_turned(number) >> 5) & set->mask]);
+}
+
 /* Writes all members, in no order, to ret, which has room for count numbers. */
 void number_set_members(const struct number_set *set, uint64_t *ret);
 

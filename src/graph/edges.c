@@ -76,7 +76,8 @@ void g2h_edges_destroy(struct g2h_edges *edges)
 
 /* ---- pointers ---- */
 
-/* Names the pointer that the walk has come to. */
+/* Names the pointer that the walk has come to; but a key that is to be looked up in a large table
+ * becomes the edge's index for now, and what the table has of it is on its way: find_names(). */
 static inline void name_pointer(const struct g2h_edges *edges, const struct walk_pointer *pointer,
                                 uint32_t flags, struct g2h_edge *ret)
 {
@@ -89,9 +90,24 @@ static inline void name_pointer(const struct g2h_edges *edges, const struct walk
         return;
     }
     ret->flags = flags | (name->is_internal ? G2H_EDGE_INTERNAL : 0);
-    ret->name = name->form == EDGE_NAME_STRING ? (uint32_t)name->value
-                                               : names_of_key(&graph->names, name->value);
     ret->index = 0;
+    if (name->form == EDGE_NAME_STRING) {
+        ret->name = (uint32_t)name->value;
+    } else if (name->value < ELEMENT_OFFSET) {
+        ret->name = names_of_key(&graph->names, name->value);
+    } else {
+        ret->index = name->value;
+        names_prefetch_key(&graph->names, name->value);
+    }
+}
+
+static inline void find_names(const struct names *names, struct g2h_edge *edges, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].index != 0 && (edges[i].flags & G2H_EDGE_BY_INDEX) == 0) {
+            edges[i].name = names_of_key(names, edges[i].index);
+            edges[i].index = 0;
+        }
 }
 
 /* Of a pointer of a map's entry. A folded node has several members' entries: they have no keys. */
@@ -121,6 +137,7 @@ static inline size_t read_pointers(struct g2h_edges *restrict edges, struct g2h_
         if (pointer.name.is_entry)
             mark_entry(edges, edge);
     }
+    find_names(&graph->names, ret, count);
     edges->target = pointer.target;
     return count;
 }

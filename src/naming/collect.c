@@ -6,22 +6,38 @@
 #include "base/workers.h"
 #include "naming/walk.h"
 
+/* So many keys wait until what the set has of them is in the cache. */
+enum { KEYS_WAITING = 16 };
+
 /* What one thread has collected. */
 struct key_collector {
-    struct map keys; /* what names of edges are made of, other than plain offsets */
+    struct number_set keys; /* what names of edges are made of, other than plain offsets */
+    uint64_t waiting[KEYS_WAITING];
+    size_t waiting_count;
     uint64_t
         offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
 };
 
+static bool add_waiting(struct key_collector *collector)
+{
+    bool good = true;
+    for (size_t i = 0; i < collector->waiting_count && good; i++)
+        good = number_set_add(&collector->keys, collector->waiting[i]);
+    collector->waiting_count = 0;
+    return good;
+}
+
 static inline bool collect_name(struct key_collector *collector, const struct edge_name *name)
 {
-    uint32_t value;
     if (name->form != EDGE_NAME_KEY)
         return true;
-    if (name->value >= ELEMENT_OFFSET)
-        return map_put(&collector->keys, name->value, 0, &value);
-    collector->offsets[name->value / 256] |= (uint64_t)1 << (name->value / 4 % 64);
-    return true;
+    if (name->value < ELEMENT_OFFSET) {
+        collector->offsets[name->value / 256] |= (uint64_t)1 << (name->value / 4 % 64);
+        return true;
+    }
+    number_set_prefetch(&collector->keys, name->value);
+    collector->waiting[collector->waiting_count++] = name->value;
+    return collector->waiting_count < KEYS_WAITING || add_waiting(collector);
 }
 
 static bool listen(void *context, unsigned worker, uint32_t object,
@@ -53,7 +69,7 @@ struct g2h_error *collection_init(struct collection *collection, struct names *n
 void collection_deinit(struct collection *collection)
 {
     for (unsigned i = 0; i < collection->threads && collection->collectors; i++)
-        map_deinit(&collection->collectors[i].keys);
+        number_set_deinit(&collection->collectors[i].keys);
     free(collection->collectors);
 }
 
@@ -96,14 +112,15 @@ static int compare_keys(const void *a, const void *b)
 
 typedef VECTOR(uint64_t) key_vector;
 
-/* The keys of a map of each thread, ascending and unique, behind those that are there. */
+/* The keys of all threads, ascending and unique, behind those that are there. */
 static bool gather(const struct collection *collection, key_vector *keys)
 {
     for (unsigned i = 0; i < collection->threads; i++) {
-        const struct map *map = &collection->collectors[i].keys;
-        for (size_t j = 0; map->entries && j <= map->mask; j++)
-            if (map->entries[j].value != MAP_NONE && !vector_push(keys, map->entries[j].key))
-                return false;
+        struct key_collector *collector = &collection->collectors[i];
+        if (!add_waiting(collector) || !vector_grow(keys, collector->keys.count))
+            return false;
+        number_set_members(&collector->keys, keys->data + keys->count);
+        keys->count += collector->keys.count;
     }
     if (keys->count > 0)
         qsort(keys->data, keys->count, sizeof(*keys->data), compare_keys);

@@ -6,6 +6,8 @@
  */
 #include "naming/namer.h"
 
+#include <stdlib.h>
+
 #include <string.h>
 
 #include "naming/keys.h"
@@ -259,20 +261,31 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
+/* Makes room for the strings of keys. */
+static struct g2h_error *place_keys(struct names *names, const uint64_t *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (keys[i] >= ELEMENT_OFFSET && !number_set_add(&names->keys, keys[i]))
+            return &error_no_memory;
+    number_set_place(&names->keys);
+    names->of_key = malloc((names->keys.count + 1) * sizeof(*names->of_key));
+    return names->of_key ? NULL : &error_no_memory;
+}
+
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     struct text text = {0};
-    struct g2h_error *error = NULL;
+    struct g2h_error *error = place_keys(names, keys, count);
     for (size_t i = 0; i < count && !error; i++) {
-        uint32_t number, value;
+        uint32_t number;
         text.size = 0;
         append_key(names, keys[i], &text);
         if (text.failed || !names_add_label(names, text.data, text.size, &number))
             error = &error_no_memory;
         else if (keys[i] < ELEMENT_OFFSET)
             names->of_offset[keys[i] / 4] = number;
-        else if (!map_put(&names->of_key, keys[i], number, &value))
-            error = &error_no_memory;
+        else
+            names->of_key[number_set_find(&names->keys, keys[i])] = number;
     }
     text_deinit(&text);
     return error;

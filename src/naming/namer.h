@@ -89,7 +89,16 @@ struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, s
 /* The string of a key; NAME_NONE where it was not collected: the dump has been written to since. */
 static inline uint32_t names_of_key(const struct names *names, uint64_t key)
 {
-    return key < ELEMENT_OFFSET ? names->of_offset[key / 4] : map_get(&names->of_key, key);
+    if (key < ELEMENT_OFFSET)
+        return names->of_offset[key / 4];
+    const uint32_t place = number_set_find(&names->keys, key);
+    return place != NUMBER_NONE ? names->of_key[place] : NAME_NONE;
+}
+
+/* Brings to the cache what names_of_key() looks at first of a key that is no plain offset. */
+static inline void names_prefetch_key(const struct names *names, uint64_t key)
+{
+    number_set_prefetch(&names->keys, key);
 }
 
 #endif

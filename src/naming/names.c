@@ -382,7 +382,8 @@ void names_deinit(struct names *names)
         map_entries_destroy(names->of_type[i].entries);
     }
     free(names->of_type);
-    map_deinit(&names->of_key);
+    number_set_deinit(&names->keys);
+    free(names->of_key);
     string_pool_deinit(&names->strings);
     free(names->uses.data);
 }

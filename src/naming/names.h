@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/number_set.h"
 #include "base/redaction.h"
 #include "base/strings.h"
 #include "base/text.h"
@@ -61,7 +62,8 @@ struct names {
     uint32_t tiny;       /* string: with typing, of blocks that small values share */
     uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
                             used */
-    struct map of_key;   /* key → string */
+    struct number_set keys; /* that names are made of, other than plain offsets */
+    uint32_t *of_key;       /* string, by the key's place among these */
 };
 
 /* From this offset on, edges are elements numbered by offset: names would outgrow DevTools' memory.
