@@ -1,7 +1,9 @@
 # go2heapsnapshot. `make` builds; `make demo`, `make check`: see README.md. Objects go to build/, nothing else does.
 CC       ?= cc
+CXX      ?= c++
 OBJCOPY  ?= objcopy
 CFLAGS   ?= -O3 -g
+CXXFLAGS ?= -O3 -g
 PREFIX   ?= /usr/local
 BINDIR   ?= $(PREFIX)/bin
 LIBDIR   ?= $(PREFIX)/lib
@@ -29,8 +31,9 @@ INTERNAL := $(BUILD)/internal.a
 STATIC   := $(BUILD)/libgo2heapsnapshot.a
 SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
 PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
+SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
-.PHONY: FORCE all libs demo check check-all bench fuzz install clean
+.PHONY: FORCE all libs samples demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
 
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
@@ -59,6 +62,17 @@ $(PKGCONFIG): FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
 	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
 	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: $(LIBS)' 'Cflags: -I$${includedir}' > $@
+
+# Programs on the library.
+samples: $(SAMPLES)
+
+$(BUILD)/samples/%: samples/%.c $(STATIC)
+	@mkdir -p $(@D)
+	$(CC) -std=c17 $(WARNINGS) -Iinclude $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
+
+$(BUILD)/samples/%: samples/%.cc $(STATIC)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
 
 # What a program has to be linked with beside the static library.
 libs:

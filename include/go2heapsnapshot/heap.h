@@ -23,7 +23,8 @@ struct g2h_heap_options {
 };
 
 /*
- * Loads a dump. A cut or damaged dump loads up to the damage: see g2h_heap_damage().
+ * Loads a dump. A cut or damaged dump loads up to the damage: see g2h_heap_damage(). options may be
+ * NULL.
  * Errors: G2H_ERROR_NOT_DUMP, G2H_ERROR_MEMORY, G2H_ERROR_LIMIT (2^32 objects), and
  * G2H_ERROR_DAMAGED only where the dump is damaged before its params record, without which nothing
  * can be said.

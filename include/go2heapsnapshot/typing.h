@@ -21,7 +21,8 @@ struct g2h_typing_options {
 /*
  * Finds the types of all objects. exe has been matched with the heap; both, and the redaction, must
  * outlive the typing. *ret is NULL where there is nothing to type by: dumps before Go 1.5 say
- * themselves what their objects are, and descriptors can be read from Go 1.7 on.
+ * themselves what their objects are, and descriptors can be read from Go 1.7 on. options may be
+ * NULL.
  * Errors: G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_typing_create(const struct g2h_heap *heap,

@@ -1,0 +1,110 @@
+/*
+ * All edges of a heap as CSV (RFC 4180): edges DUMP [EXE]
+ *
+ * Nodes are numbered as in the view, and as in the snapshot of the same dump. Flags are words:
+ * weak, internal, index, key, elem.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+static void print_quoted(const char *text, size_t size)
+{
+    putchar('"');
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"')
+            putchar('"');
+        putchar(text[i]);
+    }
+    putchar('"');
+}
+
+/* The key of a map's entry says more than the name of its slot. */
+static void print_label(const struct g2h_view *view, struct g2h_edges *edges,
+                        const struct g2h_edge *edge, struct g2h_text *text)
+{
+    uint64_t index = edge->index;
+    text->size = 0;
+    const enum g2h_key key = g2h_edges_key(edges, text, &index);
+    if (key == G2H_KEY_TEXT) {
+        print_quoted(text->data, text->size);
+    } else if (key == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
+        printf("[%" PRIu64 "]", index);
+    } else {
+        size_t size;
+        const char *name = g2h_view_name(view, edge->name, &size);
+        print_quoted(name, size);
+    }
+}
+
+static void print_flags(uint32_t flags)
+{
+    static const char *const words[] = {"index", "weak", "internal", "key", "elem"};
+    const char *between = "";
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if ((flags & 1u << i) != 0) {
+            printf("%s%s", between, words[i]);
+            between = " ";
+        }
+}
+
+/* Whether there was memory for all labels, and all could be written. */
+static bool print(const struct g2h_view *view, struct g2h_edges *edges)
+{
+    struct g2h_edge edge;
+    struct g2h_text text = {0};
+    printf("source,target,label,flags\r\n");
+    g2h_edges_begin(edges, 0, g2h_view_node_count(view));
+    while (g2h_edges_next(edges, &edge)) {
+        printf("%" PRIu32 ",%" PRIu32 ",", edge.source, edge.target);
+        print_label(view, edges, &edge, &text);
+        putchar(',');
+        print_flags(edge.flags);
+        printf("\r\n");
+    }
+    const bool good = !text.failed && fflush(stdout) == 0 && !ferror(stdout);
+    g2h_text_deinit(&text);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    struct g2h_input *input = NULL;
+    struct g2h_heap *heap = NULL;
+    struct g2h_exe *exe = NULL;
+    struct g2h_typing *typing = NULL;
+    struct g2h_graph *graph = NULL;
+    struct g2h_view *view = NULL;
+    struct g2h_edges *edges = NULL;
+    if (argc != 2 && argc != 3)
+        return 2;
+    struct g2h_error *error = g2h_input_open(argv[1], NULL, &input);
+    if (!error)
+        error = g2h_heap_load(input, NULL, &heap);
+    if (!error && argc > 2)
+        error = g2h_exe_open(argv[2], &exe);
+    if (!error && exe)
+        error = g2h_exe_match(exe, heap);
+    if (!error && exe)
+        error = g2h_typing_create(heap, exe, NULL, &typing);
+    if (!error)
+        error = g2h_graph_build(heap, &(struct g2h_graph_options){.exe = exe, .typing = typing},
+                                &graph);
+    if (!error)
+        error = g2h_view_create(graph, NULL, &view);
+    if (!error)
+        error = g2h_edges_create(view, &edges);
+    if (error)
+        fprintf(stderr, "%s\n", error->message);
+    const int status = !error && print(view, edges) ? 0 : 1;
+    g2h_error_destroy(error);
+    g2h_edges_destroy(edges);
+    g2h_view_destroy(view);
+    g2h_graph_destroy(graph);
+    g2h_typing_destroy(typing);
+    g2h_exe_close(exe);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return status;
+}

@@ -1,0 +1,137 @@
+/*
+ * What keeps an object alive: a shortest chain of strong edges from the root to it.
+ * path DUMP ADDRESS [EXE]: the address is hexadecimal, of any byte of the object.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+/* Of each node the one that leads to it, NONE where none has been met. The root is node 0. */
+static const uint32_t NONE = UINT32_MAX;
+
+/* Breadth first, until the wanted node is met. queue has room for all nodes. */
+static void search(struct g2h_edges *edges, uint32_t wanted, uint32_t *before, uint32_t *queue)
+{
+    struct g2h_edge edge;
+    queue[0] = before[0] = 0;
+    for (uint32_t at = 0, end = 1; at < end && before[wanted] == NONE; at++) {
+        g2h_edges_begin(edges, queue[at], queue[at] + 1);
+        while (g2h_edges_next(edges, &edge))
+            if ((edge.flags & G2H_EDGE_WEAK) == 0 && before[edge.target] == NONE) {
+                before[edge.target] = edge.source;
+                queue[end++] = edge.target;
+            }
+    }
+}
+
+/* The name of the first strong edge between two nodes, or the key of the map's entry that it is of.
+ */
+static void print_edge(const struct g2h_view *view, struct g2h_edges *edges, uint32_t source,
+                       uint32_t target)
+{
+    struct g2h_edge edge;
+    struct g2h_text text = {0};
+    size_t size;
+    g2h_edges_begin(edges, source, source + 1);
+    while (g2h_edges_next(edges, &edge))
+        if (edge.target == target && (edge.flags & G2H_EDGE_WEAK) == 0)
+            break;
+    const enum g2h_key key = g2h_edges_key(edges, &text, &edge.index);
+    const char *name = g2h_view_name(view, edge.name, &size);
+    if (key == G2H_KEY_TEXT)
+        printf("%.*s -> ", (int)text.size, text.data);
+    else if (key == G2H_KEY_INDEX || (edge.flags & G2H_EDGE_BY_INDEX) != 0)
+        printf("[%" PRIu64 "] -> ", edge.index);
+    else
+        printf("%.*s -> ", (int)size, name);
+    g2h_text_deinit(&text);
+}
+
+static void print_node(const struct g2h_view *view, uint32_t number)
+{
+    struct g2h_node node;
+    size_t size;
+    g2h_view_node(view, number, &node);
+    const char *name = g2h_view_name(view, node.name, &size);
+    if (node.kind == G2H_NODE_ROOT)
+        printf("(root)"); /* which has no name */
+    else if (node.kind == G2H_NODE_TEXT)
+        printf("(string)");
+    else
+        printf("%.*s", (int)size, name);
+    if (node.object != UINT32_MAX)
+        printf(" @%" PRIx64, node.address);
+    putchar('\n');
+}
+
+/* Whether there is an object at the address, and memory. */
+static bool print(const struct g2h_view *view, struct g2h_edges *edges, uint64_t address)
+{
+    const uint32_t nodes = g2h_view_node_count(view);
+    uint32_t *before = malloc(nodes * sizeof(*before)), *chain = malloc(nodes * sizeof(*chain));
+    uint32_t object, length = 0;
+    const bool found = before && chain && g2h_heap_find(g2h_view_heap(view), address, &object);
+    if (found) {
+        const uint32_t wanted = g2h_view_object(view, object);
+        for (uint32_t i = 0; i < nodes; i++)
+            before[i] = NONE;
+        search(edges, wanted, before, chain);
+        for (uint32_t node = wanted; node != 0; node = before[node])
+            chain[length++] = node;
+        print_node(view, 0);
+    }
+    for (uint32_t node = 0; length > 0; node = chain[length]) {
+        print_edge(view, edges, node, chain[--length]);
+        print_node(view, chain[length]);
+    }
+    free(before);
+    free(chain);
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    struct g2h_input *input = NULL;
+    struct g2h_heap *heap = NULL;
+    struct g2h_exe *exe = NULL;
+    struct g2h_typing *typing = NULL;
+    struct g2h_graph *graph = NULL;
+    struct g2h_view *view = NULL;
+    struct g2h_edges *edges = NULL;
+    int status = 1;
+    if (argc != 3 && argc != 4)
+        return 2;
+    struct g2h_error *error = g2h_input_open(argv[1], NULL, &input);
+    if (!error)
+        error = g2h_heap_load(input, NULL, &heap);
+    if (!error && argc > 3)
+        error = g2h_exe_open(argv[3], &exe);
+    if (!error && exe)
+        error = g2h_exe_match(exe, heap);
+    if (!error && exe)
+        error = g2h_typing_create(heap, exe, NULL, &typing);
+    if (!error)
+        error = g2h_graph_build(heap, &(struct g2h_graph_options){.exe = exe, .typing = typing},
+                                &graph);
+    if (!error)
+        error = g2h_view_create(graph, NULL, &view);
+    if (!error)
+        error = g2h_edges_create(view, &edges);
+    if (error)
+        fprintf(stderr, "%s\n", error->message);
+    else if (!print(view, edges, strtoull(argv[2], NULL, 16)))
+        fprintf(stderr, "%s: no object at %s\n", argv[1], argv[2]);
+    else
+        status = fflush(stdout) == 0 ? 0 : 1;
+    g2h_error_destroy(error);
+    g2h_edges_destroy(edges);
+    g2h_view_destroy(view);
+    g2h_graph_destroy(graph);
+    g2h_typing_destroy(typing);
+    g2h_exe_close(exe);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return status;
+}

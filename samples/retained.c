@@ -1,0 +1,126 @@
+/* The ten classes that retain most, as Summary in DevTools counts them: retained DUMP [EXE] */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <go2heapsnapshot/go2heapsnapshot.h>
+
+/* A class. Those with names have their numbers; behind them are the strings, and what is no object.
+ */
+struct row {
+    uint64_t retained;
+    uint32_t objects;
+    uint32_t above; /* how many of this class dominate the node that is visited */
+};
+
+/* A node in the tree of dominators. 0 is the root, which is nobody's child: there is none. */
+struct place {
+    uint32_t child, sibling, class;
+};
+
+static void make_tree(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                      struct place *tree)
+{
+    struct g2h_node node;
+    for (uint32_t i = g2h_view_node_count(view); i-- > 0;) {
+        const uint32_t above = g2h_dominators_of(dominators, i);
+        g2h_view_node(view, i, &node);
+        tree[i].class = node.size == 0               ? g2h_view_name_count(view) + 1
+                        : node.kind == G2H_NODE_TEXT ? g2h_view_name_count(view)
+                                                     : node.name;
+        if (i > 0) {
+            tree[i].sibling = tree[above].child;
+            tree[above].child = i;
+        }
+    }
+}
+
+/* Down the tree and up again. What another object of the class dominates is counted with that. */
+static void visit(const struct g2h_dominators *dominators, const struct place *tree,
+                  struct row *rows)
+{
+    for (uint32_t node = 0;; node = tree[node].sibling) {
+        for (;; node = tree[node].child) {
+            struct row *row = &rows[tree[node].class];
+            row->objects++;
+            if (row->above++ == 0)
+                row->retained += g2h_dominators_retained_size(dominators, node);
+            if (tree[node].child == 0)
+                break;
+        }
+        for (; tree[node].sibling == 0; node = g2h_dominators_of(dominators, node)) {
+            if (node == 0)
+                return;
+            rows[tree[node].class].above--;
+        }
+        rows[tree[node].class].above--;
+    }
+}
+
+static bool print(const struct g2h_view *view, const struct g2h_dominators *dominators)
+{
+    const uint32_t names = g2h_view_name_count(view);
+    struct row *rows = calloc((size_t)names + 2, sizeof(*rows));
+    struct place *tree = calloc(g2h_view_node_count(view), sizeof(*tree));
+    const bool good = rows && tree;
+    if (good) {
+        make_tree(view, dominators, tree);
+        visit(dominators, tree, rows);
+    }
+    for (int i = 0; good && i < 10; i++) {
+        uint32_t best = 0;
+        size_t size = sizeof("(string)") - 1;
+        for (uint32_t class = 1; class <= names; class ++)
+            if (rows[class].retained > rows[best].retained)
+                best = class;
+        const char *name = best < names ? g2h_view_name(view, best, &size) : "(string)";
+        if (rows[best].retained > 0)
+            printf("%12" PRIu64 " bytes by %" PRIu32 " of %.*s\n", rows[best].retained,
+                   rows[best].objects, (int)size, name);
+        rows[best].retained = 0;
+    }
+    free(rows);
+    free(tree);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    struct g2h_input *input = NULL;
+    struct g2h_heap *heap = NULL;
+    struct g2h_exe *exe = NULL;
+    struct g2h_typing *typing = NULL;
+    struct g2h_graph *graph = NULL;
+    struct g2h_view *view = NULL;
+    struct g2h_dominators *dominators = NULL;
+    if (argc != 2 && argc != 3)
+        return 2;
+    struct g2h_error *error = g2h_input_open(argv[1], NULL, &input);
+    if (!error)
+        error = g2h_heap_load(input, NULL, &heap);
+    if (!error && argc > 2)
+        error = g2h_exe_open(argv[2], &exe);
+    if (!error && exe)
+        error = g2h_exe_match(exe, heap);
+    if (!error && exe)
+        error = g2h_typing_create(heap, exe, NULL, &typing);
+    if (!error)
+        error = g2h_graph_build(heap, &(struct g2h_graph_options){.exe = exe, .typing = typing},
+                                &graph);
+    if (!error)
+        error = g2h_view_create(graph, NULL, &view);
+    if (!error)
+        error = g2h_view_dominators(view, &dominators);
+    if (error)
+        fprintf(stderr, "%s\n", error->message);
+    const int status = !error && print(view, dominators) && fflush(stdout) == 0 ? 0 : 1;
+    g2h_error_destroy(error);
+    g2h_dominators_destroy(dominators);
+    g2h_view_destroy(view);
+    g2h_graph_destroy(graph);
+    g2h_typing_destroy(typing);
+    g2h_exe_close(exe);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return status;
+}
