@@ -113,6 +113,44 @@ bool die_at(struct dies *dies, uint64_t offset, struct die *ret)
     return offset >= unit->entry && offset < unit->end && read_entry(dies, unit, offset, ret);
 }
 
+/* Passes over a value of a size, which is a number of bytes or SIZE_…. False where it does not end.
+ */
+static bool skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
+                       struct cursor *cursor)
+{
+    uint64_t length = 0;
+    if (size <= SIZE_BYTES_MOST)
+        return cursor_skip(cursor, size);
+    switch (size) {
+    case SIZE_ADDRESS:
+        return cursor_skip(cursor, unit->address_size);
+    case SIZE_OFFSET:
+        return cursor_skip(cursor, unit->offset_size);
+    case SIZE_REFERENCE:
+        return cursor_skip(cursor, die_reference_size(unit));
+    case SIZE_LEB:
+        while (cursor->at < cursor->end)
+            if (*cursor->at++ < 0x80)
+                return true;
+        return false;
+    case SIZE_TEXT: {
+        const uint8_t *end = memchr(cursor->at, 0, cursor_left(cursor));
+        cursor->at = end ? end + 1 : cursor->end;
+        return end != NULL;
+    }
+    case SIZE_BLOCK1:
+        return die_read(dies, cursor, 1, &length) && cursor_skip(cursor, length);
+    case SIZE_BLOCK2:
+        return die_read(dies, cursor, 2, &length) && cursor_skip(cursor, length);
+    case SIZE_BLOCK4:
+        return die_read(dies, cursor, 4, &length) && cursor_skip(cursor, length);
+    case SIZE_BLOCK:
+        return cursor_uvarint(cursor, &length) && cursor_skip(cursor, length);
+    default:
+        return false;
+    }
+}
+
 /* Where the attributes of an entry end, and the next entry begins. */
 static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
 {
@@ -128,7 +166,7 @@ static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
     if (!die_pay(dies, own->count))
         return false;
     for (uint32_t i = 0; i < own->count; i++)
-        if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
+        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
     *ret = (uint64_t)(cursor.at - dies->info.data);
     return true;
@@ -200,7 +238,7 @@ bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die
     if (!die_pay(dies, 1 + number / 4) || number == count || !die_pay(dies, number))
         return false;
     for (uint32_t i = 0; i < number; i++)
-        if (!die_skip_value(dies, die->unit, specs[i].size, &cursor))
+        if (!skip_value(dies, die->unit, specs[i].size, &cursor))
             return false;
     *ret = (struct die_attribute){die->unit, &specs[number], cursor};
     return true;

@@ -1,8 +1,6 @@
 /* die_values; see die_values.h. */
 #include "exe/die_values.h"
 
-#include <string.h>
-
 bool die_read_signed(struct cursor *cursor, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -87,42 +85,6 @@ uint8_t die_size_of_form(uint64_t form)
         return SIZE_BLOCK;
     default: /* forms of vendors, and DW_FORM_indirect, which nobody writes */
         return SIZE_UNKNOWN;
-    }
-}
-
-bool die_skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
-                    struct cursor *cursor)
-{
-    uint64_t length = 0;
-    if (size <= SIZE_BYTES_MOST)
-        return cursor_skip(cursor, size);
-    switch (size) {
-    case SIZE_ADDRESS:
-        return cursor_skip(cursor, unit->address_size);
-    case SIZE_OFFSET:
-        return cursor_skip(cursor, unit->offset_size);
-    case SIZE_REFERENCE:
-        return cursor_skip(cursor, die_reference_size(unit));
-    case SIZE_LEB:
-        while (cursor->at < cursor->end)
-            if (*cursor->at++ < 0x80)
-                return true;
-        return false;
-    case SIZE_TEXT: {
-        const uint8_t *end = memchr(cursor->at, 0, cursor_left(cursor));
-        cursor->at = end ? end + 1 : cursor->end;
-        return end != NULL;
-    }
-    case SIZE_BLOCK1:
-        return die_read(dies, cursor, 1, &length) && cursor_skip(cursor, length);
-    case SIZE_BLOCK2:
-        return die_read(dies, cursor, 2, &length) && cursor_skip(cursor, length);
-    case SIZE_BLOCK4:
-        return die_read(dies, cursor, 4, &length) && cursor_skip(cursor, length);
-    case SIZE_BLOCK:
-        return cursor_uvarint(cursor, &length) && cursor_skip(cursor, length);
-    default:
-        return false;
     }
 }
 

@@ -52,11 +52,6 @@ static inline bool die_read(const struct dies *dies, struct cursor *cursor, unsi
 /* Reads a signed LEB128; false where it does not end, or is too long. */
 bool die_read_signed(struct cursor *cursor, uint64_t *ret);
 
-/* Passes over a value of a size, which is a number of bytes or SIZE_…. False where it does not end.
- */
-bool die_skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
-                    struct cursor *cursor);
-
 /* A number by its index in a table at base of a section, whose numbers have size bytes each; false
  * where it is not there. */
 bool die_read_indexed(const struct dies *dies, const struct g2h_bytes *section, uint64_t base,

@@ -17,7 +17,7 @@ const order = [
 const above = ['cli'];
 
 /** Rooms beside each other: an executable is read without a heap, whatever comes first in the list. */
-const strangers = {types: ['heap'], exe: ['heap']};
+const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap']};
 
 /**
  * Which room a public header is of, where the name does not say it; null: of none, for the program. The view is what the
