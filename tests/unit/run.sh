@@ -8,6 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 cd "$top" || exit 1
 . tests/sanitize.sh
 helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
+libraries=$(make -s libs)
 failed=0
 
 # kind NAME MAKE BUILD COMPILER FLAGS TEST...
@@ -15,16 +16,22 @@ kind() {
 	kind=$1 make=$2 build=$3 compiler=$4 flags=$5
 	shift 5
 	mkdir -p "$build/unit"
-	if ! $make internal.a $(printf '%s\n' $helpers "$@" | sed 's/\.c$/.o/'); then
-		echo "not ok - the unit tests build ($kind)"
+	if ! $make internal.a $(echo "$helpers" | sed 's/\.c$/.o/'); then
+		echo "not ok - the library and the helpers build ($kind)"
 		failed=1
 		return
 	fi
+	$make -k $(printf '%s\n' "$@" | sed 's/\.c$/.o/') 2>/dev/null
 	for test; do
 		name=$(basename "$test" .c)
+		if ! $make "${test%.c}.o"; then # it has been made, if it can be
+			echo "not ok - $name builds ($kind)"
+			failed=1
+			continue
+		fi
 		# shellcheck disable=SC2046,SC2086  # flags, helpers and libraries are words
 		if ! $compiler $flags -o "$build/unit/$name" "$build/${test%.c}.o" $(printf "$build/%s.o " $(echo "$helpers" | sed 's/\.c$//')) \
-			"$build/internal.a" -lcmocka $(make -s libs); then
+			"$build/internal.a" -lcmocka $libraries; then
 			echo "not ok - $name is linked ($kind)"
 			failed=1
 			continue
