@@ -45,8 +45,10 @@ fails() {
 plain=(-j 1 --exe "$build/app" "$build/app.dump")
 packed=(-j 3 -z --redact-key "$build/key" --max-nodes 2000 --exe "$build/app.gz" "$build/app.dump.gz")
 fails typed memory "${STEP:-$([ -n "${CHECK_ALL-}" ] && echo 1 || echo 0)}" "${plain[@]}"
-fails 'typed, all from one on' memory+ 23 "${plain[@]}"
-fails 'folded and packed, on three threads' memory 29 "${packed[@]}"
+few=61 # of calls, one in so many
+[ -z "${CHECK_ALL-}" ] || few=23
+fails 'typed, all from one on' memory+ $few "${plain[@]}"
+fails 'folded and packed, on three threads' memory $few "${packed[@]}"
 for kind in map write file; do
 	fails typed $kind 1 "${plain[@]}"
 	fails 'folded and packed, on three threads' $kind 1 "${packed[@]}"
