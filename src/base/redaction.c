@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/scope.h"
+
 /* Bytes of the hash that are shown, and what a size is rounded up to. */
 enum { SHOWN = 10, STEP = 16 };
 
@@ -27,15 +29,10 @@ struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t 
 
 struct g2h_error *g2h_redaction_create(const uint8_t *key, struct g2h_redaction **ret)
 {
-    struct g2h_redaction *redaction = malloc(sizeof(*redaction));
-    if (!redaction)
-        return &error_no_memory;
-    struct g2h_error *error = redaction_init(redaction, key);
-    if (error) {
-        free(redaction);
-        return error;
-    }
-    *ret = redaction;
+    _cleanup_free_ struct g2h_redaction *redaction = malloc(sizeof(*redaction));
+    TRY_MEMORY(redaction);
+    TRY(redaction_init(redaction, key));
+    *ret = take_pointer(redaction);
     return NULL;
 }
 

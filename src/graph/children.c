@@ -4,9 +4,9 @@
  * A snapshot's edges stand source by source, in the order of the nodes, and within a source in the
  * order in which they were added. V8's HeapSnapshot::FillChildren gets there by counting: the
  * number of children of the nodes before gives each node its first slot, and then every edge goes
- * to the next free slot of its source. Edges of synthetic nodes are sorted just so. Those few edges
- * of objects that are no pointers, of many objects, are sorted by comparison, which is stable since
- * the place of arrival is part of it.
+ * to the next free slot of its source. Edges of synthetic nodes are sorted just so. The edges of
+ * objects that are no pointers are few, and of many objects: these are sorted by comparison, which
+ * keeps their order, since the number of the edge is compared as well.
  */
 #include <stdlib.h>
 

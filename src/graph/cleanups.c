@@ -1,9 +1,9 @@
 /*
  * cleanups: the group (cleanups), of what the runtime keeps by records that are in no dump.
  *
- * typing/cleanups.c has found what may be such; here is decided what of it needs a holder: what no
- * root reaches. Without them it would be garbage. There is a node per function, or type of an
- * argument, that holds all that are alike.
+ * typing/cleanups.c has found objects that may be kept so. Here it is decided which of them need a
+ * holder: those that no root reaches, which would be garbage without it. A node for each function,
+ * or type of an argument, holds all that are alike.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +107,7 @@ static bool is_held(const struct gatherer *gatherer, const struct cleanup_part *
     return is_marked(gatherer->marker->marks, part->object);
 }
 
-/* All of a kind that nothing holds, and then what they hold. */
+/* Holds all of a kind that nothing holds yet, and then what these hold. */
 static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_kind kind)
 {
     const struct typing *typing = gatherer->typing;
@@ -129,8 +129,9 @@ static bool is_wrapper(const struct types *types, uint32_t type)
     return memmem(name, size, ".gowrap", 7) || memmem(name, size, ".deferwrap", 10);
 }
 
-/* What is called, if it is a closure. There cannot be more of them than there are cleanups; and a
- * function of which others are held is used for something else, and these are garbage. */
+/* Holds the functions that cleanups call, as far as they are closures. There cannot be more of them
+ * than cleanups; and if some closure of a function is held otherwise, the function is used for
+ * something else, and its other closures are garbage. */
 static struct g2h_error *hold_functions(struct gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typing;
@@ -154,7 +155,8 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     return marker_drain(gatherer->marker);
 }
 
-/* The word of a handle is in no field list; what it points to lives, or is garbage as well. */
+/* Holds the handles of objects that live. A handle's word is in no field list; where the object is
+ * garbage, the handle is, too. */
 static struct g2h_error *hold_handles(struct gatherer *gatherer)
 {
     const struct g2h_heap *heap = gatherer->builder.heap;

@@ -245,10 +245,7 @@ static struct g2h_error *sort_edges(struct search *search)
     if (!search->semi || !search->first_back)
         return &error_no_memory;
     memcpy(search->semi, search->result->idom, (size_t)nodes * sizeof(*search->semi));
-    struct g2h_error *error =
-        workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
-    if (error)
-        return error;
+    TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
     for (uint32_t i = 0; i < nodes; i++) {
         const uint32_t count = search->first_back[i];
         search->first_back[i] = (uint32_t)sum;
@@ -262,12 +259,12 @@ static struct g2h_error *sort_edges(struct search *search)
     if (!search->back)
         return &error_no_memory;
     walk.is_second = true;
-    error = workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
+    TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
     /* each has moved to where the next one begins */
     memmove(search->first_back + 1, search->first_back,
             (size_t)nodes * sizeof(*search->first_back));
     search->first_back[0] = 0;
-    return error;
+    return NULL;
 }
 
 /* ---- semidominators ---- */

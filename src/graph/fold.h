@@ -61,7 +61,8 @@ struct fold {
     uint32_t *edge_counts; /* by node of the view */
 };
 
-/* Whether a view with these options is not just the graph; then fold_init() makes what it is. */
+/* Whether a view with these options is anything else than the graph; if so fold_init() is needed.
+ */
 bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options *options);
 
 /*
@@ -82,7 +83,7 @@ void fold_deinit(struct fold *fold);
  * dominators: by node of the view; NULL where nothing is folded. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators);
 
-/* Whether an object is not a node of its own. */
+/* Whether an object is no node of its own in the view. */
 static inline bool fold_hides(const struct fold *fold, uint32_t object)
 {
     return (fold->hidden[object / 64] >> (object % 64) & 1) != 0;
@@ -98,9 +99,9 @@ static inline bool fold_leaves_out(const struct fold *fold, uint32_t object)
 uint32_t fold_object_of(const struct fold *fold, uint32_t node);
 
 /*
- * Edges to folded nodes, and from them, are there once, however many they stand for. seen says by
- * node of the view which source, known by its tag, last had an edge to it, and whether a strong
- * one. Zeroed; for one thread. Tags are below 2^31.
+ * Between a folded node and another there is one edge, however many it stands for. So seen has, by
+ * node of the view, the tag of the source that last had an edge to it, and whether that was a
+ * strong one. It is zeroed at first, and one thread's own. Tags are below 2^31.
  */
 static inline uint32_t *fold_seen(const struct fold *fold)
 {

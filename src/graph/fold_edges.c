@@ -16,7 +16,7 @@ static inline size_t fold_tasks(const struct fold *fold)
     return ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
 }
 
-/* So there are not too many threads that need a table of what they have seen. */
+/* The limit keeps the number of threads small, of which each has a table of what it has seen. */
 static inline unsigned fold_threads(unsigned threads)
 {
     return threads < 8 ? threads : 8;

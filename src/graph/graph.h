@@ -3,9 +3,9 @@
  *
  * Two kinds of nodes, in this order: synthetic ones (the root, the roots' groups, goroutines,
  * frames …), and the heap's objects in the order of their addresses. Edges of synthetic nodes are
- * kept; of the edges between objects only the target is, 32 bits each, in the order of the source's
- * field list, and what else there is to say of them is read again from the dump by who goes along
- * them.
+ * kept. Of the edges between objects only the targets are, 32 bits each, in the order of the
+ * source's field list; what else there is to say of such an edge is read again from the dump
+ * whenever it is gone along.
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -48,7 +48,7 @@ static inline uint32_t graph_node_count(const struct g2h_graph *graph)
     return graph_synthetics(graph) + graph->heap->object_count;
 }
 
-/* The number of a node, once the synthetic ones are all there. */
+/* The number of a node, once all synthetic ones are there. */
 static inline uint32_t graph_node_number(const struct g2h_graph *graph, struct node node)
 {
     return node.of == OF_SYNTHETIC ? node.index : graph_synthetics(graph) + node.index;
@@ -95,8 +95,8 @@ struct g2h_error *graph_reach(struct g2h_graph *graph);
 
 struct marker;
 
-/* Hangs what is not marked, and is a cleanup's or a weak pointer's, under "(cleanups)", and marks
- * it. */
+/* Hangs objects of cleanups and weak pointers that are not marked under "(cleanups)", and marks
+ * them. */
 struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker);
 
 /* ---- weak edges of maps and weak pointers (shortcuts.c) ---- */

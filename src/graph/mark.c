@@ -14,16 +14,17 @@
 
 #include "base/workers.h"
 
-/* Objects that are visited between two looks at who waits: a thread takes about as long to wake. */
+/* How many objects are visited between two looks at who waits; it takes about as long to wake a
+ * thread. */
 enum { BETWEEN_LOOKS = 1024 };
 
 /* The most objects that are given at a time, while others wait for the lock. */
 enum { MOST_GIVEN = 1 << 14 };
 
 /*
- * Marks an object; whether it was not marked. Most are: a look costs little, where a locked
- * operation would wait for the memory and for all that is on its way. A thread that is alone needs
- * none.
+ * Marks an object. Gives whether it was not marked before. Most objects are, so it looks first: a
+ * locked operation would wait for the memory, and for all else that is on its way. A thread that is
+ * alone needs no such operation.
  */
 static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 {
@@ -80,7 +81,7 @@ static inline uint32_t next_object(struct marker *marker)
     return object;
 }
 
-/* Visits objects, at most so many; false where there is no memory. */
+/* Visits at most so many objects. False where there is no memory. */
 static inline bool visit(struct marker *marker, size_t most, bool is_alone)
 {
     for (; most > 0 && !is_drained(marker); most--) {

@@ -1,5 +1,5 @@
 /*
- * mark: which objects are reached from some.
+ * mark: finds which objects are reached from others.
  *
  * Objects are pushed, and then all that they reach is marked: by the caller's thread as long as it
  * is little, then by several. What is marked depends on what was pushed only, not on which thread
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "heap/targets.h"
 
-/* Objects that one thread visits alone before others are started: they are worth it then. */
+/* How many objects one thread visits alone; only then is it worth it to start others. */
 enum { MARK_ALONE = 1 << 14 };
 
 enum { MARK_QUEUE = 32 };
@@ -35,8 +35,8 @@ static inline bool is_marked(const uint64_t *marks, uint32_t object)
     return (marks[object / 64] >> (object % 64) & 1) != 0;
 }
 
-/* The first object from one on that is not marked, end where all are. Sixty-four at a time: most
- * are. */
+/* The first object from one on that is not marked; end where all are. It looks at 64 at a time, for
+ * most are marked. */
 static inline uint32_t next_unmarked(const uint64_t *marks, uint32_t from, uint32_t end)
 {
     for (uint64_t object = from; object < end; object = (object | 63) + 1) {
@@ -49,13 +49,13 @@ static inline uint32_t next_unmarked(const uint64_t *marks, uint32_t from, uint3
     return end;
 }
 
-/* Marks an object; what it reaches is for marker_drain(). False where there is no memory. */
+/* Marks an object. What it reaches, marker_drain() marks. False where there is no memory. */
 bool marker_push(struct marker *marker, uint32_t object);
 
 /* Marks all that the pushed objects reach. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *marker_drain(struct marker *marker);
 
-/* The marks are the caller's. */
+/* Frees all but the marks, which are the caller's. */
 void marker_deinit(struct marker *marker);
 
 #endif

@@ -25,7 +25,8 @@ static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h
     return marker_drain(marker);
 }
 
-/* All are decided by the same marks, so the result does not depend on their order. */
+/* Decides the tentative edges: all of them by the same marks, so that their order does not matter.
+ */
 static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_graph *graph)
 {
     for (size_t i = 0; i < graph->roots.edges.count; i++)
@@ -54,7 +55,7 @@ static struct g2h_error *add_head(struct garbage *garbage, uint32_t object)
     return NULL;
 }
 
-/* A bit for each object that unmarked objects other than itself point to. */
+/* Sets a bit for each object that an unmarked object other than itself points to. */
 static void find_held(const struct g2h_graph *graph, const uint64_t *marks, uint64_t *held)
 {
     const uint32_t objects = graph->heap->object_count;

@@ -1,9 +1,9 @@
 /*
- * shortcuts: weak edges that no pointer of the dump is.
+ * shortcuts: weak edges that are no pointers of the dump.
  *
- * From a map to its groups of entries, and to its overflow buckets: without them there are up to
- * four edges between a map and a value. From what weak.Pointer points to, to the object itself.
- * Weak edges count for neither distances nor retained sizes.
+ * They lead from a map to its groups of entries and to its overflow buckets: without them there are
+ * up to four edges between a map and a value. And they lead from a handle, which weak.Pointers
+ * point to, to the object itself. Weak edges count for neither distances nor retained sizes.
  *
  * Each bucket, table or group has at most one map, so the work is bounded by the heap's size
  * whatever a damaged dump claims. There is no limit per map: a shortcut leads to an object of eight
@@ -45,7 +45,7 @@ static bool has_role(const struct finder *finder, uint32_t object, enum type_rol
     return type != TYPE_NONE && finder->types->list.data[type].role == role;
 }
 
-/* Whether the object is taken for the first time. */
+/* Takes an object. False where it has been taken before. */
 static bool take(struct finder *finder, uint32_t object)
 {
     const uint64_t bit = (uint64_t)1 << (object % 64);
@@ -54,7 +54,7 @@ static bool take(struct finder *finder, uint32_t object)
     return first;
 }
 
-/* A shortcut from a map, numbered among those of its kind. */
+/* Adds a shortcut from a map, which is numbered among those of its kind. */
 static bool add(struct finder *finder, uint32_t map, uint32_t target, struct numbered *numbered,
                 uint32_t number)
 {
@@ -73,7 +73,7 @@ static bool add(struct finder *finder, uint32_t map, uint32_t target, struct num
 
 /* ---- Go 1.24 and later ---- */
 
-/* The groups that the tables of a directory have. */
+/* Adds shortcuts to the groups of the tables of a directory. */
 static bool add_groups(struct finder *finder, uint32_t map, uint32_t directory)
 {
     const uint32_t *end, *table = object_targets(finder->graph, directory, &end);

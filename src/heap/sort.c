@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 
 /* Where a run is. */
@@ -233,20 +234,19 @@ static void drop_overlapping(struct sorter *sorter)
 static struct g2h_error *sort(struct sorter *sorter, unsigned threads)
 {
     struct g2h_heap *heap = sorter->heap;
-    struct g2h_error *error = sort_runs(sorter) ? number_runs(sorter) : &error_no_memory;
-    if (error)
-        return error;
+    TRY_MEMORY(sort_runs(sorter));
+    TRY(number_runs(sorter));
     heap->object_capacity = heap->object_count;
     heap->objects = large_alloc(heap->object_capacity, sizeof(*heap->objects));
     if (!heap->objects)
         return &error_no_memory;
     const size_t tasks = (sorter->order.count + RUNS_PER_TASK - 1) / RUNS_PER_TASK;
-    error = workers_run(threads, tasks, write_runs, sorter);
-    if (!error && sorter->overlaps > 0)
+    TRY(workers_run(threads, tasks, write_runs, sorter));
+    if (sorter->overlaps > 0)
         drop_overlapping(sorter);
     heap->account.objects = heap->object_count;
     heap->account.object_bytes = sorter->bytes;
-    return error;
+    return NULL;
 }
 
 struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsigned threads)

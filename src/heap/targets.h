@@ -68,8 +68,8 @@ static inline bool in_heap_range(const struct g2h_heap *heap, uint64_t value)
 static inline bool targets_leave_heap(const struct targets *targets, uint32_t object)
 {
     const uint64_t *outside = targets->blocks[object >> BLOCK_SHIFT].outside;
-    const uint32_t place = object & (BLOCK_OBJECTS - 1);
-    return (outside[place / 64] >> (place % 64) & 1) != 0;
+    const uint32_t index = object & (BLOCK_OBJECTS - 1);
+    return (outside[index / 64] >> (index % 64) & 1) != 0;
 }
 
 /* The targets of an object: *ret_end - the result of them. */
@@ -77,9 +77,9 @@ static inline const uint32_t *targets_of(const struct targets *targets, uint32_t
                                          const uint32_t **ret_end)
 {
     const struct target_block *block = &targets->blocks[object >> BLOCK_SHIFT];
-    const uint32_t place = object & (BLOCK_OBJECTS - 1);
-    *ret_end = block->targets + block->starts[place + 1];
-    return block->targets + block->starts[place];
+    const uint32_t index = object & (BLOCK_OBJECTS - 1);
+    *ret_end = block->targets + block->starts[index + 1];
+    return block->targets + block->starts[index];
 }
 
 #endif

@@ -83,24 +83,24 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
     return NULL;
 }
 
+static void destroy(struct g2h_graph **graph)
+{
+    g2h_graph_destroy(*graph);
+}
+
 struct g2h_error *g2h_graph_build(const struct g2h_heap *heap,
                                   const struct g2h_graph_options *options, struct g2h_graph **ret)
 {
     static const struct g2h_graph_options none;
-    struct g2h_graph *graph = calloc(1, sizeof(*graph));
-    if (!graph)
-        return &error_no_memory;
+    _cleanup_(destroy) struct g2h_graph *graph = calloc(1, sizeof(*graph));
+    TRY_MEMORY(graph);
     if (!options)
         options = &none;
     graph->heap = heap;
     graph->exe = options->exe;
     graph->threads = options->threads > 0 ? options->threads : workers_available();
-    struct g2h_error *error = build(graph, options);
-    if (error) {
-        g2h_graph_destroy(graph);
-        return error;
-    }
-    *ret = graph;
+    TRY(build(graph, options));
+    *ret = take_pointer(graph);
     return NULL;
 }
 

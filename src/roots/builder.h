@@ -54,37 +54,38 @@ bool builder_text(struct builder *builder, const char *text);
 /* Appends a name of the dump or the executable, as it is shown. */
 void builder_append(struct builder *builder, const struct g2h_bytes *bytes);
 
-/* The text gets the dynamic type behind it where the word before offset is the first of an
+/* Appends the dynamic type of the word at offset, if the word before it is the first one of an
  * interface. */
 void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
                                  uint64_t offset);
 
-/* The string of what an edge is called: the builder's text, or one that is given. */
+/* Gives the string of an edge's name: that of the builder's text, or of a text that is given. */
 bool builder_label(struct builder *builder, uint32_t *ret);
 bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret);
 
-/* A node with the builder's text as its name. */
+/* Adds a node with the builder's text as its name. */
 bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key,
                       uint32_t *ret);
 
-/* An edge between any two nodes. */
+/* Adds an edge between any two nodes. */
 bool builder_add_edge(struct builder *builder, struct node source, enum edge_type type,
                       uint32_t name, struct node target);
 
-/* A group below parent, an element whose index tells the groups' order. */
+/* Adds a group below parent. Groups are elements, whose indexes tell their order. */
 bool builder_add_group(struct builder *builder, uint32_t parent, const char *name,
                        enum g2h_node_kind kind, uint32_t *ret);
 
-/* A node of some kind, named by the builder's text and numbered index in its group. */
+/* Adds a node of some kind to a group, with the builder's text as its name and index as its number
+ * in the group. */
 bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                         enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
 
-/* The same, of a node whose name is a string already. */
+/* Adds such a node whose name is a string already. */
 bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
                               enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret);
 
-/* An edge to the object that value points to, if there is one; its name is the builder's text, or
- * name. */
+/* Adds an edge to the object that value points to, if there is one. Its name is the builder's text,
+ * or name. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
                          uint64_t value);
 bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
@@ -112,11 +113,12 @@ void builder_append_line(struct builder *builder, uint64_t pc);
 
 /* ---- words that no variable has (ways.c) ---- */
 
-/* Appends the way in a value of a type: ".TLS", "[3].Name", "Name" where the text is empty. */
+/* Appends the way to a word in a value of a type: ".TLS", "[3].Name"; "Name" where the text is
+ * empty. */
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset);
 
-/* Appends a variable of a frame and the way in it; the inlined function that it is of, in
- * parentheses. */
+/* Appends a variable of a frame and the way in it; and, in parentheses, the inlined function that
+ * it belongs to, if it does. */
 void builder_append_local(struct builder *builder, const struct dwarf_local *local,
                           uint64_t offset);
 
@@ -142,7 +144,7 @@ bool builder_append_global(struct builder *builder, uint64_t address,
 struct g2h_error *builder_find_pointed_frames(struct builder *builder);
 struct g2h_error *builder_add_goroutines(struct builder *builder);
 
-/* What the goroutine at address g waits on: waiting.c */
+/* Adds what the goroutine at address g waits on: waiting.c */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);
 
 /* The first word of a field of the value at the start of the object at address; what it is after,
@@ -150,8 +152,8 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
 uint64_t builder_read_field(const struct builder *builder, uint64_t address,
                             const struct type_field *field);
 
-/* The function that a coroutine runs, of the goroutine at address g; false where it is none, or
- * that is not known: coroutines.c */
+/* Gives the function that the coroutine runs which the goroutine at address g is; false where it is
+ * none, or the function is not known: coroutines.c */
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret);
 

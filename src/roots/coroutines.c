@@ -2,12 +2,13 @@
  * coroutines: which function a coroutine of iter.Pull runs, which is a goroutine that begins with
  * runtime.corostart.
  *
- * Behind that it is in the closure that iter.Pull made, and then in the sequence. One that has not
- * begun has this closure in its coro, which the goroutine's record has; so DWARF tells.
+ * Next on its stack are the closure that iter.Pull made, and then the sequence. A coroutine that
+ * has not begun has this closure in its coro, which the goroutine's runtime.g has; DWARF tells
+ * where.
  */
 #include "roots/builder.h"
 
-/* The code of the sequence that the closure of iter.Pull has captured. */
+/* Finds the function of the sequence that the closure of iter.Pull has captured. */
 static bool captured_sequence(const struct builder *builder, uint64_t closure,
                               struct g2h_bytes *ret)
 {
@@ -26,7 +27,7 @@ static bool captured_sequence(const struct builder *builder, uint64_t closure,
     return exe_function_at(builder->exe, code, ret, &entry) && entry == code;
 }
 
-/* A field of the value at an address, if it is known what it is. */
+/* The first word of a field of the value at an address; 0 where the value's type is not known. */
 static uint64_t field_of(const struct builder *builder, uint64_t address, const char *name)
 {
     const struct typing *typing = builder->typing;

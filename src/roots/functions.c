@@ -36,7 +36,7 @@ struct g2h_error *builder_collect_functions(struct builder *builder)
 }
 
 /* Appends the file and line, behind a space. */
-static void append_place(struct builder *builder, const struct g2h_line *line)
+static void append_file_and_line(struct builder *builder, const struct g2h_line *line)
 {
     size_t size;
     if (line->line == 0)
@@ -51,7 +51,7 @@ void builder_append_line(struct builder *builder, uint64_t pc)
 {
     struct g2h_line line;
     if (builder->exe && exe_line(builder->exe, pc, &builder->lines_left, &line))
-        append_place(builder, &line);
+        append_file_and_line(builder, &line);
 }
 
 /* Appends the function at pc and its line, as the executable has them; false where it has not. */
@@ -61,7 +61,7 @@ static bool append_line(struct builder *builder, uint64_t pc)
     if (!builder->exe || !exe_line(builder->exe, pc, &builder->lines_left, &line))
         return false;
     builder_append(builder, &line.function);
-    append_place(builder, &line);
+    append_file_and_line(builder, &line);
     return true;
 }
 

@@ -7,8 +7,8 @@
 #include "roots/builder.h"
 #include "heap/pointers.h"
 
-/* Where a variable's symbol has the end of its package: behind the last slash, at the dot; 0 where
- * it has none. */
+/* Where the package ends in a variable's symbol: at the first dot behind the last slash; 0 where it
+ * has no package. */
 static size_t package_size(const struct g2h_bytes *name)
 {
     size_t size = 0;
@@ -51,7 +51,7 @@ static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_
     return (struct g2h_bytes){name.data + size + (size > 0), name.size - size - (size > 0)};
 }
 
-/* By DWARF: the variable, and the way to the word in it. */
+/* Names a word by DWARF: the variable, and the way to the word in it. */
 static bool append_typed_global(struct builder *builder, uint64_t address,
                                 struct g2h_bytes *ret_package)
 {
@@ -75,7 +75,7 @@ static bool is_made(const struct g2h_bytes *variable)
     return variable->size > 0 && variable->data[0] == '.';
 }
 
-/* By the symbol table: the variable, and the offset in it. */
+/* Names a word by the symbol table: the variable, and the offset in it. */
 static bool append_symbol(struct builder *builder, uint64_t address, bool made,
                           struct g2h_bytes *ret_package)
 {
@@ -179,9 +179,7 @@ struct g2h_error *builder_add_globals(struct builder *builder)
                     builder_add_pointer(builder, node, EDGE_PROPERTY, record.dataroot.pointer));
                 continue;
             }
-            struct g2h_error *error = add_segment(builder, node, &record.segment);
-            if (error)
-                return error;
+            TRY(add_segment(builder, node, &record.segment));
         }
     }
     return NULL;

@@ -53,7 +53,8 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     return good ? NULL : &error_no_memory;
 }
 
-/* By the way from a variable of this frame, or of one that was given the pointer. */
+/* Names a word by the way to it from a variable of this frame, or of one that got a pointer to it.
+ */
 static bool append_frame_way(struct builder *builder, const struct frame *frame, uint64_t offset)
 {
     const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
@@ -69,9 +70,9 @@ static bool append_frame_way(struct builder *builder, const struct frame *frame,
 }
 
 /*
- * Names the word at offset of a frame: by the variable that DWARF has there, of the frame or, among
- * its outgoing arguments, of its callee (NULL: none), or by one that leads there, or by the offset;
- * then it gives false.
+ * Names the word at offset of a frame: by the variable that DWARF has there, which is the frame's
+ * or, among its outgoing arguments, its callee's (NULL: it has none); or by a variable that leads
+ * there; or by the offset. False in this last case.
  */
 static bool name_word(struct builder *builder, const struct frame *frame,
                       const struct frame *callee, uint64_t offset)
@@ -105,8 +106,9 @@ static bool name_word(struct builder *builder, const struct frame *frame,
 }
 
 /*
- * The words of a frame that are in no field list and hit an object; those of a variable, or the
- * others. Of several ways to an object that are as short DevTools shows the last one first.
+ * Adds edges for the words of a frame that are in no field list and hit an object: for those of
+ * variables, or for the others. These come first: of several ways to an object that are equally
+ * short DevTools shows the last one first.
  */
 static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
                                            const struct frame *frame, bool variables)
@@ -138,7 +140,7 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
     return good ? NULL : &error_no_memory;
 }
 
-/* A frame of a goroutine, at so many frames from its top and from its bottom. */
+/* Where a frame is in its goroutine: so many frames from the top, and from the bottom. */
 struct frame_position {
     uint32_t goroutine; /* node */
     uint64_t goid;
@@ -159,7 +161,8 @@ static uint64_t position_pc(const struct frame *frame, const struct frame *calle
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
 
-/* The name of a frame that stands at pc: thousands of goroutines stand in the same places. */
+/* Gives the name of a frame that is at pc. Thousands of goroutines are in the same places, so it is
+ * remembered. */
 static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
                        uint32_t *ret)
 {
@@ -176,7 +179,7 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
            map_put(&builder->frame_names, key, *ret, ret);
 }
 
-/* Frame number `number`; callee is NULL for the topmost one. */
+/* Adds the frame with that number. callee is NULL for the topmost one. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
                                    uint32_t number, const struct frame *frame,
                                    const struct frame *callee)
@@ -203,7 +206,7 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     return builder->typing ? add_stack_objects(builder, node, frame, true) : NULL;
 }
 
-/* All frames of a goroutine, the topmost one first. */
+/* Adds all frames of a goroutine, the topmost one first. */
 static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
                                     const uint32_t *frames, uint32_t count)
 {
@@ -250,9 +253,9 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
 }
 
 /*
- * As a traceback has it: goroutine 17 [select, 5 minutes] and the function it runs. The dump does
- * not say when it was written, so minutes count up to the newest stamp in it: the goroutine has
- * waited no shorter.
+ * Makes the name that a traceback would have: goroutine 17 [select, 5 minutes], and the function
+ * that it runs. The dump does not say when it was written, so minutes are counted up to the newest
+ * time in it: the goroutine has waited at least as long.
  */
 static void goroutine_name(struct builder *builder, const struct g2h_goroutine *goroutine,
                            const uint32_t *frames, uint32_t frame_count)
@@ -330,8 +333,8 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
 }
 
 /*
- * Frames follow their goroutine. Of the format of 2013 that is not known for certain, but its
- * frames name their caller's sp.
+ * Lists the frames of a goroutine in a dump of 2013. Frames follow their goroutine in all other
+ * formats; in that one this is not certain, but each frame has its caller's sp.
  */
 static size_t chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
                             bool *claimed, uint32_t *ret)

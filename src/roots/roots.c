@@ -1,5 +1,5 @@
 /*
- * roots; see roots.h: the tree is put together.
+ * roots; see roots.h. This file puts the tree together.
  *
  * All nodes have size 0 and none is a "user root", so DevTools gives every object a distance and
  * every root a retained size. A group that would be empty is left out.

@@ -58,7 +58,7 @@ struct roots {
     struct root_account account;
 };
 
-/* What the roots are made of. names gets theirs. */
+/* What the roots are made of. Their names are added to names. */
 struct root_sources {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;   /* may be NULL */

@@ -15,7 +15,8 @@ static bool is_allocator(const struct g2h_memprof_frame *frame)
            !memchr(frame->function.data, '.', (size_t)frame->function.size);
 }
 
-/* The innermost function that is not the runtime's, with its line, and who called it. */
+/* Makes the name of a site: the innermost function that is not the runtime's, its line, and its
+ * caller. */
 static void site_name(struct builder *builder, struct g2h_memprof memprof)
 {
     enum { CALLERS = 3 };
@@ -39,8 +40,8 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         text_printf(&builder->text, "(no stack)");
 }
 
-/* Sampled objects point, weakly, to where they were allocated: MemProfileRate bytes of allocation
- * make one sample. */
+/* Adds weak edges from sampled objects to where they were allocated. There is one sample for every
+ * MemProfileRate bytes that were allocated. */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder)
 {
     struct root_account *account = &builder->roots->account;

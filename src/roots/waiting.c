@@ -29,7 +29,7 @@ uint64_t builder_read_field(const struct builder *builder, uint64_t address,
     return value;
 }
 
-/* A field whose type is known. */
+/* A field whose type is known; NULL. */
 static const struct type_field *known_field(const struct types *types, uint32_t type,
                                             const char *name)
 {

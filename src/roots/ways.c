@@ -1,5 +1,5 @@
 /*
- * ways: what words outside of the heap are called that no variable has.
+ * ways: names of words outside of the heap that belong to no variable.
  *
  * A global "var cache = &Cache{}" is one word, and the Cache is in data without a name of its own;
  * a local may point to what lies in its frame, or in a caller's. Such words have the names of the
@@ -7,7 +7,7 @@
  */
 #include "roots/builder.h"
 
-/* Values on the way that a name tells of; what is between the first and these is "…". */
+/* How many values on the way a name has, besides the first one; others before them are "…". */
 enum { WAY_STEPS = 32 };
 
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset)
@@ -34,7 +34,7 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
     text_printf(&builder->text, ")");
 }
 
-/* The way from a value to the word at offset of it. */
+/* Appends the way from a value to the word at an offset in it. */
 static void append_step(struct builder *builder, const struct outside_value *value, uint64_t offset)
 {
     const uint64_t size = builder->typing->types->list.data[value->type].size;
@@ -43,7 +43,7 @@ static void append_step(struct builder *builder, const struct outside_value *val
     builder_append_path(builder, value->type, offset % size);
 }
 
-/* The variable that leads to a value. */
+/* Appends the variable that leads to a value. */
 static bool append_variable(struct builder *builder, const struct way *way)
 {
     const struct typing *typing = builder->typing;

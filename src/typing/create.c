@@ -25,6 +25,11 @@ static struct g2h_error *fill(struct g2h_typing *typing, const struct g2h_heap *
                          &typing->typing);
 }
 
+static void destroy(struct g2h_typing **typing)
+{
+    g2h_typing_destroy(*typing);
+}
+
 struct g2h_error *g2h_typing_create(const struct g2h_heap *heap, const struct g2h_exe *exe,
                                     const struct g2h_typing_options *options,
                                     struct g2h_typing **ret)
@@ -32,15 +37,10 @@ struct g2h_error *g2h_typing_create(const struct g2h_heap *heap, const struct g2
     *ret = NULL;
     if (!is_to_type(heap, exe))
         return NULL;
-    struct g2h_typing *typing = calloc(1, sizeof(*typing));
-    if (!typing)
-        return &error_no_memory;
-    struct g2h_error *error = fill(typing, heap, exe, options);
-    if (error) {
-        g2h_typing_destroy(typing);
-        return error;
-    }
-    *ret = typing;
+    _cleanup_(destroy) struct g2h_typing *typing = calloc(1, sizeof(*typing));
+    TRY_MEMORY(typing);
+    TRY(fill(typing, heap, exe, options));
+    *ret = take_pointer(typing);
     return NULL;
 }
 

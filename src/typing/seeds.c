@@ -89,10 +89,10 @@ static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h
 {
     const struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const uint64_t word = heap->params.pointer_size, place = typing->elemtype_offset;
-    if (place == 0 || contents->size < place + word)
+    const uint64_t word = heap->params.pointer_size, offset = typing->elemtype_offset;
+    if (offset == 0 || contents->size < offset + word)
         return;
-    const uint64_t address = heap_word(heap, contents->data + place),
+    const uint64_t address = heap_word(heap, contents->data + offset),
                    count = heap_word(heap, contents->data),
                    most = heap_word(heap, contents->data + word);
     const uint32_t channel = map_get(&typing->channel_by_elem, address);
@@ -298,26 +298,25 @@ static struct stack_part load_frame(struct typer *typer, size_t number)
  */
 static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf_local *local,
                                  const struct stack_part *parts, uint64_t offset, uint64_t size,
-                                 bool must_be_listed, uint64_t *ret_place)
+                                 bool must_be_listed, uint64_t *ret_offset)
 {
     for (uint32_t i = 0; i < local->piece_count; i++) {
         const struct dwarf_piece *piece = &typing->scopes->pieces.data[local->first_piece + i];
         if (offset < piece->offset || piece->size < size ||
             offset - piece->offset > piece->size - size)
             continue;
-        uint64_t place =
+        uint64_t at =
             parts[0].frame.contents.size + (uint64_t)piece->cfa_offset + (offset - piece->offset);
         const struct stack_part *part = &parts[0];
-        if (place >= part->frame.contents.size && piece->cfa_offset >= 0) {
-            place -= part->frame.contents.size;
+        if (at >= part->frame.contents.size && piece->cfa_offset >= 0) {
+            at -= part->frame.contents.size;
             part = &parts[1];
         }
         if (!part->listed || part->frame.contents.size < size ||
-            place > part->frame.contents.size - size || place % 4 != 0)
+            at > part->frame.contents.size - size || at % 4 != 0)
             return NULL;
-        *ret_place = part == &parts[0] ? place : UINT64_MAX;
-        return must_be_listed && !part->listed[place / 4] ? NULL
-                                                          : part->frame.contents.data + place;
+        *ret_offset = part == &parts[0] ? at : UINT64_MAX;
+        return must_be_listed && !part->listed[at / 4] ? NULL : part->frame.contents.data + at;
     }
     return NULL;
 }
@@ -350,13 +349,13 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
         const struct pointer_field *field = &map->fields[i];
         const enum type_kind kind = type_of(typing, field->type)->kind;
         const uint64_t size = pointer_field_size(typing->types, field->type);
-        uint64_t places[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+        uint64_t offsets[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
         uint8_t copy[24]; /* a slice's three words may be in three places */
         unsigned found = 0;
         for (uint64_t at = 0; at < size; at += word) {
             const bool must_be_listed = at == (kind == TYPE_INTERFACE ? word : 0);
             const uint8_t *bytes = find_bytes(typing, local, parts, field->offset + at, word,
-                                              must_be_listed, &places[at / word]);
+                                              must_be_listed, &offsets[at / word]);
             if (bytes) {
                 memcpy(copy + at, bytes, word);
                 found |= 1u << at / word;
@@ -377,8 +376,8 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
         else
             continue;
         for (size_t j = 0; j < size / word; j++)
-            if (places[j] != UINT64_MAX)
-                typed[places[j] / 4] = 1;
+            if (offsets[j] != UINT64_MAX)
+                typed[offsets[j] / 4] = 1;
     }
     typer->way = (struct way){.holder = HOLDER_OBJECT};
 }

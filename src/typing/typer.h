@@ -210,7 +210,8 @@ struct extent {
 };
 
 /* Refers to what the pointer field of a value points to: target, or NO_TARGET where it is not
- * known. at is the field's place, with at least pointer_field_size() bytes, in the extent. */
+ * known. at is where the field is in the extent, which has pointer_field_size() bytes there at
+ * least. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
                   const struct pointer_field *field, uint32_t target, enum source source);
 
