@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <go2heapsnapshot/dump.h>
 #include <go2heapsnapshot/error.h>
 #include <go2heapsnapshot/visibility.h>
 
@@ -163,7 +164,8 @@ G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint
                                 struct g2h_node *ret);
 
 /* The contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, of text or of
- * the dump. Redacted where the graph is. */
+ * the dump. Empty where the dump does not have what is pointed
+ * to. Redacted where the graph is. */
 G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
                                      struct g2h_text *text, size_t *ret_size);
 
@@ -237,6 +239,78 @@ G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_
 
 /* Whether some of a node's edges may have keys. */
 G2H_PUBLIC bool g2h_view_has_keys(const struct g2h_view *view, uint32_t node);
+
+/* ---- goroutines ---- */
+
+struct g2h_view_goroutine {
+    struct g2h_goroutine record; /* as the dump has it */
+    uint32_t node;               /* that stands for it, if need be with others; UINT32_MAX: none */
+    uint32_t minutes;            /* that it has waited for, at least */
+    uint32_t first_frame, frame_count; /* the topmost one first */
+};
+
+struct g2h_view_frame {
+    uint32_t node;             /* as of goroutines */
+    struct g2h_bytes function; /* of the dump, as the linker calls it */
+    uint64_t sp, entry, pc;    /* pc: in the function or, but for the topmost one, behind a call */
+    struct g2h_bytes contents;
+};
+
+/* Goroutines are numbered from 0, in the order of the dump, and so are the frames of all of them.
+ */
+G2H_PUBLIC size_t g2h_view_goroutine_count(const struct g2h_view *view);
+G2H_PUBLIC void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
+                                   struct g2h_view_goroutine *ret);
+G2H_PUBLIC void g2h_view_frame(const struct g2h_view *view, size_t frame,
+                               struct g2h_view_frame *ret);
+
+/* What a goroutine does, as a traceback says it: "select", "chan receive"; text becomes it. */
+G2H_PUBLIC void g2h_view_state(const struct g2h_view *view, size_t goroutine,
+                               struct g2h_text *text);
+
+/* ---- what is in an object ---- */
+
+enum g2h_value_kind {
+    G2H_VALUE_BOOL,
+    G2H_VALUE_INT,
+    G2H_VALUE_UINT,
+    G2H_VALUE_FLOAT,
+    G2H_VALUE_COMPLEX,
+    G2H_VALUE_STRING,
+    G2H_VALUE_SLICE,
+    G2H_VALUE_INTERFACE,
+    G2H_VALUE_POINTER, /* maps, channels and functions as well */
+};
+
+/* A part of an object that has no parts itself. */
+struct g2h_value {
+    enum g2h_value_kind kind;
+    uint64_t offset, size; /* in the object; bytes of it */
+    const uint8_t *data;   /* in the dump's byte order */
+    const char *type;      /* type_size bytes of UTF-8: with full import paths, "*net/http.conn" */
+    size_t type_size;
+    const char *path; /* path_size bytes: "Config.Timeout", "[3].Name"; until the next value */
+    size_t path_size;
+};
+
+/* Goes along the values of an object, by its type; one for each thread. */
+struct g2h_values;
+G2H_PUBLIC struct g2h_error *g2h_values_create(const struct g2h_view *view,
+                                               struct g2h_values **ret);
+G2H_PUBLIC void g2h_values_destroy(struct g2h_values *values);
+
+/* Begins with a node. One that is no object, or folded, or whose type is not known as a whole, has
+ * no values. */
+G2H_PUBLIC void g2h_values_begin(struct g2h_values *values, uint32_t node);
+
+/* The next value, ascending; false at the end, or where the dump has no more of the object. */
+G2H_PUBLIC bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret);
+
+/* Text becomes a value as Go's %v has it: 42, true, 1.5; of a string its contents, as far as 1024
+ * characters, in quotation marks; of what points, 0x and the address, or nil. Redacted where the
+ * graph is: then numbers are not shown. */
+G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
+                               struct g2h_text *text);
 
 /* ---- what holds what ---- */
 

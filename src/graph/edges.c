@@ -452,12 +452,12 @@ enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text, uint6
     if ((known->textless >> slot & 1) != 0)
         return G2H_KEY_NONE;
     const struct key_reader reader = {namer->names, known->memo, known->targets[slot]};
-    struct text made = {text->data, text->size, text->capacity, text->failed};
+    struct text made = view_borrow(text);
     uint32_t integer = 0;
     const enum key_form form =
         key_append(&reader, namer->entries, namer->contents.data + namer->value,
                    edges->given.offset - namer->value, &made, &integer);
-    *text = (struct g2h_text){made.data, made.size, made.capacity, made.failed};
+    view_give_back(text, &made);
     if (form == KEY_NONE)
         known->textless |= 1u << slot;
     *ret_index = integer;

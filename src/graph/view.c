@@ -202,17 +202,6 @@ void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member
 
 /* ---- texts ---- */
 
-/* What is made of a text in the form that naming knows. */
-static struct text borrow(struct g2h_text *text)
-{
-    return (struct text){text->data, text->size, text->capacity, text->failed};
-}
-
-static void give_back(struct g2h_text *text, const struct text *borrowed)
-{
-    *text = (struct g2h_text){borrowed->data, borrowed->size, borrowed->capacity, borrowed->failed};
-}
-
 const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h_text *text,
                           size_t *ret_size)
 {
@@ -224,10 +213,10 @@ const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h
         *ret_size = (size_t)size;
         return (const char *)bytes;
     }
-    struct text made = borrow(text);
+    struct text made = view_borrow(text);
     made.size = 0;
     names_append_text(names, object, &made);
-    give_back(text, &made);
+    view_give_back(text, &made);
     *ret_size = text->size;
     return text->data ? text->data : "";
 }
@@ -236,9 +225,9 @@ void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_t offset,
                   struct g2h_text *text)
 {
     const struct key_reader key = {&view->graph->names, NULL, UINT32_MAX};
-    struct text made = borrow(text);
+    struct text made = view_borrow(text);
     key_append_again(&key, view_object_of(view, node), offset, &made);
-    give_back(text, &made);
+    view_give_back(text, &made);
 }
 
 bool g2h_view_has_keys(const struct g2h_view *view, uint32_t node)

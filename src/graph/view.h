@@ -17,6 +17,17 @@ struct g2h_view {
     VECTOR(uint8_t) uses;   /* by name, the graph's first: enum g2h_name_use */
 };
 
+/* A text of the public header in the form that the rooms append to, and back again. */
+static inline struct text view_borrow(const struct g2h_text *text)
+{
+    return (struct text){text->data, text->size, text->capacity, text->failed};
+}
+
+static inline void view_give_back(struct g2h_text *text, const struct text *borrowed)
+{
+    *text = (struct g2h_text){borrowed->data, borrowed->size, borrowed->capacity, borrowed->failed};
+}
+
 /* The first node that is an object. */
 static inline uint32_t view_first_object(const struct g2h_view *view)
 {

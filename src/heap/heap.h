@@ -147,6 +147,15 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 #endif
 }
 
+/* An unsigned number of the dump's memory, of at most 8 bytes. */
+static inline uint64_t heap_number(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
+{
+    uint64_t value = 0;
+    for (uint64_t i = 0; i < size; i++)
+        value = value << 8 | at[heap->params.big_endian ? i : size - 1 - i];
+    return value;
+}
+
 /* Whether words of the dump are those of this machine, if it has 64 bits. */
 static inline bool heap_words_are_usual(const struct g2h_heap *heap)
 {

@@ -149,14 +149,6 @@ static const uint8_t *memory_at(const struct key_reader *key, uint64_t address, 
     return typing_memory(key->names->typing, address, size, key->hint);
 }
 
-static uint64_t read_unsigned(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
-{
-    uint64_t value = 0;
-    for (uint64_t i = 0; i < size; i++)
-        value = value << 8 | at[heap->params.big_endian ? i : size - 1 - i];
-    return value;
-}
-
 /* Equal keys have equal hashes, and so have a key and a text of the same bytes (texts.c). A long
  * key has none: the same long text may be the key of many maps, and all of it would be hashed again
  * for each. */
@@ -207,7 +199,7 @@ static enum key_form append_integer(const struct key_reader *key, const struct t
 {
     if (key->names->redaction) /* there are so few that a hash of them tells them */
         return KEY_NONE;
-    uint64_t value = read_unsigned(key->names->heap, at, type->size);
+    uint64_t value = heap_number(key->names->heap, at, type->size);
     const bool is_signed = type->kind >= TYPE_INT && type->kind <= TYPE_INT64;
     if (is_signed && type->size < 8 && (value >> (8 * type->size - 1) & 1) != 0)
         value |= UINT64_MAX << 8 * type->size;

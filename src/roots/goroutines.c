@@ -193,6 +193,8 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
                builder_add_named_member(builder, position->goroutine, position->depth,
                                         G2H_NODE_FRAME, position->goid << 24 | position->height,
                                         name, &node));
+    const struct root_frame root = {node, number};
+    TRY_MEMORY(vector_push(&builder->roots->frames, root));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
         name_word(builder, frame, callee, offset);
@@ -252,42 +254,55 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
     return false;
 }
 
-/*
- * Makes the name that a traceback would have: goroutine 17 [select, 5 minutes], and the function
- * that it runs. The dump does not say when it was written, so minutes are counted up to the newest
- * time in it: the goroutine has waited at least as long.
- */
-static void goroutine_name(struct builder *builder, const struct g2h_goroutine *goroutine,
-                           const uint32_t *frames, uint32_t frame_count)
+enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4 }; /* runtime/runtime2.go, _Grunnable … */
+
+void root_goroutine_append_state(const struct g2h_heap *heap,
+                                 const struct root_goroutine *goroutine, struct text *text)
 {
-    enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4 }; /* runtime/runtime2.go, _Grunnable … */
-    const uint64_t minute = UINT64_C(60000000000);
-    struct text *text = &builder->text;
-    text->size = 0;
-    text_printf(text, "goroutine %llu [", (unsigned long long)goroutine->goid);
-    if (dumps_heap(builder, frames,
-                   frame_count)) /* its own wait reason is stale in most versions */
+    const struct g2h_goroutine *record = &heap->goroutines.data[goroutine->goroutine].record;
+    if (goroutine->dumps_heap) /* its own wait reason is stale in most versions */
         text_printf(text, "dumping heap");
-    else if (goroutine->status == RUNNABLE)
+    else if (record->status == RUNNABLE)
         text_printf(text, "runnable");
-    else if (goroutine->status == SYSCALL)
+    else if (record->status == SYSCALL)
         text_printf(text, "syscall");
-    else if (goroutine->status != WAITING)
-        text_printf(text, "status %llu", (unsigned long long)goroutine->status);
-    else if (goroutine->wait_reason.size > 0)
-        text_append_utf8(text, goroutine->wait_reason.data, goroutine->wait_reason.size, 64);
+    else if (record->status != WAITING)
+        text_printf(text, "status %llu", (unsigned long long)record->status);
+    else if (record->wait_reason.size > 0)
+        text_append_utf8(text, record->wait_reason.data, record->wait_reason.size, 64);
     else
         text_printf(text, "waiting");
-    if (goroutine->status != RUNNABLE && goroutine->wait_since != 0 &&
-        (builder->newest_wait - goroutine->wait_since) / minute > 0)
-        text_printf(text, ", %llu minutes",
-                    (unsigned long long)((builder->newest_wait - goroutine->wait_since) / minute));
-    text_printf(text, goroutine->is_system       ? ", system] "
-                      : goroutine->is_background ? ", background] "
-                                                 : "] ");
+}
+
+/* The dump does not say when it was written, so minutes are counted up to the newest time in it:
+ * the goroutine has waited at least as long. */
+static uint32_t minutes_of(const struct builder *builder, const struct g2h_goroutine *goroutine)
+{
+    const uint64_t minute = UINT64_C(60000000000);
+    if (goroutine->status == RUNNABLE || goroutine->wait_since == 0)
+        return 0;
+    const uint64_t minutes = (builder->newest_wait - goroutine->wait_since) / minute;
+    return minutes < UINT32_MAX ? (uint32_t)minutes : UINT32_MAX;
+}
+
+/* Makes the name that a traceback would have: goroutine 17 [select, 5 minutes], and the function
+ * that it runs. */
+static void goroutine_name(struct builder *builder, const struct root_goroutine *goroutine,
+                           const struct g2h_goroutine *record, const uint32_t *frames)
+{
+    struct text *text = &builder->text;
+    text->size = 0;
+    text_printf(text, "goroutine %llu [", (unsigned long long)record->goid);
+    root_goroutine_append_state(builder->heap, goroutine, text);
+    if (goroutine->minutes > 0)
+        text_printf(text, ", %u minutes", goroutine->minutes);
+    text_printf(text, record->is_system       ? ", system] "
+                      : record->is_background ? ", background] "
+                                              : "] ");
     struct g2h_bytes function;
-    if (!builder_coroutine_function(builder, goroutine->address, frames, frame_count, &function))
-        function = entry_function(builder, frames, frame_count);
+    if (!builder_coroutine_function(builder, record->address, frames, goroutine->frame_count,
+                                    &function))
+        function = entry_function(builder, frames, goroutine->frame_count);
     builder_append(builder, &function);
 }
 
@@ -308,14 +323,22 @@ static struct g2h_error *add_creation_site(struct builder *builder, uint32_t gor
     return NULL;
 }
 
-static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
-                                       const struct g2h_goroutine *goroutine,
+static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, uint32_t number,
                                        const uint32_t *frames, uint32_t frame_count)
 {
+    const struct g2h_goroutine *goroutine = &builder->heap->goroutines.data[number].record;
+    struct roots *roots = builder->roots;
+    struct root_goroutine root = {.goroutine = number,
+                                  .first_frame = (uint32_t)roots->frames.count,
+                                  .frame_count = frame_count,
+                                  .minutes = minutes_of(builder, goroutine),
+                                  .dumps_heap = dumps_heap(builder, frames, frame_count)};
     uint32_t node, name, thread;
-    goroutine_name(builder, goroutine, frames, frame_count);
+    goroutine_name(builder, &root, goroutine, frames);
     TRY_MEMORY(builder_add_member(builder, group, (uint32_t)goroutine->goid, G2H_NODE_GOROUTINE,
                                   goroutine->goid, &node));
+    root.node = node;
+    TRY_MEMORY(vector_push(&roots->goroutines, root));
     TRY(add_frames(builder, node, goroutine->goid, frames, frame_count));
     TRY(add_creation_site(builder, node, goroutine->creation_pc));
     TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "ctxt", goroutine->ctxt));
@@ -369,7 +392,7 @@ static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
         else
             for (uint32_t j = 0; j < count; j++)
                 frames[j] = first + j;
-        TRY(add_goroutine(builder, group, &goroutine->record, frames, (uint32_t)count));
+        TRY(add_goroutine(builder, group, (uint32_t)i, frames, (uint32_t)count));
     }
     return NULL;
 }

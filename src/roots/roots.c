@@ -167,5 +167,7 @@ void roots_deinit(struct roots *roots)
 {
     free(roots->nodes.data);
     free(roots->edges.data);
+    free(roots->goroutines.data);
+    free(roots->frames.data);
     *roots = (struct roots){0};
 }

@@ -51,10 +51,25 @@ struct root_account {
     uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
 };
 
+/* A frame of a goroutine, and the node that stands for it. */
+struct root_frame {
+    uint32_t node, frame; /* frame: of the heap */
+};
+
+struct root_goroutine {
+    uint32_t node;
+    uint32_t goroutine;                /* of the heap */
+    uint32_t first_frame, frame_count; /* among all frames, the topmost one first */
+    uint32_t minutes;                  /* that it has waited for, at least */
+    bool dumps_heap;
+};
+
 struct roots {
     VECTOR(struct synthetic) nodes; /* the root is the first one */
     VECTOR(struct edge) edges;
     uint32_t gc_roots; /* node */
+    VECTOR(struct root_goroutine) goroutines;
+    VECTOR(struct root_frame) frames;
     struct root_account account;
 };
 
@@ -66,6 +81,10 @@ struct root_sources {
     const struct targets *targets;
     struct names *names;
 };
+
+/* Appends what a goroutine does, as a traceback says it: "select". */
+void root_goroutine_append_state(const struct g2h_heap *heap,
+                                 const struct root_goroutine *goroutine, struct text *text);
 
 /* Error: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources);

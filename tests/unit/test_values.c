@@ -1,0 +1,185 @@
+/*
+ * Covers graph/values and graph/stacks: what is in objects by their types, and goroutines, of the
+ * sample's server: samples/leakserver/main.go says what there is.
+ */
+#include "dump_builder.h"
+
+#include "../conversion.h"
+#include "heap/heap.h"
+
+static struct g2h_input *input;
+static struct g2h_heap *heap;
+static struct g2h_exe *exe;
+
+static int start(void **state)
+{
+    (void)state;
+    assert_no_error(g2h_input_open("samples/leakserver.2.dump.gz", NULL, &input));
+    assert_no_error(g2h_heap_load(input, NULL, &heap));
+    assert_no_error(g2h_exe_open("samples/leakserver.exe.gz", &exe));
+    assert_no_error(g2h_exe_match(exe, heap));
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    g2h_exe_close(exe);
+    g2h_heap_destroy(heap);
+    g2h_input_close(input);
+    return 0;
+}
+
+static struct conversion make_view(bool redact, uint64_t max_nodes)
+{
+    const struct conversion_options options = {
+        .exe = exe, .threads = 2, .redact = redact, .view = {.max_nodes = max_nodes}};
+    struct conversion made;
+    assert_no_error(conversion_init(&made, heap, &options));
+    return made;
+}
+
+/* The class of a node, that is one of objects. */
+static bool is_of(const struct g2h_view *view, uint32_t number, const char *class)
+{
+    struct g2h_node node;
+    size_t size;
+    g2h_view_node(view, number, &node);
+    const char *name = g2h_view_name(view, node.name, &size);
+    return node.kind == G2H_NODE_OBJECT && size == strlen(class) && memcmp(name, class, size) == 0;
+}
+
+static bool is_text(const char *text, size_t size, const char *expected)
+{
+    return size == strlen(expected) && memcmp(text, expected, size) == 0;
+}
+
+/* Each session has a token of 16 digits, and a time when it began. */
+static void fields_have_paths_types_and_values(void **state)
+{
+    struct conversion made = make_view(false, 0);
+    struct g2h_values *values;
+    struct g2h_value value;
+    struct g2h_text text = {0};
+    unsigned sessions = 0, tokens = 0, times = 0;
+    (void)state;
+    assert_no_error(g2h_values_create(made.view, &values));
+    for (uint32_t i = 0; i < g2h_view_node_count(made.view); i++) {
+        if (!is_of(made.view, i, "main.Session"))
+            continue;
+        sessions++;
+        uint64_t behind = 0;
+        g2h_values_begin(values, i);
+        while (g2h_values_next(values, &value)) {
+            assert_true(value.offset >= behind); /* ascending, and none twice */
+            behind = value.offset + value.size;
+            g2h_value_text(made.view, &value, &text);
+            if (is_text(value.path, value.path_size, "Token")) {
+                assert_int_equal(value.kind, G2H_VALUE_STRING);
+                assert_true(is_text(value.type, value.type_size, "string"));
+                assert_int_equal(text.size, 18);
+                tokens++;
+            }
+            if (is_text(value.path, value.path_size, "Started.ext")) {
+                assert_int_equal(value.kind, G2H_VALUE_INT);
+                assert_true(strtoll(text.data, NULL, 10) > 0); /* ns since the start */
+                times++;
+            }
+        }
+    }
+    assert_int_equal(sessions, 2000);
+    assert_int_equal(tokens, sessions);
+    assert_int_equal(times, sessions);
+    g2h_values_destroy(values);
+    g2h_text_deinit(&text);
+    conversion_deinit(&made);
+}
+
+/* Every value of every object lies in it; numbers and texts are not shown where names redact. */
+static void values_lie_in_their_objects(void **state)
+{
+    struct conversion made = make_view(true, 0);
+    struct g2h_values *values;
+    struct g2h_value value;
+    struct g2h_text text = {0};
+    uint64_t count = 0;
+    (void)state;
+    assert_no_error(g2h_values_create(made.view, &values));
+    for (uint32_t i = 0; i < g2h_view_node_count(made.view); i++) {
+        struct g2h_node node;
+        g2h_view_node(made.view, i, &node);
+        g2h_values_begin(values, i);
+        for (; g2h_values_next(values, &value); count++) {
+            assert_true(value.size <= node.size && value.offset <= node.size - value.size);
+            g2h_value_text(made.view, &value, &text);
+            if (value.kind <= G2H_VALUE_COMPLEX)
+                assert_int_equal(text.size, 0);
+            if (value.kind == G2H_VALUE_STRING && text.size > 0)
+                assert_memory_equal(text.data, "(<=", 3);
+        }
+    }
+    assert_true(count > 300000);
+    g2h_values_destroy(values);
+    g2h_text_deinit(&text);
+    conversion_deinit(&made);
+}
+
+/* A goroutine's node is called by its number and state, those of its frames by their functions. */
+static void check_goroutines(const struct g2h_view *view)
+{
+    struct g2h_text text = {0};
+    assert_int_equal(g2h_view_goroutine_count(view),
+                     g2h_heap_record_count(heap, G2H_RECORD_GOROUTINE));
+    for (size_t i = 0; i < g2h_view_goroutine_count(view); i++) {
+        struct g2h_view_goroutine goroutine;
+        struct g2h_node node;
+        char begin[128];
+        size_t size;
+        g2h_view_goroutine(view, i, &goroutine);
+        g2h_view_state(view, i, &text);
+        g2h_view_node(view, goroutine.node, &node);
+        if (node.members > 0)
+            continue;
+        assert_int_equal(node.kind, G2H_NODE_GOROUTINE);
+        assert_int_equal(node.key, goroutine.record.goid);
+        const int length =
+            snprintf(begin, sizeof(begin), "goroutine %llu [%.*s",
+                     (unsigned long long)goroutine.record.goid, (int)text.size, text.data);
+        const char *name = g2h_view_name(view, node.name, &size);
+        assert_true(size > (size_t)length);
+        assert_memory_equal(name, begin, (size_t)length);
+        for (uint32_t j = 0; j < goroutine.frame_count; j++) {
+            struct g2h_view_frame frame;
+            g2h_view_frame(view, goroutine.first_frame + j, &frame);
+            g2h_view_node(view, frame.node, &node);
+            name = g2h_view_name(view, node.name, &size);
+            if (node.members > 0)
+                continue;
+            assert_int_equal(node.kind, G2H_NODE_FRAME);
+            assert_true(size >= frame.function.size);
+            assert_memory_equal(name, frame.function.data, frame.function.size);
+        }
+    }
+    g2h_text_deinit(&text);
+}
+
+static void goroutines_are_their_nodes(void **state)
+{
+    struct conversion made = make_view(false, 0);
+    (void)state;
+    check_goroutines(made.view);
+    conversion_deinit(&made);
+    made = make_view(false, 1000);
+    check_goroutines(made.view);
+    conversion_deinit(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_have_paths_types_and_values),
+        cmocka_unit_test(values_lie_in_their_objects),
+        cmocka_unit_test(goroutines_are_their_nodes),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}
