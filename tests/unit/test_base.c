@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -419,6 +420,40 @@ static void bisection(void **state)
     assert_int_equal(at, UINT64_MAX - 1);
 }
 
+static void vectors_are_sorted(void **state)
+{
+    (void)state;
+    VECTOR(uint64_t) numbers = {0};
+    vector_sort(&numbers, compare_numbers); /* none */
+    for (uint64_t i = 0; i < 100; i++)
+        assert_true(vector_push(&numbers, i * 37 % 100));
+    vector_sort(&numbers, compare_numbers);
+    for (uint64_t i = 0; i < 100; i++)
+        assert_int_equal(numbers.data[i], i);
+    free(numbers.data);
+}
+
+static void bytes_are_compared(void **state)
+{
+    (void)state;
+    const struct g2h_bytes text = bytes_of("runtime.mheap"), nothing = {NULL, 0},
+                           half = {text.data, 7};
+    assert_true(bytes_are(text, "runtime.mheap"));
+    assert_false(bytes_are(text, "runtime.mheap_"));
+    assert_false(bytes_are(text, "runtime.mheaq"));
+    assert_true(bytes_are(half, "runtime"));
+    assert_true(bytes_are(nothing, ""));
+    assert_false(bytes_are(nothing, "a"));
+    assert_true(bytes_same(nothing, bytes_none));
+    assert_false(bytes_same(text, half));
+    assert_true(bytes_begin(text, "runtime."));
+    assert_false(bytes_begin(half, "runtime."));
+    assert_false(bytes_begin(nothing, "r"));
+    assert_true(bytes_contain(text, ".mhe"));
+    assert_false(bytes_contain(half, "."));
+    assert_false(bytes_contain(nothing, "."));
+}
+
 static void texts_grow(void **state)
 {
     (void)state;
@@ -572,6 +607,8 @@ int main(void)
         cmocka_unit_test(pool_takes_its_own_text),
         cmocka_unit_test(vector_grows),
         cmocka_unit_test(bisection),
+        cmocka_unit_test(vectors_are_sorted),
+        cmocka_unit_test(bytes_are_compared),
         cmocka_unit_test(texts_grow),
         cmocka_unit_test(releases),
         cmocka_unit_test(scopes_end),
