@@ -49,6 +49,7 @@ static inline bool object_walk_next(struct object_walk *walk, struct walk_pointe
         namer_name(&walk->namer, ret->offset, &ret->name);
         return true;
     }
+    walk->target = walk->end; /* if the dump was written to, fewer words are there than were */
     return false;
 }
 
