@@ -1,6 +1,6 @@
 # go2heapsnapshot. `make` builds; `make demo`, `make check`: see README.md. Objects go to build/, nothing else does.
 CC       ?= cc
-CXX      ?= c++
+CXX      ?= g++
 OBJCOPY  ?= objcopy
 CFLAGS   ?= -O3 -g
 CXXFLAGS ?= -O3 -g
@@ -63,8 +63,10 @@ $(PKGCONFIG): FORCE
 	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
 	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: $(LIBS)' 'Cflags: -I$${includedir}' > $@
 
-# Programs on the library.
-samples: $(SAMPLES)
+# Programs on the library: samples/README.md.
+samples:
+	tools/setup samples
+	$(MAKE) $(SAMPLES)
 
 $(BUILD)/samples/%: samples/%.c $(STATIC)
 	@mkdir -p $(@D)

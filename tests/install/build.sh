@@ -1,7 +1,62 @@
-#!/bin/sh
-# Builds samples/count.c against what `make install` put into ROOT, as a user of the library would: build.sh ROOT OUTPUT
-set -eu
-test -x "$1/bin/go2heapsnapshot"
-test -f "$1/share/man/man1/go2heapsnapshot.1"
-# shellcheck disable=SC2046  # flags are words
-cc -Wall -Wextra -Werror -o "$2" "$(dirname "$0")/../../samples/count.c" $(pkg-config --cflags --libs go2heapsnapshot)
+#!/bin/bash
+# Builds the programs of samples/ against what `make install` put into ROOT, as a user of the library would, with nothing
+# else of this tree: build.sh ROOT OUTPUT. They are OUTPUT/COMPILER/{shared,static}/NAME; TAP on standard output.
+set -u
+root=$1 output=$2
+cd "$(dirname "$0")/../.." || exit 1
+export PKG_CONFIG_PATH=$root/lib/pkgconfig
+shared=$(pkg-config --cflags --libs go2heapsnapshot) && static=$(pkg-config --cflags --static --libs go2heapsnapshot) || exit 1
+static=${static/-lgo2heapsnapshot/$root/lib/libgo2heapsnapshot.a} # else the linker would take the shared one
+strict='-Wall -Wextra -Wpedantic -Werror'
+
+# result NAME COMMAND...
+result() {
+	local name=$1 log
+	shift
+	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && sed 's/^/# /' <<<"$log"; fi
+}
+
+# build COMPILER STANDARD shared|static SOURCE FLAG...
+build() {
+	local program
+	program=$output/$1/$3/$(basename "${4%.*}")
+	mkdir -p "${program%/*}"
+	# shellcheck disable=SC2086  # flags are words
+	"$1" "-std=$2" -O1 $strict -o "$program" "$4" "${@:5}" || return
+	# Whether it is that library which it takes.
+	case $3 in
+	shared) readelf -d "$program" | grep -q 'NEEDED.*libgo2heapsnapshot[.]so[.]0' ;;
+	static) ! readelf -d "$program" | grep 'NEEDED.*libgo2heapsnapshot' ;;
+	esac
+}
+
+# A header is enough by itself.
+alone() {
+	local header
+	for header in "$root"/include/go2heapsnapshot/*.h; do
+		# shellcheck disable=SC2086
+		printf '#include <go2heapsnapshot/%s>\nextern int x;\n' "$(basename "$header")" |
+			"$1" "-std=$2" $strict -fsyntax-only -x "$3" "-I$root/include" - || return
+	done
+}
+
+# try COMPILER STANDARD LANGUAGE SOURCE...
+try() {
+	local source
+	if ! command -v "$1" >/dev/null; then
+		echo "ok - $1 builds the samples # SKIP it is not installed"
+		return
+	fi
+	result "$1: each header compiles alone as $2" alone "$1" "$2" "$3"
+	for source in "${@:4}"; do
+		# shellcheck disable=SC2086
+		result "$1: $source links with the shared library" build "$1" "$2" shared "$source" $shared
+		# shellcheck disable=SC2086
+		result "$1: $source links with the static library" build "$1" "$2" static "$source" $static
+	done
+}
+
+try gcc c17 c samples/*.c
+try clang c17 c samples/*.c
+try g++ c++17 c++ samples/*.cc
+try clang++ c++17 c++ samples/*.cc

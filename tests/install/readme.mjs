@@ -1,0 +1,15 @@
+// Whether what a page shows of a command, "$ command" and its output in a block of console, is what it prints: readme.mjs PAGE
+
+import assert from 'node:assert/strict';
+import {execSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+
+const blocks = [...readFileSync(process.argv[2], 'utf8').matchAll(/^```console\n([^]*?)^```$/gm)].map(([, text]) => text);
+assert.ok(blocks.length > 0, 'no block');
+for (const block of blocks) {
+  for (const part of block.split(/^\$ /m).slice(1)) {
+    // A command may go on in the next line.
+    const [, command, output] = /^((?:.*\\\n)*.*)\n([^]*)$/.exec(part);
+    assert.equal(execSync(command, {encoding: 'utf8'}).replaceAll('\r', ''), output, command);
+  }
+}

@@ -1,0 +1,202 @@
+// What the programs of samples/ print, against DevTools' own worker and the snapshot of the same dump.
+//
+//   samples.test.mjs CONVERTER BIN DUMP[+EXE]...
+//
+// BIN is a directory with the programs. TAP on standard output.
+
+import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {basename, join} from 'node:path';
+import {loadSnapshot} from '../devtools/devtools.mjs';
+
+const [converter, bin, ...inputs] = process.argv.slice(2);
+const directory = mkdtempSync(join(tmpdir(), 'samples-'));
+process.on('exit', () => rmSync(directory, {recursive: true}));
+
+let tests = 0;
+function test(name, body) {
+  try {
+    body();
+    console.log(`ok ${++tests} - ${name}`);
+  } catch (error) {
+    process.exitCode = 1;
+    console.log(`not ok ${++tests} - ${name}`);
+    console.log(String(error.message).split('\n').slice(0, 20).join('\n').replace(/^/gm, '# '));
+  }
+}
+
+/** What a program does: {status, stdout, stderr}. */
+const call = (program, ...args) => spawnSync(program, args, {encoding: 'utf8', maxBuffer: 2 ** 30});
+
+/** What a program prints, which must say nothing else. */
+function run(program, ...args) {
+  const {status, stdout, stderr} = call(program, ...args);
+  assert.deepEqual([status, stderr], [0, ''], `${basename(program)} ${args.join(' ')}`);
+  return stdout;
+}
+
+/** A class as it is called in snapshots, where some names are V8's own (docs/snapshot.md, "Names"). */
+const inSnapshot = name => name.replace(/^<-chan /, 'chan (<-) ');
+
+const sorted = entries => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** What a file has, as columns: nodes, and the edges with their sources. */
+function read(path) {
+  const {snapshot: {meta, edge_count: edgeCount, go2heapsnapshot: tool}, nodes, edges, strings} = JSON.parse(readFileSync(path));
+  const width = meta.node_fields.length, edgeWidth = meta.edge_fields.length;
+  const [type, name, id, edgeCountAt] = ['type', 'name', 'id', 'edge_count'].map(field => meta.node_fields.indexOf(field));
+  const file = {tool, edgeCount, nodes: [], edges: []};
+  for (let at = 0, edge = 0; at < nodes.length; at += width) {
+    const source = at / width;
+    const node = {type: meta.node_types[type][nodes[at + type]], name: strings[nodes[at + name]], id: nodes[at + id], edges: []};
+    file.nodes.push(node);
+    for (let i = 0; i < nodes[at + edgeCountAt]; i++, edge += edgeWidth) {
+      const [kind, label, target] = edges.slice(edge, edge + 3);
+      const edgeType = meta.edge_types[0][kind];
+      node.edges.push({source, target: target / width, type: edgeType, label: edgeType === 'element' ? `[${label}]` : strings[label]});
+    }
+    file.edges.push(...node.edges);
+  }
+  return file;
+}
+
+/** Records of fields, {text, quoted}, by RFC 4180 and no more than that. */
+function parse(csv) {
+  const records = [];
+  const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
+  let record = [];
+  while (field.lastIndex < csv.length) {
+    const at = field.lastIndex, match = field.exec(csv);
+    assert.ok(match, `no field at ${at}: ${JSON.stringify(csv.slice(at, at + 60))}`);
+    const [, quoted, plain, end] = match;
+    record.push({text: quoted?.replaceAll('""', '"') ?? plain, quoted: quoted !== undefined});
+    if (end !== ',') {
+      records.push(record);
+      record = [];
+    }
+  }
+  assert.deepEqual(record, [], 'the last line has its end');
+  return records;
+}
+
+/** Whether a row of edges.csv is an edge of the snapshot. */
+function isEdge([source, target, label, flags], edge) {
+  const words = new Set(flags.text.split(' '));
+  const byIndex = !label.quoted, isWeak = words.has('weak');
+  const type = isWeak ? 'weak' : byIndex ? 'element' : words.has('internal') ? 'internal' : 'property';
+  // A weak edge of a snapshot has no index, but a name that all such have, or that of the slot.
+  return Number(source.text) === edge.source && Number(target.text) === edge.target && type === edge.type &&
+    (isWeak && byIndex || label.text === edge.label);
+}
+
+/** How many strong edges there are from the root to each node. */
+function distances(file) {
+  const distance = new Array(file.nodes.length).fill(Infinity), queue = [0];
+  distance[0] = 0;
+  for (const node of queue) {
+    for (const {type, target} of file.nodes[node].edges) {
+      if (type === 'weak' || distance[target] < Infinity) continue;
+      distance[target] = distance[node] + 1;
+      queue.push(target);
+    }
+  }
+  return distance;
+}
+
+/** Walks along a chain that path has printed: the nodes that it may have come to. */
+function follow(file, text, addressOf) {
+  const [first, ...steps] = text.trimEnd().split('\n');
+  assert.equal(first, '(root)');
+  let at = new Set([0]);
+  for (const step of steps) {
+    const [, label, name, address] = /^(.*) -> (.*?)(?: @([0-9a-f]+))?$/.exec(step) ?? [];
+    const next = new Set();
+    for (const node of at) {
+      for (const edge of file.nodes[node].edges) {
+        const target = file.nodes[edge.target];
+        if (edge.type === 'weak' || edge.label !== label) continue;
+        if (target.type === 'string' ? name !== '(string)' : target.name !== inSnapshot(name)) continue;
+        if (address === undefined ? target.type === 'synthetic' : addressOf(target) === BigInt(`0x${address}`)) next.add(edge.target);
+      }
+    }
+    assert.ok(next.size > 0, `there is no '${step}' in\n${text}`);
+    at = next;
+  }
+  return {at, length: steps.length};
+}
+
+for (const input of inputs) {
+  const args = input.split('+');
+  const [dump, exe] = args;
+  const name = `${basename(dump, '.dump.gz')}${exe ? ', typed' : ''}`;
+  const path = join(directory, 'a.heapsnapshot');
+  const {status} = call(converter, ...(exe ? ['--exe', exe] : []), '-o', path, dump);
+  assert.equal(status, 0);
+  const snapshot = await loadSnapshot(path);
+  const file = read(path);
+  const rows = Object.values(snapshot.aggregates());
+
+  test(`${name}: classes has the ${rows.length} classes of Summary, and how many objects each has`, () => {
+    const lines = run(join(bin, 'classes'), ...args).trimEnd().split('\n').map(line => /^(\d+) (.*)$/.exec(line).slice(1));
+    const counts = lines.map(([count]) => Number(count));
+    assert.deepEqual(counts, [...counts].sort((a, b) => b - a), 'the most frequent come first');
+    assert.deepEqual(sorted(lines.map(([count, className]) => [inSnapshot(className), Number(count)])),
+      sorted(rows.map(row => [row.name, row.count])));
+  });
+
+  test(`${name}: retained has the ten rows of Summary that retain most`, () => {
+    const lines = run(join(bin, 'retained'), ...args).trimEnd().split('\n');
+    const found = lines.map(line => /^ *(\d+) bytes by (\d+) of (.*)$/.exec(line).slice(1))
+      .map(([retained, count, className]) => ({name: inSnapshot(className), count: Number(count), retained: Number(retained)}));
+    const byName = new Map(rows.map(row => [row.name, {name: row.name, count: row.count, retained: row.retained}]));
+    assert.deepEqual(found, found.map(row => byName.get(row.name)));
+    assert.deepEqual(found.map(row => row.retained), rows.map(row => row.retained).sort((a, b) => b - a).slice(0, 10));
+    assert.equal(new Set(found.map(row => row.name)).size, found.length);
+  });
+
+  test(`${name}: edges has the ${file.edgeCount} edges of the snapshot`, () => {
+    const [head, ...records] = parse(run(join(bin, 'edges'), ...args));
+    assert.deepEqual(head.map(({text}) => text), ['source', 'target', 'label', 'flags']);
+    assert.equal(records.length, file.edgeCount);
+    for (const [i, record] of records.entries()) {
+      assert.ok(isEdge(record, file.edges[i]), () => `${JSON.stringify(record)}, not ${JSON.stringify(file.edges[i])}`);
+    }
+    const flags = new Set(records.flatMap(([, , , {text}]) => text.split(' ')));
+    assert.deepEqual([...flags].sort(), exe ? ['', 'elem', 'index', 'internal', 'key', 'weak'] : ['', 'index', 'internal', 'weak']);
+  });
+
+  const objects = file.nodes.filter(({id}) => id % 2 === 1), count = 12;
+  test(`${name}: path finds a shortest chain to each of ${count} objects`, () => {
+    const {id_base: base, id_arenas: arenas, id_displaced: displaced} = file.tool;
+    assert.deepEqual([arenas, displaced], [undefined, 0], 'addresses follow from ids');
+    const addressOf = ({id}) => BigInt(base) + BigInt((id - 1) / 2) * 8n;
+    const distance = distances(file);
+    for (let i = 0; i < count; i++) {
+      const object = objects[Math.floor(i * (objects.length - 1) / (count - 1))], number = file.nodes.indexOf(object);
+      // Any byte of the object, as a program's %p would say it, or without 0x.
+      const address = `${i % 2 === 0 ? '0x' : ''}${(addressOf(object) + BigInt(i % 8)).toString(16)}`;
+      const {at, length} = follow(file, run(join(bin, 'path'), dump, address, ...args.slice(1)), addressOf);
+      assert.deepEqual([...at], [number]);
+      assert.equal(length, distance[number], `the chain to ${address}`);
+    }
+  });
+}
+
+const [dump, exe] = inputs.find(input => input.includes('+')).split('+');
+test('what goes wrong is said, and is the exit status', () => {
+  for (const name of ['classes', 'retained', 'edges']) {
+    const program = join(bin, name);
+    assert.equal(call(program).status, 2, name);
+    const noDump = call(program, exe), other = call(program, dump, converter);
+    assert.deepEqual([noDump.status, noDump.stdout, other.status, other.stdout], [1, '', 1, ''], name);
+    assert.match(noDump.stderr, /^.*not a Go heap dump.*\n$/);
+    assert.match(other.stderr, /^.+\n$/);
+  }
+  const path = join(bin, 'path');
+  assert.equal(call(path, dump).status, 2);
+  const none = call(path, dump, '8');
+  assert.deepEqual([none.status, none.stdout, none.stderr], [1, '', `${dump}: no object at 8\n`]);
+});
+console.log(`1..${tests}`);
