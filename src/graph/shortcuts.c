@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 #include "graph/graph.h"
 
@@ -267,37 +268,37 @@ static bool list_sources(struct finder *finder)
 static struct g2h_error *add_all(struct finder *finder)
 {
     const size_t objects = finder->graph->heap->object_count;
-    struct g2h_error *error = workers_run_ordered(
-        finder->graph->threads, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, gather, NULL,
-        add_gathered, finder);
-    return error || add_of_shared_handles(finder) ? error : &error_no_memory;
+    TRY(workers_run_ordered(finder->graph->threads,
+                            (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, gather, NULL,
+                            add_gathered, finder));
+    TRY_MEMORY(add_of_shared_handles(finder));
+    return NULL;
+}
+
+static void destroy(struct finder **finder)
+{
+    if (!*finder)
+        return;
+    free((*finder)->taken);
+    free((*finder)->is_source);
+    free(*finder);
 }
 
 struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
 {
     if (!graph->typing)
         return NULL;
-    struct finder *finder = calloc(1, sizeof(*finder));
-    uint64_t *taken = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*taken));
-    struct g2h_error *error = finder && taken ? NULL : &error_no_memory;
-    if (!error) {
-        *finder =
-            (struct finder){.graph = graph,
-                            .types = graph->typing->types,
-                            .taken = taken,
-                            /* types/sync.c makes it, if there is a weak.Pointer */
-                            .handle_type = types_find(graph->typing->types, "weak.Pointer handle"),
-                            .groups = {.text = "groups"},
-                            .overflows = {.text = "overflow"}};
-        memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
-        memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
-        error = names_add_label(&graph->names, "object", strlen("object"), &finder->object_name) &&
-                        list_sources(finder)
-                    ? add_all(finder)
-                    : &error_no_memory;
-        free(finder->is_source);
-    }
-    free(taken);
-    free(finder);
-    return error;
+    _cleanup_(destroy) struct finder *finder = calloc(1, sizeof(*finder));
+    TRY_MEMORY(finder);
+    finder->graph = graph;
+    finder->types = graph->typing->types;
+    finder->taken = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*finder->taken));
+    finder->handle_type = types_find(graph->typing->types, WEAK_HANDLE_TYPE);
+    finder->groups.text = "groups";
+    finder->overflows.text = "overflow";
+    memset(finder->groups.names, 0xff, sizeof(finder->groups.names));
+    memset(finder->overflows.names, 0xff, sizeof(finder->overflows.names));
+    TRY_MEMORY(finder->taken && list_sources(finder) &&
+               names_add_label(&graph->names, "object", strlen("object"), &finder->object_name));
+    return add_all(finder);
 }

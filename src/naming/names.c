@@ -163,8 +163,8 @@ static bool intern_class(struct names *names, const char *before, uint32_t type,
     const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
     /* The runtime takes a sudog for one channel after the other: its class must not change with
      * them. */
-    if (types->list.data[type].role == ROLE_INTERNAL && size >= strlen("sudog<") &&
-        memcmp(name, "sudog<", strlen("sudog<")) == 0) {
+    if (types->list.data[type].role == ROLE_INTERNAL && size >= strlen(SUDOG_TYPES) &&
+        memcmp(name, SUDOG_TYPES, strlen(SUDOG_TYPES)) == 0) {
         name = "runtime.sudog";
         size = strlen(name);
     }

@@ -10,6 +10,11 @@
 #include "base/release.h"
 #include "types/types.h"
 
+/* Names of types that are made here and known by them elsewhere: what a weak.Pointer points to, and
+ * the sudogs of channels, "sudog<T>". */
+#define WEAK_HANDLE_TYPE "weak.Pointer handle"
+#define SUDOG_TYPES      "sudog<"
+
 /* What lasts from one call of runtime_types_add() to the next. */
 struct runtime_types {
     struct types *types;

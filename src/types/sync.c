@@ -140,7 +140,7 @@ static uint32_t new_struct(struct runtime_types *runtime, struct g2h_bytes name)
 /* A pointer to the word that has the address, unseen by the collector: getOrAddWeakHandle(). */
 static uint32_t weak_handle_pointer(struct runtime_types *runtime)
 {
-    const struct g2h_bytes name = bytes_of("weak.Pointer handle");
+    const struct g2h_bytes name = bytes_of(WEAK_HANDLE_TYPE);
     uint32_t handle = build_find(runtime, name);
     if (handle == TYPE_NONE) {
         const uint32_t number = build_intern(runtime, name);

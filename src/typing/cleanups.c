@@ -389,7 +389,7 @@ void typing_gather_cleanups(struct typer *typer)
     struct gatherer gatherer = {.typer = typer};
     if (typer->typing->release.minor < SINCE_HANDLES)
         return;
-    gatherer.handle_type = types_find(typer->typing->types, "weak.Pointer handle");
+    gatherer.handle_type = types_find(typer->typing->types, WEAK_HANDLE_TYPE);
     if (!gather(&gatherer))
         typer->no_memory = true;
     free(gatherer.pointed);
