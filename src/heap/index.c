@@ -228,3 +228,35 @@ void index_deinit(struct object_index *index)
     free(index->directory);
     *index = (struct object_index){0};
 }
+
+/* The group of the slot that an address is in; NULL where that takes a closer look. */
+static inline const struct index_group *find_group(const struct index_arena *arena,
+                                                   uint64_t address, uint32_t *ret_slot)
+{
+    const struct index_page *page = index_page(arena, address);
+    const uint32_t offset = address & (INDEX_PAGE - 1);
+    if (offset < page->covered || offset < page->begin || page->reciprocal == INDEX_IRREGULAR)
+        return NULL;
+    *ret_slot = index_slot(page, address);
+    return &arena->groups[page->groups + *ret_slot / INDEX_GROUP];
+}
+
+void index_find_many(const struct object_index *index, const uint64_t *addresses, size_t count,
+                     uint32_t *ret)
+{
+    const struct index_arena *arenas[INDEX_MANY];
+    const struct index_group *groups[INDEX_MANY];
+    uint32_t slots[INDEX_MANY];
+    for (size_t i = 0; i < count; i++) {
+        arenas[i] = index_table(index, addresses[i]);
+        if (arenas[i])
+            __builtin_prefetch(index_page(arenas[i], addresses[i]));
+    }
+    for (size_t i = 0; i < count; i++) {
+        groups[i] = arenas[i] ? find_group(arenas[i], addresses[i], &slots[i]) : NULL;
+        if (groups[i])
+            __builtin_prefetch(groups[i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        ret[i] = groups[i] ? index_in_group(groups[i], slots[i]) : index_find(index, addresses[i]);
+}

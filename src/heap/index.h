@@ -118,6 +118,14 @@ static inline unsigned count_bits(uint64_t bits)
     return (unsigned)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
 }
 
+/* The object in a slot of the page that the group is of; UINT32_MAX where there is none. */
+static inline uint32_t index_in_group(const struct index_group *group, uint32_t slot)
+{
+    const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
+    return (group->slots & bit) != 0 ? group->first + count_bits(group->slots & (bit - 1))
+                                     : UINT32_MAX;
+}
+
 /* The object that holds address; UINT32_MAX where none does. */
 static inline uint32_t index_find(const struct object_index *index, uint64_t address)
 {
@@ -135,29 +143,13 @@ static inline uint32_t index_find(const struct object_index *index, uint64_t add
     if (offset < page->begin)
         return UINT32_MAX;
     const uint32_t slot = index_slot(page, address);
-    const struct index_group *group = &arena->groups[page->groups + slot / INDEX_GROUP];
-    const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
-    return (group->slots & bit) != 0 ? group->first + count_bits(group->slots & (bit - 1))
-                                     : UINT32_MAX;
+    return index_in_group(&arena->groups[page->groups + slot / INDEX_GROUP], slot);
 }
 
-/* What index_find() will read for an address in [low, high) is brought to the cache in two steps,
- * since the second one reads what the first one brings. */
-static inline void index_prefetch(const struct object_index *index, uint64_t address)
-{
-    const struct index_arena *arena = index_table(index, address);
-    if (arena)
-        __builtin_prefetch(index_page(arena, address));
-}
-
-static inline void index_prefetch_slots(const struct object_index *index, uint64_t address)
-{
-    const struct index_arena *arena = index_table(index, address);
-    if (!arena || !arena->groups)
-        return;
-    const struct index_page *page = index_page(arena, address);
-    if ((address & (INDEX_PAGE - 1)) >= page->begin)
-        __builtin_prefetch(&arena->groups[page->groups + index_slot(page, address) / INDEX_GROUP]);
-}
+/* index_find() of so many addresses in [low, high) at a time: what the first lookup needs of memory
+ * is on its way for all of them before the first one is waited for. */
+enum { INDEX_MANY = 64 };
+void index_find_many(const struct object_index *index, const uint64_t *addresses, size_t count,
+                     uint32_t *ret);
 
 #endif

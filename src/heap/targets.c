@@ -88,19 +88,12 @@ static inline void point_at_frame(struct targets *targets, uint64_t value)
 
 static void find_batch(const struct finding *finding, struct finder *finder, struct batch *batch)
 {
-    const struct g2h_heap *heap = finding->heap;
+    index_find_many(&finding->heap->index, batch->values, batch->count, batch->targets);
     for (size_t i = 0; i < batch->count; i++)
-        index_prefetch(&heap->index, batch->values[i]);
-    for (size_t i = 0; i < batch->count; i++)
-        index_prefetch_slots(&heap->index, batch->values[i]);
-    for (size_t i = 0; i < batch->count; i++) {
-        uint32_t target = heap_find(heap, batch->values[i]);
-        batch->targets[i] = target;
-        if (target != NO_TARGET)
+        if (batch->targets[i] != NO_TARGET)
             finder->hits++;
         else
             point_at_frame(finding->targets, batch->values[i]);
-    }
     batch->count = 0;
 }
 

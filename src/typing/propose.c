@@ -395,19 +395,24 @@ static void find_targets(struct typer *typer)
 {
     struct typing *typing = typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    const size_t count = typer->batch_count;
+    uint64_t values[BATCH];
+    uint32_t targets[BATCH];
+    uint8_t places[BATCH]; /* in the batch */
+    size_t count = 0;
     typer->unknown_targets = false;
-    for (size_t i = 0; i < count; i++)
-        if (typer->batch[i].target == NO_TARGET)
-            index_prefetch(&heap->index, typer->batch[i].value);
-    for (size_t i = 0; i < count; i++)
-        if (typer->batch[i].target == NO_TARGET)
-            index_prefetch_slots(&heap->index, typer->batch[i].value);
-    for (size_t i = 0; i < count; i++) {
-        struct reference *reference = &typer->batch[i];
-        if (reference->target != NO_TARGET)
+    for (size_t i = 0; i < typer->batch_count; i++) {
+        const struct reference *reference = &typer->batch[i];
+        if (reference->target != NO_TARGET || !in_heap_range(heap, reference->value))
             continue;
-        reference->target = heap_find(heap, reference->value);
+        values[count] = reference->value;
+        places[count++] = (uint8_t)i;
+    }
+    if (count == 0)
+        return;
+    index_find_many(&heap->index, values, count, targets);
+    for (size_t i = 0; i < count; i++) {
+        struct reference *reference = &typer->batch[places[i]];
+        reference->target = targets[i];
         if (reference->target != NO_TARGET)
             prefetch_target(typing, (enum reference_form)reference->form, reference->target);
     }

@@ -77,13 +77,18 @@ static void check(struct objects *objects, bool has_tables)
                                    end / ARENA * ARENA + ARENA,
                                    end / ARENA * ARENA + ARENA - 1,
                                    start + unit_random(&random) % (4 * ARENA)};
-        for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++)
+        uint64_t inside[sizeof(places) / sizeof(places[0])];
+        uint32_t found[sizeof(places) / sizeof(places[0])];
+        size_t count = 0;
+        for (size_t j = 0; j < sizeof(places) / sizeof(places[0]); j++) {
             if (index_find(&index, places[j]) != find_slowly(objects, places[j]))
                 fail_msg("address 0x%llx", (unsigned long long)places[j]);
-        if (start - index.low < index.high - index.low) { /* must not read outside of anything */
-            index_prefetch(&index, start);
-            index_prefetch_slots(&index, start);
+            if (places[j] - index.low < index.high - index.low)
+                inside[count++] = places[j];
         }
+        index_find_many(&index, inside, count, found);
+        for (size_t j = 0; j < count; j++)
+            assert_int_equal(found[j], find_slowly(objects, inside[j]));
     }
     const uint64_t ends[] = {
         0, 1, UINT64_MAX, index.low - 1, index.high, index.high + 1, (uint64_t)1 << 63};
