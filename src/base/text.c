@@ -8,21 +8,17 @@
 
 #include "base/utf8.h"
 
-void text_append(struct text *text, const char *data, size_t size)
+bool text_grow(struct text *text, size_t size)
 {
-    if (text->capacity - text->size < size) {
-        size_t wanted = text->size + size + text->capacity / 2 + 256;
-        char *grown = realloc(text->data, wanted);
-        if (!grown) {
-            text->failed = true;
-            return;
-        }
-        text->data = grown;
-        text->capacity = wanted;
+    const size_t wanted = text->size + size + text->capacity / 2 + 256;
+    char *grown = realloc(text->data, wanted);
+    if (!grown) {
+        text->failed = true;
+        return false;
     }
-    if (size > 0)
-        memcpy(text->data + text->size, data, size);
-    text->size += size;
+    text->data = grown;
+    text->capacity = wanted;
+    return true;
 }
 
 void text_printf(struct text *text, const char *format, ...)

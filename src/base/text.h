@@ -14,7 +14,18 @@ struct text {
     bool failed; /* no memory */
 };
 
-void text_append(struct text *text, const char *data, size_t size);
+/* Makes room for size bytes more; false where there is no memory. */
+bool text_grow(struct text *text, size_t size);
+
+/* In the header because most pieces are of a few bytes, which the compiler knows. */
+static inline void text_append(struct text *text, const char *data, size_t size)
+{
+    if (text->capacity - text->size < size && !text_grow(text, size))
+        return;
+    if (size > 0)
+        __builtin_memcpy(text->data + text->size, data, size);
+    text->size += size;
+}
 
 /* Of what printf() makes, at most 255 bytes are appended. */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

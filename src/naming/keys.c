@@ -120,12 +120,18 @@ static void append_path(const struct types *types, const struct map_entries *ent
 {
     const uint8_t place = entries->place_of_word[offset / types->pointer_size];
     const bool is_key = (place & PLACE_KEY) != 0;
+    const uint32_t number = is_key ? entries->key : entries->elem;
+    const struct type *type = &types->list.data[number];
+    if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most: there is no path */
+        if (is_key)
+            text_append(text, " (key)", 6);
+        return;
+    }
     const unsigned slot = place & (SLOTS - 1);
     const uint64_t inner = offset - (is_key ? entries->keys + slot * entries->key_stride
                                             : entries->elems + slot * entries->elem_stride);
     char path[NAME_LIMIT / 2];
-    const size_t size =
-        types_path(types, is_key ? entries->key : entries->elem, inner, path, sizeof(path));
+    const size_t size = types_path(types, number, inner, path, sizeof(path));
     if (is_key)
         text_append(text, " (key", 5);
     if (size > 0 && path[0] != '[')
