@@ -58,6 +58,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     const struct g2h_heap_options heap_options = {.threads = threads};
     const struct g2h_output_options output_options = {
         .fd = fd, .name = "the snapshot", .threads = threads};
+    const struct g2h_format *output_format = g2h_format(0);
     struct g2h_heap *heap = NULL;
     struct g2h_exe *exe = NULL;
     struct conversion conversion = {.graph = NULL};
@@ -68,14 +69,15 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
         error = open_exe(exe_path, heap, &exe);
     }
     const struct conversion_options options = choose_options(exe, threads, choice);
-    const struct options said = {.reachable = options.view.reachable,
+    const struct options said = {.format = output_format,
+                                 .reachable = options.view.reachable,
                                  .max_nodes = options.view.max_nodes};
     if (!error)
         error = conversion_init(&conversion, heap, &options);
     if (!error)
         message_size(&said, input, conversion.graph, conversion.view);
     if (!error)
-        error = g2h_write_heapsnapshot(conversion.view, &output_options);
+        error = g2h_write(output_format, conversion.view, &output_options);
     if (!error)
         message_account(input, exe, conversion.graph, conversion.view);
     else
