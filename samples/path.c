@@ -66,19 +66,20 @@ static void print_node(const struct g2h_view *view, uint32_t number)
     putchar('\n');
 }
 
-/* Whether there is an object at the address, and memory. */
+/* Whether there is an object at the address, a chain to it, and memory. */
 static bool print(const struct g2h_view *view, struct g2h_edges *edges, uint64_t address)
 {
     const uint32_t nodes = g2h_view_node_count(view);
     uint32_t *before = malloc(nodes * sizeof(*before)), *chain = malloc(nodes * sizeof(*chain));
     uint32_t object, length = 0;
-    const bool found = before && chain && g2h_heap_find(g2h_view_heap(view), address, &object);
+    bool found = before && chain && g2h_heap_find(g2h_view_heap(view), address, &object);
     if (found) {
         const uint32_t wanted = g2h_view_object(view, object);
         for (uint32_t i = 0; i < nodes; i++)
             before[i] = NONE;
         search(edges, wanted, before, chain);
-        for (uint32_t node = wanted; node != 0; node = before[node])
+        found = before[wanted] != NONE; /* always, if nobody writes to the dump meanwhile */
+        for (uint32_t node = wanted; found && node != 0; node = before[node])
             chain[length++] = node;
         print_node(view, 0);
     }
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
     if (error)
         fprintf(stderr, "%s\n", error->message);
     else if (!print(view, edges, strtoull(argv[2], NULL, 16)))
-        fprintf(stderr, "%s: no object at %s\n", argv[1], argv[2]);
+        fprintf(stderr, "%s: nothing is found at %s\n", argv[1], argv[2]);
     else
         status = fflush(stdout) == 0 ? 0 : 1;
     g2h_error_destroy(error);

@@ -3,7 +3,9 @@
  *
  * A function that can fail returns a struct g2h_error *: NULL for success, otherwise an error that
  * the caller owns and hands to g2h_error_destroy(). Results go to the last parameter, named ret,
- * and are written on success only.
+ * and are written on success only. What has been created, opened or loaded goes to the function of
+ * its own whose name ends in destroy or close, and to which NULL is fine, in the reverse order:
+ * what it was made of must be there until then.
  */
 #ifndef GO2HEAPSNAPSHOT_ERROR_H
 #define GO2HEAPSNAPSHOT_ERROR_H

@@ -4,7 +4,8 @@
  *
  * A view is constant once it is made, so several threads may read it; what a thread changes while
  * it goes along the edges is in an iterator of its own. Names are neutral: valid UTF-8 as people
- * know them. What the reader of an output would misunderstand is that output's business.
+ * know them, with whatever characters the program had in them, so also ends of lines and other
+ * controls. What the reader of an output would misunderstand is that output's business.
  */
 #ifndef GO2HEAPSNAPSHOT_VIEW_H
 #define GO2HEAPSNAPSHOT_VIEW_H
@@ -66,7 +67,7 @@ G2H_PUBLIC bool g2h_view_is_typed(const struct g2h_view *view);
 G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
 
 /* The text of a name: UTF-8, not terminated, at most 1024 characters; it lives as long as the view.
- * Empty of G2H_NAME_NONE. */
+ * G2H_NAME_NONE has an empty one. */
 G2H_PUBLIC const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size);
 
 /* What a name is used for: a bit for each. */
@@ -129,20 +130,22 @@ enum g2h_node_kind {
 
 struct g2h_node {
     enum g2h_node_kind kind;
-    uint32_t name;   /* what it is called, of objects their class; G2H_NAME_NONE: g2h_view_text() */
-    uint32_t object; /* of the heap; UINT32_MAX: none, or several */
+    uint32_t name;    /* what it is called, of objects their class, of the root nothing (it is an
+                         empty one); G2H_NAME_NONE: g2h_view_text(), of kind G2H_NODE_TEXT only */
+    uint32_t object;  /* of the heap; UINT32_MAX: none, or several */
     uint32_t members; /* how many it stands for, if it is folded: g2h_view_member(); else 0 */
     uint64_t address; /* of an object */
-    uint64_t size;    /* in bytes; that of all members; 0 of what is no object */
+    uint64_t size;    /* in bytes; that of all members; 0 of what is no object, else more */
     uint64_t key;   /* of what is no object and there are several of: it tells them apart, in every
-                       dump   of one process. A goroutine's goid; a frame's goid << 24 | its number
-                       from   the   bottom of the stack */
+                       dump of one process. A goroutine's goid; a frame's goid << 24 | its number from
+                       the bottom of the stack */
     uint32_t edges; /* how many begin here */
 };
 
 /*
- * Nodes are numbered from 0, which is the root. The first synthetic ones are no objects; then come
- * objects in the order of their addresses; then folded nodes.
+ * Nodes are numbered from 0, which is the root. First come synthetic ones, which are no objects;
+ * then objects in the order of their addresses; then folded nodes. Each node has a way from the
+ * root that has no weak edge, and a heap snapshot of the view has the same numbers.
  */
 G2H_PUBLIC uint32_t g2h_view_node_count(const struct g2h_view *view);
 
@@ -195,8 +198,9 @@ enum g2h_edge_flag {
 struct g2h_edge {
     uint32_t source, target; /* nodes */
     uint32_t flags;          /* enum g2h_edge_flag */
-    uint32_t name; /* of a weak one by index, what such ones are called; of others by index, none */
-    uint64_t index;  /* of one by index */
+    uint32_t name;   /* of one by index G2H_NAME_NONE; but of a weak one, which some formats cannot
+                        call by index, a name that all such have */
+    uint64_t index;  /* of one by index; else 0 */
     uint64_t offset; /* of the pointer in its object; UINT64_MAX: it is no pointer of an object */
 };
 
@@ -205,8 +209,8 @@ struct g2h_edges;
 G2H_PUBLIC struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret);
 G2H_PUBLIC void g2h_edges_destroy(struct g2h_edges *edges);
 
-/* Begins with the edges of the nodes from first to, but without, end. Any order will do; ascending
- * nodes are fastest. */
+/* Begins with the edges of the nodes from first to, but without, end, which may be more than there
+ * are. Any order will do; ascending nodes are fastest. */
 G2H_PUBLIC void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end);
 
 /*
@@ -225,9 +229,11 @@ G2H_PUBLIC size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, 
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
 
 /*
- * What the edge that g2h_edges_next() gave last is called by the key of its map's entry: appends
- * ["alice"], [42].Name, or, of G2H_KEY_INDEX, gives the index instead. Of edges that have no key,
- * G2H_KEY_NONE: then they are called as they say themselves.
+ * What the edge that g2h_edges_next() gave last is called by the key of its map's entry.
+ * G2H_KEY_TEXT: ["alice"] or [42].Name has been appended to text. G2H_KEY_INDEX: by *ret_index, and
+ * nothing else. G2H_KEY_NONE: it has no key, as all that are neither G2H_EDGE_OF_KEY nor
+ * G2H_EDGE_OF_ELEM, and many that are; then it is called as it says itself, and neither text nor
+ * *ret_index has changed. Not for edges that g2h_edges_read() has given.
  */
 enum g2h_key { G2H_KEY_NONE, G2H_KEY_TEXT, G2H_KEY_INDEX };
 G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text,

@@ -19,7 +19,7 @@ struct options {
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output */
     const struct g2h_format *format;
-    bool untyped_ok;    /* goes on without types where exe does not fit */
+    bool untyped_ok; /* goes on without types where exe does not fit */
     bool redact, reachable;
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: any number */

@@ -460,6 +460,7 @@ enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text, uint6
     view_give_back(text, &made);
     if (form == KEY_NONE)
         known->textless |= 1u << slot;
-    *ret_index = integer;
+    if (form == KEY_INTEGER)
+        *ret_index = integer;
     return keys[form];
 }

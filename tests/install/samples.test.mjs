@@ -197,6 +197,6 @@ test('what goes wrong is said, and is the exit status', () => {
   const path = join(bin, 'path');
   assert.equal(call(path, dump).status, 2);
   const none = call(path, dump, '8');
-  assert.deepEqual([none.status, none.stdout, none.stderr], [1, '', `${dump}: no object at 8\n`]);
+  assert.deepEqual([none.status, none.stdout, none.stderr], [1, '', `${dump}: nothing is found at 8\n`]);
 });
 console.log(`1..${tests}`);
