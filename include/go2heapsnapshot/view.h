@@ -172,6 +172,10 @@ G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint
 G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
                                      struct g2h_text *text, size_t *ret_size);
 
+/* Of the nodes from first on the first that g2h_view_text() may be asked for; end where none before
+ * it is. */
+G2H_PUBLIC uint32_t g2h_view_next_text(const struct g2h_view *view, uint32_t first, uint32_t end);
+
 /*
  * Says that a node will be asked for soon, so that the memory that this takes can be on its way:
  * what it is made of; where its edges lead; what is there. The later ones need what those before
@@ -243,8 +247,9 @@ G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *
 G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_t offset,
                              struct g2h_text *text);
 
-/* Whether some of a node's edges may have keys. */
-G2H_PUBLIC bool g2h_view_has_keys(const struct g2h_view *view, uint32_t node);
+/* Of the nodes from first on the first that has such edges, or may have; end where none before it
+ * does. */
+G2H_PUBLIC uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32_t end);
 
 /* ---- goroutines ---- */
 

@@ -230,15 +230,46 @@ void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_t offset,
     view_give_back(text, &made);
 }
 
-bool g2h_view_has_keys(const struct g2h_view *view, uint32_t node)
+static inline bool is_text(const struct g2h_graph *graph, uint32_t object)
 {
-    const struct g2h_graph *graph = view->graph;
-    if (!graph->typing || !view_is_object(view, node))
-        return false;
-    const uint32_t claim = graph->typing->claims[view_object_of(view, node)];
+    return typing_is_text(graph->typing, object);
+}
+
+static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
+{
+    const uint32_t claim = graph->typing->claims[object];
     const struct map_entries *entries =
         claim == 0 ? NULL : graph->names.of_type[(claim & CLAIM_TYPE) - 1].entries;
     return entries && entries->kind != KEYS_PLAIN;
+}
+
+/* The first node in [first, end) whose object is such a one; else end. */
+static inline uint32_t next_object(const struct g2h_view *view, uint32_t first, uint32_t end,
+                                   bool (*is_one)(const struct g2h_graph *graph, uint32_t object))
+{
+    const uint32_t first_object = view_first_object(view), kept = view_kept(view),
+                   last = end < kept ? end : kept;
+    uint32_t node = first > first_object ? first : first_object;
+    if (!view->graph->typing || node >= last)
+        return end;
+    for (uint32_t object = view_object_of(view, node); node < last; object++) {
+        if (view->is_folded && fold_hides(&view->fold, object))
+            continue;
+        if (is_one(view->graph, object))
+            return node;
+        node++;
+    }
+    return end;
+}
+
+uint32_t g2h_view_next_text(const struct g2h_view *view, uint32_t first, uint32_t end)
+{
+    return next_object(view, first, end, is_text);
+}
+
+uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32_t end)
+{
+    return next_object(view, first, end, is_keyed);
 }
 
 /* ---- what is asked for soon ---- */

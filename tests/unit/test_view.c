@@ -588,7 +588,8 @@ static uint64_t check_keys(const struct seen *seen, bool redacted)
             continue;
         count++;
         assert_true(has_flag(&edge, G2H_EDGE_OF_KEY) != has_flag(&edge, G2H_EDGE_OF_ELEM));
-        assert_true(g2h_view_has_keys(seen->view, edge.source));
+        assert_int_equal(g2h_view_next_keyed(seen->view, edge.source, edge.source + 1),
+                         edge.source);
         if (key == G2H_KEY_INDEX) {
             assert_false(redacted);
             continue;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 #include "output/heapsnapshot/v8_names.h"
 
@@ -261,6 +262,13 @@ static bool hash_names(struct numbering *numbering)
 
 /* ---- blocks ---- */
 
+/* Behind the last node of the block that begins with node first. */
+static uint32_t block_end(const struct g2h_view *view, uint32_t first)
+{
+    const uint32_t left = g2h_view_node_count(view) - first;
+    return first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
+}
+
 /* The numbers up to here are those of a block. */
 static bool end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
 {
@@ -376,13 +384,11 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
     struct reader *reader = &numbering->readers[worker];
-    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
-                   nodes = g2h_view_node_count(view);
+    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT, end = block_end(view, first);
     struct g2h_error *error = NULL;
     size_t count = 0;
-    for (uint32_t node = first; node < nodes && node - first < SNAPSHOT_BLOCK; node++)
-        if (g2h_view_has_keys(view, node))
-            reader->list[count++] = node;
+    for (uint32_t node = first; (node = g2h_view_next_keyed(view, node, end)) < end; node++)
+        reader->list[count++] = node;
     for (size_t i = 0; i < count && !error; i++) {
         prefetch_keys(view, reader->list, i, count);
         error = read_keys_of(reader, reader->list[i], buffer);
@@ -478,30 +484,18 @@ struct hashed_node {
 static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
                                     struct worker_buffer *buffer)
 {
-    enum { MANY = 64 };
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
     struct g2h_text *text = &numbering->readers[worker].text;
-    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT, end = block_end(view, first);
     struct hashed_node *at =
         (struct hashed_node *)(void *)worker_buffer_reserve(buffer, SNAPSHOT_BLOCK * sizeof(*at));
-    struct g2h_node nodes[MANY];
-    if (!at)
-        return &error_no_memory;
-    for (uint32_t begin = first; begin - first < SNAPSHOT_BLOCK; begin += MANY) {
-        const size_t count = g2h_view_nodes(view, begin, MANY, nodes);
-        for (size_t i = 0; i < count; i++) {
-            size_t size;
-            if (nodes[i].kind != G2H_NODE_TEXT || nodes[i].members > 0)
-                continue;
-            const uint32_t node = begin + (uint32_t)i;
-            const char *data = g2h_view_text(view, node, text, &size);
-            if (text->failed)
-                return &error_no_memory;
-            *at++ = (struct hashed_node){node, (uint32_t)map_hash_text(data, size)};
-        }
-        if (count < MANY)
-            break;
+    TRY_MEMORY(at);
+    for (uint32_t node = first; (node = g2h_view_next_text(view, node, end)) < end; node++) {
+        size_t size;
+        const char *data = g2h_view_text(view, node, text, &size);
+        TRY_MEMORY(!text->failed);
+        *at++ = (struct hashed_node){node, (uint32_t)map_hash_text(data, size)};
     }
     buffer->size = (size_t)((char *)(void *)at - buffer->data);
     return NULL;
