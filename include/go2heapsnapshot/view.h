@@ -203,7 +203,7 @@ struct g2h_edge {
     uint32_t source, target; /* nodes */
     uint32_t flags;          /* enum g2h_edge_flag */
     uint32_t name;   /* of one by index G2H_NAME_NONE; but of a weak one, which some formats cannot
-                        call by index, a name that all such have */
+                        call by index, "element" */
     uint64_t index;  /* of one by index; else 0 */
     uint64_t offset; /* of the pointer in its object; UINT64_MAX: it is no pointer of an object */
 };

@@ -60,6 +60,11 @@ if (!name.includes('stripped')) {
 }
 if (known.weak) direct(known.weak, (want) => at(want.from), ['weak'], 'weak pointers lead to their objects');
 
+if (Number(/^go1\.(\d+)/.exec(name)[1]) >= 22) {
+  const called = new Set(snapshot.edges.filter((e) => e.type === 'weak' && e.label === 'element' && /^\[\](group|bucket)</.test(e.from.name)).map((e) => e.to));
+  tap('what garbage has by integers has weak edges', known.garbage.length, known.garbage.filter((address) => !called.has(at(address))));
+}
+
 {
   const names = new Set(snapshot.nodes.filter((n) => n.type === 'string').map((n) => n.name));
   tap('strings are named by their contents', known.texts.length, known.texts.filter((text) => !names.has(text)));

@@ -65,6 +65,7 @@ struct snapshot {
     uint32_t *synthetic_ids, *folded_ids;
     VECTOR(struct part) parts; /* ascending by node; their nodes come behind all others */
     uint32_t continued;        /* string: how parts are called by the edge to them */
+    uint32_t weak_element;     /* string: how weak edges by index are called */
     uint64_t nodes, edges;
     size_t string_tasks;
     struct g2h_edges **readers; /* by thread */
@@ -165,6 +166,16 @@ static struct g2h_error *find_parts(struct snapshot *snapshot)
     return NULL;
 }
 
+/* The name that the view has for weak edges by index; where there are none, there is no name. */
+static void find_weak_element(struct snapshot *snapshot)
+{
+    static const char element[] = "element";
+    uint32_t name;
+    if (!g2h_view_find_name(snapshot->view, element, sizeof(element) - 1, &name))
+        name = G2H_NAME_NONE;
+    snapshot->weak_element = strings_of_edge(name);
+}
+
 static struct g2h_error *count_all(struct snapshot *snapshot)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
@@ -187,6 +198,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads)
     snapshot->first_folded = (uint32_t)(account->nodes - account->folded_nodes);
     TRY(ids_init(&snapshot->ids, g2h_view_heap(snapshot->view)));
     TRY(strings_init(&snapshot->strings, snapshot->view));
+    find_weak_element(snapshot);
     TRY(find_synthetic_ids(snapshot));
     TRY(find_parts(snapshot));
     TRY(find_folded_ids(snapshot));
@@ -376,26 +388,6 @@ static inline uint32_t next_key(struct keys_left *keys)
     return *keys->at++;
 }
 
-/* An edge of a map's entry, which its key may name. */
-static char *write_entry(char *at, const struct g2h_edge *edge, struct keys_left *keys)
-{
-    const uint32_t key = next_key(keys);
-    const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0,
-               is_element = key == KEY_NUMBER_NONE ? (edge->flags & G2H_EDGE_BY_INDEX) != 0
-                                                   : (key & KEY_NUMBER_ELEMENT) != 0;
-    if (is_element && !is_weak)
-        return write_edge(at, EDGE_ELEMENT,
-                          key == KEY_NUMBER_NONE ? (uint32_t)edge->index
-                                                 : key & ~KEY_NUMBER_ELEMENT,
-                          edge->target);
-    const uint32_t name = key == KEY_NUMBER_NONE || is_element ? strings_of_edge(edge->name) : key;
-    return write_edge(at,
-                      is_weak                                  ? EDGE_WEAK
-                      : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
-                                                               : EDGE_PROPERTY,
-                      name, edge->target);
-}
-
 static inline char *write_edge_of(char *at, const struct g2h_edge *edge)
 {
     static const uint8_t types[] = {
@@ -414,9 +406,28 @@ static inline char *write_edge_of(char *at, const struct g2h_edge *edge)
                       edge->target);
 }
 
+/* An edge of a map's entry, which its key may name. */
+static char *write_entry(const struct snapshot *snapshot, char *at, const struct g2h_edge *edge,
+                         struct keys_left *keys)
+{
+    const uint32_t key = next_key(keys);
+    if (key == KEY_NUMBER_NONE)
+        return write_edge_of(at, edge);
+    const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
+    if ((key & KEY_NUMBER_ELEMENT) != 0)
+        return is_weak ? write_edge(at, EDGE_WEAK, snapshot->weak_element, edge->target)
+                       : write_edge(at, EDGE_ELEMENT, key & ~KEY_NUMBER_ELEMENT, edge->target);
+    return write_edge(at,
+                      is_weak                                  ? EDGE_WEAK
+                      : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
+                                                               : EDGE_PROPERTY,
+                      key, edge->target);
+}
+
 /* The edges of the nodes from first on. */
-static struct g2h_error *write_edges_of(struct g2h_edges *reader, uint32_t first, uint32_t end,
-                                        struct keys_left *keys, struct worker_buffer *buffer)
+static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct g2h_edges *reader,
+                                        uint32_t first, uint32_t end, struct keys_left *keys,
+                                        struct worker_buffer *buffer)
 {
     struct g2h_edge edges[MANY];
     size_t count;
@@ -427,7 +438,7 @@ static struct g2h_error *write_edges_of(struct g2h_edges *reader, uint32_t first
         for (size_t i = 0; i < count; i++)
             at = (edges[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
                      ? write_edge_of(at, &edges[i])
-                     : write_entry(at, &edges[i], keys);
+                     : write_entry(snapshot, at, &edges[i], keys);
         buffer->size = (size_t)(at - buffer->data);
     }
     return NULL;
@@ -455,9 +466,9 @@ static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struc
                                           struct worker_buffer *buffer)
 {
     if (snapshot->parts.count == 0)
-        return write_edges_of(reader, first, end, keys, buffer);
+        return write_edges_of(snapshot, reader, first, end, keys, buffer);
     for (uint32_t node = first; node < end; node++) {
-        TRY(write_edges_of(reader, node, node + 1, keys, buffer));
+        TRY(write_edges_of(snapshot, reader, node, node + 1, keys, buffer));
         TRY(write_edges_to_parts(snapshot, node, buffer));
     }
     return NULL;

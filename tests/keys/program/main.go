@@ -34,7 +34,8 @@ type known struct {
 	Expected []Expected `json:"expected"`
 	Waiting  []Expected `json:"waiting"`
 	Weak     []Expected `json:"weak"`
-	Texts    []string   `json:"texts"` // of string nodes
+	Garbage  []string   `json:"garbage"` // what a map has by integers that nothing holds
+	Texts    []string   `json:"texts"`   // of string nodes
 	Secrets  []string   `json:"secrets"`
 	Fields   []string   `json:"fields"` // secret names that package reflect was given
 	Pins     []string   `json:"pins"`   // secret texts of four digits
@@ -327,6 +328,20 @@ func buildWaiting() {
 	keep = append(keep, one, two, three)
 }
 
+// buildGarbage makes a map that nothing holds any more, of values that live. Its entries are so many that they are in one
+// object whose type stands before it, from Go 1.22 on.
+//
+//go:noinline
+func buildGarbage() {
+	m := make(map[int]*leaf)
+	for i := 0; i < 100; i++ {
+		l := newLeaf()
+		m[i*7+1] = l
+		keep = append(keep, l)
+		know.Garbage = append(know.Garbage, to(l))
+	}
+}
+
 // settle waits until all other goroutines are where they will stay, however long that takes on a busy machine: at several
 // looks none of them runs, or could.
 //
@@ -361,6 +376,8 @@ func main() {
 		settle()
 		runtime.GC()
 	}
+	debug.SetGCPercent(-1)
+	buildGarbage()
 	encoded, err := json.Marshal(&know)
 	if err == nil {
 		err = ioutil.WriteFile(filepath.Join(os.Args[1], "keys.json"), encoded, 0o666)
