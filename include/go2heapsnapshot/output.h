@@ -48,7 +48,8 @@ G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const st
 
 /*
  * Writes a V8 heap snapshot (.heapsnapshot) as Chrome DevTools reads it; docs/snapshot.md.
- * Errors: G2H_ERROR_SYSTEM (the write failed: part of the file may be there), G2H_ERROR_MEMORY.
+ * At most eight threads write what is folded.
+ * Errors: those of format->write().
  */
 G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);

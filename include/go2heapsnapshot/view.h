@@ -208,7 +208,8 @@ struct g2h_edge {
     uint64_t offset; /* of the pointer in its object; UINT64_MAX: it is no pointer of an object */
 };
 
-/* Goes along the edges of nodes; one for each thread. */
+/* Goes along the edges of nodes; one for each thread. Of a view that is folded each has 4 bytes of
+ * memory per node. */
 struct g2h_edges;
 G2H_PUBLIC struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret);
 G2H_PUBLIC void g2h_edges_destroy(struct g2h_edges *edges);

@@ -1,6 +1,7 @@
 /* text; see text.h. */
 #include "base/text.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,87 @@ void text_append_number(struct text *text, uint64_t number)
         number /= 10;
     } while (number > 0);
     text_append(text, digits + at, sizeof(digits) - at);
+}
+
+static bool is_read_as(const char *text, double value, bool is_narrow)
+{
+    return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
+}
+
+/* The next larger number of as many digits, before its exponent; of nines only it is a smaller one.
+ */
+static void increment(char *text)
+{
+    for (char *at = strchr(text, 'e') - 1; at >= text; at--) {
+        if (*at < '0' || *at > '9')
+            continue; /* the point, whatever it is in this locale */
+        if (*at < '9') {
+            ++*at;
+            return;
+        }
+        *at = '0';
+    }
+}
+
+/*
+ * The fewest digits that are read as the same number: value is 0.d1 d2 … × 10^result. Of a power of
+ * two the next larger ones may do where the nearest do not, for numbers below it are closer.
+ */
+static int shortest_digits(double value, bool is_narrow, char digits[static 18])
+{
+    enum { ALL = 16 /* with the first digit 17: enough for any number */ };
+    char text[64];
+    size_t count = 0;
+    for (int precision = 0;; precision++) {
+        snprintf(text, sizeof(text), "%.*e", precision, value);
+        if (precision == ALL || is_read_as(text, value, is_narrow))
+            break;
+        increment(text);
+        if (is_read_as(text, value, is_narrow))
+            break;
+    }
+    const char *exponent = strchr(text, 'e');
+    for (const char *at = text; at < exponent; at++)
+        if (*at >= '0' && *at <= '9')
+            digits[count++] = *at;
+    digits[count] = 0;
+    return atoi(exponent + 1) + 1;
+}
+
+/* Digits and zeros around the point; as long as an exponent is none of Go's %e. */
+static void append_decimal(struct text *text, const char *digits, int point)
+{
+    const int count = (int)strlen(digits);
+    text_append(text, "0", point <= 0 ? 1 : 0);
+    for (int i = 0; i < point; i++)
+        text_append(text, i < count ? &digits[i] : "0", 1);
+    if (count <= point)
+        return;
+    text_append(text, ".", 1);
+    for (int i = point; i < count; i++)
+        text_append(text, i >= 0 ? &digits[i] : "0", 1);
+}
+
+void text_append_float(struct text *text, double value, bool is_narrow)
+{
+    enum { LEAST_POINT = -3, MOST_POINT = 6 /* Go's strconv: else there is an exponent */ };
+    char digits[18];
+    if (isnan(value) || isinf(value)) {
+        const char *name = isnan(value) ? "NaN" : signbit(value) ? "-Inf" : "+Inf";
+        text_append(text, name, strlen(name));
+        return;
+    }
+    if (signbit(value))
+        text_append(text, "-", 1);
+    const int point = shortest_digits(fabs(value), is_narrow, digits);
+    if (point >= LEAST_POINT && point <= MOST_POINT) {
+        append_decimal(text, digits, point);
+        return;
+    }
+    text_append(text, digits, 1);
+    text_append(text, ".", digits[1] ? 1 : 0);
+    text_append(text, digits + 1, strlen(digits + 1));
+    text_printf(text, "e%+03d", point - 1);
 }
 
 void text_deinit(struct text *text)

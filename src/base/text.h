@@ -34,6 +34,12 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 void text_append_number(struct text *text, uint64_t number);
 
 /*
+ * Appends a number as Go's %v has it, strconv's 'g' with the fewest digits: 0.1, 1e+06, NaN, +Inf.
+ * is_narrow: it is a float32. In the locale "C" and others alike.
+ */
+void text_append_float(struct text *text, double value, bool is_narrow);
+
+/*
  * Appends bytes of a dump as UTF-8: what is not valid becomes U+FFFD, and what is beyond limit
  * characters is cut. Gives the number of characters.
  */

@@ -6,6 +6,7 @@
  * that all types have, for a type may have any number of fields without bytes.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,8 +232,7 @@ bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
 
 /* ---- as text ---- */
 
-static void append_float(const struct g2h_heap *heap, const uint8_t *at, uint64_t size,
-                         struct text *text)
+static double float_of(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
 {
     const uint64_t bits = heap_number(heap, at, size);
     const uint32_t narrow_bits = (uint32_t)bits;
@@ -240,7 +240,20 @@ static void append_float(const struct g2h_heap *heap, const uint8_t *at, uint64_
     float narrow;
     memcpy(&wide, &bits, sizeof(wide));
     memcpy(&narrow, &narrow_bits, sizeof(narrow));
-    text_printf(text, size == 4 ? "%.9g" : "%.17g", size == 4 ? (double)narrow : wide);
+    return size == 4 ? (double)narrow : wide;
+}
+
+static void append_complex(const struct g2h_heap *heap, const uint8_t *at, uint64_t size,
+                           struct text *text)
+{
+    const uint64_t half = size / 2;
+    const double imaginary = float_of(heap, at + half, half);
+    text_append(text, "(", 1);
+    text_append_float(text, float_of(heap, at, half), half == 4);
+    if (isnan(imaginary) || (!signbit(imaginary) && !isinf(imaginary)))
+        text_append(text, "+", 1); /* else it has a sign */
+    text_append_float(text, imaginary, half == 4);
+    text_append(text, "i)", 2);
 }
 
 static void append_string(const struct g2h_graph *graph, const uint8_t *at, struct text *text)
@@ -287,14 +300,10 @@ static void append_value(const struct g2h_graph *graph, const struct g2h_value *
         append_integer(heap, value, text);
         break;
     case G2H_VALUE_FLOAT:
-        append_float(heap, value->data, value->size, text);
+        text_append_float(text, float_of(heap, value->data, value->size), value->size == 4);
         break;
     case G2H_VALUE_COMPLEX:
-        text_append(text, "(", 1);
-        append_float(heap, value->data, value->size / 2, text);
-        text_append(text, "+", 1);
-        append_float(heap, value->data + value->size / 2, value->size / 2, text);
-        text_append(text, "i)", 2);
+        append_complex(heap, value->data, value->size, text);
         break;
     case G2H_VALUE_STRING:
         append_string(graph, value->data, text);

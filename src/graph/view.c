@@ -26,11 +26,7 @@ static bool add_name(void *context, const char *text, enum g2h_name_use use, uin
             return false;
         *ret += graph_names(view);
     }
-    while (view->uses.count <= *ret)
-        if (!vector_push(&view->uses, 0))
-            return false;
-    view->uses.data[*ret] |= (uint8_t)use;
-    return true;
+    return name_uses_add(&view->uses, *ret, use);
 }
 
 uint32_t g2h_view_name_count(const struct g2h_view *view)
@@ -371,9 +367,8 @@ struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
     if (!view)
         return &error_no_memory;
     view->graph = graph;
-    for (size_t i = 0; i < graph->names.uses.count && !error; i++)
-        if (!vector_push(&view->uses, graph->names.uses.data[i]))
-            error = &error_no_memory;
+    if (!name_uses_copy(&graph->names.uses, &view->uses))
+        error = &error_no_memory;
     if (!error && options && fold_is_needed(graph, options)) {
         view->is_folded = true;
         error = fold_init(&view->fold, graph, options, &names);

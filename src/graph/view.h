@@ -14,7 +14,7 @@ struct g2h_view {
     struct fold fold; /* something is folded or left out */
     struct g2h_view_account account;
     struct string_pool own; /* names of folded nodes, numbered behind the graph's */
-    VECTOR(uint8_t) uses;   /* by name, the graph's first: enum g2h_name_use */
+    name_uses uses;         /* by name, the graph's first: enum g2h_name_use */
 };
 
 /* A text of the public header in the form that the rooms append to, and back again. */

@@ -11,16 +11,26 @@
 
 /* ---- the pool ---- */
 
+bool name_uses_add(name_uses *uses, uint32_t name, enum g2h_name_use use)
+{
+    while (uses->count <= name)
+        if (!vector_push(uses, 0))
+            return false;
+    uses->data[name] |= (uint8_t)use;
+    return true;
+}
+
+bool name_uses_copy(const name_uses *uses, name_uses *ret)
+{
+    *ret = (name_uses){memory_copy(uses->data, uses->count, 1), uses->count, uses->count};
+    return ret->data || uses->count == 0;
+}
+
 static bool use(struct names *names, const char *text, size_t size, enum g2h_name_use use,
                 uint32_t *ret)
 {
-    if (!string_pool_intern(&names->strings, text, size, ret))
-        return false;
-    while (names->uses.count <= *ret)
-        if (!vector_push(&names->uses, 0))
-            return false;
-    names->uses.data[*ret] |= (uint8_t)use;
-    return true;
+    return string_pool_intern(&names->strings, text, size, ret) &&
+           name_uses_add(&names->uses, *ret, use);
 }
 
 bool names_add_label(struct names *names, const char *text, size_t size, uint32_t *ret)

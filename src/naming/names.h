@@ -24,6 +24,11 @@ enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names there as well */
 
 struct names;
 
+/* What names are used for, by name: enum g2h_name_use. False where there is no memory. */
+typedef VECTOR(uint8_t) name_uses;
+bool name_uses_add(name_uses *uses, uint32_t name, enum g2h_name_use use);
+bool name_uses_copy(const name_uses *uses, name_uses *ret);
+
 /* What an edge is called. False where there is no memory. */
 bool names_add_label(struct names *names, const char *text, size_t size, uint32_t *ret);
 
@@ -45,12 +50,12 @@ struct type_names {
     bool has_gaps;               /* not every word of a value has a path */
 };
 
-#define NAME_NONE     UINT32_MAX
+#define NAME_NONE     G2H_NAME_NONE
 #define PATH_INTERNAL ((uint32_t)1 << 31)
 
 struct names {
     struct string_pool strings;
-    VECTOR(uint8_t) uses; /* by string: enum g2h_name_use */
+    name_uses uses; /* by string: enum g2h_name_use */
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;             /* may be NULL */
     const struct g2h_redaction *redaction; /* NULL: texts of the heap are shown */

@@ -3,6 +3,8 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 
 #include "base/bisect.h"
 #include "base/bytes.h"
@@ -472,6 +474,54 @@ static void texts_grow(void **state)
     assert_int_equal(text_ascii_run((const uint8_t *)"0123456789\x80", 11), 10);
 }
 
+/* What Go's fmt.Println() prints of the same. */
+static void numbers_are_as_go_has_them(void **state)
+{
+    static const struct {
+        double value;
+        const char *wide, *narrow;
+    } numbers[] = {
+        {0, "0", "0"},
+        {-0.0, "-0", "-0"},
+        {-1.5, "-1.5", "-1.5"},
+        {0.1, "0.1", "0.1"},
+        {100000, "100000", "100000"},
+        {1000000, "1e+06", "1e+06"},
+        {1234567, "1.234567e+06", "1.234567e+06"},
+        {123456789, "1.23456789e+08", "1.2345679e+08"},
+        {16777216, "1.6777216e+07", "1.6777216e+07"},
+        {12345.678, "12345.678", "12345.678"},
+        {1e23, "1e+23", "1e+23"},
+        {0.0001, "0.0001", "0.0001"},
+        {0.000123456, "0.000123456", "0.000123456"},
+        {0.00001, "1e-05", "1e-05"},
+        {DBL_MAX, "1.7976931348623157e+308", NULL},
+        {4.9406564584124654e-324, "5e-324", NULL},
+        {FLT_MAX, NULL, "3.4028235e+38"},
+        {1.4012984643248171e-45, NULL, "1e-45"},
+        {9007199254740993, "9.007199254740992e+15", "9.007199e+15"},
+        {5.684341886080802e-14, "5.684341886080802e-14", NULL},
+        {1.0 / 3, "0.3333333333333333", "0.33333334"},
+        {(double)NAN, "NaN", "NaN"},
+        {(double)INFINITY, "+Inf", "+Inf"},
+        {-(double)INFINITY, "-Inf", "-Inf"},
+    };
+    struct text text = {0};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(numbers) / sizeof(*numbers); i++) {
+        const bool is_narrow = i % 2 != 0;
+        const double value = numbers[i / 2].value;
+        const char *expected = is_narrow ? numbers[i / 2].narrow : numbers[i / 2].wide;
+        if (!expected)
+            continue;
+        text.size = 0;
+        text_append_float(&text, is_narrow ? (double)(float)value : value, is_narrow);
+        text_append(&text, "", 1);
+        assert_string_equal(text.data, expected);
+    }
+    text_deinit(&text);
+}
+
 static void releases(void **state)
 {
     (void)state;
@@ -610,6 +660,7 @@ int main(void)
         cmocka_unit_test(vectors_are_sorted),
         cmocka_unit_test(bytes_are_compared),
         cmocka_unit_test(texts_grow),
+        cmocka_unit_test(numbers_are_as_go_has_them),
         cmocka_unit_test(releases),
         cmocka_unit_test(scopes_end),
         cmocka_unit_test(large_arrays),

@@ -4,6 +4,8 @@
  */
 #include "dump_builder.h"
 
+#include <math.h>
+
 #include "../conversion.h"
 #include "heap/heap.h"
 
@@ -124,6 +126,51 @@ static void values_lie_in_their_objects(void **state)
     conversion_deinit(&made);
 }
 
+/* As Go's fmt.Println() prints them. */
+static void complex_numbers_are_as_go_has_them(void **state)
+{
+    static const struct {
+        double real, imaginary;
+        const char *text;
+    } numbers[] = {
+        {1, -2, "(1-2i)"},
+        {1, 2, "(1+2i)"},
+        {(double)NAN, (double)INFINITY, "(NaN+Infi)"},
+        {0.5, -(double)INFINITY, "(0.5-Infi)"},
+        {1e21, -0.0, "(1e+21-0i)"},
+        {0, (double)NAN, "(0+NaNi)"},
+    };
+    struct conversion made = make_view(false, 0);
+    struct g2h_text text = {0};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(numbers) / sizeof(*numbers); i++) {
+        const bool is_narrow = i % 2 != 0;
+        const double wide[] = {numbers[i / 2].real, numbers[i / 2].imaginary};
+        const float narrow[] = {(float)wide[0], (float)wide[1]};
+        uint8_t data[sizeof(wide)]; /* of a dump of amd64 */
+        const struct g2h_value value = {.kind = G2H_VALUE_COMPLEX,
+                                        .size = is_narrow ? sizeof(narrow) : sizeof(wide),
+                                        .data = data};
+        for (size_t j = 0; j < 2; j++) {
+            uint64_t bits = 0;
+            const size_t size = (size_t)value.size / 2;
+            if (is_narrow) {
+                uint32_t narrow_bits;
+                memcpy(&narrow_bits, &narrow[j], sizeof(narrow_bits));
+                bits = narrow_bits;
+            } else {
+                memcpy(&bits, &wide[j], sizeof(bits));
+            }
+            for (size_t k = 0; k < size; k++)
+                data[j * size + k] = (uint8_t)(bits >> 8 * k);
+        }
+        g2h_value_text(made.view, &value, &text);
+        assert_true(is_text(text.data, text.size, numbers[i / 2].text));
+    }
+    g2h_text_deinit(&text);
+    conversion_deinit(&made);
+}
+
 /* A goroutine's node is called by its number and state, those of its frames by their functions. */
 static void check_goroutines(const struct g2h_view *view)
 {
@@ -179,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_have_paths_types_and_values),
         cmocka_unit_test(values_lie_in_their_objects),
+        cmocka_unit_test(complex_numbers_are_as_go_has_them),
         cmocka_unit_test(goroutines_are_their_nodes),
     };
     return cmocka_run_group_tests(tests, start, end);

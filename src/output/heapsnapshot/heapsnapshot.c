@@ -9,6 +9,7 @@
  * The order of what is made before: ids, then names, then the parts of what is too large, then
  * texts, whose numbers come last.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -137,6 +138,8 @@ static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g
     struct text text = {0};
     size_t size;
     const char *class = g2h_view_name(snapshot->view, node->name, &size);
+    if (node->name == G2H_NAME_NONE) /* a text would say too much of what is not in it */
+        text_printf(&text, "noptr%" PRIu64, node->size);
     text_append(&text, class, size);
     text_printf(&text, " (continued)");
     bool good =
@@ -176,22 +179,22 @@ static void find_weak_element(struct snapshot *snapshot)
     snapshot->weak_element = strings_of_edge(name);
 }
 
-static struct g2h_error *count_all(struct snapshot *snapshot)
+static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     snapshot->nodes = account->nodes + snapshot->parts.count;
     snapshot->edges = account->edges + snapshot->parts.count;
     if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
-                            "%llu nodes and %llu edges: more than the %llu and %llu that a heap "
-                            "snapshot can have",
-                            (unsigned long long)snapshot->nodes,
+                            "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
+                            "heap snapshot can have",
+                            name, (unsigned long long)snapshot->nodes,
                             (unsigned long long)snapshot->edges, (unsigned long long)NODE_LIMIT,
                             (unsigned long long)EDGE_LIMIT);
     return NULL;
 }
 
-static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads)
+static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads, const char *name)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     snapshot->first_object = (uint32_t)account->first_object;
@@ -202,7 +205,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads)
     TRY(find_synthetic_ids(snapshot));
     TRY(find_parts(snapshot));
     TRY(find_folded_ids(snapshot));
-    TRY(count_all(snapshot));
+    TRY(count_all(snapshot, name));
     TRY(strings_number_texts(&snapshot->strings, threads));
     snapshot->string_tasks =
         (size_t)((strings_count(&snapshot->strings) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK);
@@ -557,12 +560,21 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return task < snapshot->string_tasks - 1 || append(buffer, "]}\n", 3) ? NULL : &error_no_memory;
 }
 
+/* Each thread goes along edges, for which it needs memory per node where some are folded. */
+static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
+{
+    enum { FOLDED_MOST = 8 };
+    const unsigned threads = options->threads ? options->threads : workers_available();
+    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
+    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
+}
+
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                          const struct g2h_output_options *options)
 {
-    const unsigned threads = options->threads ? options->threads : workers_available();
+    const unsigned threads = threads_for(view, options);
     struct snapshot snapshot = {.view = view, .progress = options->progress};
-    struct g2h_error *error = prepare(&snapshot, threads);
+    struct g2h_error *error = prepare(&snapshot, threads, options->name);
     if (!error)
         error = sink_run(options, threads, 2 * snapshot.strings.blocks + snapshot.string_tasks,
                          produce, &snapshot);

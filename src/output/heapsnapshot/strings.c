@@ -85,13 +85,15 @@ bool strings_add(struct strings *strings, const char *text, size_t size, uint32_
         *ret += 1;
         return true;
     }
-    const uint32_t known = strings->renamed.count;
+    const uint32_t known = strings->renamed.count, number = strings->first_text;
     if (!string_pool_intern(&strings->renamed, text, size, &index))
         return false;
-    if (index == known)
-        return vector_push(&strings->renamed_numbers, strings->first_text) &&
-               map_put(&strings->renamed_by, strings->first_text++, index, ret) &&
-               (*ret = strings->first_text - 1, true);
+    if (index == known) {
+        if (!vector_push(&strings->renamed_numbers, number) ||
+            !map_put(&strings->renamed_by, number, index, ret))
+            return false;
+        strings->first_text++;
+    }
     *ret = strings->renamed_numbers.data[index];
     return true;
 }

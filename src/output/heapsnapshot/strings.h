@@ -70,9 +70,8 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
 /* Says that the text of a string is wanted soon. */
 void strings_prefetch(const struct strings *strings, uint64_t number);
 
-/* The string of an edge's name. One that has none, since the dump was written to meanwhile, is
- * called
- * "<dummy>": 0. */
+/* The string of an edge's name. One that has none, since the dump was written to meanwhile, has
+ * string 0. */
 static inline uint32_t strings_of_edge(uint32_t name)
 {
     return name == G2H_NAME_NONE ? 0 : name + 1;
