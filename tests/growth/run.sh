@@ -5,7 +5,6 @@
 #
 #   run.sh [records | folded | strings | executables]...      (default: all)
 #
-#   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot)
 #   ROWS              a pattern: only what is named so
 #
 # Records of dumps come from grow.c; strings from words/, a Go program; executables from exe.sh.
@@ -14,11 +13,11 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
 cd "$top" || exit 1
-program=$(realpath "${GO2HEAPSNAPSHOT:-build/go2heapsnapshot}") || exit 1
 rows=${ROWS:-.}
 build=${BUILD:-$top/build/growth}
 parts=" ${*:-records folded strings executables} "
 . "$top/tests/sanitize.sh"
+. "$here/count.sh"
 mkdir -p "$build"
 
 if ! command -v valgrind >/dev/null; then
@@ -26,73 +25,82 @@ if ! command -v valgrind >/dev/null; then
 	exit 0
 fi
 
-# instructions ARGUMENT...: of a conversion that reads its input, if it has only a part of it.
-instructions() {
-	(ulimit -t 1800 && valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$program" -j 1 -o /dev/null "$@") \
-		2>"$build/log" || [ $? -eq 3 ] || return 1
-	sed -n 's/.* I *refs: *//p' "$build/log" | tr -d ,
-}
-
-# grows NAME COUNT MAKE...: MAKE N writes build/growth/dump of N records; further arguments are in $options.
-options=()
-grows() {
-	local name=$1 count=$2 one two
+# prepare NAME COUNT MAKE...: a row: MAKE N writes N records to standard output; further arguments are in $options.
+options=() names=()
+prepare() {
+	local name=$1 count=$2 factor
 	shift 2
 	[[ $name =~ $rows ]] || return
-	if "$@" "$count" && one=$(instructions "${options[@]}" "$build/dump") &&
-		"$@" $((2 * count)) && two=$(instructions "${options[@]}" "$build/dump"); then
-		local factor=$((two * 100 / one))
+	names+=("$name")
+	for factor in 1 2; do
+		"$@" $((factor * count)) >"$build/$name.$factor" || return
+		to_count "$name.$factor" "${options[@]}" "$build/$name.$factor"
+	done
+}
+
+# judge NAME: of a row that was counted.
+judge() {
+	local one=${instructions[$1.1]-} two=${instructions[$1.2]-} factor
+	if [[ ${status[$1.1]-} == [03] && ${status[$1.2]-} == [03] && $one -gt 0 ]]; then
+		factor=$((two * 100 / one))
 		[ $factor -le 260 ] && echo -n 'ok' || echo -n 'not ok'
-		echo " - $name: $((one / 1000000)) M instructions, $((factor / 100)).$(printf %02d $((factor % 100))) times with twice as many"
+		echo " - $1: $((one / 1000000)) M instructions, $((factor / 100)).$(printf %02d $((factor % 100))) times with twice as many"
 	else
-		echo "not ok - $name: converts"
-		tail -n 5 "$build/log" | sed 's/^/# /'
+		echo "not ok - $1: converts (exit statuses ${status[$1.1]-none}, ${status[$1.2]-none})"
+		said "$1.1"
+		said "$1.2"
 	fi
 }
 
 # ---- records ----
 
-if ! make_plain internal.a ||
+if ! build_counted ||
 	! ${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -Iinclude -Isrc -Itests/unit -o "$build/grow" tests/growth/grow.c \
 		tests/unit/dump_builder.c "$plain/internal.a" -lcmocka $(make -s libs) >&2; then
 	echo 'not ok - grow builds'
 	exit 1
 fi
 
-records() { "$build/grow" "$1" "$2" >"$build/dump"; }
+records() { "$build/grow" "$1" "$2"; }
 if [[ $parts == *' records '* ]]; then
 	while read -r name count; do
-		grows "$name" "$count" records "$name"
+		prepare "$name" "$count" records "$name"
 	done < <("$build/grow" --list)
 fi
 if [[ $parts == *' folded '* ]]; then
 	options=(--max-nodes 2000)
 	for name in objects-random objects-hub objects-ladder objects-huge goroutines-equal; do
-		grows "$name folded" 10000 records "${name% folded}"
+		prepare "$name folded" 10000 records "$name"
 	done
 	options=(--reachable)
-	grows 'objects-list reachable' 10000 records objects-list
+	prepare 'objects-list reachable' 10000 records objects-list
+fi
+
+# ---- strings ----
+
+if [[ $parts == *' strings '* ]]; then
+	. "$top/tests/go.sh"
+	GOROOT=$(tools/setup go-current)
+	export GOROOT
+	if (cd "$here/words" && "$GOROOT/bin/go" build -ldflags='-s -w' -o "$build/words" .) >"$build/log" 2>&1; then
+		options=(--exe "$build/words")
+		words() { "$build/words" "$1" "$2" /dev/stdout; }
+		for kind in random chosen; do
+			prepare "strings-$kind" 20000 words "$kind"
+		done
+	else
+		echo 'not ok - words builds'
+		sed 's/^/# /' "$build/log"
+	fi
+fi
+
+if [ ${#names[@]} -gt 0 ]; then
+	count_all
+	for name in "${names[@]}"; do judge "$name"; done
 fi
 
 # ---- executables ----
 
 if [[ $parts == *' executables '* ]]; then
-	BUILD=$build/exe GO2HEAPSNAPSHOT=$program "$here/exe.sh"
-fi
-
-# ---- strings ----
-
-[[ $parts == *' strings '* ]] || exit 0
-. "$top/tests/go.sh"
-GOROOT=$(tools/setup go-current)
-export GOROOT
-if (cd "$here/words" && "$GOROOT/bin/go" build -ldflags='-s -w' -o "$build/words" .) >"$build/log" 2>&1; then
-	options=(--exe "$build/words")
-	words() { "$build/words" "$1" "$2" "$build/dump" 2>"$build/log"; }
-	for kind in random chosen; do
-		grows "strings-$kind" 20000 words "$kind"
-	done
-else
-	echo 'not ok - words builds'
-	sed 's/^/# /' "$build/log"
+	BUILD=$build/exe "$here/exe.sh"
 fi

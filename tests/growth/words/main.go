@@ -38,10 +38,22 @@ func letters() (word uint64) {
 	return
 }
 
+// variant replaces three letters, by a number: of thousands one will do.
+func variant(word, number uint64) uint64 {
+	const letters = '~' - ' ' + 1
+	for i := 0; i < 24; i += 8 {
+		word = word&^(0xff<<i) | (' '+number%letters)<<i
+		number /= letters
+	}
+	return word
+}
+
 func word(chosen bool) string {
 	bytes := make([]byte, 24)
 	one, other, third := letters(), letters(), letters()
-	for hash := step(uint64(len(bytes))*factor, one); chosen; other = letters() {
+	hash := step(uint64(len(bytes))*factor, one)
+	for number := uint64(0); chosen; number++ {
+		other = variant(other, number)
 		if third = step(hash, other) ^ 4711; third>>56 != 0 && isText(third) {
 			break
 		}
