@@ -316,7 +316,8 @@ export class Judge {
     }
     if (n === 1 && t.kind === 'struct' && !t.named && /^\.?F$/.test(t.fields?.[0]?.name ?? '') && this.types[t.fields[0].type].kind === 'uintptr') {
       const where = this.truth.address[this.allocation.row[object]] - this.dump.address[object];
-      const f = this.truth.functions.get(this.dump.word(object, where)) ?? '?';
+      // The linker's name: in the last element of an import path %2e is a dot.
+      const f = (this.truth.functions.get(this.dump.word(object, where)) ?? '?').replace(/%([0-9a-f]{2})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)));
       if (!claim.name.startsWith('func ')) return { verdict: name === t.full ? 'right' : name === t.short ? 'short' : 'wrong', truth: `func ${f}` };
       const plain = (x) => x.replace(/\[.*\]/, '[…]');
       const right = claim.name === `func ${f}` || plain(claim.name) === plain(`func ${f}`);

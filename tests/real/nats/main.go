@@ -40,10 +40,16 @@ type ledger struct {
 	subs   []*nats.Subscription
 }
 
+// connect has no patience to lose: a busy machine may take its time.
+func connect(url string, options ...nats.Option) *nats.Conn {
+	connection, err := nats.Connect(url, append(options, nats.MaxReconnects(3), nats.Timeout(time.Hour), nats.PingInterval(time.Hour))...)
+	check(err)
+	return connection
+}
+
 // work is one client's, and goes on until the program ends.
 func work(url string, n, count int, ready chan<- bool) {
-	connection, err := nats.Connect(url, nats.Name(fmt.Sprint("client ", n)), nats.MaxReconnects(3))
-	check(err)
+	connection := connect(url, nats.Name(fmt.Sprint("client ", n)))
 	c, err := nats.NewEncodedConn(connection, nats.JSON_ENCODER)
 	check(err)
 	books := &ledger{byID: map[string]*order{}}
@@ -75,7 +81,7 @@ func work(url string, n, count int, ready chan<- bool) {
 			check(err)
 		}
 	}
-	check(c.Flush())
+	check(connection.FlushTimeout(time.Hour))
 	<-got
 	go connection.Request("nobody.answers", []byte(fmt.Sprint("request of ", n)), time.Hour)
 	ready <- true
@@ -87,18 +93,18 @@ func main() {
 	if len(os.Args) > 2 {
 		share, _ = strconv.ParseFloat(os.Args[2], 64)
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, HTTPHost: "127.0.0.1", HTTPPort: -1, NoLog: true, NoSigs: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, HTTPHost: "127.0.0.1", HTTPPort: -1, NoLog: true, NoSigs: true,
+		PingInterval: time.Hour, DisableShortFirstPing: true, WriteDeadline: time.Hour})
 	check(err)
 	go s.Start()
 	if !s.ReadyForConnections(time.Hour) {
 		log.Fatal("the server does not start")
 	}
 	// Somebody has to be there, so that requests to nobody.answers wait.
-	silent, err := nats.Connect(s.ClientURL())
-	check(err)
+	silent := connect(s.ClientURL())
 	_, err = silent.ChanSubscribe("nobody.answers", make(chan *nats.Msg, 64))
 	check(err)
-	check(silent.Flush())
+	check(silent.FlushTimeout(time.Hour))
 	ready := make(chan bool)
 	for n := 0; n < 16; n++ {
 		go work(s.ClientURL(), n, int(2000*share)+8, ready)
