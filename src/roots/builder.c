@@ -129,17 +129,6 @@ void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
     text_append_symbol(&builder->text, bytes->data, bytes->size, NAME_LIMIT);
 }
 
-bool bytes_equal(const struct g2h_bytes *bytes, const char *text)
-{
-    return bytes->size == strlen(text) && memcmp(bytes->data, text, bytes->size) == 0;
-}
-
-bool bytes_start_with(const struct g2h_bytes *bytes, const char *text)
-{
-    return bytes->size >= strlen(text) && memcmp(bytes->data, text, strlen(text)) == 0;
-}
-
-/* The last part of a path. */
 const char *bytes_base_name(const struct g2h_bytes *file, size_t *ret_size)
 {
     uint64_t at = file->size;

@@ -8,6 +8,7 @@
 #ifndef ROOTS_BUILDER_H
 #define ROOTS_BUILDER_H
 
+#include "base/bytes.h"
 #include "base/id_hash.h"
 #include "base/scope.h"
 #include "naming/symbols.h"
@@ -90,8 +91,6 @@ bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_typ
                          uint64_t value);
 bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
                                const char *name, uint64_t value);
-bool bytes_equal(const struct g2h_bytes *bytes, const char *text);
-bool bytes_start_with(const struct g2h_bytes *bytes, const char *text);
 
 /* The last part of a path. */
 const char *bytes_base_name(const struct g2h_bytes *path, size_t *ret_size);

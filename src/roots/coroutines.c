@@ -49,15 +49,14 @@ bool builder_coroutine_function(const struct builder *builder, uint64_t g, const
     bool is_coroutine = false;
     while (count-- > 0) {
         const struct g2h_bytes function = heap_frame(builder->heap, frames[count]).function;
-        if (bytes_equal(&function, "runtime.corostart")) {
+        if (bytes_are(function, "runtime.corostart")) {
             is_coroutine = true;
         } else if (is_coroutine) {
-            if (bytes_start_with(&function, "iter.Pull[") ||
-                bytes_start_with(&function, "iter.Pull2["))
+            if (bytes_begin(function, "iter.Pull[") || bytes_begin(function, "iter.Pull2["))
                 continue;
             *ret = function;
-            return !bytes_start_with(&function, "runtime.");
-        } else if (!bytes_equal(&function, "runtime.goexit")) {
+            return !bytes_begin(function, "runtime.");
+        } else if (!bytes_are(function, "runtime.goexit")) {
             return false;
         }
     }

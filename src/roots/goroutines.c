@@ -156,7 +156,7 @@ static uint64_t position_pc(const struct frame *frame, const struct frame *calle
     static const char *const injected[] = {"runtime.sigpanic", "runtime.asyncPreempt",
                                            "runtime.debugCallV1", "runtime.debugCallV2"};
     for (size_t i = 0; callee && i < sizeof(injected) / sizeof(injected[0]); i++)
-        if (bytes_equal(&callee->function, injected[i]))
+        if (bytes_are(callee->function, injected[i]))
             return frame->pc;
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
@@ -231,12 +231,12 @@ static struct g2h_bytes entry_function(const struct builder *builder, const uint
     struct g2h_bytes name = {(const uint8_t *)"", 0};
     while (count-- > 0) {
         const struct g2h_bytes function = heap_frame(builder->heap, frames[count]).function;
-        bool is_runtime_main = bytes_equal(&name, "runtime.main");
-        if (is_runtime_main && bytes_start_with(&function, "runtime."))
+        bool is_runtime_main = bytes_are(name, "runtime.main");
+        if (is_runtime_main && bytes_begin(function, "runtime."))
             break;
         name = function;
-        if (!is_runtime_main && !bytes_equal(&name, "runtime.goexit") &&
-            !bytes_equal(&name, "runtime.main"))
+        if (!is_runtime_main && !bytes_are(name, "runtime.goexit") &&
+            !bytes_are(name, "runtime.main"))
             break;
         if (is_runtime_main)
             break;
@@ -248,7 +248,7 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
 {
     for (uint32_t i = 0; i < count && i < 16; i++) {
         const struct g2h_bytes function = heap_frame(builder->heap, frames[i]).function;
-        if (bytes_equal(&function, "runtime/debug.WriteHeapDump"))
+        if (bytes_are(function, "runtime/debug.WriteHeapDump"))
             return true;
     }
     return false;

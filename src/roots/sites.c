@@ -10,7 +10,7 @@
 static bool is_allocator(const struct g2h_memprof_frame *frame)
 {
     const struct g2h_bytes *file = &frame->file;
-    return bytes_start_with(&frame->function, "runtime.") ||
+    return bytes_begin(frame->function, "runtime.") ||
            (file->size > 4 && memcmp(file->data + file->size - 4, ".goc", 4) == 0) ||
            !memchr(frame->function.data, '.', (size_t)frame->function.size);
 }
