@@ -132,19 +132,25 @@ static bool gather(const struct collection *collection, key_vector *keys)
     return true;
 }
 
+/* The plain offsets that any thread has come upon, ascending. Most are none's. */
+static bool gather_offsets(const struct collection *collection, key_vector *keys)
+{
+    for (uint64_t i = 0; i < ELEMENT_OFFSET / 256; i++) {
+        uint64_t used = 0;
+        for (unsigned j = 0; j < collection->threads; j++)
+            used |= collection->collectors[j].offsets[i];
+        for (; used != 0; used &= used - 1)
+            if (!vector_push(keys, i * 256 + (uint64_t)__builtin_ctzll(used) * 4))
+                return false;
+    }
+    return true;
+}
+
 /* In an order that does not depend on the threads. */
 struct g2h_error *collection_finish(struct collection *collection)
 {
     key_vector keys = {0};
-    bool good = true;
-    for (uint64_t offset = 0; offset < ELEMENT_OFFSET && good; offset += 4) {
-        bool used = false;
-        for (unsigned i = 0; i < collection->threads; i++)
-            used = used ||
-                   (collection->collectors[i].offsets[offset / 256] >> (offset / 4 % 64) & 1) != 0;
-        good = !used || vector_push(&keys, offset);
-    }
-    good = good && gather(collection, &keys);
+    const bool good = gather_offsets(collection, &keys) && gather(collection, &keys);
     struct g2h_error *error =
         good ? names_intern_keys(collection->names, keys.data, keys.count) : &error_no_memory;
     free(keys.data);

@@ -283,7 +283,7 @@ struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, s
         if (text.failed || !names_add_label(names, text.data, text.size, &number))
             error = &error_no_memory;
         else if (keys[i] < ELEMENT_OFFSET)
-            names->of_offset[keys[i] / 4] = number;
+            names->of_offset[keys[i] / 4] = number + 1;
         else
             names->of_key[number_set_find(&names->keys, keys[i])] = number;
     }

@@ -90,7 +90,7 @@ struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, s
 static inline uint32_t names_of_key(const struct names *names, uint64_t key)
 {
     if (key < ELEMENT_OFFSET)
-        return names->of_offset[key / 4];
+        return names->of_offset[key / 4] - 1; /* of 0: NAME_NONE */
     const uint32_t place = number_set_find(&names->keys, key);
     return place != NUMBER_NONE ? names->of_key[place] : NAME_NONE;
 }

@@ -363,10 +363,9 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     names->exe = exe;
     names->redaction = redaction;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
-    names->of_offset = malloc(ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
+    names->of_offset = calloc(ELEMENT_OFFSET / 4, sizeof(*names->of_offset));
     if (!names->of_slot_class || !names->of_offset)
         return &error_no_memory;
-    memset(names->of_offset, 0xff, ELEMENT_OFFSET / 4 * sizeof(*names->of_offset));
     for (size_t i = 0; i < heap->slot_classes.list.count; i++)
         if (!slot_class_name(names, &heap->slot_classes.list.data[i], &names->of_slot_class[i]))
             return &error_no_memory;

@@ -65,8 +65,8 @@ struct names {
     uint64_t path_bytes;                   /* with typing: that names of words may still take */
     uint32_t *of_slot_class;               /* string, by slot class */
     uint32_t tiny;       /* string: with typing, of blocks that small values share */
-    uint32_t *of_offset; /* string, by offset / 4, below ELEMENT_OFFSET; UINT32_MAX where it is not
-                            used */
+    uint32_t *of_offset; /* string + 1, by offset / 4, below ELEMENT_OFFSET; 0 where it is not used:
+                            of most of its pages nothing is ever written */
     struct number_set keys; /* that names are made of, other than plain offsets */
     uint32_t *of_key;       /* string, by the key's place among these */
 };
