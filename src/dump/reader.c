@@ -148,6 +148,20 @@ static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, 
     return wrong(reader, "the input is cut");
 }
 
+/* Passes over pointers that lie within size bytes; most lists have nothing else. */
+static inline void pass_pointers(const struct g2h_reader *reader, struct cursor *cursor,
+                                 uint64_t size)
+{
+    const uint8_t *kinds = reader->layout->field_kinds;
+    const uint64_t word = reader->pointer_size;
+    struct g2h_fields fields = {cursor->at, cursor->end, UINT64_MAX, kinds};
+    uint64_t offset;
+    while (fields.at < fields.end && *fields.at < FIELD_KIND_COUNT &&
+           kinds[*fields.at] == G2H_FIELD_POINTER && fields_next_pointer(&fields, &offset) &&
+           word <= size && offset <= size - word && (offset & (word - 1)) == 0)
+        cursor->at = fields.at;
+}
+
 /* Reads a field list that ends with 0. Every field must lie within size bytes. */
 static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
@@ -157,6 +171,7 @@ static inline bool read_fields(struct g2h_reader *reader, uint64_t size, struct 
     ret->at = cursor.at;
     ret->left = UINT64_MAX;
     ret->kinds = kinds;
+    pass_pointers(reader, &cursor, size);
     for (;;) {
         if (cursor.at >= cursor.end)
             return list_is_cut(reader, &cursor, size);
@@ -231,25 +246,46 @@ static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_obje
     return read_contents(reader, &ret->size, &ret->contents);
 }
 
+static inline uint64_t eight_bytes(const uint8_t *at)
+{
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof(bytes));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    return bytes;
+}
+
 /*
  * Finds the known list that may be the same as one, by the first eight bytes as far as they belong
  * to it: kinds of fields, of which none is 0 before the end, alternate with offsets, which mostly
  * take one byte.
  */
-static inline struct known_list *find_known(struct known_lists *known, const uint8_t *list,
+static inline struct known_list *find_known(struct known_lists *known, uint64_t first,
                                             uint64_t object_size)
 {
     const uint64_t kinds = 0x00ff00ff00ff00ff, ones = 0x0001000100010001;
-    uint64_t first;
-    memcpy(&first, list, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    first = __builtin_bswap64(first);
-#endif
     const uint64_t zeros = ((first & kinds) - ones) & ~first & (ones << 7);
     if (zeros != 0)
         first &= ((uint64_t)1 << (__builtin_ctzll(zeros) - 7)) - 1;
     const uint64_t hash = (first + (object_size << 40)) * 0x9fb21c651e98df25u;
     return &known->lists[hash >> 55]; /* of 512 */
+}
+
+/* Whether a known list is that of an object at a place, of which there are left bytes, at least
+ * eight: the first ones. Most lists are as short, and are not looked at again. */
+static inline bool is_same_list(const struct known_list *list, const uint8_t *at, size_t left,
+                                uint64_t first, uint64_t object_size)
+{
+    const uint32_t size = list->size;
+    if (list->object_size != object_size || size > left || !list->list)
+        return false;
+    if (size <= sizeof(first))
+        return (list->first ^ first) << (64 - 8 * size) == 0;
+    for (uint32_t i = 0; i < size - sizeof(first); i += (uint32_t)sizeof(first))
+        if (eight_bytes(at + i) != eight_bytes(list->list + i))
+            return false;
+    return eight_bytes(at + size - sizeof(first)) == eight_bytes(list->list + size - sizeof(first));
 }
 
 /* Reads a list that is not known. It may not be longer than reader_longest_list(): that is where
@@ -271,9 +307,9 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
     reader->list = NULL;
     if (!reader->known || left < 8 || *at == 0)
         return read_new_fields(reader, size, ret);
-    struct known_list *list = find_known(reader->known, at, size);
-    if (list->object_size == size && list->size <= left && list->list &&
-        memcmp(at, list->list, list->size) == 0) {
+    const uint64_t first = eight_bytes(at);
+    struct known_list *list = find_known(reader->known, first, size);
+    if (is_same_list(list, at, left, first, size)) {
         reader->list = list;
         reader->cursor.at += list->size;
         *ret = (struct g2h_fields){at, reader->cursor.at, UINT64_MAX, reader->layout->field_kinds};
@@ -282,7 +318,7 @@ static inline bool read_object_fields(struct g2h_reader *reader, uint64_t size,
     if (!read_new_fields(reader, size, ret))
         return false;
     if (ret->end - ret->at <= LONGEST) {
-        *list = (struct known_list){at, size, (uint32_t)(ret->end - ret->at), 0};
+        *list = (struct known_list){at, first, size, (uint32_t)(ret->end - ret->at), 0};
         reader->list = list;
     }
     return true;
@@ -307,11 +343,61 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
                                .kinds = reader->layout->field_kinds};
 }
 
+/*
+ * Reads an object's record if it is as nearly all are: with numbers of a few bytes, and no field
+ * list or a known one, not near the end of the input. Else it gives false, and nothing has changed.
+ */
+static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_object *ret)
+{
+    enum { HEAD = 24, AHEAD = 1024 };
+    const uint8_t *at = reader->cursor.at, *end = reader->cursor.end;
+    const uint64_t address = eight_bytes(at + 1), ends = ~address & 0x8080808080808080;
+    if (ends == 0)
+        return false;
+    at += 2 + __builtin_ctzll(ends) / 8;
+    const uint64_t numbers = eight_bytes(at);
+    uint64_t size = numbers & 0x7f;
+    unsigned size_bytes = 1;
+    if ((numbers & 0x80) != 0) {
+        size |= numbers >> 1 & 0x3f80;
+        size_bytes = 2;
+        if ((numbers & 0x8000) != 0)
+            return false;
+    }
+    at += size_bytes;
+    if ((uint64_t)(end - at) < size + HEAD)
+        return false;
+    struct g2h_fields fields = {at + size, at + size + 1, UINT64_MAX, reader->layout->field_kinds};
+    __builtin_prefetch(fields.at + AHEAD);
+    struct known_list *list = NULL;
+    if (*fields.at != 0) {
+        const uint64_t first = eight_bytes(fields.at);
+        list = find_known(reader->known, first, size);
+        if (!is_same_list(list, fields.at, (size_t)(end - fields.at), first, size))
+            return false;
+        fields.end = fields.at + list->size;
+    }
+    *ret = (struct g2h_object){.address = uvarint_join(address & (ends ^ (ends - 1))),
+                               .size = size,
+                               .contents = {at, size},
+                               .fields = fields,
+                               .kind = G2H_OBJECT_VALUE};
+    reader->list = list;
+    reader->cursor.at = fields.end;
+    reader->number++;
+    return true;
+}
+
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
+    enum { LONGEST_HEAD = 24 }; /* the tag and both numbers, read eight bytes at a time */
     const uint8_t *begin = reader->cursor.at;
     if (!reader_is_at_object(reader))
         return false;
+    if (reader->known && reader->layout->object_fields == FIELDS_ENDED &&
+        !reader->layout->object_has_type && cursor_left(&reader->cursor) >= LONGEST_HEAD &&
+        read_usual_object(reader, ret))
+        return true;
     reader->cursor.at++;
     if (read_object(reader, ret)) {
         reader->number++;

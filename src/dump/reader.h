@@ -14,6 +14,7 @@
  */
 struct known_list {
     const uint8_t *list; /* with the 0 that ends it; NULL: none yet */
+    uint64_t first;      /* eight bytes, of the list and maybe of what follows it */
     uint64_t object_size;
     uint32_t size;
     uint32_t

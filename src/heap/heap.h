@@ -312,6 +312,17 @@ enum { OBJECTS_AHEAD = 8 }; /* so many objects before it is walked over */
 
 /* ---- slot_classes.c ---- */
 
+/* The slot class of an object without pointers, if it is known and small; else MAP_NONE. */
+static inline uint32_t slot_classes_find_plain(const struct slot_classes *slot_classes,
+                                               const struct g2h_object *object)
+{
+    return slot_classes->form == POINTERS_LISTED && object->size < 4096 * 8 &&
+                   object->size % 8 == 0 && object->fields.at < object->fields.end &&
+                   *object->fields.at == 0
+               ? slot_classes->small[0][object->size / 8]
+               : MAP_NONE;
+}
+
 /* The slot class of an object; makes it where it is new. False where there is no memory. */
 bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
                          uint32_t *ret);

@@ -123,9 +123,10 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
     }
     if (object->size == LARGEST_SMALL)
         list = NULL; /* its slot class does not depend on the list alone */
-    if (list && list->tag > 0)
-        number = list->tag - 1;
-    else if (!slot_classes_intern(&reader->slot_classes, object, &number))
+    number = list && list->tag > 0 ? list->tag - 1
+             : list                ? MAP_NONE
+                                   : slot_classes_find_plain(&reader->slot_classes, object);
+    if (number == MAP_NONE && !slot_classes_intern(&reader->slot_classes, object, &number))
         return false;
     if (list)
         list->tag = number + 1;
