@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scope.h"
 #include "graph/view.h"
 #include "naming/keys.h"
+#include "naming/plain.h"
 #include "naming/walk.h"
 
 /* What is known of the keys of the bucket or group that the walk is at. */
@@ -42,26 +44,32 @@ struct g2h_edges {
     uint32_t tag;   /* of the source in seen */
     bool repeats;
 
+    struct plain_names *plain; /* NULL: with types, or words are not this machine's */
     struct entry_keys keys;
     struct g2h_edge given; /* the last one that g2h_edges_next() gave */
     uint32_t target;       /* its object, if it is a pointer */
 };
 
+static void destroy(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
 struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret)
 {
-    struct g2h_edges *edges = calloc(1, sizeof(*edges));
-    if (!edges)
-        return &error_no_memory;
+    _cleanup_(destroy) struct g2h_edges *edges = calloc(1, sizeof(*edges));
+    TRY_MEMORY(edges);
     edges->view = view;
     edges->next_child = view->graph->first_object_child;
     if (view->is_folded && view->fold.folds) {
         edges->seen = fold_seen(&view->fold);
-        if (!edges->seen) {
-            free(edges);
-            return &error_no_memory;
-        }
+        TRY_MEMORY(edges->seen);
     }
-    *ret = edges;
+    if (!view->graph->typing && heap_is_plain(view->graph->heap)) {
+        edges->plain = calloc(1, sizeof(*edges->plain));
+        TRY_MEMORY(edges->plain);
+    }
+    *ret = take_pointer(edges);
     return NULL;
 }
 
@@ -71,6 +79,7 @@ void g2h_edges_destroy(struct g2h_edges *edges)
         return;
     if (edges->seen)
         fold_seen_free(&edges->view->fold, edges->seen);
+    free(edges->plain);
     free(edges);
 }
 
@@ -119,8 +128,8 @@ static void mark_entry(const struct g2h_edges *edges, struct g2h_edge *ret)
 }
 
 /* The next pointers of the object that the walk is at: at most most, which is not 0. */
-static inline size_t read_pointers(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
-                                   size_t most)
+static size_t read_named_pointers(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
+                                  size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
     const uint32_t synthetics = graph_synthetics(graph), source = edges->source;
@@ -139,6 +148,137 @@ static inline size_t read_pointers(struct g2h_edges *restrict edges, struct g2h_
     }
     find_names(&graph->names, ret, count);
     edges->target = pointer.target;
+    return count;
+}
+
+/* ---- pointers where nothing has types: read_named_pointers() in fewer steps ---- */
+
+/* An object whose pointers are read. */
+struct plain_object {
+    const struct slot_class *slot_class;
+    const uint8_t *contents;
+    uint32_t node;
+    bool is_garbage;
+};
+
+static inline void fill_plain(const struct g2h_edges *edges, const struct plain_object *object,
+                              uint64_t offset, uint32_t target, struct g2h_edge *ret)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    const bool is_weak = object->is_garbage && !graph_is_garbage(graph, target),
+               is_far = offset >= ELEMENT_OFFSET;
+    ret->source = object->node;
+    ret->target = graph_synthetics(graph) + target;
+    ret->flags = (is_weak ? G2H_EDGE_WEAK : 0) | (is_far ? G2H_EDGE_BY_INDEX : 0);
+    ret->index = is_far ? offset : 0;
+    ret->offset = offset;
+    if (is_far)
+        ret->name = is_weak ? graph->weak_element : G2H_NAME_NONE;
+    else
+        plain_name(&graph->names, edges->plain, object->slot_class, object->contents, offset,
+                   &ret->name);
+}
+
+/* Of 64 words from base on those that have a bit in *words. */
+static inline size_t read_plain_words(const struct g2h_edges *restrict edges,
+                                      const struct plain_object *object, uint64_t base,
+                                      uint64_t *words, const uint32_t **target, const uint32_t *end,
+                                      struct g2h_edge *restrict ret, size_t most)
+{
+    const struct object_index *index = &edges->view->graph->heap->index;
+    const uint64_t low = index->low, size = index->high - index->low;
+    const uint32_t *next = *target;
+    uint64_t left = *words;
+    size_t count = 0;
+    while (left != 0 && next < end && count < most) {
+        const uint64_t offset = base + (uint64_t)__builtin_ctzll(left) * sizeof(uint64_t);
+        left &= left - 1;
+        if (plain_word(object->contents + offset) - low >= size || *next++ == NO_TARGET)
+            continue;
+        fill_plain(edges, object, offset, next[-1], &ret[count++]);
+    }
+    *words = left;
+    *target = next;
+    return count;
+}
+
+/* Of an object whose words are not all in the bits of its slot class. */
+static size_t read_large_plain(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    struct object_walk *walk = &edges->walk;
+    struct pointers *pointers = &walk->pointers;
+    const struct plain_object object = {walk->namer.slot_class, pointers->contents.data,
+                                        edges->source,
+                                        graph_is_garbage(edges->view->graph, walk->namer.object)};
+    size_t count = 0;
+    do
+        count += read_plain_words(edges, &object, pointers->base, &pointers->words, &walk->target,
+                                  walk->end, &ret[count], most - count);
+    while (count < most && walk->target < walk->end && pointers->walk == WALK_POINTERS &&
+           pointers_decode(pointers));
+    if (count < most)
+        walk->target = walk->end;
+    return count;
+}
+
+/* Names may wait until read_names(). */
+static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    return edges->plain ? read_large_plain(edges, ret, most)
+                        : read_named_pointers(edges, ret, most);
+}
+
+static inline void read_names(struct g2h_edges *edges)
+{
+    if (edges->plain)
+        plain_finish(&edges->view->graph->names, edges->plain);
+}
+
+/* The object's own edges that are no pointers are not before this one. */
+static inline void pass_children(struct g2h_edges *edges, uint32_t object)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    while (edges->next_child < graph->child_count &&
+           graph->children[edges->next_child].source.index < object)
+        edges->next_child++;
+}
+
+/* Brings to the cache what will be read of an object soon, if it is in the same block. */
+static inline void prefetch_plain(const struct g2h_graph *graph, uint32_t object)
+{
+    const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
+    const uint32_t ahead = (object & (BLOCK_OBJECTS - 1)) + OBJECTS_AHEAD;
+    if (ahead >= block->objects || block->starts[ahead] == block->starts[ahead + 1])
+        return;
+    const uint8_t *contents =
+        graph->heap->input->data + heap_offset(graph->heap, object + OBJECTS_AHEAD);
+    __builtin_prefetch(contents);
+    __builtin_prefetch(contents + 64);
+}
+
+/* Of the next objects of a whole graph, up to one that has other edges as well, or too many words,
+ * or more pointers than there is room for. */
+static size_t read_plain_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    size_t count = 0;
+    for (; edges->node < edges->end; edges->node++, edges->object++) {
+        const uint32_t object = edges->object, *end, *target = object_targets(graph, object, &end);
+        pass_children(edges, object);
+        if (graph_is_child_of(graph, edges->next_child, object))
+            break;
+        prefetch_plain(graph, object);
+        if (target == end)
+            continue;
+        const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
+        const struct plain_object plain = {
+            slot_class, graph->heap->input->data + heap_offset(graph->heap, object), edges->node,
+            graph_is_garbage(graph, object)};
+        uint64_t words = slot_class->words;
+        if (words == 0 || (size_t)(end - target) > most - count)
+            break;
+        count += read_plain_words(edges, &plain, 0, &words, &target, end, &ret[count], SIZE_MAX);
+    }
     return count;
 }
 
@@ -228,9 +368,7 @@ static inline void begin_object(struct g2h_edges *edges, uint32_t object)
     heap_prefetch(graph->heap, (uint64_t)object + OBJECTS_AHEAD);
     if (target < end)
         begin_pointers(edges, object);
-    while (edges->next_child < graph->child_count &&
-           graph->children[edges->next_child].source.index < object)
-        edges->next_child++;
+    pass_children(edges, object);
     edges->child = edges->next_child;
     while (graph_is_child_of(graph, edges->next_child, object))
         edges->next_child++;
@@ -391,7 +529,10 @@ static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
             count += read_pointers(edges, &ret[count], most - count);
         while (count < most && edges->child < edges->child_end)
             next_child(edges, &ret[count++]);
+        if (count < most && edges->plain && edges->node >= graph_synthetics(edges->view->graph))
+            count += read_plain_objects(edges, &ret[count], most - count);
     } while (count < most && begin_next(edges));
+    read_names(edges);
     return count;
 }
 
@@ -408,6 +549,7 @@ static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t mo
             count += read_pointers(edges, &ret[count], most - count);
         while (count < most && edges->child < edges->child_end)
             next_child(edges, &ret[count++]);
+        read_names(edges);
         count = before + fold_edges(edges, &ret[before], count - before);
         if (edges->walk.target < edges->walk.end || edges->child < edges->child_end)
             continue; /* there is no room, or what was read has been left out */

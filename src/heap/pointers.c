@@ -2,6 +2,8 @@
  * later ones that are large; most objects are walked over in pointers_next(). */
 #include "heap/pointers.h"
 
+#include <string.h>
+
 static void begin(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
 {
     *ret = (struct pointers){.heap = heap, .contents = contents, .pending = UINT64_MAX};
@@ -126,35 +128,49 @@ static inline bool next_listed(struct g2h_fields *fields, uint64_t stored, uint6
 }
 
 /* Most listed words of what is large are nil, and get no bit. */
-static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t place)
+static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t place,
+                              bool is_usual)
 {
-    return (uint64_t)(heap_word(pointers->heap, pointers->contents.data + offset) != 0) << place;
+    const uint8_t *at = pointers->contents.data + offset;
+    uint64_t value;
+    if (is_usual)
+        memcpy(&value, at, sizeof(value));
+    else
+        value = heap_word(pointers->heap, at);
+    return (uint64_t)(value != 0) << place;
 }
 
 /* Words that are far away, or not in their order, begin the next 64. */
-bool pointers_decode(struct pointers *pointers)
+static inline bool decode(struct pointers *pointers, bool is_usual)
 {
-    const uint64_t word = pointers->heap->params.pointer_size, stored = pointers->contents.size;
+    const uint64_t word = is_usual ? 8 : pointers->heap->params.pointer_size,
+                   stored = pointers->contents.size;
     const unsigned shift = word == 8 ? 3 : 2;
     struct g2h_fields ahead = pointers->fields;
-    while (next_listed(&ahead, stored, word, &pointers->base)) {
-        uint64_t words = bit_of(pointers, pointers->base, 0), offset, next = 1;
-        pointers->fields = ahead;
+    uint64_t words = 0, base;
+    while (words == 0 && next_listed(&ahead, stored, word, &base)) {
+        const uint8_t *behind = ahead.at;
+        uint64_t offset, next = 1;
+        words = bit_of(pointers, base, 0, is_usual);
         while (next_listed(&ahead, stored, word, &offset)) {
-            const uint64_t distance = offset - pointers->base, place = distance >> shift;
+            const uint64_t distance = offset - base, place = distance >> shift;
             if (place < next || place >= 64 || (distance & (word - 1)) != 0)
                 break;
-            words |= bit_of(pointers, offset, place);
+            words |= bit_of(pointers, offset, place, is_usual);
             next = place + 1;
-            pointers->fields.at = ahead.at;
+            behind = ahead.at;
         }
-        ahead.at = pointers->fields.at;
-        if (words != 0) {
-            pointers->words = words;
-            return true;
-        }
+        ahead.at = behind;
+        pointers->base = base;
     }
-    return false;
+    pointers->fields.at = ahead.at;
+    pointers->words = words;
+    return words != 0;
+}
+
+bool pointers_decode(struct pointers *pointers)
+{
+    return heap_words_are_usual(pointers->heap) ? decode(pointers, true) : decode(pointers, false);
 }
 
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value)

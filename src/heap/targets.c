@@ -22,15 +22,21 @@ struct finding {
     struct targets *targets;
     const struct pointer_listener *listener; /* may be NULL */
     struct finder *finders;                  /* by thread */
+    bool is_usual;                           /* words are this machine's */
 };
 
-/* Looks up so many pointers at a time that the memory they need is on its way before it is read. */
-enum { BATCH = 64 };
+/* So many words of an object are gone through at a time; and, when so many more wait, the targets
+ * of all are looked up, so that the memory they need is on its way before it is read. */
+enum { WORDS = 64, BATCH = 64 };
 
-struct batch {
-    uint64_t values[BATCH];
-    uint32_t *targets; /* where the first one's target goes */
-    size_t count;
+/* What a thread has of the block that it is at. */
+struct block_work {
+    struct target_block *block;
+    size_t found, capacity;         /* targets */
+    uint64_t values[BATCH + WORDS]; /* whose targets come next */
+    size_t waiting;                 /* of them */
+    uint64_t offsets[WORDS];        /* that the listener is to be told of the object */
+    size_t offset_count;
 };
 
 /* ---- frames by address ---- */
@@ -86,82 +92,140 @@ static inline void point_at_frame(struct targets *targets, uint64_t value)
 
 /* ---- a block ---- */
 
-static void find_batch(const struct finding *finding, struct finder *finder, struct batch *batch)
+static bool make_room(struct block_work *work)
 {
-    index_find_many(&finding->heap->index, batch->values, batch->count, batch->targets);
-    for (size_t i = 0; i < batch->count; i++)
-        if (batch->targets[i] != NO_TARGET)
+    const size_t wanted = work->found + work->waiting, half = work->capacity / 2;
+    if (wanted <= work->capacity)
+        return true;
+    if (wanted > UINT32_MAX - half)
+        return false;
+    work->capacity = work->capacity > 0 ? wanted + half : 2 * BLOCK_OBJECTS;
+    uint32_t *grown = realloc(work->block->targets, work->capacity * sizeof(*grown));
+    if (grown)
+        work->block->targets = grown;
+    return grown != NULL;
+}
+
+/* Looks up the targets of all that wait. */
+static bool find_waiting(const struct finding *finding, struct finder *finder,
+                         struct block_work *work)
+{
+    if (work->waiting == 0)
+        return true;
+    if (!make_room(work))
+        return false;
+    uint32_t *targets = work->block->targets + work->found;
+    for (size_t i = 0; i < work->waiting; i += INDEX_MANY)
+        index_find_many(&finding->heap->index, &work->values[i],
+                        work->waiting - i < INDEX_MANY ? work->waiting - i : INDEX_MANY,
+                        &targets[i]);
+    for (size_t i = 0; i < work->waiting; i++)
+        if (targets[i] != NO_TARGET)
             finder->hits++;
         else
-            point_at_frame(finding->targets, batch->values[i]);
-    batch->count = 0;
+            point_at_frame(finding->targets, work->values[i]);
+    work->found += work->waiting;
+    work->waiting = 0;
+    return true;
 }
 
-/* What a thread has of the block that it is at. */
-struct block_work {
-    struct target_block *block;
-    struct batch batch;
-    size_t count, capacity;  /* targets */
-    uint64_t offsets[BATCH]; /* that the listener is to be told of the object */
-    size_t offset_count;
+/* An object of a block, whose words are looked at. */
+struct source {
+    uint32_t object, index; /* its number, in the heap and in the block */
+    unsigned worker;
+    struct g2h_bytes contents;
 };
 
-static bool tell(const struct finding *finding, struct block_work *work, unsigned worker,
-                 uint32_t object, const struct g2h_bytes *contents)
+/* Goes on behind some words of an object, at most WORDS of them. */
+static bool end_words(const struct finding *finding, struct block_work *work,
+                      const struct source *source)
 {
+    const struct pointer_listener *listener = finding->listener;
     const size_t count = work->offset_count;
     work->offset_count = 0;
-    return count == 0 || !finding->listener ||
-           finding->listener->tell(finding->listener->context, worker, object, contents,
-                                   work->offsets, count);
+    if (count > 0 && listener &&
+        !listener->tell(listener->context, source->worker, source->object, &source->contents,
+                        work->offsets, count))
+        return false;
+    return work->waiting < BATCH || find_waiting(finding, &finding->finders[source->worker], work);
 }
 
-static bool add_pointer(const struct finding *finding, struct finder *finder,
-                        struct block_work *work, uint64_t value)
+static inline void leave_heap(const struct finding *finding, struct block_work *work,
+                              const struct source *source, uint64_t value)
 {
-    if (work->count == work->capacity || work->batch.count == BATCH) {
-        find_batch(finding, finder, &work->batch);
-        if (work->count == work->capacity) {
-            work->capacity =
-                work->capacity ? work->capacity + work->capacity / 2 : 2 * BLOCK_OBJECTS;
-            uint32_t *grown = work->capacity > UINT32_MAX
-                                  ? NULL
-                                  : realloc(work->block->targets, work->capacity * sizeof(*grown));
-            if (!grown)
-                return false;
-            work->block->targets = grown;
+    point_at_frame(finding->targets, value);
+    work->block->outside[source->index / 64] |= (uint64_t)1 << (source->index % 64);
+}
+
+/* Of 64 words from base on those that have a bit, where words are this machine's. */
+static inline bool find_of_words(const struct finding *finding, struct block_work *work,
+                                 const struct source *source, uint64_t base, uint64_t words)
+{
+    const struct g2h_heap *heap = finding->heap;
+    const uint8_t *contents = source->contents.data;
+    uint64_t *values = &work->values[work->waiting];
+    size_t count = 0, others = 0;
+    for (; words != 0; words &= words - 1) {
+        const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(uint64_t);
+        uint64_t value;
+        __builtin_memcpy(&value, contents + offset, sizeof(value));
+        if (in_heap_range(heap, value)) {
+            values[count] = value;
+            work->offsets[count++] = offset;
+        } else if (value != 0) {
+            leave_heap(finding, work, source, value);
+            others++;
         }
-        work->batch.targets = work->block->targets + work->count;
     }
-    work->batch.values[work->batch.count++] = value;
-    work->count++;
+    finding->finders[source->worker].pointers += count + others;
+    work->waiting += count;
+    work->offset_count = count;
+    return end_words(finding, work, source);
+}
+
+/* Of an object of any kind. */
+static bool find_of_object(const struct finding *finding, struct block_work *work,
+                           const struct source *source, struct pointers *pointers)
+{
+    uint64_t offset, value;
+    while (pointers_next(pointers, &offset, &value)) {
+        finding->finders[source->worker].pointers++;
+        if (!in_heap_range(finding->heap, value)) {
+            leave_heap(finding, work, source, value);
+            continue;
+        }
+        work->values[work->waiting++] = value;
+        work->offsets[work->offset_count++] = offset;
+        if (work->offset_count == WORDS && !end_words(finding, work, source))
+            return false;
+    }
+    return end_words(finding, work, source);
+}
+
+/* Of an object whose field list lists words one by one. */
+static bool find_of_listed(const struct finding *finding, struct block_work *work,
+                           const struct source *source, struct pointers *pointers)
+{
+    while (pointers_decode(pointers))
+        if (!find_of_words(finding, work, source, pointers->base, pointers->words))
+            return false;
     return true;
 }
 
 /* Object number i of the block that begins with object first. */
-static bool find_of_object(const struct finding *finding, struct block_work *work, uint32_t first,
+static inline bool find_of(const struct finding *finding, struct block_work *work, uint32_t first,
                            uint32_t i, unsigned worker)
 {
     const struct g2h_heap *heap = finding->heap;
-    struct finder *finder = &finding->finders[worker];
+    const struct slot_class *slot_class = heap_slot_class(heap, first + i);
+    const struct source source = {first + i, i, worker, heap_contents(heap, first + i)};
     struct pointers pointers;
-    uint64_t offset, value;
-    pointers_of(heap, first + i, heap_slot_class(heap, first + i), &pointers);
-    while (pointers_next(&pointers, &offset, &value)) {
-        finder->pointers++;
-        if (!in_heap_range(heap, value)) {
-            point_at_frame(finding->targets, value);
-            work->block->outside[i / 64] |= (uint64_t)1 << (i % 64);
-            continue;
-        }
-        if (!add_pointer(finding, finder, work, value))
-            return false;
-        work->offsets[work->offset_count++] = offset;
-        if (work->offset_count == BATCH &&
-            !tell(finding, work, worker, first + i, &pointers.contents))
-            return false;
-    }
-    return tell(finding, work, worker, first + i, &pointers.contents);
+    if (slot_class->words != 0 && finding->is_usual)
+        return find_of_words(finding, work, &source, 0, slot_class->words);
+    pointers_of(heap, first + i, slot_class, &pointers);
+    return pointers.walk == WALK_POINTERS && finding->is_usual
+               ? find_of_listed(finding, work, &source, &pointers)
+               : find_of_object(finding, work, &source, &pointers);
 }
 
 static struct g2h_error *find_of_block(void *context, size_t task, unsigned worker)
@@ -177,15 +241,16 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
     if (!block->starts || !block->outside)
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
-        block->starts[i] = (uint32_t)work.count;
+        block->starts[i] = (uint32_t)(work.found + work.waiting);
         heap_prefetch(heap, (uint64_t)first + i + OBJECTS_AHEAD);
         if (heap_slot_class(heap, first + i)->has_pointers &&
-            !find_of_object(finding, &work, first, i, worker))
+            !find_of(finding, &work, first, i, worker))
             return &error_no_memory;
     }
-    find_batch(finding, &finding->finders[worker], &work.batch);
-    block->starts[block->objects] = (uint32_t)work.count;
-    uint32_t *exact = realloc(block->targets, (work.count > 0 ? work.count : 1) * sizeof(*exact));
+    if (!find_waiting(finding, &finding->finders[worker], &work))
+        return &error_no_memory;
+    block->starts[block->objects] = (uint32_t)work.found;
+    uint32_t *exact = realloc(block->targets, (work.found > 0 ? work.found : 1) * sizeof(*exact));
     if (exact)
         block->targets = exact;
     return block->targets ? NULL : &error_no_memory;
@@ -211,7 +276,8 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
 {
-    struct finding finding = {heap, targets, listener, calloc(threads, sizeof(struct finder))};
+    struct finding finding = {heap, targets, listener, calloc(threads, sizeof(struct finder)),
+                              heap_words_are_usual(heap)};
     struct g2h_error *error = NULL;
     *targets = (struct targets){.frame_pointed = calloc(heap->frames.count + 1, 1)};
     if (!finding.finders || !targets->frame_pointed || !add_blocks(targets, heap) ||

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/workers.h"
+#include "naming/plain.h"
 #include "naming/walk.h"
 
 /* So many keys wait until what the set has of them is in the cache. */
@@ -16,6 +17,7 @@ struct key_collector {
     size_t waiting_count;
     uint64_t
         offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
+    struct plain_names plain;             /* what has been collected last, without its name */
 };
 
 static bool add_waiting(struct key_collector *collector)
@@ -27,17 +29,58 @@ static bool add_waiting(struct key_collector *collector)
     return good;
 }
 
-static inline bool collect_name(struct key_collector *collector, const struct edge_name *name)
+static inline void collect_offset(struct key_collector *collector, uint64_t offset)
 {
-    if (name->form != EDGE_NAME_KEY)
-        return true;
-    if (name->value < ELEMENT_OFFSET) {
-        collector->offsets[name->value / 256] |= (uint64_t)1 << (name->value / 4 % 64);
+    collector->offsets[offset / 256] |= (uint64_t)1 << (offset / 4 % 64);
+}
+
+static inline bool collect_key(struct key_collector *collector, uint64_t key)
+{
+    if (key < ELEMENT_OFFSET) {
+        collect_offset(collector, key);
         return true;
     }
-    number_set_prefetch(&collector->keys, name->value);
-    collector->waiting[collector->waiting_count++] = name->value;
+    number_set_prefetch(&collector->keys, key);
+    collector->waiting[collector->waiting_count++] = key;
     return collector->waiting_count < KEYS_WAITING || add_waiting(collector);
+}
+
+static inline bool collect_name(struct key_collector *collector, const struct edge_name *name)
+{
+    return name->form != EDGE_NAME_KEY || collect_key(collector, name->value);
+}
+
+/* Of what listen_plain() is told a pointer at offset, behind a word that may be an interface's. */
+static bool collect_interface(struct key_collector *collector, const struct g2h_heap *heap,
+                              const struct slot_class *slot_class, uint64_t first, uint64_t offset)
+{
+    struct plain_name *known = plain_place(&collector->plain, first, offset);
+    const bool is_headed = offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class);
+    if (!is_headed && known->first == first && known->offset == offset)
+        return true;
+    if (!is_headed)
+        *known = (struct plain_name){first, (uint32_t)offset, 0};
+    return collect_key(collector, plain_key(heap, slot_class, first, offset));
+}
+
+/* listen() where nothing has types. */
+static bool listen_plain(void *context, unsigned worker, uint32_t object,
+                         const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
+{
+    const struct collection *collection = context;
+    const struct g2h_heap *heap = collection->names->heap;
+    struct key_collector *collector = &collection->collectors[worker];
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t offset = offsets[i];
+        if (offset >= ELEMENT_OFFSET) /* it will be an index */
+            continue;
+        if (!plain_maybe_interface(heap, contents->data, offset))
+            collect_offset(collector, offset);
+        else if (!collect_interface(collector, heap, heap_slot_class(heap, object),
+                                    plain_word(contents->data + offset - sizeof(uint64_t)), offset))
+            return false;
+    }
+    return true;
 }
 
 static bool listen(void *context, unsigned worker, uint32_t object,
@@ -61,7 +104,8 @@ struct g2h_error *collection_init(struct collection *collection, struct names *n
                                   unsigned threads, struct pointer_listener *ret)
 {
     *collection = (struct collection){.names = names, .threads = threads};
-    *ret = (struct pointer_listener){listen, collection};
+    *ret =
+        (struct pointer_listener){heap_is_plain(names->heap) ? listen_plain : listen, collection};
     collection->collectors = calloc(threads, sizeof(*collection->collectors));
     return collection->collectors ? NULL : &error_no_memory;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "naming/keys.h"
+#include "naming/plain.h"
 #include "naming/symbols.h"
 
 /* Keys: bits 62 and 63 tell the form; a plain offset has no bit from ELEMENT_OFFSET on. */
@@ -189,6 +190,15 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     return true;
 }
 
+uint64_t plain_key(const struct g2h_heap *heap, const struct slot_class *slot_class, uint64_t first,
+                   uint64_t offset)
+{
+    if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
+        return offset; /* the word before is the allocation's type, not an interface's */
+    const uint32_t type = interface_type_of(heap, first);
+    return type != UINT32_MAX ? KEY_INTERFACE | (uint64_t)type << 20 | offset : offset;
+}
+
 /* Without a type from the executable. */
 static void untyped_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
@@ -213,14 +223,9 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
         ret->value = KEY_ELEMENT | (offset - start) / size << 20 | (offset - start) % size;
         return;
     }
-    if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
-        return; /* the word before is the allocation's type, not an interface's */
-    const uint32_t type =
-        offset < word
-            ? UINT32_MAX
-            : interface_type_of(heap, heap_word(heap, namer->contents.data + offset - word));
-    if (type != UINT32_MAX)
-        ret->value = KEY_INTERFACE | (uint64_t)type << 20 | offset;
+    if (offset >= word)
+        ret->value = plain_key(heap, slot_class,
+                               heap_word(heap, namer->contents.data + offset - word), offset);
 }
 
 void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret)
@@ -256,7 +261,8 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
     }
     if (form == KEY_ELEMENT)
         text_printf(text, "[%llu].", (unsigned long long)((key & ~KEY_FORM) >> 20));
-    text_printf(text, "f%llu", (unsigned long long)(key & (ELEMENT_OFFSET - 1)));
+    text_append(text, "f", 1);
+    text_append_number(text, key & (ELEMENT_OFFSET - 1));
     if (form == KEY_INTERFACE)
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }

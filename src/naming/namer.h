@@ -86,11 +86,17 @@ bool namer_is_of_key(const struct namer *namer, uint64_t offset);
 /* Interns the names of keys, which are ascending and unique. */
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count);
 
+/* The string of a plain offset; NAME_NONE where it was not collected. */
+static inline uint32_t names_of_offset(const struct names *names, uint64_t offset)
+{
+    return names->of_offset[offset / 4] - 1;
+}
+
 /* The string of a key; NAME_NONE where it was not collected: the dump has been written to since. */
 static inline uint32_t names_of_key(const struct names *names, uint64_t key)
 {
     if (key < ELEMENT_OFFSET)
-        return names->of_offset[key / 4] - 1; /* of 0: NAME_NONE */
+        return names_of_offset(names, key);
     const uint32_t place = number_set_find(&names->keys, key);
     return place != NUMBER_NONE ? names->of_key[place] : NAME_NONE;
 }

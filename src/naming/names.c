@@ -98,17 +98,17 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
      * only: such a type nearly always is a pointer to a type of that package. */
     const bool nameless = name->data[name->size - 1] == '.';
     if (names->exe && g2h_exe_type_name(names->exe, record->address, &known)) {
-        text_printf(text, " (");
+        text_append(text, " (", 2);
         text_append_symbol(text, known.data, known.size, NAME_LIMIT / 2);
     } else if (is_secret(names, record)) {
-        text_printf(text, " (");
+        text_append(text, " (", 2);
         text_append_redacted(text, names->redaction, name->data, name->size);
     } else {
-        text_printf(text, nameless ? " (*" : " (");
+        text_append(text, " (*", nameless ? 3 : 2);
         text_append_symbol(text, name->data, name->size, NAME_LIMIT / 2);
-        text_printf(text, nameless ? "?" : "");
+        text_append(text, "?", nameless ? 1 : 0);
     }
-    text_printf(text, ")");
+    text_append(text, ")", 1);
 }
 
 /* ---- names of types ---- */
