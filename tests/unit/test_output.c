@@ -22,6 +22,12 @@ static void expect_number(uint32_t value)
         fail_msg("%u", value);
     assert_memory_equal(text, "xxxx", 4);
     assert_memory_equal(end, "xxxx", 4);
+    if (value >= JSON_SHORT)
+        return;
+    end = json_u32_short(text + 4, json_short(value));
+    if (end - (text + 4) != size || memcmp(text + 4, expected, (size_t)size) != 0)
+        fail_msg("%u", value);
+    assert_memory_equal(text + 12, "xxxx", 4);
 }
 
 static void numbers(void **state)

@@ -69,6 +69,7 @@ struct snapshot {
     uint32_t weak_element;     /* string: how weak edges by index are called */
     uint64_t nodes, edges;
     size_t string_tasks;
+    struct name_digits digits;  /* of the strings that are no texts */
     struct g2h_edges **readers; /* by thread */
 };
 
@@ -194,6 +195,18 @@ static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
     return NULL;
 }
 
+static struct g2h_error *make_digits(struct snapshot *snapshot)
+{
+    const uint32_t names = snapshot->strings.first_text,
+                   count = names < JSON_SHORT ? names : JSON_SHORT;
+    snapshot->digits.digits = malloc(((size_t)count + 1) * sizeof(*snapshot->digits.digits));
+    TRY_MEMORY(snapshot->digits.digits);
+    snapshot->digits.count = count;
+    for (uint32_t i = 0; i < count; i++)
+        snapshot->digits.digits[i] = json_short(i);
+    return NULL;
+}
+
 static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads, const char *name)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
@@ -207,6 +220,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads, co
     TRY(find_folded_ids(snapshot));
     TRY(count_all(snapshot, name));
     TRY(strings_number_texts(&snapshot->strings, threads));
+    TRY(make_digits(snapshot));
     snapshot->string_tasks =
         (size_t)((strings_count(&snapshot->strings) + STRINGS_PER_TASK - 1) / STRINGS_PER_TASK);
     snapshot->readers = calloc(threads, sizeof(*snapshot->readers));
@@ -222,6 +236,7 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
     for (unsigned i = 0; i < threads && snapshot->readers; i++)
         g2h_edges_destroy(snapshot->readers[i]);
     free(snapshot->readers);
+    free(snapshot->digits.digits);
     free(snapshot->synthetic_ids);
     free(snapshot->folded_ids);
     free(snapshot->parts.data);
@@ -335,7 +350,7 @@ static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t n
     uint32_t edges = node->edges;
     if (snapshot->parts.count > 0)
         edges += part_count(snapshot, first_part(snapshot, number));
-    return write_node(at, type, name, node_id(snapshot, number, node),
+    return write_node(at, &snapshot->digits, type, name, node_id(snapshot, number, node),
                       node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
 }
 
@@ -345,7 +360,8 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     const uint32_t *texts = snapshot->strings.node_texts[block];
     struct g2h_node nodes[MANY];
-    char *at = worker_buffer_reserve(buffer, (size_t)SNAPSHOT_BLOCK * NODE_LINE), *begin = at;
+    char *at = worker_buffer_reserve(buffer, (size_t)SNAPSHOT_BLOCK * NODE_LINE + LINE_SLACK),
+         *begin = at;
     if (!at)
         return &error_no_memory;
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
@@ -364,12 +380,12 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
 
 static struct g2h_error *write_parts(const struct snapshot *snapshot, struct worker_buffer *buffer)
 {
-    char *at = worker_buffer_reserve(buffer, snapshot->parts.count * NODE_LINE + 1);
+    char *at = worker_buffer_reserve(buffer, snapshot->parts.count * NODE_LINE + LINE_SLACK);
     if (!at)
         return &error_no_memory;
     for (size_t i = 0; i < snapshot->parts.count; i++)
-        at = write_node(at, NODE_OBJECT, snapshot->parts.data[i].name, snapshot->parts.data[i].id,
-                        snapshot->parts.data[i].size, 0);
+        at = write_node(at, &snapshot->digits, NODE_OBJECT, snapshot->parts.data[i].name,
+                        snapshot->parts.data[i].id, snapshot->parts.data[i].size, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -391,7 +407,8 @@ static inline uint32_t next_key(struct keys_left *keys)
     return *keys->at++;
 }
 
-static inline char *write_edge_of(char *at, const struct g2h_edge *edge)
+static inline char *write_edge_of(const struct snapshot *snapshot, char *at,
+                                  const struct g2h_edge *edge)
 {
     static const uint8_t types[] = {
         [0] = EDGE_PROPERTY,
@@ -404,9 +421,9 @@ static inline char *write_edge_of(char *at, const struct g2h_edge *edge)
         [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
     };
     const enum edge_type type = types[edge->flags % sizeof(types)];
-    return write_edge(at, type,
-                      type == EDGE_ELEMENT ? (uint32_t)edge->index : strings_of_edge(edge->name),
-                      edge->target);
+    return type == EDGE_ELEMENT
+               ? write_element(at, (uint32_t)edge->index, edge->target)
+               : write_edge(at, &snapshot->digits, type, strings_of_edge(edge->name), edge->target);
 }
 
 /* An edge of a map's entry, which its key may name. */
@@ -415,12 +432,13 @@ static char *write_entry(const struct snapshot *snapshot, char *at, const struct
 {
     const uint32_t key = next_key(keys);
     if (key == KEY_NUMBER_NONE)
-        return write_edge_of(at, edge);
+        return write_edge_of(snapshot, at, edge);
     const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
     if ((key & KEY_NUMBER_ELEMENT) != 0)
-        return is_weak ? write_edge(at, EDGE_WEAK, snapshot->weak_element, edge->target)
-                       : write_edge(at, EDGE_ELEMENT, key & ~KEY_NUMBER_ELEMENT, edge->target);
-    return write_edge(at,
+        return is_weak ? write_edge(at, &snapshot->digits, EDGE_WEAK, snapshot->weak_element,
+                                    edge->target)
+                       : write_element(at, key & ~KEY_NUMBER_ELEMENT, edge->target);
+    return write_edge(at, &snapshot->digits,
                       is_weak                                  ? EDGE_WEAK
                       : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
                                                                : EDGE_PROPERTY,
@@ -436,11 +454,11 @@ static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct 
     size_t count;
     g2h_edges_begin(reader, first, end);
     while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
-        TRY(make_room(buffer, MANY * EDGE_LINE));
+        TRY(make_room(buffer, MANY * EDGE_LINE + LINE_SLACK));
         char *at = buffer->data + buffer->size;
         for (size_t i = 0; i < count; i++)
             at = (edges[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
-                     ? write_edge_of(at, &edges[i])
+                     ? write_edge_of(snapshot, at, &edges[i])
                      : write_entry(snapshot, at, &edges[i], keys);
         buffer->size = (size_t)(at - buffer->data);
     }
@@ -455,9 +473,9 @@ static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, u
                    first = g2h_view_node_count(snapshot->view) +
                            (uint32_t)(part ? part - snapshot->parts.data : 0);
     for (uint32_t i = 0; i < count; i++) {
-        TRY(make_room(buffer, EDGE_LINE));
-        buffer->size = (size_t)(write_edge(buffer->data + buffer->size, EDGE_INTERNAL,
-                                           snapshot->continued, first + i) -
+        TRY(make_room(buffer, EDGE_LINE + LINE_SLACK));
+        buffer->size = (size_t)(write_edge(buffer->data + buffer->size, &snapshot->digits,
+                                           EDGE_INTERNAL, snapshot->continued, first + i) -
                                 buffer->data);
     }
     return NULL;

@@ -17,6 +17,16 @@ const char json_digit_pairs[200] = {
     '5', '8', '6', '8', '7', '8', '8', '8', '9', '9', '0', '9', '1', '9', '2', '9', '3', '9', '4',
     '9', '5', '9', '6', '9', '7', '9', '8', '9', '9'};
 
+uint64_t json_short(uint32_t value)
+{
+    char digits[JSON_U32_MAX];
+    const unsigned size = (unsigned)(json_u32(digits, value) - digits);
+    uint64_t text = (uint64_t)size << 56;
+    for (unsigned i = 0; i < size; i++)
+        text |= (uint64_t)(unsigned char)digits[i] << 8 * i;
+    return text;
+}
+
 /* A control character or DEL as \u00XX. */
 static char *escape(char *at, unsigned char byte)
 {

@@ -53,6 +53,22 @@ static inline char *json_u32(char *at, uint32_t value)
     return json_four(at, value % 10000);
 }
 
+/* The digits of a number below JSON_SHORT that is written often, the first one in the lowest byte,
+ * and how many they are in the highest. */
+enum { JSON_SHORT = 10000000 };
+uint64_t json_short(uint32_t value);
+
+/* Writes such a number; the eight bytes from at on are written to. */
+static inline char *json_u32_short(char *at, uint64_t digits)
+{
+    const unsigned size = (unsigned)(digits >> 56);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(at, &digits, sizeof(digits));
+    return at + size;
+}
+
 /* The most characters that a JSON string of size bytes can take. */
 static inline size_t json_string_limit(size_t size)
 {

@@ -12,8 +12,20 @@ enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
 enum {
     NODE_FIELDS = 7,
     NODE_LINE = 7 * (JSON_U32_MAX + 1) + 1,
-    EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1
+    EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1,
+    LINE_SLACK = 8 /* bytes behind a line that writing it may touch */
 };
+
+/* The digits of the numbers of names, which nodes and edges have: json_short() by number. */
+struct name_digits {
+    uint64_t *digits;
+    uint32_t count;
+};
+
+static inline char *write_name(char *at, const struct name_digits *names, uint32_t name)
+{
+    return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
+}
 
 /* Room for size bytes more. A buffer that has become large is written first. */
 static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
@@ -25,13 +37,18 @@ static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t s
     return error || worker_buffer_reserve(buffer, size + (1u << 18)) ? error : &error_no_memory;
 }
 
-static inline char *write_node(char *at, enum node_type type, uint32_t name, uint32_t id,
-                               uint32_t size, uint32_t edge_count)
+/* A line's first field, with commas. */
+static inline char *write_type(char *at, unsigned type)
 {
-    *at++ = ',';
-    *at++ = (char)('0' + type);
-    *at++ = ',';
-    at = json_u32(at, name);
+    const char text[] = {',', (char)('0' + type), ','};
+    memcpy(at, text, sizeof(text));
+    return at + sizeof(text);
+}
+
+static inline char *write_node(char *at, const struct name_digits *names, enum node_type type,
+                               uint32_t name, uint32_t id, uint32_t size, uint32_t edge_count)
+{
+    at = write_name(write_type(at, type), names, name);
     *at++ = ',';
     at = json_u32(at, id);
     *at++ = ',';
@@ -42,17 +59,25 @@ static inline char *write_node(char *at, enum node_type type, uint32_t name, uin
     return at + 5;
 }
 
-/* An edge to the node that is written as number node. */
-static inline char *write_edge(char *at, enum edge_type type, uint32_t name, uint32_t node)
+/* The end of an edge's line: the node that is written as number node. */
+static inline char *write_target(char *at, uint32_t node)
 {
-    *at++ = ',';
-    *at++ = (char)('0' + type);
-    *at++ = ',';
-    at = json_u32(at, name);
     *at++ = ',';
     at = json_u32(at, node * NODE_FIELDS);
     *at++ = '\n';
     return at;
+}
+
+static inline char *write_element(char *at, uint32_t index, uint32_t node)
+{
+    return write_target(json_u32(write_type(at, EDGE_ELEMENT), index), node);
+}
+
+/* An edge of another type, which has a name. */
+static inline char *write_edge(char *at, const struct name_digits *names, enum edge_type type,
+                               uint32_t name, uint32_t node)
+{
+    return write_target(write_name(write_type(at, type), names, name), node);
 }
 
 #endif
