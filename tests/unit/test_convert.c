@@ -284,7 +284,7 @@ static void cut_dumps(void **state)
         put_random_heap(&dump, &truth, 30, 9);
         put_roots(&dump, truth.count);
         const size_t size = dump.size;
-        for (dump.size = params_end; dump.size <= size; dump.size += 7) {
+        for (dump.size = params_end; dump.size <= size; dump.size += 7 * unit_step()) {
             struct snapshot snapshot;
             snapshot_of(&snapshot, &dump, 2);
             assert_non_null(strstr(snapshot.text,
@@ -304,7 +304,7 @@ static void damaged_dumps(void **state)
 {
     (void)state;
     uint64_t random = 123456789;
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 600 / (int)unit_step(); i++) {
         struct dump dump;
         struct truth truth;
         struct g2h_heap *heap;
