@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -45,11 +46,14 @@ func main() {
 	builds := 0
 	dumper := api.Plugin{Name: "dump", Setup: func(build api.PluginBuild) {
 		seen := map[string]*api.OnLoadArgs{}
+		var mutex sync.Mutex // files are loaded at the same time
 		build.OnResolve(api.OnResolveOptions{Filter: `^\.\.?/.*\.js$`}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
 			// What is not among the sources stays out.
 			return api.OnResolveResult{External: true, Path: filepath.Join(args.ResolveDir, args.Path)}, nil
 		})
 		build.OnLoad(api.OnLoadOptions{Filter: `lit.*\.ts$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
+			mutex.Lock()
+			defer mutex.Unlock()
 			seen[args.Path] = &args
 			return api.OnLoadResult{}, nil
 		})
