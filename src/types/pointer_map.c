@@ -17,7 +17,7 @@ struct maker {
     const struct types *types;
     VECTOR(struct pointer_field) fields;
     VECTOR(uint32_t) words;
-    uint32_t *field_of_word;
+    struct pointer_word *followed;
     uint64_t steps; /* structs within structs double with each level */
     bool known, no_memory;
 };
@@ -64,7 +64,7 @@ static void pointer_map_destroy(struct pointer_map *map)
         return;
     free(map->fields);
     free(map->words);
-    free(map->field_of_word);
+    free(map->followed);
     free(map->code);
     free(map);
 }
@@ -199,17 +199,37 @@ uint64_t pointer_field_size(const struct types *types, uint32_t type)
     }
 }
 
+/* What the word of a field is. A type that is not known leads nowhere. */
+static struct pointer_word word_of(const struct types *types, uint32_t offset, uint32_t field,
+                                   uint32_t number)
+{
+    const struct type *type = &types->list.data[number];
+    struct pointer_word word = {offset, field, number, WORD_OTHER};
+    if (type->kind == TYPE_STRING)
+        word.form = WORD_TEXT;
+    else if (type->kind == TYPE_INTERFACE)
+        word.form = WORD_INTERFACE;
+    else if (type->kind == TYPE_SLICE || (type->kind == TYPE_POINTER && type->target == TARGET_ONE))
+        word = (struct pointer_word){offset, field, type->elem,
+                                     type->elem >= types->list.count ? WORD_NONE
+                                     : type->kind == TYPE_SLICE      ? WORD_SLICE
+                                                                     : WORD_VALUE};
+    return word;
+}
+
 /* Finds the field of each word, and drops fields without a word: the collector does not look at
  * them since they lead out of the heap. Fields that are not within the type come from damage. */
 static void match_fields(struct maker *maker, uint64_t size)
 {
     size_t count = 0, word = 0;
-    maker->field_of_word = malloc((maker->words.count + 1) * sizeof(*maker->field_of_word));
-    if (!maker->field_of_word) {
+    maker->followed = malloc((maker->words.count + 1) * sizeof(*maker->followed));
+    if (!maker->followed) {
         maker->no_memory = true;
         return;
     }
-    memset(maker->field_of_word, 0xff, maker->words.count * sizeof(*maker->field_of_word));
+    for (size_t i = 0; i < maker->words.count; i++)
+        maker->followed[i] =
+            (struct pointer_word){maker->words.data[i], POINTER_FIELD_NONE, TYPE_NONE, WORD_NONE};
     for (size_t i = 0; i < maker->fields.count; i++) {
         const struct pointer_field *field = &maker->fields.data[i];
         const bool is_interface = maker->types->list.data[field->type].kind == TYPE_INTERFACE;
@@ -219,7 +239,8 @@ static void match_fields(struct maker *maker, uint64_t size)
         if (word < maker->words.count && maker->words.data[word] == pointer &&
             pointer_field_size(maker->types, field->type) <= size &&
             field->offset <= size - pointer_field_size(maker->types, field->type)) {
-            maker->field_of_word[word] = (uint32_t)count;
+            maker->followed[word] =
+                word_of(maker->types, maker->words.data[word], (uint32_t)count, field->type);
             maker->fields.data[count++] = *field;
         }
     }
@@ -256,7 +277,7 @@ static void fill(struct pointer_map *map, const struct maker *maker)
             map->has_others = true;
     map->words = maker->words.data;
     map->word_count = (uint32_t)maker->words.count;
-    map->field_of_word = maker->field_of_word;
+    map->followed = maker->followed;
 }
 
 static struct pointer_map *make(const struct pointer_maps *maps, uint32_t number)
@@ -281,7 +302,7 @@ static struct pointer_map *make(const struct pointer_maps *maps, uint32_t number
     } else {
         free(maker.fields.data);
         free(maker.words.data);
-        free(maker.field_of_word);
+        free(maker.followed);
     }
     if (maker.no_memory || !encode(map)) {
         pointer_map_destroy(map);

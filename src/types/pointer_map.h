@@ -22,11 +22,26 @@ struct pointer_field {
     bool is_string;
 };
 
+/* What a word is that may be a pointer, for those who follow it. */
+struct pointer_word {
+    uint32_t offset;
+    uint32_t field; /* whose pointer it is; POINTER_FIELD_NONE */
+    uint32_t type;  /* of what it leads to, if the form says so */
+    enum word_form {
+        WORD_NONE, /* it leads to nothing of which anything is known */
+        WORD_VALUE,
+        WORD_SLICE, /* as many as the slice says */
+        WORD_TEXT,
+        WORD_INTERFACE, /* the type is the interface's, the word its data */
+        WORD_OTHER,     /* the field says it */
+    } form;
+};
+
 struct pointer_map {
-    uint64_t size;                /* of a value */
-    struct pointer_field *fields; /* ascending */
-    uint32_t *words;              /* offsets of the words that may be pointers, ascending */
-    uint32_t *field_of_word;      /* by word: the field whose pointer it is, POINTER_FIELD_NONE */
+    uint64_t size;                 /* of a value */
+    struct pointer_field *fields;  /* ascending */
+    uint32_t *words;               /* offsets of the words that may be pointers, ascending */
+    struct pointer_word *followed; /* the same words */
     uint32_t field_count, word_count;
     bool has_strings; /* some fields are strings, which lead to bytes only */
     bool has_others;  /* some fields are none */

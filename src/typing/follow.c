@@ -87,35 +87,64 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
     }
 }
 
-/* Follows a word that is a value of a type, or the only pointer of one. */
+/* What a word leads to that is a value of a type, or the only pointer of one; false where it leads
+ * nowhere. */
+static bool word_leads(const struct types *types, uint32_t number, enum reference_form *ret,
+                       uint32_t *ret_type)
+{
+    const struct type *type = &types->list.data[number];
+    *ret = REFERENCE_VALUE;
+    *ret_type = 0;
+    if (type->kind == TYPE_POINTER) {
+        const bool by_content = type->target == TARGET_BY_CONTENT;
+        if (by_content || type->target == TARGET_MANY)
+            *ret = by_content ? REFERENCE_CONTENT : REFERENCE_ARRAY;
+        *ret_type = by_content ? number : type->elem;
+    } else if (type->kind == TYPE_MAP || type->kind == TYPE_CHAN) {
+        *ret_type = type->header;
+    } else if (type->kind == TYPE_FUNC) {
+        *ret = REFERENCE_CLOSURE;
+    } else {
+        return false;
+    }
+    return *ret_type < types->list.count;
+}
+
+/* Follows such a word. */
 static void follow_word(struct typer *typer, const struct pointer *pointer, uint32_t number)
 {
-    const struct type *type = type_of(typer->typing, number);
-    if (type->kind == TYPE_POINTER)
-        refer(typer,
-              type->target == TARGET_MANY         ? REFERENCE_ARRAY
-              : type->target == TARGET_BY_CONTENT ? REFERENCE_CONTENT
-                                                  : REFERENCE_VALUE,
-              pointer, type->target == TARGET_BY_CONTENT ? number : type->elem, 0);
-    else if (type->kind == TYPE_MAP || type->kind == TYPE_CHAN)
-        refer(typer, REFERENCE_VALUE, pointer, type->header, 0);
-    else if (type->kind == TYPE_FUNC)
-        refer(typer, REFERENCE_CLOSURE, pointer, 0, 0);
+    enum reference_form form;
+    uint32_t type;
+    if (word_leads(typer->typing->types, number, &form, &type))
+        refer(typer, form, pointer, type, 0);
+}
+
+static void find_interface(const struct typing *typing, struct known_interface *known)
+{
+    enum reference_form form = REFERENCE_VALUE;
+    uint32_t number = typing_interface_type(typing, known->first, known->is_empty);
+    known->state = number == TYPE_NONE ? INTERFACE_OF_NONE : INTERFACE_LEADS;
+    known->type = number;
+    if (number != TYPE_NONE && type_of(typing, number)->direct_interface &&
+        ((number = only_pointer_field(typing->types, number)) == TYPE_NONE ||
+         !word_leads(typing->types, number, &form, &known->type)))
+        known->state = INTERFACE_LEADS_NOWHERE;
+    known->form = (uint8_t)form;
 }
 
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             uint32_t target, enum source source)
 {
-    const struct typing *typing = typer->typing;
-    const struct pointer pointer = {data, target, (uint8_t)source};
-    uint32_t number = typing_interface_type(typing, first, is_empty);
-    if (number == TYPE_NONE)
-        return false;
-    if (!type_of(typing, number)->direct_interface)
-        refer(typer, REFERENCE_VALUE, &pointer, number, 0);
-    else if ((number = only_pointer_field(typing->types, number)) != TYPE_NONE)
-        follow_word(typer, &pointer, number);
-    return true;
+    struct known_interface *known =
+        &typer->interfaces[(interface_hash(first) ^ is_empty) % INTERFACES];
+    if (known->first != first || known->is_empty != is_empty || known->state == INTERFACE_UNKNOWN) {
+        known->first = first;
+        known->is_empty = is_empty;
+        find_interface(typer->typing, known);
+    }
+    if (known->state == INTERFACE_LEADS && data != 0)
+        typer_refer(typer, (enum reference_form)known->form, data, 0, known->type, target, source);
+    return known->state != INTERFACE_OF_NONE;
 }
 
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
@@ -179,56 +208,85 @@ static void follow_fields(struct typer *typer, const struct claimed *claimed)
     }
 }
 
+/* What a word of a value that begins at `at` leads to, which is an object. Nearly all words are of
+ * these forms. */
+static inline void follow_hit(struct typer *typer, const struct claimed *claimed, const uint8_t *at,
+                              const struct pointer_word *word, uint64_t value, uint32_t hit,
+                              uint64_t (*word_at)(const struct g2h_heap *, const uint8_t *))
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t size = heap->params.pointer_size;
+    uint64_t count;
+    switch (word->form) {
+    case WORD_NONE:
+    case WORD_TEXT:
+        break;
+    case WORD_VALUE:
+        typer_refer(typer, REFERENCE_VALUE, value, 0, word->type, hit, SOURCE_POINTER);
+        break;
+    case WORD_SLICE:
+        count = word_at(heap, at + word->offset + 2 * size);
+        if (count > 0)
+            typer_refer(typer, REFERENCE_ARRAY, value, count, word->type, hit, SOURCE_POINTER);
+        break;
+    case WORD_INTERFACE:
+        typer_follow_interface(typer, word_at(heap, at + word->offset - size), value,
+                               type_of(typer->typing, word->type)->empty_interface, hit,
+                               SOURCE_INTERFACE);
+        break;
+    case WORD_OTHER:
+        typer_follow(typer, at + claimed->map->fields[word->field].offset, &claimed->extent,
+                     &claimed->map->fields[word->field], hit, SOURCE_POINTER);
+        break;
+    }
+}
+
+/* A word that leads to no object may lead to a stack, or to what the linker laid out. */
+static inline void follow_miss(struct typer *typer, const struct claimed *claimed,
+                               const uint8_t *at, const struct pointer_word *word, uint64_t value,
+                               bool is_inside)
+{
+    const struct outside *outside = &typer->typing->outside;
+    if (word->form != WORD_NONE &&
+        (is_inside ? outside_is_stack(outside, value) : outside_is_static(outside, value)))
+        typer_follow(typer, at + claimed->map->fields[word->field].offset, &claimed->extent,
+                     &claimed->map->fields[word->field], NO_TARGET, SOURCE_POINTER);
+}
+
 /*
  * The same where the claim begins with the object: the words of the values are those of the field
  * list, so the next one that lies in the heap has the next target. leaves_heap: others may lead
- * elsewhere, such as to what the linker laid out.
+ * elsewhere.
  */
 static inline void follow_words_of(struct typer *typer, const struct claimed *claimed,
                                    const uint32_t *target, const uint32_t *end, bool leaves_heap,
+                                   bool texts,
                                    uint64_t (*word_at)(const struct g2h_heap *, const uint8_t *))
 {
     const struct g2h_heap *heap = typer->typing->heap;
-    const struct outside *outside = &typer->typing->outside;
     const struct pointer_map *map = claimed->map;
-    const uint32_t *words = map->words, *field_of_word = map->field_of_word;
-    const uint32_t word_count = map->word_count;
-    const uint8_t *begin = claimed->extent.begin;
-    const uint64_t stored = (uint64_t)(claimed->extent.end - begin), size = map->size;
-    const uint64_t low = heap->index.low, span = heap->index.high - low;
-    for (uint64_t i = 0; i < claimed->count && (target < end || leaves_heap); i++) {
-        const uint64_t start = claimed->offset + i * size;
+    const struct pointer_word *words = map->followed, *words_end = words + map->word_count;
+    const uint64_t stored = (uint64_t)(claimed->extent.end - claimed->extent.begin),
+                   size = map->size, low = heap->index.low, span = heap->index.high - low;
+    uint64_t start = claimed->offset;
+    for (uint64_t i = 0; i < claimed->count && (target < end || leaves_heap); i++, start += size) {
+        const uint8_t *at = claimed->extent.begin + start;
         if (start > stored || size > stored - start)
             break;
-        for (uint32_t j = 0; j < word_count && (target < end || leaves_heap); j++) {
-            const uint8_t *at = begin + start + words[j];
-            const uint64_t value = word_at(heap, at);
+        for (const struct pointer_word *word = words;
+             word < words_end && (target < end || leaves_heap); word++) {
+            const uint64_t value = word_at(heap, at + word->offset);
             const bool is_inside = value - low < span;
             const uint32_t hit = is_inside && target < end ? *target++ : NO_TARGET;
-            if (field_of_word[j] == POINTER_FIELD_NONE)
-                continue;
-            if (hit == NO_TARGET) {
-                if (!typer->texts_only && (is_inside ? outside_is_stack(outside, value)
-                                                     : outside_is_static(outside, value)))
-                    typer_follow(typer, begin + start + map->fields[field_of_word[j]].offset,
-                                 &claimed->extent, &map->fields[field_of_word[j]], NO_TARGET,
-                                 SOURCE_POINTER);
-                continue;
-            }
-            const struct pointer_field *field = &map->fields[field_of_word[j]];
-            if (field->is_string != typer->texts_only)
-                continue;
-            const struct type *type = type_of(typer->typing, field->type);
-            /* As typer_follow() does it: nearly all of them are of these two kinds. */
-            if (type->kind == TYPE_STRING) {
-                typer_refer(typer, REFERENCE_TEXT, value,
-                            word_at(heap, at + heap->params.pointer_size), 0, hit, SOURCE_POINTER);
-            } else if (type->kind == TYPE_POINTER && type->target == TARGET_ONE) {
-                if (type->elem < typer->typing->types->list.count)
-                    typer_refer(typer, REFERENCE_VALUE, value, 0, type->elem, hit, SOURCE_POINTER);
+            if (texts) {
+                if (word->form == WORD_TEXT && hit != NO_TARGET)
+                    typer_refer(typer, REFERENCE_TEXT, value,
+                                word_at(heap, at + word->offset + heap->params.pointer_size), 0,
+                                hit, SOURCE_POINTER);
+            } else if (hit != NO_TARGET) {
+                follow_hit(typer, claimed, at, word, value, hit, word_at);
             } else {
-                typer_follow(typer, begin + start + field->offset, &claimed->extent, field, hit,
-                             SOURCE_POINTER);
+                follow_miss(typer, claimed, at, word, value, is_inside);
             }
         }
     }
@@ -246,74 +304,90 @@ static inline uint64_t usual_word(const struct g2h_heap *heap, const uint8_t *at
 static void follow_words(struct typer *typer, const struct claimed *claimed, const uint32_t *target,
                          const uint32_t *end, bool leaves_heap)
 {
-    if (heap_words_are_usual(typer->typing->heap))
-        follow_words_of(typer, claimed, target, end, leaves_heap, usual_word);
+    if (!heap_words_are_usual(typer->typing->heap))
+        follow_words_of(typer, claimed, target, end, leaves_heap, typer->texts_only, heap_word);
+    else if (typer->texts_only)
+        follow_words_of(typer, claimed, target, end, leaves_heap, true, usual_word);
     else
-        follow_words_of(typer, claimed, target, end, leaves_heap, heap_word);
+        follow_words_of(typer, claimed, target, end, leaves_heap, false, usual_word);
 }
 
 /* Whether the field list names a word of the malloc header that lies in the heap: a type that was
  * made while the program ran. */
-static bool is_header_listed(const struct g2h_heap *heap, const struct g2h_object *object)
+static bool is_header_listed(const struct g2h_heap *heap, uint32_t number)
 {
-    struct g2h_fields fields = object->fields;
+    struct g2h_object object;
     uint64_t offset;
-    return fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER &&
-           object->contents.size >= MALLOC_HEADER &&
-           in_heap_range(heap, heap_word(heap, object->contents.data));
+    heap_object(heap, number, &object);
+    return fields_next_pointer(&object.fields, &offset) && offset < MALLOC_HEADER &&
+           object.contents.size >= MALLOC_HEADER &&
+           in_heap_range(heap, heap_word(heap, object.contents.data));
 }
 
-static void read_claim(struct typing *typing, const struct item *item, struct claimed *ret,
-                       bool *ret_fills)
+/* What is to be followed of a claim; false where that is nothing. */
+static inline bool begin_claim(struct typer *typer, uint32_t type, const struct slot_class *class,
+                               uint32_t object, struct claimed *ret)
 {
-    bool is_array;
-    if (item->region == ITEM_START) {
-        const uint32_t claim = __atomic_load_n(&typing->claims[item->object], __ATOMIC_RELAXED);
-        ret->type = (claim & CLAIM_TYPE) - 1;
-        ret->offset = object_base(typing->heap, item->object);
-        is_array = (claim & CLAIM_ARRAY) != 0;
-        ret->count = is_array ? 0 : 1;
-    } else {
-        const struct region *region = &shard_of(typing, item->object)->regions.data[item->region];
-        ret->type = region->type;
-        ret->offset = region->offset;
-        is_array = region->is_array;
-        ret->count = region->is_array ? region->count : 1;
+    const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
+    typer->no_memory = typer->no_memory || !map;
+    if (!map || (typer->texts_only ? !map->has_strings : !map->has_others))
+        return false;
+    const uint8_t *contents =
+        typer->typing->heap->input->data + heap_offset(typer->typing->heap, object);
+    ret->type = type;
+    ret->map = map;
+    ret->extent.begin = contents;
+    ret->extent.end = contents + (class->stored < class->size ? class->stored : class->size);
+    return true;
+}
+
+static void follow_start(struct typer *typer, uint32_t object)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    const uint32_t *end, *target = targets_of(typing->targets, object, &end);
+    struct claimed claimed;
+    const bool leaves_heap = !typer->texts_only && targets_leave_heap(typing->targets, object);
+    if (slot_class->has_pointers && target == end && !leaves_heap)
+        return; /* it leads nowhere */
+    if (!begin_claim(typer, (claim & CLAIM_TYPE) - 1, slot_class, object, &claimed))
+        return;
+    claimed.offset = heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
+    claimed.count =
+        (claim & CLAIM_ARRAY) == 0 ? 1 : (slot_class->size - claimed.offset) / claimed.map->size;
+    if (!slot_class->has_pointers) {
+        follow_fields(typer, &claimed);
+        return;
     }
-    *ret_fills = is_array && ret->count == 0;
+    target += claimed.offset > 0 && is_header_listed(heap, object);
+    follow_words(typer, &claimed, target, end, leaves_heap);
+}
+
+static void follow_region(struct typer *typer, const struct item *item)
+{
+    struct typing *typing = typer->typing;
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, item->object);
+    const struct region *region = &shard_of(typing, item->object)->regions.data[item->region];
+    const uint32_t *end, *target = targets_of(typing->targets, item->object, &end);
+    struct claimed claimed;
+    if (slot_class->has_pointers && target == end &&
+        (typer->texts_only || !targets_leave_heap(typing->targets, item->object)))
+        return;
+    if (!begin_claim(typer, region->type, slot_class, item->object, &claimed))
+        return;
+    claimed.offset = region->offset;
+    claimed.count = !region->is_array    ? 1
+                    : region->count != 0 ? region->count
+                                         : (slot_class->size - claimed.offset) / claimed.map->size;
+    follow_fields(typer, &claimed);
 }
 
 void typer_follow_item(struct typer *typer, const struct item *item)
 {
-    struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
-    const uint64_t size = heap_object_size(heap, item->object);
-    struct claimed claimed;
-    struct g2h_object object;
-    bool fills;
-    const uint32_t *end, *target = targets_of(typing->targets, item->object, &end);
-    const bool is_listed = object_has_pointers(heap, item->object),
-               leaves_heap =
-                   !typer->texts_only && targets_leave_heap(typing->targets, item->object);
-    if (is_listed && target == end && !leaves_heap)
-        return; /* it leads nowhere */
-    read_claim(typing, item, &claimed, &fills);
-    claimed.map = pointer_map_of(&typing->pointer_maps, claimed.type);
-    if (!claimed.map) {
-        typer->no_memory = true;
-        return;
-    }
-    if (typer->texts_only ? !claimed.map->has_strings : !claimed.map->has_others)
-        return;
-    heap_object(typer->typing->heap, item->object, &object);
-    const uint64_t stored = object.contents.size < size ? object.contents.size : size;
-    if (fills)
-        claimed.count = (size - claimed.offset) / claimed.map->size;
-    claimed.extent = (struct extent){object.contents.data, object.contents.data + stored};
-    if (!is_listed || item->region != ITEM_START) {
-        follow_fields(typer, &claimed);
-        return;
-    }
-    target += claimed.offset > 0 && is_header_listed(heap, &object);
-    follow_words(typer, &claimed, target, end, leaves_heap);
+    if (item->region == ITEM_START)
+        follow_start(typer, item->object);
+    else
+        follow_region(typer, item);
 }

@@ -53,6 +53,18 @@ struct known_fit {
 
 enum { FITS = 1024 };
 
+/* What the data word of an interface leads to, by its first word, as far as the thread remembers:
+ * few types are in nearly all interfaces. */
+struct known_interface {
+    uint64_t first;
+    uint32_t type;
+    uint8_t form; /* enum reference_form */
+    bool is_empty;
+    enum { INTERFACE_UNKNOWN, INTERFACE_OF_NONE, INTERFACE_LEADS_NOWHERE, INTERFACE_LEADS } state;
+};
+
+enum { INTERFACES = 512 };
+
 /* What a thread works with while it finds types. */
 struct typer {
     struct typing *typing;
@@ -64,6 +76,7 @@ struct typer {
     size_t batch_count;
     bool unknown_targets; /* of the batch */
     struct known_fit fits[FITS];
+    struct known_interface interfaces[INTERFACES];
     /* What leads out of the heap: from where the pointers that are being followed are; and of those
      * in objects, what is still to be followed. */
     struct way way;

@@ -170,6 +170,15 @@ static struct g2h_error *guess(struct run *run)
     return error ? error : waves_follow(&run->waves);
 }
 
+/* Whether a claim on an object's start says that there are strings in it. */
+static inline bool has_strings(const struct typing *typing, uint64_t object)
+{
+    const uint32_t claim = object < typing->heap->object_count ? typing->claims[object] : 0;
+    const struct pointer_map *map =
+        claim != 0 ? pointer_map_of(&typing->pointer_maps, (claim & CLAIM_TYPE) - 1) : NULL;
+    return map && map->has_strings;
+}
+
 /* Follows the strings of objects. They lead no further, so this is done at last, by the claims that
  * were found to be true, and in the order of addresses. */
 static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
@@ -180,10 +189,11 @@ static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     typer->texts_only = true;
     for (uint32_t object = first; object < end; object++) {
-        heap_prefetch(typing->heap, (uint64_t)object + OBJECTS_AHEAD);
+        if (has_strings(typing, (uint64_t)object + OBJECTS_AHEAD))
+            heap_prefetch(typing->heap, (uint64_t)object + OBJECTS_AHEAD);
         if (!object_has_pointers(typing->heap, object))
             continue;
-        if (typing->claims[object] != 0)
+        if (has_strings(typing, object))
             typer_follow_item(typer, &(struct item){object, ITEM_START});
         if (!typing_has_regions(typing, object))
             continue;

@@ -225,6 +225,16 @@ static inline bool typing_has_regions(const struct typing *typing, uint32_t obje
     return (typing->has_regions[object / 64] >> (object % 64) & 1) != 0;
 }
 
+/* Whether an object is an OBJECT_TINY of which nothing but parts is known: as typing_object() says,
+ * but these need not be looked for. It is no text. */
+static inline bool typing_is_shared(const struct typing *typing, uint32_t object)
+{
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
+    return typing->claims[object] == 0 && typing->texts[object] == 0 &&
+           slot_class->size == TINY_BLOCK && !slot_class->has_pointers &&
+           typing_has_regions(typing, object);
+}
+
 /* Whether an object is known as a whole for sure: no part, no guess. */
 static inline bool typing_is_plain(const struct typing *typing, uint32_t object)
 {
