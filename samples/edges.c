@@ -22,15 +22,14 @@ static void print_quoted(const char *text, size_t size)
 
 /* The key of a map's entry says more than the name of its slot. */
 static void print_label(const struct g2h_view *view, struct g2h_edges *edges,
-                        const struct g2h_edge *edge, struct g2h_text *text)
+                        const struct g2h_edge *edge)
 {
-    uint64_t index = edge->index;
-    text->size = 0;
-    const enum g2h_key key = g2h_edges_key(edges, text, &index);
+    struct g2h_key_name named;
+    const enum g2h_key key = g2h_edges_key(edges, edge, &named);
     if (key == G2H_KEY_TEXT) {
-        print_quoted(text->data, text->size);
+        print_quoted(named.text, named.size);
     } else if (key == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
-        printf("[%" PRIu64 "]", index);
+        printf("[%" PRIu64 "]", key == G2H_KEY_INDEX ? named.index : edge->index);
     } else {
         size_t size;
         const char *name = g2h_view_name(view, edge->name, &size);
@@ -49,23 +48,20 @@ static void print_flags(uint32_t flags)
         }
 }
 
-/* Whether there was memory for all labels, and all could be written. */
+/* Whether all could be written. */
 static bool print(const struct g2h_view *view, struct g2h_edges *edges)
 {
     struct g2h_edge edge;
-    struct g2h_text text = {0};
     printf("source,target,label,flags\r\n");
     g2h_edges_begin(edges, 0, g2h_view_node_count(view));
     while (g2h_edges_next(edges, &edge)) {
         printf("%" PRIu32 ",%" PRIu32 ",", edge.source, edge.target);
-        print_label(view, edges, &edge, &text);
+        print_label(view, edges, &edge);
         putchar(',');
         print_flags(edge.flags);
         printf("\r\n");
     }
-    const bool good = !text.failed && fflush(stdout) == 0 && !ferror(stdout);
-    g2h_text_deinit(&text);
-    return good;
+    return fflush(stdout) == 0 && !ferror(stdout);
 }
 
 int main(int argc, char **argv)

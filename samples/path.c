@@ -32,21 +32,20 @@ static void print_edge(const struct g2h_view *view, struct g2h_edges *edges, uin
                        uint32_t target)
 {
     struct g2h_edge edge;
-    struct g2h_text text = {0};
+    struct g2h_key_name named;
     size_t size;
     g2h_edges_begin(edges, source, source + 1);
     while (g2h_edges_next(edges, &edge))
         if (edge.target == target && (edge.flags & G2H_EDGE_WEAK) == 0)
             break;
-    const enum g2h_key key = g2h_edges_key(edges, &text, &edge.index);
+    const enum g2h_key key = g2h_edges_key(edges, &edge, &named);
     const char *name = g2h_view_name(view, edge.name, &size);
     if (key == G2H_KEY_TEXT)
-        printf("%.*s -> ", (int)text.size, text.data);
+        printf("%.*s -> ", (int)named.size, named.text);
     else if (key == G2H_KEY_INDEX || (edge.flags & G2H_EDGE_BY_INDEX) != 0)
-        printf("[%" PRIu64 "] -> ", edge.index);
+        printf("[%" PRIu64 "] -> ", key == G2H_KEY_INDEX ? named.index : edge.index);
     else
         printf("%.*s -> ", (int)size, name);
-    g2h_text_deinit(&text);
 }
 
 static void print_node(const struct g2h_view *view, uint32_t number)

@@ -233,20 +233,35 @@ G2H_PUBLIC size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, 
  * folded node the first only. */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
 
+/* What an edge is called by the key of its map's entry. */
+struct g2h_key_name {
+    uint64_t index; /* G2H_KEY_INDEX: it is called by it, and nothing else */
+    const char
+        *text;      /* G2H_KEY_TEXT: size bytes of UTF-8, ["alice"] or [42].Name, until the next */
+    size_t size;    /* is asked for */
+    uint64_t again; /* G2H_KEY_TEXT: by which g2h_view_key() makes the same text again */
+};
+
 /*
- * What the edge that g2h_edges_next() gave last is called by the key of its map's entry.
- * G2H_KEY_TEXT: ["alice"] or [42].Name has been appended to text. G2H_KEY_INDEX: by *ret_index, and
- * nothing else. G2H_KEY_NONE: it has no key, as all that are neither G2H_EDGE_OF_KEY nor
- * G2H_EDGE_OF_ELEM, and many that are; then it is called as it says itself, and neither text nor
- * *ret_index has changed. Not for edges that g2h_edges_read() has given.
+ * The key's name for an edge that was given. G2H_KEY_NONE: there is none, as for all edges that are
+ * neither G2H_EDGE_OF_KEY nor G2H_EDGE_OF_ELEM, and for many that are; then it is called as it says
+ * itself, and *ret has not changed. A key is read once for all edges of its entry, if these are
+ * asked for as they were given. Nothing is allocated.
  */
 enum g2h_key { G2H_KEY_NONE, G2H_KEY_TEXT, G2H_KEY_INDEX };
-G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text,
-                                      uint64_t *ret_index);
+G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_edge *edge,
+                                      struct g2h_key_name *ret);
 
-/* The same once more, of an edge of a node, at an offset, that has had a G2H_KEY_TEXT. */
-G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_t offset,
-                             struct g2h_text *text);
+/* Says that the keys of so many edges will be asked for soon. */
+G2H_PUBLIC void g2h_edges_prefetch_keys(const struct g2h_edges *edges, const struct g2h_edge *given,
+                                        size_t count);
+
+/* Appends a text once more, by the number that came with it. */
+G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint64_t again, struct g2h_text *text);
+
+/* Says that this will be asked for soon: with G2H_SOON_NODE first, then with G2H_SOON_KEYS. */
+G2H_PUBLIC void g2h_view_prefetch_key(const struct g2h_view *view, uint64_t again,
+                                      enum g2h_soon soon);
 
 /* Of the nodes from first on the first that has such edges, or may have; end where none before it
  * does. */

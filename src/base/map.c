@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-uint64_t map_seed[3];
+uint64_t map_seed[6];
 
 /* Runs before main(), so that no map is there yet: all threads have the same seed. */
 __attribute__((constructor)) static void choose_seed(void)
@@ -19,9 +19,12 @@ __attribute__((constructor)) static void choose_seed(void)
         map_seed[0] ^= (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
         map_seed[1] ^= (uint64_t)(uintptr_t)&now * 0x9e3779b97f4a7c15;
         map_seed[2] ^= (uint64_t)(uintptr_t)malloc * 0xd1342543de82ef95;
+        for (size_t i = 3; i < 6; i++)
+            map_seed[i] ^= map_seed[i - 3] * 0x9fb21c651e98df25;
     }
-    for (size_t i = 1; i < 3; i++)
-        map_seed[i] |= (uint64_t)1 << 63 | 1; /* factors: neither small nor even */
+    for (size_t i = 0; i < 6; i++)
+        if (i % 3 != 0)
+            map_seed[i] |= (uint64_t)1 << 63 | 1; /* factors: neither small nor even */
 }
 
 static struct map_entry *find(struct map_entry *entries, size_t mask, uint64_t key)

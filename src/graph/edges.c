@@ -11,18 +11,9 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "graph/view.h"
-#include "naming/keys.h"
+#include "graph/entry_keys.h"
 #include "naming/plain.h"
 #include "naming/walk.h"
-
-/* What is known of the keys of the bucket or group that the walk is at. */
-struct entry_keys {
-    struct key_memo memo[SLOTS];
-    uint32_t targets[SLOTS]; /* by slot: what the pointer to its key last hit */
-    uint64_t value;          /* the bucket or group; UINT64_MAX: none */
-    unsigned textless; /* a bit per slot of it whose key has no text: need not be asked again */
-};
 
 struct g2h_edges {
     const struct g2h_view *view;
@@ -43,11 +34,10 @@ struct g2h_edges {
     uint32_t *seen; /* with folded nodes: see fold_target() */
     uint32_t tag;   /* of the source in seen */
     bool repeats;
+    bool has_usual_words; /* those of the dump are this machine's */
 
     struct plain_names *plain; /* NULL: with types, or words are not this machine's */
     struct entry_keys keys;
-    struct g2h_edge given; /* the last one that g2h_edges_next() gave */
-    uint32_t target;       /* its object, if it is a pointer */
 };
 
 static void destroy(struct g2h_edges **edges)
@@ -60,6 +50,8 @@ struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges
     _cleanup_(destroy) struct g2h_edges *edges = calloc(1, sizeof(*edges));
     TRY_MEMORY(edges);
     edges->view = view;
+    edges->has_usual_words = heap_words_are_usual(view->graph->heap);
+    TRY_MEMORY(!view->graph->typing || entry_keys_init(&edges->keys));
     edges->next_child = view->graph->first_object_child;
     if (view->is_folded && view->fold.folds) {
         edges->seen = fold_seen(&view->fold);
@@ -80,6 +72,7 @@ void g2h_edges_destroy(struct g2h_edges *edges)
     if (edges->seen)
         fold_seen_free(&edges->view->fold, edges->seen);
     free(edges->plain);
+    entry_keys_deinit(&edges->keys);
     free(edges);
 }
 
@@ -120,11 +113,9 @@ static inline void find_names(const struct names *names, struct g2h_edge *edges,
 }
 
 /* Of a pointer of a map's entry. A folded node has several members' entries: they have no keys. */
-static void mark_entry(const struct g2h_edges *edges, struct g2h_edge *ret)
+static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct edge_name *name)
 {
-    if (edges->member_end == 0)
-        ret->flags |=
-            namer_is_of_key(&edges->walk.namer, ret->offset) ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
+    return edges->member_end != 0 ? 0 : name->is_key ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
 }
 
 /* The next pointers of the object that the walk is at: at most most, which is not 0. */
@@ -144,10 +135,119 @@ static size_t read_named_pointers(struct g2h_edges *restrict edges, struct g2h_e
         edge->offset = pointer.offset;
         name_pointer(edges, &pointer, is_weak ? G2H_EDGE_WEAK : 0, edge);
         if (pointer.name.is_entry)
-            mark_entry(edges, edge);
+            edge->flags |= entry_flag(edges, &pointer.name);
     }
     find_names(&graph->names, ret, count);
-    edges->target = pointer.target;
+    return count;
+}
+
+/* ---- pointers of what has a type: read_named_pointers() in fewer steps ---- */
+
+/* Names a pointer that its type does not, or not alone. */
+static __attribute__((noinline)) void name_other(struct g2h_edges *edges, uint64_t offset,
+                                                 struct g2h_edge *ret)
+{
+    struct walk_pointer pointer;
+    namer_name(&edges->walk.namer, offset, &pointer.name);
+    name_pointer(edges, &pointer, ret->flags, ret);
+    if (pointer.name.is_entry)
+        ret->flags |= entry_flag(edges, &pointer.name);
+    find_names(&edges->view->graph->names, ret, 1);
+}
+
+/* What the place of a word in a bucket or group says; false where it is of no entry in use. */
+static inline bool mark_entry(const struct namer *namer, uint64_t offset, uint32_t of_key,
+                              uint32_t of_elem, struct g2h_edge *ret)
+{
+    const uint8_t place = namer->entries->place_of_word[(offset - namer->value) >> 3];
+    if (place == PLACE_NONE || (namer->used >> (place & (SLOTS - 1)) & 1) == 0)
+        return false;
+    ret->flags |= (place & PLACE_KEY) != 0 ? of_key : of_elem;
+    return true;
+}
+
+/* What the type of a value, or of an array's values, says of a word; false where it does not. */
+static inline bool name_typed(struct namer *namer, uint64_t offset, bool has_entries, bool is_array,
+                              uint32_t of_key, uint32_t of_elem, struct g2h_edge *ret)
+{
+    const uint64_t index = (offset - namer->base) >> 3;
+    if (index >= namer->path_count || offset % 8 != 0)
+        return false;
+    const uint32_t path = namer->paths[index];
+    if (is_array && (has_entries || path == NAME_NONE))
+        namer_find_value(namer, offset);
+    if (is_array && !has_entries && path == NAME_NONE && ret->flags == 0) {
+        ret->flags = G2H_EDGE_BY_INDEX;
+        ret->name = G2H_NAME_NONE;
+        ret->index = namer->element;
+        return true;
+    }
+    if (path == NAME_NONE || (has_entries && !mark_entry(namer, offset, of_key, of_elem, ret)))
+        return false;
+    ret->flags |= (path & PATH_INTERNAL) != 0 ? G2H_EDGE_INTERNAL : 0;
+    ret->name = path & ~PATH_INTERNAL;
+    return true;
+}
+
+/* Of 64 words of such an object those that have a bit. The type may be that of buckets or groups.
+ */
+static inline size_t read_typed_words(struct g2h_edges *restrict edges,
+                                      struct g2h_edge *restrict ret, size_t most, bool has_entries,
+                                      bool is_array)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    struct namer *namer = &edges->walk.namer;
+    const bool is_garbage = graph_is_garbage(graph, namer->object),
+               has_keys =
+                   has_entries && edges->member_end == 0 && namer->entries->kind != KEYS_PLAIN;
+    const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low,
+                   base = edges->walk.pointers.base;
+    const uint32_t synthetics = graph_synthetics(graph), source = edges->source,
+                   of_key = has_keys ? G2H_EDGE_OF_KEY : 0,
+                   of_elem = has_keys ? G2H_EDGE_OF_ELEM : 0,
+                   *target = edges->walk.target, *const end = edges->walk.end;
+    const uint8_t *contents = edges->walk.pointers.contents.data;
+    uint64_t words = edges->walk.pointers.words, value;
+    struct g2h_edge *edge = ret, *const full = ret + most;
+    while (words != 0 && edge < full && target < end) {
+        const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(value);
+        words &= words - 1;
+        memcpy(&value, contents + offset, sizeof(value));
+        if (value - low >= size || value == 0)
+            continue;
+        const uint32_t hit = *target++;
+        if (hit == NO_TARGET)
+            continue;
+        edge->source = source;
+        edge->target = synthetics + hit;
+        edge->flags = is_garbage && !graph_is_garbage(graph, hit) ? G2H_EDGE_WEAK : 0;
+        edge->index = 0;
+        edge->offset = offset;
+        if (!name_typed(namer, offset, has_entries, is_array, of_key, of_elem, edge))
+            name_other(edges, offset, edge);
+        edge++;
+    }
+    edges->walk.pointers.words = words;
+    edges->walk.target = target;
+    return (size_t)(edge - ret);
+}
+
+static size_t read_typed(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    struct object_walk *walk = &edges->walk;
+    const bool is_array = walk->namer.is_array, has_entries = walk->namer.entries != NULL;
+    size_t count = 0;
+    do {
+        struct g2h_edge *at = &ret[count];
+        const size_t left = most - count;
+        count += is_array      ? has_entries ? read_typed_words(edges, at, left, true, true)
+                                             : read_typed_words(edges, at, left, false, true)
+                      : has_entries ? read_typed_words(edges, at, left, true, false)
+                               : read_typed_words(edges, at, left, false, false);
+    } while (count < most && walk->target < walk->end && walk->pointers.walk == WALK_POINTERS &&
+             pointers_decode(&walk->pointers));
+    if (count < most)
+        walk->target = walk->end;
     return count;
 }
 
@@ -224,8 +324,13 @@ static size_t read_large_plain(struct g2h_edges *edges, struct g2h_edge *ret, si
 /* Names may wait until read_names(). */
 static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
-    return edges->plain ? read_large_plain(edges, ret, most)
-                        : read_named_pointers(edges, ret, most);
+    const struct object_walk *walk = &edges->walk;
+    if (edges->plain)
+        return read_large_plain(edges, ret, most);
+    return walk->namer.path_count > 0 && edges->has_usual_words &&
+                   walk->pointers.walk <= WALK_POINTERS
+               ? read_typed(edges, ret, most)
+               : read_named_pointers(edges, ret, most);
 }
 
 static inline void read_names(struct g2h_edges *edges)
@@ -357,7 +462,6 @@ static void begin_pointers(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
     object_walk_begin(&edges->walk, &graph->names, graph->targets, object);
-    edges->keys.value = UINT64_MAX;
 }
 
 /* The edges of an object that is a node. */
@@ -570,39 +674,19 @@ size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most
 
 bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret)
 {
-    const bool is_there = g2h_edges_read(edges, ret, 1) == 1;
-    edges->given = is_there ? *ret : (struct g2h_edge){0};
-    return is_there;
+    return g2h_edges_read(edges, ret, 1) == 1;
 }
 
 /* ---- keys ---- */
 
-enum g2h_key g2h_edges_key(struct g2h_edges *edges, struct g2h_text *text, uint64_t *ret_index)
+enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_edge *edge,
+                           struct g2h_key_name *ret)
 {
-    static const enum g2h_key keys[] = {
-        [KEY_NONE] = G2H_KEY_NONE, [KEY_TEXT] = G2H_KEY_TEXT, [KEY_INTEGER] = G2H_KEY_INDEX};
-    struct entry_keys *known = &edges->keys;
-    const struct namer *namer = &edges->walk.namer;
-    if ((edges->given.flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
-        return G2H_KEY_NONE;
-    const unsigned slot = namer_slot(namer, edges->given.offset);
-    if ((edges->given.flags & G2H_EDGE_OF_KEY) != 0)
-        known->targets[slot] = edges->target;
-    if (known->value != namer->value)
-        known->textless = 0;
-    known->value = namer->value;
-    if ((known->textless >> slot & 1) != 0)
-        return G2H_KEY_NONE;
-    const struct key_reader reader = {namer->names, known->memo, known->targets[slot]};
-    struct text made = view_borrow(text);
-    uint32_t integer = 0;
-    const enum key_form form =
-        key_append(&reader, namer->entries, namer->contents.data + namer->value,
-                   edges->given.offset - namer->value, &made, &integer);
-    view_give_back(text, &made);
-    if (form == KEY_NONE)
-        known->textless |= 1u << slot;
-    if (form == KEY_INTEGER)
-        *ret_index = integer;
-    return keys[form];
+    return entry_keys_name(&edges->keys, edges->view, edge, ret);
+}
+
+void g2h_edges_prefetch_keys(const struct g2h_edges *edges, const struct g2h_edge *given,
+                             size_t count)
+{
+    entry_keys_prefetch(edges->view, given, count);
 }

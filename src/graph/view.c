@@ -217,15 +217,6 @@ const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h
     return text->data ? text->data : "";
 }
 
-void g2h_view_key(const struct g2h_view *view, uint32_t node, uint64_t offset,
-                  struct g2h_text *text)
-{
-    const struct key_reader key = {&view->graph->names, NULL, UINT32_MAX};
-    struct text made = view_borrow(text);
-    key_append_again(&key, view_object_of(view, node), offset, &made);
-    view_give_back(text, &made);
-}
-
 static inline bool is_text(const struct g2h_graph *graph, uint32_t object)
 {
     return typing_is_text(graph->typing, object);

@@ -131,7 +131,6 @@ static bool collect_object(struct key_collector *collector, const struct collect
     return true;
 }
 
-/* Most typed objects, and all their words, have names by their types already. */
 static struct g2h_error *collect_block(void *context, size_t task, unsigned worker)
 {
     const struct collection *collection = context;

@@ -96,20 +96,79 @@ bool map_entries_create(const struct types *types, uint32_t number, struct map_e
 
 void map_entries_destroy(struct map_entries *entries)
 {
-    if (entries)
+    if (entries) {
         free(entries->place_of_word);
+        free(entries->path_of_word);
+        free(entries->pointers);
+    }
     free(entries);
 }
 
-bool map_entries_is_used(const struct names *names, const struct map_entries *entries,
-                         const uint8_t *value, unsigned slot)
+unsigned map_entries_used(const struct names *names, const struct map_entries *entries,
+                          const uint8_t *value)
 {
-    if (entries->is_swiss) /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit 7;
-                              ctrl is a number whose lowest byte is of slot 0 */
-        return (value[names->heap->params.big_endian ? 7 - slot : slot] & 0x80) == 0;
+    unsigned used = 0;
+    if (entries->is_swiss) { /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit
+                                7; ctrl is a number whose lowest byte is of slot 0 */
+        const uint64_t control = names->word_shift == 3 ? heap_word(names->heap, value)
+                                                        : heap_number(names->heap, value, SLOTS),
+                       top = ~control & 0x8080808080808080;
+        return (unsigned)((top >> 7) * 0x0102040810204080 >> 56);
+    }
     /* runtime/map.go: minTopHash; below it, a slot is empty or its entry has been moved */
     const int minor = names->typing->release.minor;
-    return value[slot] >= (minor != 0 && minor < 12 ? 4 : 5);
+    for (unsigned slot = 0; slot < SLOTS; slot++)
+        used |= (unsigned)(value[slot] >= (minor != 0 && minor < 12 ? 4 : 5)) << slot;
+    return used;
+}
+
+bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words, uint32_t count,
+                              unsigned word_shift)
+{
+    uint32_t at = 0;
+    entries->pointers = malloc(((size_t)count + 1) * sizeof(*entries->pointers));
+    if (!entries->pointers)
+        return false;
+    for (unsigned slot = 0; slot <= SLOTS; slot++) {
+        entries->first_pointer[slot] = at;
+        for (uint32_t i = 0; i < count; i++) {
+            const uint8_t place = entries->place_of_word[words[i] >> word_shift];
+            if (slot == (place == PLACE_NONE ? SLOTS : place & (SLOTS - 1u)))
+                entries->pointers[at++] = (uint16_t)words[i];
+        }
+    }
+    entries->first_pointer[SLOTS + 1] = at;
+    return true;
+}
+
+/* Whether any of the words of a slot is not nil; SLOTS: of those of none. */
+static inline bool has_pointers(const struct names *names, const struct map_entries *entries,
+                                const struct g2h_bytes *contents, uint64_t value, unsigned slot)
+{
+    const uint64_t word = names->heap->params.pointer_size;
+    for (uint32_t i = entries->first_pointer[slot]; i < entries->first_pointer[slot + 1]; i++) {
+        const uint64_t offset = value + entries->pointers[i];
+        if (contents->size >= word && offset <= contents->size - word &&
+            heap_word(names->heap, contents->data + offset) != 0)
+            return true;
+    }
+    return false;
+}
+
+bool map_entries_have_others(const struct names *names, const struct map_entries *entries,
+                             const struct g2h_bytes *contents, uint64_t base)
+{
+    for (uint64_t value = base; value < contents->size; value += entries->size) {
+        const bool is_whole = entries->size <= contents->size - value;
+        const unsigned used =
+            is_whole ? map_entries_used(names, entries, contents->data + value) : 0;
+        if (has_pointers(names, entries, contents, value, SLOTS))
+            return true;
+        for (unsigned slot = 0; slot < SLOTS; slot++)
+            if ((used >> slot & 1) == 0 && has_pointers(names, entries, contents, value, slot))
+                return true;
+    }
+    return entries->first_pointer[SLOTS + 1] == 0; /* nothing is known of them */
 }
 
 /* ---- names ---- */
@@ -148,64 +207,118 @@ void map_entries_append_index(const struct types *types, const struct map_entrie
     append_path(types, entries, offset, text);
 }
 
+bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
+                           struct string_pool *paths)
+{
+    const uint64_t word = types->pointer_size, words = entries->size / word;
+    struct text text = {0};
+    entries->path_of_word = calloc((size_t)words + 1, sizeof(*entries->path_of_word));
+    uint32_t empty;
+    bool good = entries->path_of_word != NULL && string_pool_intern(paths, "", 0, &empty);
+    for (uint64_t i = 0; i < words && good; i++) {
+        if (entries->place_of_word[i] == PLACE_NONE)
+            continue;
+        text.size = 0;
+        append_path(types, entries, i * word, &text);
+        good = !text.failed &&
+               string_pool_intern(paths, text.data, text.size, &entries->path_of_word[i]);
+    }
+    text_deinit(&text);
+    return good;
+}
+
 /* ---- keys ---- */
 
-static const uint8_t *memory_at(const struct key_reader *key, uint64_t address, uint64_t size)
+/* Memory of the process; in an object, that as well. */
+static const uint8_t *memory_at(const struct key_reader *reader, uint64_t address, uint64_t size,
+                                struct slot_key *ret)
 {
-    return typing_memory(key->names->typing, address, size, key->hint);
+    const struct typing *typing = reader->names->typing;
+    const struct g2h_heap *heap = typing->heap;
+    uint32_t object = reader->hint;
+    if (object == UINT32_MAX ||
+        address - heap_address(heap, object) >= heap_object_size(heap, object))
+        object = heap_find(heap, address);
+    if (object == UINT32_MAX)
+        return typing_memory(typing, address, size, UINT32_MAX);
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t offset = address - heap_address(heap, object);
+    if (offset > contents.size || size > contents.size - offset)
+        return NULL;
+    ret->object = object;
+    ret->offset = offset;
+    ret->size = size;
+    return contents.data + offset;
 }
 
 /* Equal keys have equal hashes, and so have a key and a text of the same bytes (texts.c). A long
  * key has none: the same long text may be the key of many maps, and all of it would be hashed again
  * for each. */
-static bool append_redacted(const struct key_reader *key, struct text *text, const uint8_t *data,
-                            uint64_t size)
+static bool append_redacted(const struct names *names, const uint8_t *data, uint64_t size,
+                            struct text *text)
 {
     enum { HASHED = 1024 };
     if (size > HASHED)
         return false;
     text_append(text, "[", 1);
-    text_append_redacted(text, key->names->redaction, data, size);
+    text_append_redacted(text, names->redaction, data, size);
     text_append(text, "]", 1);
     return true;
 }
 
-static bool append_string(const struct key_reader *key, const uint8_t *at, unsigned slot,
+/* Appends the characters of a key as far as KEY_LIMIT. */
+static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
+{
+    if (text_append_utf8(text, data, size, KEY_LIMIT + 1) <= KEY_LIMIT)
+        return;
+    while (text->size > 0 && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
+        text->size--;
+    text->size -= text->size > 0;
+    text_append(text, "…", strlen("…"));
+}
+
+static bool append_string(const struct names *names, const uint8_t *data, uint64_t size,
                           struct text *text)
 {
-    const struct g2h_heap *heap = key->names->heap;
-    const uint64_t size = heap_word(heap, at + heap->params.pointer_size);
-    struct key_memo *memo = key->memo ? &key->memo[slot] : NULL;
-    const uint8_t *data;
-    if (size == 0)
-        data = (const uint8_t *)"";
-    else if (memo && memo->key == at && memo->size == size)
-        data = memo->data;
-    else
-        data = memory_at(key, heap_word(heap, at), size);
-    if (memo)
-        *memo = (struct key_memo){at, data, size};
-    if (!data)
-        return false;
-    if (key->names->redaction)
-        return append_redacted(key, text, data, size);
+    if (names->redaction)
+        return append_redacted(names, data, size, text);
     text_append(text, "[\"", 2);
-    if (text_append_utf8(text, data, size, KEY_LIMIT + 1) > KEY_LIMIT) {
-        while (text->size > 0 && ((uint8_t)text->data[text->size - 1] & 0xc0) == 0x80)
-            text->size--;
-        text->size -= text->size > 0;
-        text_append(text, "…", strlen("…"));
-    }
+    if (size <= KEY_LIMIT && text_ascii_run(data, size) == size) /* nearly all */
+        text_append(text, (const char *)data, (size_t)size);
+    else
+        append_cut(data, size, text);
     text_append(text, "\"]", 2);
     return true;
 }
 
-static enum key_form append_integer(const struct key_reader *key, const struct type *type,
-                                    const uint8_t *at, struct text *text, uint32_t *ret_integer)
+/* The string whose header is at `at`. */
+static enum key_form read_string(const struct key_reader *reader, const uint8_t *at,
+                                 struct text *text, struct slot_key *ret)
 {
-    if (key->names->redaction) /* there are so few that a hash of them tells them */
+    const struct g2h_heap *heap = reader->names->heap;
+    const uint64_t size = heap_word(heap, at + heap->params.pointer_size);
+    const uint8_t *data = (const uint8_t *)"";
+    ret->object = UINT32_MAX;
+    if (size > 0)
+        data = memory_at(reader, heap_word(heap, at), size, ret);
+    return data && append_string(reader->names, data, size, text) ? KEY_TEXT : KEY_NONE;
+}
+
+static void append_integer(uint32_t integer, struct text *text)
+{
+    text_append(text, "[", 1);
+    text_append_number(text, integer);
+    text_append(text, "]", 1);
+}
+
+static enum key_form read_integer(const struct key_reader *reader, const struct type *type,
+                                  const uint8_t *at, struct text *text, struct slot_key *ret)
+{
+    if (reader->names->redaction) /* there are so few that a hash of them tells them */
         return KEY_NONE;
-    uint64_t value = heap_number(key->names->heap, at, type->size);
+    const struct g2h_heap *heap = reader->names->heap;
+    uint64_t value = type->size == heap->params.pointer_size ? heap_word(heap, at)
+                                                             : heap_number(heap, at, type->size);
     const bool is_signed = type->kind >= TYPE_INT && type->kind <= TYPE_INT64;
     if (is_signed && type->size < 8 && (value >> (8 * type->size - 1) & 1) != 0)
         value |= UINT64_MAX << 8 * type->size;
@@ -214,72 +327,125 @@ static enum key_form append_integer(const struct key_reader *key, const struct t
         return KEY_TEXT;
     }
     if (value < INT32_MAX) {
-        *ret_integer = (uint32_t)value;
+        ret->integer = (uint32_t)value;
+        append_integer(ret->integer, text);
         return KEY_INTEGER;
     }
-    if (is_signed)
-        text_printf(text, "[%lld]", (long long)value);
-    else
-        text_printf(text, "[%llu]", (unsigned long long)value);
+    const bool is_negative = is_signed && (value >> 63 & 1) != 0;
+    text_append(text, is_negative ? "[-" : "[", is_negative ? 2 : 1);
+    text_append_number(text, is_negative ? -value : value);
+    text_append(text, "]", 1);
     return KEY_TEXT;
 }
 
-static enum key_form append_key(const struct key_reader *key, uint32_t number, const uint8_t *at,
-                                unsigned slot, struct text *text, uint32_t *ret_integer)
+void key_read(const struct key_reader *reader, const struct map_entries *entries,
+              const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret)
 {
-    const struct g2h_heap *heap = key->names->heap;
-    const struct type *type = &key->names->typing->types->list.data[number];
+    const struct names *names = reader->names;
+    const struct g2h_heap *heap = names->heap;
+    const struct type *type = &names->typing->types->list.data[entries->key];
+    const uint8_t *at = value + entries->keys + slot * entries->key_stride;
+    ret->form = KEY_NONE;
+    ret->object = UINT32_MAX;
     if (type->kind == TYPE_INTERFACE) {
-        number =
-            typing_interface_type(key->names->typing, heap_word(heap, at), type->empty_interface);
+        const uint32_t number =
+            typing_interface_type(names->typing, heap_word(heap, at), type->empty_interface);
         if (number == TYPE_NONE)
-            return KEY_NONE;
-        type = &key->names->typing->types->list.data[number];
+            return;
+        type = &names->typing->types->list.data[number];
         if (kind_of(type) != KEYS_TEXTUAL || type->direct_interface)
-            return KEY_NONE;
-        at = memory_at(key, heap_word(heap, at + heap->params.pointer_size), type->size);
+            return;
+        at = memory_at(reader, heap_word(heap, at + heap->params.pointer_size), type->size, ret);
+        ret->object = UINT32_MAX;
     }
     if (!at)
-        return KEY_NONE;
+        return;
     if (type->kind == TYPE_STRING)
-        return append_string(key, at, slot, text) ? KEY_TEXT : KEY_NONE;
-    if (type->size == 0 || type->size > 8)
-        return KEY_NONE;
-    return append_integer(key, type, at, text, ret_integer);
+        ret->form = read_string(reader, at, text, ret);
+    else if (type->size > 0 && type->size <= 8)
+        ret->form = read_integer(reader, type, at, text, ret);
 }
 
-enum key_form key_append(const struct key_reader *key, const struct map_entries *entries,
-                         const uint8_t *value, uint64_t offset, struct text *text,
-                         uint32_t *ret_integer)
+void key_append_path(const struct names *names, uint32_t path, struct text *text)
 {
-    const struct types *types = key->names->typing->types;
-    const unsigned slot = entries->place_of_word[offset / types->pointer_size] & (SLOTS - 1);
-    const enum key_form form =
-        append_key(key, entries->key, value + entries->keys + slot * entries->key_stride, slot,
-                   text, ret_integer);
-    if (form == KEY_NONE)
-        return KEY_NONE;
-    if (form == KEY_INTEGER) {
-        const size_t size = text->size;
-        append_path(types, entries, offset, text);
-        if (text->size == size)
-            return KEY_INTEGER;
-        text->size = size;
-        text_printf(text, "[%u]", *ret_integer);
-    }
-    append_path(types, entries, offset, text);
-    return KEY_TEXT;
+    size_t size;
+    const char *data = string_pool_text(&names->paths, path, &size);
+    text_append(text, data, size);
 }
 
-void key_append_again(const struct key_reader *key, uint32_t number, uint64_t offset,
-                      struct text *text)
+/* ---- places ---- */
+
+/*
+ * Where a text is made again from: the key's bytes, object << 30 | path << 19 | offset << 7 | size;
+ * an integer, path << 31 | integer; or, where these do not fit, the word of the bucket or group
+ * that is called so, object << 30 | offset / 4.
+ */
+#define PLACE_FORM    ((uint64_t)3 << 62)
+#define PLACE_STRING  ((uint64_t)1 << 62)
+#define PLACE_INTEGER ((uint64_t)2 << 62)
+enum { SIZE_BITS = 7, OFFSET_BITS = 12, PATH_BITS = 11, OBJECT_SHIFT = 30, INTEGER_BITS = 31 };
+
+static inline uint64_t low_bits(uint64_t number, unsigned bits)
 {
-    struct g2h_object object;
+    return number & (((uint64_t)1 << bits) - 1);
+}
+
+static inline bool fits(uint64_t number, unsigned bits)
+{
+    return number >> bits == 0;
+}
+
+uint64_t key_place(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset)
+{
+    if (key->form == KEY_INTEGER)
+        return PLACE_INTEGER | (uint64_t)path << INTEGER_BITS | key->integer;
+    if (key->object != UINT32_MAX && fits(path, PATH_BITS) && fits(key->offset, OFFSET_BITS) &&
+        fits(key->size, SIZE_BITS))
+        return PLACE_STRING | (uint64_t)key->object << OBJECT_SHIFT |
+               (uint64_t)path << (OFFSET_BITS + SIZE_BITS) | key->offset << SIZE_BITS | key->size;
+    return (uint64_t)object << OBJECT_SHIFT | offset / 4;
+}
+
+static void append_of_word(const struct names *names, uint32_t number, uint64_t offset,
+                           struct text *text)
+{
+    const struct key_reader reader = {names, UINT32_MAX};
+    const struct g2h_bytes contents = heap_contents(names->heap, number);
     struct typed_location location;
-    uint32_t integer;
-    heap_object(key->names->heap, number, &object);
-    if (typing_locate(key->names->typing, number, offset, &location))
-        key_append(key, key->names->of_type[location.type].entries,
-                   object.contents.data + (offset - location.offset), location.offset, text,
-                   &integer);
+    struct slot_key key;
+    if (!typing_locate(names->typing, number, offset, &location))
+        return;
+    const struct map_entries *entries = names->of_type[location.type].entries;
+    key_read(&reader, entries, contents.data + (offset - location.offset),
+             map_entries_slot(entries, names, location.offset), text, &key);
+    if (key.form != KEY_NONE)
+        key_append_path(names, entries->path_of_word[location.offset >> names->word_shift], text);
+}
+
+void key_append_again(const struct names *names, uint64_t place, struct text *text)
+{
+    const uint64_t form = place & PLACE_FORM;
+    const uint32_t object = (uint32_t)(place >> OBJECT_SHIFT);
+    if (form == 0) {
+        append_of_word(names, object, low_bits(place, OBJECT_SHIFT) * 4, text);
+    } else if (form == PLACE_INTEGER) {
+        append_integer((uint32_t)low_bits(place, INTEGER_BITS), text);
+        key_append_path(names, (uint32_t)((place & ~PLACE_FORM) >> INTEGER_BITS), text);
+    } else {
+        const uint8_t *data = heap_contents(names->heap, object).data;
+        append_string(names, data + low_bits(place >> SIZE_BITS, OFFSET_BITS),
+                      low_bits(place, SIZE_BITS), text);
+        key_append_path(names, (uint32_t)low_bits(place >> (OFFSET_BITS + SIZE_BITS), PATH_BITS),
+                        text);
+    }
+}
+
+void key_prefetch(const struct names *names, uint64_t place, bool contents)
+{
+    const uint32_t object = (uint32_t)(place >> OBJECT_SHIFT);
+    if ((place & PLACE_FORM) == PLACE_INTEGER)
+        return;
+    __builtin_prefetch(
+        contents ? (const void *)(names->heap->input->data + heap_offset(names->heap, object))
+                 : &names->heap->objects[object]);
 }

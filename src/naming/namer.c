@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-#include "naming/keys.h"
 #include "naming/plain.h"
 #include "naming/symbols.h"
 
@@ -21,89 +20,55 @@
 #define KEY_ELEMENT   ((uint64_t)2 << 62) /* index << 20 | offset in the element */
 #define KEY_PART      ((uint64_t)3 << 62) /* type << 32 | offset of the part << 16 | offset in it */
 
-/* Field by field: a struct that is put together on the stack, and then copied as a whole, waits for
- * its small parts. */
 static inline void set_name(struct edge_name *ret, enum edge_name_form form, bool is_internal,
                             uint64_t value)
 {
     ret->form = form;
     ret->is_internal = is_internal;
-    ret->is_entry = false;
+    ret->is_entry = ret->is_key = false;
     ret->value = value;
 }
 
-static inline void set_path(struct edge_name *ret, uint32_t path)
+/* Whether the field list names a word of the malloc header. */
+static bool is_header_listed(const struct g2h_object *object)
 {
-    set_name(ret, EDGE_NAME_STRING, (path & PATH_INTERNAL) != 0, path & ~PATH_INTERNAL);
+    struct g2h_fields fields = object->fields;
+    uint64_t offset;
+    return fields_next_pointer(&fields, &offset) && offset < MALLOC_HEADER;
 }
 
-bool names_need_keys(const struct names *names, uint32_t object)
+bool names_need_keys_other(const struct names *names, uint32_t object)
 {
     const struct typing *typing = names->typing;
     const uint32_t claim = typing ? typing->claims[object] : 0;
+    const bool has_header =
+        heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object));
+    struct g2h_object record;
     if (claim == 0 || !typing_is_plain(typing, object) ||
-        heap_has_malloc_header(names->heap, heap_slot_class(names->heap, object)))
+        (has_header && (claim & CLAIM_ARRAY) == 0))
         return true;
     const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
-    if (of_type->entries)
-        return true;
-    /* Behind what is known of a closure there may be more. */
-    return (claim & CLAIM_ARRAY) == 0 &&
-           (of_type->has_gaps ||
-            typing->types->list.data[(claim & CLAIM_TYPE) - 1].role == ROLE_CLOSURE);
+    heap_object(names->heap, object, &record);
+    return (has_header && is_header_listed(&record)) ||
+           (of_type->entries && map_entries_have_others(names, of_type->entries, &record.contents,
+                                                        has_header ? MALLOC_HEADER : 0));
 }
 
 void namer_init_other(struct namer *namer)
 {
-    const struct names *names = namer->names;
-    const uint32_t claim = names->typing ? names->typing->claims[namer->object] : 0;
-    *namer = (struct namer){.names = names,
+    *namer = (struct namer){.names = namer->names,
                             .slot_class = namer->slot_class,
                             .contents = namer->contents,
                             .object = namer->object,
                             .type = TYPE_NONE};
-    if (claim == 0)
-        return;
-    const uint32_t type = (claim & CLAIM_TYPE) - 1;
-    const struct type_names *of_type = &names->of_type[type];
-    namer->type = type;
-    namer->is_array = (claim & CLAIM_ARRAY) != 0;
-    namer->size = names->typing->types->list.data[type].size;
-    namer->base = heap_has_malloc_header(names->heap, namer->slot_class) ? MALLOC_HEADER : 0;
-    namer->end = namer->is_array && namer->size > 0 ? UINT64_MAX : namer->base + namer->size;
-    namer->entries = of_type->entries;
-    namer->paths = namer->is_array ? of_type->array_paths : of_type->value_paths;
-    namer->path_count = namer->is_array ? of_type->array_words : of_type->value_words;
-    namer->value = namer->base;
 }
 
-/* Goes to the value of an array that has the word at offset. */
-static inline void find_value(struct namer *namer, uint64_t offset)
+void namer_find_used(struct namer *namer)
 {
-    if (!namer->is_array || offset - namer->value < namer->size)
-        return;
-    namer->value += namer->size;
-    namer->element++;
-    if (offset - namer->value < namer->size)
-        return; /* the next one */
-    namer->element = (offset - namer->base) / namer->size;
-    namer->value = namer->base + namer->element * namer->size;
-}
-
-static inline uint8_t entry_place(const struct namer *namer, uint64_t offset)
-{
-    return namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift];
-}
-
-/* Whether a word of a bucket or group is of an entry; false where its slot is not in use. */
-static inline bool finds_slot(const struct namer *namer, uint64_t offset, unsigned *ret_slot)
-{
-    const uint8_t place = entry_place(namer, offset);
-    *ret_slot = place & (SLOTS - 1);
-    return place != PLACE_NONE && namer->contents.size >= namer->size &&
-           namer->value <= namer->contents.size - namer->size &&
-           map_entries_is_used(namer->names, namer->entries, namer->contents.data + namer->value,
-                               *ret_slot);
+    namer->used =
+        namer->contents.size >= namer->size && namer->value <= namer->contents.size - namer->size
+            ? map_entries_used(namer->names, namer->entries, namer->contents.data + namer->value)
+            : 0;
 }
 
 static inline bool is_typed(const struct namer *namer, uint64_t offset)
@@ -112,36 +77,27 @@ static inline bool is_typed(const struct namer *namer, uint64_t offset)
            (offset & (namer->names->heap->params.pointer_size - 1)) == 0;
 }
 
-unsigned namer_slot(const struct namer *namer, uint64_t offset)
-{
-    return entry_place(namer, offset) & (SLOTS - 1);
-}
-
-bool namer_is_of_key(const struct namer *namer, uint64_t offset)
-{
-    return (entry_place(namer, offset) & PLACE_KEY) != 0;
-}
-
 /*
  * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
  * been moved; they have the names of any other field.
  */
 static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, struct edge_name *ret)
 {
-    unsigned slot;
-    find_value(namer, offset);
-    if (finds_slot(namer, offset, &slot)) {
-        if (path != NAME_NONE)
-            set_path(ret, path);
-        else
-            set_name(ret, EDGE_NAME_INDEX, false, namer->element * SLOTS + slot);
-        ret->is_entry = namer->entries->kind != KEYS_PLAIN;
+    if (namer_name_entry(namer, offset, path, ret)) {
+        if (path == NAME_NONE) {
+            ret->form = EDGE_NAME_INDEX;
+            ret->is_internal = false;
+            ret->value = namer->element * SLOTS +
+                         map_entries_slot(namer->entries, namer->names, offset - namer->value);
+        }
         return;
     }
-    const bool is_overflow = entry_place(namer, offset) == PLACE_NONE;
+    const bool is_overflow =
+        namer->entries->place_of_word[(offset - namer->value) >> namer->names->word_shift] ==
+        PLACE_NONE;
     const uint64_t element = namer->is_array ? namer->element + 1 : 0;
     if (is_overflow && path != NAME_NONE)
-        set_path(ret, path | PATH_INTERNAL);
+        namer_set_path(ret, path | PATH_INTERNAL);
     else if (element >= (uint64_t)1 << 20)
         set_name(ret, EDGE_NAME_INDEX, false, offset);
     else
@@ -177,13 +133,13 @@ static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_
     if (namer->entries) {
         entry_name(namer, offset, path, ret);
     } else if (path != NAME_NONE) {
-        set_path(ret, path);
+        namer_set_path(ret, path);
     } else if (!namer->is_array) {
         return false;
     } else {
         set_name(ret, EDGE_NAME_INDEX, false, offset);
         if (index < namer->path_count) {
-            find_value(namer, offset);
+            namer_find_value(namer, offset);
             ret->value = namer->element;
         }
     }

@@ -291,6 +291,11 @@ static bool intern_paths(struct names *names, uint32_t type)
         of_type->value_words = of_type->array_words = 0;
     else if (!map_entries_create(typing->types, type, &of_type->entries))
         return false;
+    if (of_type->entries &&
+        (!map_entries_add_paths(typing->types, of_type->entries, &names->paths) ||
+         !map_entries_add_pointers(of_type->entries, map->words, map->word_count,
+                                   names->word_shift)))
+        return false;
     of_type->value_paths = new_paths(of_type->value_words);
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
@@ -302,7 +307,10 @@ static bool intern_paths(struct names *names, uint32_t type)
         if (!(is_entry ? intern_entry_word(names, of_type, offset)
                        : intern_word(names, type, map, offset)))
             return false;
-        of_type->has_gaps = of_type->has_gaps || offset / word >= of_type->value_words ||
+        /* Behind what is known of a closure there may be more. */
+        of_type->has_gaps = of_type->has_gaps ||
+                            typing->types->list.data[type].role == ROLE_CLOSURE ||
+                            offset / word >= of_type->value_words ||
                             of_type->value_paths[offset / word] == NAME_NONE;
     }
     return true;
@@ -316,7 +324,9 @@ static struct g2h_error *intern_types(struct names *names)
     if (!names->of_type)
         return &error_no_memory;
     for (size_t i = 0; i < count; i++)
-        names->of_type[i].value = names->of_type[i].array = NAME_NONE;
+        names->of_type[i] = (struct type_names){.value = NAME_NONE,
+                                                .array = NAME_NONE,
+                                                .size = names->typing->types->list.data[i].size};
     struct g2h_error *error = count_words(names);
     if (error)
         return error;
@@ -342,6 +352,8 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
         const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
         return (claim & CLAIM_ARRAY) != 0 ? of_type->array : of_type->value;
     }
+    if (typing_is_shared(names->typing, object))
+        return names->tiny;
     const struct object_type what = typing_object(names->typing, object);
     switch (what.form) {
     case OBJECT_VALUE:
@@ -393,6 +405,7 @@ void names_deinit(struct names *names)
     free(names->of_type);
     number_set_deinit(&names->keys);
     free(names->of_key);
+    string_pool_deinit(&names->paths);
     string_pool_deinit(&names->strings);
     free(names->uses.data);
 }

@@ -46,6 +46,7 @@ struct type_names {
     uint32_t value, array; /* strings: "main.T", "[]main.T" */
     uint32_t *value_paths, *array_paths;
     uint64_t value_words, array_words;
+    uint64_t size;               /* of a value */
     struct map_entries *entries; /* of a map's buckets or groups, else NULL; see keys.h */
     bool has_gaps;               /* not every word of a value has a path */
 };
@@ -62,6 +63,7 @@ struct names {
     const struct typing *typing;           /* may be NULL */
     unsigned word_shift;                   /* of the pointer size */
     struct type_names *of_type;            /* with typing: by type */
+    struct string_pool paths;              /* with typing: what stands behind keys: keys.h */
     uint64_t path_bytes;                   /* with typing: that names of words may still take */
     uint32_t *of_slot_class;               /* string, by slot class */
     uint32_t tiny;       /* string: with typing, of blocks that small values share */

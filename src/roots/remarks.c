@@ -114,7 +114,8 @@ static bool add_all(struct remarks *remarks)
         if (is_closure(typing, object) && !add_definition(remarks, object))
             return false;
         if (typing_is_plain(typing, object) ||
-            (typing->claims[object] == 0 && !typing_has_regions(typing, object)))
+            (typing->claims[object] == 0 && !typing_has_regions(typing, object)) ||
+            typing_is_shared(typing, object))
             continue; /* nearly all */
         const struct object_type what = typing_object(typing, object);
         if (what.form == OBJECT_PART ? !add_part(remarks, object, what.type)

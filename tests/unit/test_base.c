@@ -302,11 +302,36 @@ static void hashes_have_a_seed(void **state)
     const uint64_t one = map_hash(42), pair = map_hash_pair(42, 43),
                    text = map_hash_text("text", 4);
     assert_true(seeds[0] != 0 && seeds[1] != seeds[2]);
+    assert_true(map_hash_text_too("text", 4) != text);
     map_seed[0] ^= 0x1234567;
     assert_true(map_hash(42) != one && map_hash_pair(42, 43) != pair);
     assert_true(map_hash_text("text", 4) != text);
     memcpy(map_seed, seeds, sizeof(seeds));
     assert_true(map_hash(42) == one);
+}
+
+/* Texts of many sizes that differ in a few places: nothing compares those with one hash. */
+static void texts_have_their_own_hashes(void **state)
+{
+    (void)state;
+    enum { TEXTS = 120000 };
+    static const char *const forms[] = {"%d", "[%d]", "%d/%d", "key %d of a text that is longer"};
+    uint64_t *hashes = malloc(TEXTS * sizeof(*hashes));
+    char text[64];
+    assert_non_null(hashes);
+    for (size_t too = 0; too < 2; too++) {
+        for (int i = 0; i < TEXTS; i++) {
+            const int size = snprintf(text, sizeof(text), forms[i % 4], i / 4, i / 4);
+            hashes[i] =
+                too ? map_hash_text_too(text, (size_t)size) : map_hash_text(text, (size_t)size);
+        }
+        qsort(hashes, TEXTS, sizeof(*hashes), compare_numbers);
+        size_t equal = 0;
+        for (int i = 1; i < TEXTS; i++)
+            equal += hashes[i] == hashes[i - 1];
+        assert_int_equal(equal, 0);
+    }
+    free(hashes);
 }
 
 /* ---- strings ---- */
@@ -652,6 +677,7 @@ int main(void)
         cmocka_unit_test(map_takes_all_keys),
         cmocka_unit_test(hashes_spread),
         cmocka_unit_test(hashes_have_a_seed),
+        cmocka_unit_test(texts_have_their_own_hashes),
         cmocka_unit_test(pool_numbers_by_first_use),
         cmocka_unit_test(pool_takes_any_text),
         cmocka_unit_test(pool_takes_its_own_text),

@@ -62,6 +62,7 @@ static struct map_entries *entries_of(const char *version, uint32_t key, uint32_
             types.list.data[i].elem == map)
             assert_true(map_entries_create(&types, i, &entries));
     assert_non_null(entries);
+    assert_true(map_entries_add_paths(&types, entries, &names.paths));
     assert_int_equal(entries->is_swiss, is_swiss);
     assert_true(entries->size <= sizeof(value));
     return entries;
@@ -70,12 +71,13 @@ static struct map_entries *entries_of(const char *version, uint32_t key, uint32_
 static void end(struct map_entries *entries)
 {
     map_entries_destroy(entries);
+    string_pool_deinit(&names.paths);
     text_deinit(&text);
     types_deinit(&types);
     dump_deinit(&dump);
 }
 
-static uint64_t key_place(const struct map_entries *entries, unsigned slot)
+static uint64_t place_of_key(const struct map_entries *entries, unsigned slot)
 {
     return entries->keys + slot * entries->key_stride;
 }
@@ -88,19 +90,45 @@ static uint64_t elem_place(const struct map_entries *entries, unsigned slot)
 static void put_string(const struct map_entries *entries, unsigned slot, uint64_t address,
                        uint64_t size)
 {
-    uint8_t *at = value + key_place(entries, slot);
+    uint8_t *at = value + place_of_key(entries, slot);
     dump_store(&dump, at, address);
     dump_store(&dump, at + dump.pointer_size, size);
+}
+
+/* A name that is made of a key's bytes, or of its number, is the same again. */
+static void check_again(const struct map_entries *entries, const struct slot_key *key,
+                        uint64_t offset)
+{
+    struct text again = {0};
+    if (key->form != KEY_INTEGER && (key->object == UINT32_MAX || key->size > 127))
+        return; /* it is made of the word of an object that is not there */
+    key_append_again(&names,
+                     key_place(key, entries->path_of_word[offset >> names.word_shift], 0, offset),
+                     &again);
+    assert_int_equal(again.size, text.size);
+    assert_memory_equal(again.data, text.data, text.size);
+    text_deinit(&again);
 }
 
 static enum key_form form_at(const struct map_entries *entries, uint64_t offset, bool redact,
                              uint32_t *ret_integer)
 {
     static const struct g2h_redaction redaction = {"any key will do"};
-    const struct key_reader key = {&names, NULL, UINT32_MAX};
+    const struct key_reader reader = {&names, UINT32_MAX};
+    struct slot_key key = {0};
     names.redaction = redact ? &redaction : NULL;
     text.size = 0;
-    const enum key_form form = key_append(&key, entries, value, offset, &text, ret_integer);
+    key_read(&reader, entries, value, map_entries_slot(entries, &names, offset), &text, &key);
+    enum key_form form = key.form;
+    if (form != KEY_NONE) {
+        const uint32_t path = entries->path_of_word[offset >> names.word_shift];
+        key_append_path(&names, path, &text);
+        form = form == KEY_INTEGER && path != PATH_EMPTY ? KEY_TEXT : form;
+        check_again(entries, &key, offset);
+    }
+    *ret_integer = key.integer;
+    if (form == KEY_INTEGER)
+        text.size = 0;
     text_append(&text, "", 1);
     assert_false(text.failed);
     return form;
@@ -132,7 +160,7 @@ static void strings_of(const char *version, uint64_t pointer_size, bool big_endi
     put_string(entries, 6, BASE - 8, 5);          /* nowhere */
     put_string(entries, 7, BASE, UINT64_MAX);     /* longer than all memory */
     EXPECT(elem_place(entries, 0), "[\"alice\"]");
-    EXPECT(key_place(entries, 0), "[\"alice\"] (key)");
+    EXPECT(place_of_key(entries, 0), "[\"alice\"] (key)");
     EXPECT(elem_place(entries, 1),
            "[\"0123456789012345678901234567890123456789012345678901234567890123\"]");
     EXPECT(elem_place(entries, 2),
@@ -183,7 +211,7 @@ static void integers(void **state)
             const uint32_t key =
                 type_add(&types, "main.key", cases[i].kind, cases[i].size, TYPE_NONE);
             struct map_entries *entries = entries_of("go1.27", key, leaf);
-            uint8_t *at = value + key_place(entries, 6);
+            uint8_t *at = value + place_of_key(entries, 6);
             uint32_t integer = UINT32_MAX;
             for (uint64_t j = 0; j < cases[i].size; j++)
                 at[big ? cases[i].size - 1 - j : j] = (uint8_t)(cases[i].value >> 8 * j);
@@ -208,8 +236,8 @@ static void ways_into_elems_and_keys(void **state)
     type_field(&types, "first", leaf, 0);
     type_field(&types, "rest", two, 8);
     struct map_entries *entries = entries_of("go1.19", word, pair);
-    dump_store(&dump, value + key_place(entries, 1), 42);
-    dump_store(&dump, value + key_place(entries, 2), (uint64_t)-42);
+    dump_store(&dump, value + place_of_key(entries, 1), 42);
+    dump_store(&dump, value + place_of_key(entries, 2), (uint64_t)-42);
     EXPECT(elem_place(entries, 1), "[42].first");
     EXPECT(elem_place(entries, 1) + 16, "[42].rest[1]");
     EXPECT(elem_place(entries, 2) + 8, "[-42].rest[0]");
@@ -223,7 +251,7 @@ static void ways_into_elems_and_keys(void **state)
     assert_int_equal(entries->kind, KEYS_PLAIN);
     EXPECT_NONE(elem_place(entries, 1));
     text.size = 0;
-    map_entries_append_index(&types, entries, key_place(entries, 5) + 8, 13, &text);
+    map_entries_append_index(&types, entries, place_of_key(entries, 5) + 8, 13, &text);
     map_entries_append_index(&types, entries, elem_place(entries, 5) + 8, 13, &text);
     text_append(&text, "", 1);
     assert_string_equal(text.data, "[#13] (key.leaf)[#13][1]");
@@ -247,7 +275,7 @@ static void redacted_strings(void **state)
     memcpy(first, text.data, text.size);
     assert_memory_equal(first, "[(<=16 bytes, #", 15);
     assert_null(strstr(first, "alice"));
-    form_at(entries, key_place(entries, 0), true, &integer);
+    form_at(entries, place_of_key(entries, 0), true, &integer);
     assert_memory_equal(text.data, first, strlen(first));
     assert_string_equal(text.data + strlen(first), " (key)");
     form_at(entries, elem_place(entries, 1), true, &integer);
@@ -270,17 +298,17 @@ static void slots_in_use(void **state)
     begin("go1.19", 8, false);
     struct map_entries *entries = entries_of("go1.19", string, leaf);
     for (unsigned slot = 0; slot < SLOTS; slot++)
-        assert_int_equal(map_entries_is_used(&names, entries, tops, slot), tops[slot] >= 5);
+        assert_int_equal((map_entries_used(&names, entries, tops) >> slot & 1), tops[slot] >= 5);
     dump.heap->go_minor = 0; /* so old a dump does not say, its executable does */
     typing.release = go_release_parse("go1.11.6");
-    assert_true(map_entries_is_used(&names, entries, tops, 4));
-    assert_false(map_entries_is_used(&names, entries, tops, 3));
+    assert_true((map_entries_used(&names, entries, tops) >> 4 & 1));
+    assert_false((map_entries_used(&names, entries, tops) >> 3 & 1));
     end(entries);
     for (int big = 0; big < 2; big++) {
         begin("go1.27", 8, big);
         entries = entries_of("go1.27", string, leaf);
         for (unsigned slot = 0; slot < SLOTS; slot++)
-            assert_int_equal(map_entries_is_used(&names, entries, ctrl, slot),
+            assert_int_equal((map_entries_used(&names, entries, ctrl) >> slot & 1),
                              ctrl[big ? 7 - slot : slot] < 0x80);
         end(entries);
     }

@@ -570,20 +570,19 @@ static void check_texts(const struct seen *seen, bool redacted)
     g2h_text_deinit(&text);
 }
 
-/* What a key says is said once more when it is asked for by its place; and only nodes that may have
+/* What a key says is said once more when it is asked for again; and only nodes that may have
  * keys have any. Gives their number. */
 static uint64_t check_keys(const struct seen *seen, bool redacted)
 {
     struct g2h_edges *edges = create_edges(seen->view);
     struct g2h_edge edge;
-    struct g2h_text text = {0}, again = {0};
+    struct g2h_text again = {0};
     uint64_t count = 0;
     g2h_edges_begin(edges, 0, seen->count);
     while (g2h_edges_next(edges, &edge)) {
-        uint64_t index;
-        text.size = again.size = 0;
-        const enum g2h_key key = g2h_edges_key(edges, &text, &index);
-        assert_false(text.failed);
+        struct g2h_key_name name;
+        again.size = 0;
+        const enum g2h_key key = g2h_edges_key(edges, &edge, &name);
         if (key == G2H_KEY_NONE)
             continue;
         count++;
@@ -594,15 +593,16 @@ static uint64_t check_keys(const struct seen *seen, bool redacted)
             assert_false(redacted);
             continue;
         }
-        check_text(text.data, text.size, 1024);
-        assert_true(text.size > 2 && text.data[0] == '[');
+        check_text(name.text, name.size, 1024);
+        assert_true(name.size > 2 && name.text[0] == '[');
         if (redacted)
-            assert_memory_equal(text.data, "[(<=", 4);
-        g2h_view_key(seen->view, edge.source, edge.offset, &again);
-        assert_int_equal(again.size, text.size);
-        assert_memory_equal(again.data, text.data, text.size);
+            assert_memory_equal(name.text, "[(<=", 4);
+        g2h_view_prefetch_key(seen->view, name.again, G2H_SOON_NODE);
+        g2h_view_prefetch_key(seen->view, name.again, G2H_SOON_KEYS);
+        g2h_view_key(seen->view, name.again, &again);
+        assert_int_equal(again.size, name.size);
+        assert_memory_equal(again.data, name.text, name.size);
     }
-    g2h_text_deinit(&text);
     g2h_text_deinit(&again);
     g2h_edges_destroy(edges);
     return count;

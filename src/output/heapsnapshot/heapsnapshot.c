@@ -25,7 +25,7 @@
 #include "output/heapsnapshot/strings.h"
 #include "output/sink.h"
 
-enum { STRINGS_PER_TASK = 1 << 15, TEXTS_AHEAD = 8 };
+enum { STRINGS_PER_TASK = 1 << 15 };
 
 enum { MANY = 64 /* nodes, or edges, that are read at a time */ };
 
@@ -537,7 +537,7 @@ static struct g2h_error *write_strings(const struct snapshot *snapshot, size_t t
     bool good = true;
     for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK && good; i++) {
         size_t size;
-        strings_prefetch(strings, i + TEXTS_AHEAD);
+        strings_prefetch(strings, i);
         const char *data = strings_text(strings, (uint32_t)i, &text, &size);
         good = !text.failed && write_string(buffer, i == 0, data, size);
     }

@@ -15,8 +15,6 @@
 
 static const char dummy[] = "<dummy>";
 
-enum { TEXT_OF_EDGE = 1u << 30 };
-
 /*
  * DevTools reads all strings as one, which must be shorter than 2^29. What entries lead to has room
  * for some ten million names. Pointers to the keys themselves, whose nodes mostly have the same
@@ -26,42 +24,49 @@ static const uint64_t elem_room = (uint64_t)192 << 20, key_room = (uint64_t)16 <
 
 typedef VECTOR(uint32_t) number_vector;
 
+/*
+ * What tells texts apart: a hash of 64 bits, and some more bits of another one. Texts are not
+ * compared, since they would have to be read again for it. With seeds that nobody knows, two of ten
+ * million have the same hashes in less than one conversion of a million.
+ */
+struct text_hash {
+    uint64_t hash;
+    uint32_t check;
+};
+
+static inline struct text_hash hash_of(const char *text, size_t size)
+{
+    return (struct text_hash){map_hash_text(text, size), (uint32_t)map_hash_text_too(text, size)};
+}
+
 /* While texts are numbered. */
 struct numbering {
     struct strings *strings;
     struct reader *readers;  /* by thread */
-    VECTOR(uint32_t) hashes; /* by string; not of nodes' texts */
-    uint32_t *slots;         /* a hash table: a string's number, above it bits of its hash, so that
-                                few others need be looked at; UINT32_MAX where free */
+    VECTOR(uint64_t) hashes; /* by string */
+    uint32_t *slots; /* a hash table: a string's number, above it bits of its check; UINT32_MAX
+                        where free */
     size_t slot_count;
     unsigned number_bits;
-    struct recent_text *recent; /* by hash: maps tend to have the same few keys */
     uint64_t elem_room, key_room;
-    struct g2h_text text, other;
     size_t block;          /* that is being numbered */
     number_vector numbers; /* of the block */
 };
 
 /* ---- texts of strings ---- */
 
-static const char *read_text(const struct strings *strings, const struct text_place *place,
-                             struct g2h_text *text, size_t *ret_size)
-{
-    if ((place->edge & TEXT_OF_EDGE) == 0)
-        return g2h_view_text(strings->view, place->node, text, ret_size);
-    text->size = 0;
-    g2h_view_key(strings->view, place->node, (uint64_t)(place->edge & ~(uint32_t)TEXT_OF_EDGE) * 4,
-                 text);
-    *ret_size = text->size;
-    return text->data ? text->data : "";
-}
-
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size)
 {
-    if (number >= strings->first_text)
-        return read_text(strings, &strings->texts.data[number - strings->first_text], text,
-                         ret_size);
+    if (number >= strings->first_text) {
+        const size_t place = number - strings->first_text, keys = strings->keys.count;
+        if (place >= keys)
+            return g2h_view_text(strings->view, strings->nodes.data[place - keys], text, ret_size);
+        text->size = 0;
+        g2h_view_key(strings->view, strings->keys.data[place], text);
+        *ret_size = text->size;
+        return text->data ? text->data : "";
+    }
     const uint32_t renamed = map_get(&strings->renamed_by, number);
     *ret_size = sizeof(dummy) - 1;
     return renamed != MAP_NONE ? string_pool_text(&strings->renamed, renamed, ret_size)
@@ -69,11 +74,22 @@ const char *strings_text(const struct strings *strings, uint32_t number, struct 
                                : dummy;
 }
 
+static void prefetch_text(const struct strings *strings, uint64_t number, enum g2h_soon soon)
+{
+    const uint64_t place = number - strings->first_text, keys = strings->keys.count;
+    if (number < strings->first_text || number >= strings_count(strings))
+        return;
+    if (place < keys)
+        g2h_view_prefetch_key(strings->view, strings->keys.data[place], soon);
+    else if (soon == G2H_SOON_KEYS)
+        g2h_view_prefetch(strings->view, strings->nodes.data[place - keys], G2H_SOON_NODE);
+}
+
 void strings_prefetch(const struct strings *strings, uint64_t number)
 {
-    if (number >= strings->first_text && number < strings_count(strings))
-        g2h_view_prefetch(strings->view, strings->texts.data[number - strings->first_text].node,
-                          G2H_SOON_NODE);
+    enum { OBJECTS_AHEAD = 32, TEXTS_AHEAD = 16 };
+    prefetch_text(strings, number + OBJECTS_AHEAD, G2H_SOON_NODE);
+    prefetch_text(strings, number + TEXTS_AHEAD, G2H_SOON_KEYS);
 }
 
 /* ---- names ---- */
@@ -137,15 +153,9 @@ static bool number_names(struct strings *strings)
 /* ---- the table ---- */
 
 /* Where a text of this hash is looked for first; then in the slots behind. */
-static inline size_t first_slot(const struct numbering *numbering, uint32_t hash)
+static inline size_t first_slot(const struct numbering *numbering, uint64_t hash)
 {
-    return (size_t)((uint64_t)hash * numbering->slot_count >> 32);
-}
-
-/* A slot's content but for the number. */
-static inline uint32_t tag_of(const struct numbering *numbering, uint32_t hash)
-{
-    return (uint32_t)((uint64_t)hash << numbering->number_bits);
+    return (size_t)((hash >> 32) * numbering->slot_count >> 32);
 }
 
 static inline uint32_t number_in(const struct numbering *numbering, uint32_t slot)
@@ -159,107 +169,86 @@ static inline size_t next_slot(const struct numbering *numbering, size_t slot)
 }
 
 /* At most six of seven slots are used. */
-static bool is_full(const struct numbering *numbering, size_t more)
+static inline bool is_full(const struct numbering *numbering)
 {
-    return strings_count(numbering->strings) + more >= numbering->slot_count / 7 * 6;
+    return numbering->hashes.count >= numbering->slot_count / 7 * 6;
 }
 
-/* Makes room for so many texts more. All so far have their hashes. */
-static bool grow(struct numbering *numbering, size_t more)
+static void put_slot(const struct numbering *numbering, uint32_t number, uint32_t check)
 {
-    const size_t old_count = numbering->slot_count,
-                 count = ((size_t)strings_count(numbering->strings) + more) / 6 * 7 + 1024;
-    uint32_t *slots = large_alloc(count, sizeof(*slots));
-    if (!slots)
+    size_t slot = first_slot(numbering, numbering->hashes.data[number]);
+    while (numbering->slots[slot] != UINT32_MAX)
+        slot = next_slot(numbering, slot);
+    numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
+}
+
+/* Makes room for as many texts again as there are. What the slots have of checks they keep, as far
+ * as there is room for it. */
+static bool grow(struct numbering *numbering)
+{
+    const struct numbering old = *numbering;
+    const size_t count = (old.hashes.count * 2) / 6 * 7 + 1024;
+    numbering->slots = large_alloc(count, sizeof(*old.slots));
+    if (!numbering->slots) {
+        numbering->slots = old.slots;
         return false;
-    memset(slots, 0xff, count * sizeof(*slots));
-    large_free(numbering->slots, old_count, sizeof(*slots));
-    numbering->slots = slots;
+    }
+    memset(numbering->slots, 0xff, count * sizeof(*old.slots));
     numbering->slot_count = count;
     for (numbering->number_bits = 0;
          numbering->number_bits < 32 && count >> numbering->number_bits != 0;)
         numbering->number_bits++; /* no number has all its bits set */
-    for (uint32_t i = 0; i < numbering->hashes.count; i++) {
-        size_t slot = first_slot(numbering, numbering->hashes.data[i]);
-        while (slots[slot] != UINT32_MAX)
-            slot = next_slot(numbering, slot);
-        slots[slot] = tag_of(numbering, numbering->hashes.data[i]) | i;
-    }
+    for (size_t i = 0; i < old.slot_count; i++)
+        if (old.slots[i] != UINT32_MAX)
+            put_slot(numbering, number_in(&old, old.slots[i]),
+                     (uint32_t)((uint64_t)old.slots[i] >> old.number_bits));
+    large_free(old.slots, old.slot_count, sizeof(*old.slots));
     return true;
 }
 
-/* A text that is looked for: at a place; and its bytes, NULL while they have not been needed. */
-struct wanted {
-    struct text_place place;
-    const char *data;
-    size_t size;
-    uint32_t hash;
-};
-
-/* Whether string number number is the text. */
-static bool is_same(struct numbering *numbering, uint32_t number, struct wanted *wanted)
+/* The number of a text, UINT32_MAX where it has none. */
+static inline uint32_t find_number(const struct numbering *numbering, const struct text_hash *text)
 {
-    size_t size;
-    if (!wanted->data)
-        wanted->data =
-            read_text(numbering->strings, &wanted->place, &numbering->text, &wanted->size);
-    const char *other = strings_text(numbering->strings, number, &numbering->other, &size);
-    return size == wanted->size && memcmp(other, wanted->data, size) == 0;
-}
-
-/* Whether string number number may have this hash. */
-static inline bool may_have_hash(const struct numbering *numbering, uint32_t number, uint32_t hash)
-{
-    return number >= numbering->hashes.count || numbering->hashes.data[number] == hash;
-}
-
-/*
- * The number of a text, for which the table has room. A new one takes of *room, if there is any:
- * once that is used up, new ones get KEY_NUMBER_NONE.
- */
-static bool number_text(struct numbering *numbering, struct wanted *wanted, uint64_t *room,
-                        uint32_t *ret)
-{
-    struct strings *strings = numbering->strings;
-    if (numbering->text.failed || numbering->other.failed)
-        return false;
-    const uint32_t tag = tag_of(numbering, wanted->hash);
-    for (size_t slot = first_slot(numbering, wanted->hash);; slot = next_slot(numbering, slot)) {
+    const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
+    for (size_t slot = first_slot(numbering, text->hash);; slot = next_slot(numbering, slot)) {
         const uint32_t content = numbering->slots[slot], number = number_in(numbering, content);
-        if (content == UINT32_MAX) {
-            if (room) {
-                *ret = KEY_NUMBER_NONE;
-                *room -= wanted->size <= *room ? wanted->size : *room;
-                if (*room == 0)
-                    return true;
-            }
-            *ret = (uint32_t)strings_count(strings);
-            numbering->slots[slot] = tag | *ret;
-            return vector_push(&strings->texts, wanted->place);
-        }
-        if (content - number == tag && may_have_hash(numbering, number, wanted->hash) &&
-            is_same(numbering, number, wanted)) {
-            *ret = number;
-            return true;
-        }
+        if (content == UINT32_MAX ||
+            (content - number == tag && numbering->hashes.data[number] == text->hash))
+            return content == UINT32_MAX ? UINT32_MAX : number;
     }
 }
 
-static void prefetch_number(const struct numbering *numbering, uint32_t hash)
+/* Adds a text that has no number yet, and gives it the next one. */
+static bool add_number(struct numbering *numbering, const struct text_hash *text, uint32_t *ret)
+{
+    if (is_full(numbering) && !grow(numbering))
+        return false;
+    *ret = (uint32_t)numbering->hashes.count;
+    if (!vector_push(&numbering->hashes, text->hash))
+        return false;
+    put_slot(numbering, *ret, text->check);
+    return true;
+}
+
+static void prefetch_number(const struct numbering *numbering, uint64_t hash)
 {
     __builtin_prefetch(&numbering->slots[first_slot(numbering, hash)]);
 }
 
+/* Names have their numbers already. */
 static bool hash_names(struct numbering *numbering)
 {
     struct strings *strings = numbering->strings;
     for (uint32_t i = 0; i < strings->first_text; i++) {
+        struct g2h_text none = {0};
         size_t size;
-        const char *text = strings_text(strings, i, &numbering->text, &size);
-        if (!vector_push(&numbering->hashes, (uint32_t)map_hash_text(text, size)))
+        uint32_t number;
+        const char *text = strings_text(strings, i, &none, &size);
+        const struct text_hash hash = hash_of(text, size);
+        if (!add_number(numbering, &hash, &number))
             return false;
     }
-    return grow(numbering, 0);
+    return true;
 }
 
 /* ---- blocks ---- */
@@ -299,85 +288,78 @@ static bool begin_block(struct numbering *numbering, uint32_t node, uint32_t **b
 
 /* ---- keys of maps' entries ---- */
 
-/* What a thread makes of an edge of an entry; the text's bytes stand behind. */
+/* What a thread makes of an edge of an entry. */
 struct key_record {
-    struct text_place place;
-    enum g2h_key form;
-    bool is_key;    /* the edge is that of the key itself */
-    bool repeated;  /* and is not written: the key is a string all the same */
-    uint32_t index; /* G2H_KEY_INDEX */
-    uint32_t hash, size;
+    uint64_t key; /* how the text is made again, or an index */
+    struct text_hash hash;
+    uint32_t size, node;
+    uint8_t form;  /* enum g2h_key */
+    bool is_key;   /* the edge is that of the key itself */
+    bool repeated; /* and is not written: the key is a string all the same */
+};
+
+enum {
+    ENOUGH = 1 << 20,   /* bytes of records */
+    NUMBERS_AHEAD = 16, /* in the table */
+    NODES_AHEAD = 12,
+    EDGES = 128, /* whose keys are read one after the other, */
+    MORE = 64    /* and those that may be read too many */
 };
 
 /* What a thread reads with. */
 struct reader {
     struct g2h_edges *edges;
     struct g2h_text text;
+    struct g2h_edge given[EDGES + MORE]; /* of entries; of several nodes, as most have few */
+    size_t count;
     uint32_t list[SNAPSHOT_BLOCK]; /* the block's nodes that have keys */
 };
 
-enum { ENOUGH = 1 << 20, NUMBERS_AHEAD = 16 };
-
-static bool put_key(struct worker_buffer *buffer, const struct key_record *record, const char *text)
+static void read_key(struct g2h_edges *edges, const struct g2h_edge *edge, struct key_record *ret)
 {
-    char *at = worker_buffer_reserve(buffer, sizeof(*record) + record->size);
-    if (!at)
-        return false;
-    memcpy(at, record, sizeof(*record));
-    if (record->size > 0)
-        memcpy(at + sizeof(*record), text, record->size);
-    buffer->size += sizeof(*record) + record->size;
-    return true;
+    struct g2h_key_name name;
+    const enum g2h_key form = g2h_edges_key(edges, edge, &name);
+    ret->node = edge->source;
+    ret->form = (uint8_t)form;
+    ret->is_key = (edge->flags & G2H_EDGE_OF_KEY) != 0;
+    ret->repeated = (edge->flags & G2H_EDGE_REPEATED) != 0;
+    if (form == G2H_KEY_INDEX) {
+        ret->key = name.index;
+    } else if (form == G2H_KEY_TEXT) {
+        ret->key = name.again;
+        ret->size = (uint32_t)name.size;
+        ret->hash = hash_of(name.text, name.size);
+    }
 }
 
-static bool read_key(struct reader *reader, const struct g2h_edge *edge,
-                     struct worker_buffer *buffer)
+/* The keys of the edges that are there, whose memory is brought to the cache together. */
+static struct g2h_error *read_given(struct reader *reader, struct worker_buffer *buffer)
 {
-    struct key_record record = {
-        .place = {edge->source, (uint32_t)(TEXT_OF_EDGE | edge->offset / 4)},
-        .is_key = (edge->flags & G2H_EDGE_OF_KEY) != 0,
-        .repeated = (edge->flags & G2H_EDGE_REPEATED) != 0};
-    uint64_t index = 0;
-    reader->text.size = 0;
-    record.form = g2h_edges_key(reader->edges, &reader->text, &index);
-    if (edge->offset / 4 >= TEXT_OF_EDGE)
-        record.form = G2H_KEY_NONE;
-    record.index = (uint32_t)index;
-    if (record.form == G2H_KEY_TEXT) {
-        record.size = (uint32_t)reader->text.size;
-        record.hash = (uint32_t)map_hash_text(reader->text.data, reader->text.size);
-    }
-    return !reader->text.failed && put_key(buffer, &record, reader->text.data);
+    struct key_record *records = (struct key_record *)(void *)worker_buffer_reserve(
+        buffer, reader->count * sizeof(*records));
+    TRY_MEMORY(records);
+    g2h_edges_prefetch_keys(reader->edges, reader->given, reader->count);
+    for (size_t i = 0; i < reader->count; i++)
+        read_key(reader->edges, &reader->given[i], &records[i]);
+    buffer->size += reader->count * sizeof(*records);
+    reader->count = 0;
+    return buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
 }
 
 static struct g2h_error *read_keys_of(struct reader *reader, uint32_t node,
                                       struct worker_buffer *buffer)
 {
-    struct g2h_edge edge;
+    size_t count;
     g2h_edges_begin(reader->edges, node, node + 1);
-    while (g2h_edges_next(reader->edges, &edge)) {
-        if ((edge.flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
-            continue;
-        if (!read_key(reader, &edge, buffer))
-            return &error_no_memory;
-        struct g2h_error *error = buffer->size > ENOUGH ? worker_buffer_flush(buffer) : NULL;
-        if (error)
-            return error;
+    while ((count = g2h_edges_read(reader->edges, &reader->given[reader->count], MORE)) > 0) {
+        const struct g2h_edge *read = &reader->given[reader->count];
+        for (size_t i = 0; i < count; i++)
+            if ((read[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) != 0)
+                reader->given[reader->count++] = read[i];
+        if (reader->count > EDGES)
+            TRY(read_given(reader, buffer));
     }
     return NULL;
-}
-
-/* Keys lie behind pointers: what later nodes of a block need is brought in three steps. */
-static void prefetch_keys(const struct g2h_view *view, const uint32_t *list, size_t at,
-                          size_t count)
-{
-    enum { NODES_AHEAD = 12, TARGETS_AHEAD = 8, KEYS_AHEAD = 4 };
-    if (at + NODES_AHEAD < count)
-        g2h_view_prefetch(view, list[at + NODES_AHEAD], G2H_SOON_NODE);
-    if (at + TARGETS_AHEAD < count)
-        g2h_view_prefetch(view, list[at + TARGETS_AHEAD], G2H_SOON_TARGETS);
-    if (at + KEYS_AHEAD < count)
-        g2h_view_prefetch(view, list[at + KEYS_AHEAD], G2H_SOON_KEYS);
 }
 
 static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
@@ -387,92 +369,59 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     const struct g2h_view *view = numbering->strings->view;
     struct reader *reader = &numbering->readers[worker];
     const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT, end = block_end(view, first);
-    struct g2h_error *error = NULL;
     size_t count = 0;
     for (uint32_t node = first; (node = g2h_view_next_keyed(view, node, end)) < end; node++)
         reader->list[count++] = node;
-    for (size_t i = 0; i < count && !error; i++) {
-        prefetch_keys(view, reader->list, i, count);
-        error = read_keys_of(reader, reader->list[i], buffer);
+    for (size_t i = 0; i < count; i++) {
+        if (i + NODES_AHEAD < count)
+            g2h_view_prefetch(view, reader->list[i + NODES_AHEAD], G2H_SOON_NODE);
+        TRY(read_keys_of(reader, reader->list[i], buffer));
     }
-    return error;
+    return read_given(reader, buffer);
 }
 
-/* The last short text of a hash, so that it need not be read again. */
-enum { RECENT = 256, RECENT_SIZE = 55 };
-struct recent_text {
-    uint32_t hash, number;
-    uint8_t size;
-    char text[RECENT_SIZE];
-};
-
+/* The number of a key's text. A new one takes of *room, if there is any: once that is used up, new
+ * ones get KEY_NUMBER_NONE. */
 static bool number_key_text(struct numbering *numbering, const struct key_record *record,
-                            const char *text, uint64_t *room, uint32_t *ret)
+                            uint64_t *room, uint32_t *ret)
 {
-    struct recent_text *recent = &numbering->recent[record->hash % RECENT];
-    struct wanted wanted = {record->place, text, record->size, record->hash};
-    const struct strings *strings = numbering->strings;
-    if (recent->hash == record->hash && recent->size == record->size &&
-        memcmp(recent->text, text, record->size) == 0) {
-        *ret = recent->number;
+    *ret = find_number(numbering, &record->hash);
+    if (*ret != UINT32_MAX)
         return true;
-    }
-    if ((is_full(numbering, 1) && !grow(numbering, (size_t)strings_count(strings))) ||
-        !number_text(numbering, &wanted, room, ret) ||
-        (strings_count(strings) > numbering->hashes.count &&
-         !vector_push(&numbering->hashes, record->hash)))
-        return false;
-    if (record->size > 0 && record->size <= RECENT_SIZE) {
-        *recent = (struct recent_text){record->hash, *ret, (uint8_t)record->size, {0}};
-        memcpy(recent->text, text, record->size);
-    }
-    return true;
+    *ret = KEY_NUMBER_NONE;
+    *room -= record->size <= *room ? record->size : *room;
+    return *room == 0 || (add_number(numbering, &record->hash, ret) &&
+                          vector_push(&numbering->strings->keys, record->key));
 }
 
-static bool number_key(struct numbering *numbering, const struct key_record *record,
-                       const char *text, uint32_t *ret)
+static bool number_key(struct numbering *numbering, const struct key_record *record, uint32_t *ret)
 {
     uint64_t *room = record->is_key ? &numbering->key_room : &numbering->elem_room;
     *ret = KEY_NUMBER_NONE;
     if (record->form == G2H_KEY_NONE || (record->is_key && *room == 0))
         return true;
     if (record->form == G2H_KEY_INDEX) {
-        *ret = KEY_NUMBER_ELEMENT | record->index;
+        *ret = KEY_NUMBER_ELEMENT | (uint32_t)record->key;
         return true;
     }
-    return number_key_text(numbering, record, text, room, ret);
-}
-
-/* Asks for where the table has an entry that comes later; the place of the one behind it. */
-static size_t prefetch_key(const struct numbering *numbering, const struct worker_buffer *buffer,
-                           size_t at)
-{
-    struct key_record record;
-    if (at >= buffer->size)
-        return at;
-    memcpy(&record, buffer->data + at, sizeof(record));
-    if (record.form == G2H_KEY_TEXT)
-        prefetch_number(numbering, record.hash);
-    return at + sizeof(record) + record.size;
+    return number_key_text(numbering, record, room, ret);
 }
 
 static struct g2h_error *number_keys(void *context, const struct worker_buffer *buffer)
 {
     struct numbering *numbering = context;
     struct strings *strings = numbering->strings;
-    size_t later = 0;
-    for (unsigned i = 0; i < NUMBERS_AHEAD; i++)
-        later = prefetch_key(numbering, buffer, later);
-    for (size_t at = 0; at < buffer->size;) {
-        struct key_record record;
+    const struct key_record *records = (const struct key_record *)(const void *)buffer->data;
+    const size_t count = buffer->size / sizeof(*records);
+    for (size_t i = 0; i < count; i++) {
+        const struct key_record *record = &records[i];
         uint32_t number;
-        later = prefetch_key(numbering, buffer, later);
-        memcpy(&record, buffer->data + at, sizeof(record));
-        if (!begin_block(numbering, record.place.node, strings->edge_keys, strings->key_counts) ||
-            !number_key(numbering, &record, buffer->data + at + sizeof(record), &number) ||
-            (!record.repeated && !vector_push(&numbering->numbers, number)))
+        if (i + NUMBERS_AHEAD < count)
+            prefetch_number(numbering, records[i + NUMBERS_AHEAD].hash.hash);
+        if (!begin_block(numbering, record->node, strings->edge_keys, strings->key_counts) ||
+            !number_key(numbering, record, &number) ||
+            (!record->repeated && !vector_push(&numbering->numbers, number)))
             return &error_no_memory;
-        at += sizeof(record) + record.size;
     }
     return NULL;
 }
@@ -480,7 +429,8 @@ static struct g2h_error *number_keys(void *context, const struct worker_buffer *
 /* ---- texts of nodes ---- */
 
 struct hashed_node {
-    uint32_t node, hash;
+    struct text_hash hash;
+    uint32_t node;
 };
 
 static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
@@ -497,10 +447,18 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
         size_t size;
         const char *data = g2h_view_text(view, node, text, &size);
         TRY_MEMORY(!text->failed);
-        *at++ = (struct hashed_node){node, (uint32_t)map_hash_text(data, size)};
+        *at++ = (struct hashed_node){hash_of(data, size), node};
     }
     buffer->size = (size_t)((char *)(void *)at - buffer->data);
     return NULL;
+}
+
+static bool number_node(struct numbering *numbering, const struct hashed_node *hashed,
+                        uint32_t *ret)
+{
+    *ret = find_number(numbering, &hashed->hash);
+    return *ret != UINT32_MAX || (add_number(numbering, &hashed->hash, ret) &&
+                                  vector_push(&numbering->strings->nodes, hashed->node));
 }
 
 static struct g2h_error *number_nodes(void *context, const struct worker_buffer *buffer)
@@ -509,12 +467,11 @@ static struct g2h_error *number_nodes(void *context, const struct worker_buffer 
     const struct hashed_node *hashed = (const struct hashed_node *)(const void *)buffer->data;
     const size_t count = buffer->size / sizeof(*hashed);
     for (size_t i = 0; i < count; i++) {
-        struct wanted wanted = {.place = {hashed[i].node, 0}, .hash = hashed[i].hash};
         uint32_t number;
         if (i + NUMBERS_AHEAD < count)
-            prefetch_number(numbering, hashed[i + NUMBERS_AHEAD].hash);
+            prefetch_number(numbering, hashed[i + NUMBERS_AHEAD].hash.hash);
         if (!begin_block(numbering, hashed[i].node, numbering->strings->node_texts, NULL) ||
-            !number_text(numbering, &wanted, NULL, &number) ||
+            !number_node(numbering, &hashed[i], &number) ||
             !vector_push(&numbering->numbers, number))
             return &error_no_memory;
     }
@@ -526,30 +483,19 @@ static struct g2h_error *number_nodes(void *context, const struct worker_buffer 
 static struct g2h_error *number_texts(struct numbering *numbering, unsigned threads)
 {
     struct strings *strings = numbering->strings;
-    const size_t most = (size_t)g2h_view_account(strings->view)->texts;
-    struct g2h_error *error = NULL;
-    if (!hash_names(numbering))
-        return &error_no_memory;
-    error = workers_run_ordered(threads, strings->blocks, read_keys, NULL, number_keys, numbering);
-    if (!error && !end_block(numbering, strings->edge_keys, strings->key_counts))
-        error = &error_no_memory;
-    /* the table does not grow from here on, so that hashes of nodes' texts need not be kept */
-    if (!error && is_full(numbering, most) && !grow(numbering, most))
-        error = &error_no_memory;
-    if (!error)
-        error = workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, number_nodes,
-                                    numbering);
-    if (!error && !end_block(numbering, strings->node_texts, NULL))
-        error = &error_no_memory;
-    return error;
+    TRY_MEMORY(hash_names(numbering));
+    TRY(workers_run_ordered(threads, strings->blocks, read_keys, NULL, number_keys, numbering));
+    TRY_MEMORY(end_block(numbering, strings->edge_keys, strings->key_counts));
+    TRY(workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, number_nodes, numbering));
+    TRY_MEMORY(end_block(numbering, strings->node_texts, NULL));
+    return NULL;
 }
 
 static struct g2h_error *create_readers(struct numbering *numbering, unsigned threads)
 {
     struct g2h_error *error = NULL;
-    numbering->recent = calloc(RECENT, sizeof(*numbering->recent));
     numbering->readers = calloc(threads, sizeof(*numbering->readers));
-    if (!numbering->recent || !numbering->readers)
+    if (!numbering->readers)
         return &error_no_memory;
     for (unsigned i = 0; i < threads && !error; i++)
         error = g2h_edges_create(numbering->strings->view, &numbering->readers[i].edges);
@@ -565,12 +511,9 @@ static void numbering_deinit(struct numbering *numbering, unsigned threads)
         g2h_text_deinit(&numbering->readers[i].text);
     }
     free(numbering->readers);
-    free(numbering->recent);
     free(numbering->hashes.data);
     free(numbering->numbers.data);
     large_free(numbering->slots, numbering->slot_count, sizeof(*numbering->slots));
-    g2h_text_deinit(&numbering->text);
-    g2h_text_deinit(&numbering->other);
 }
 
 struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view)
@@ -608,7 +551,8 @@ void strings_deinit(struct strings *strings)
     free(strings->edge_keys);
     free(strings->key_counts);
     free(strings->of_node);
-    free(strings->texts.data);
+    free(strings->keys.data);
+    free(strings->nodes.data);
     string_pool_deinit(&strings->renamed);
     free(strings->renamed_numbers.data);
     map_deinit(&strings->renamed_by);

@@ -25,20 +25,15 @@ enum { SNAPSHOT_BLOCK_SHIFT = 14, SNAPSHOT_BLOCK = 1 << SNAPSHOT_BLOCK_SHIFT };
 #define KEY_NUMBER_ELEMENT ((uint32_t)1 << 31)
 #define KEY_NUMBER_NONE    UINT32_MAX
 
-/* Where a text of the heap is: a node's contents, or the key of an edge at an offset. */
-struct text_place {
-    uint32_t node;
-    uint32_t edge; /* TEXT_OF_EDGE and its offset / 4; 0: the node's */
-};
-
 struct strings {
     const struct g2h_view *view;
     uint32_t *of_node;                /* by name: its number where a node is called so */
     struct string_pool renamed;       /* what nodes are called instead of their names */
     VECTOR(uint32_t) renamed_numbers; /* by string of renamed: its number in the snapshot */
     struct map renamed_by;            /* the other way round */
-    uint32_t first_text;              /* the strings from here on are texts */
-    VECTOR(struct text_place) texts;
+    uint32_t first_text;              /* the strings from here on are texts: */
+    VECTOR(uint64_t) keys;            /* first those of entries' keys, by g2h_view_key(), */
+    VECTOR(uint32_t) nodes;           /* then those of nodes */
 
     /* By block of nodes; the walks that write them take one after the other. */
     uint32_t **node_texts; /* of each text node, its string. NULL: the block has none */
@@ -60,14 +55,14 @@ void strings_deinit(struct strings *strings);
 /* How many there are. */
 static inline uint64_t strings_count(const struct strings *strings)
 {
-    return (uint64_t)strings->first_text + strings->texts.count;
+    return (uint64_t)strings->first_text + strings->keys.count + strings->nodes.count;
 }
 
 /* The text of a string: size bytes, of which text may be asked to make them. */
 const char *strings_text(const struct strings *strings, uint32_t number, struct g2h_text *text,
                          size_t *ret_size);
 
-/* Says that the text of a string is wanted soon. */
+/* Says that the texts of strings from number on are wanted soon. */
 void strings_prefetch(const struct strings *strings, uint64_t number);
 
 /* The string of an edge's name. One that has none, since the dump was written to meanwhile, has
