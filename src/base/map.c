@@ -35,9 +35,8 @@ static struct map_entry *find(struct map_entry *entries, size_t mask, uint64_t k
     return &entries[slot];
 }
 
-static bool grow(struct map *map)
+static bool grow(struct map *map, size_t slots)
 {
-    size_t slots = map->entries ? (map->mask + 1) * 2 : 64;
     struct map_entry *entries = malloc(slots * sizeof(*entries));
     if (!entries)
         return false;
@@ -53,7 +52,8 @@ static bool grow(struct map *map)
 
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
 {
-    if ((!map->entries || map->count * 2 > map->mask) && !grow(map))
+    if ((!map->entries || map->count * 2 > map->mask) &&
+        !grow(map, map->entries ? (map->mask + 1) * 2 : 64))
         return false;
     struct map_entry *entry = find(map->entries, map->mask, key);
     if (entry->value == MAP_NONE) {
@@ -62,6 +62,14 @@ bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret)
     }
     *ret = entry->value;
     return true;
+}
+
+bool map_reserve(struct map *map, size_t keys)
+{
+    size_t slots = 64;
+    while (slots / 2 <= keys)
+        slots *= 2;
+    return grow(map, slots);
 }
 
 void map_set(struct map *map, uint64_t key, uint32_t value)

@@ -111,6 +111,9 @@ static inline uint32_t map_get(const struct map *map, uint64_t key)
  */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 
+/* Makes room for so many keys in an empty map. False where there is no memory. */
+bool map_reserve(struct map *map, size_t keys);
+
 /* Changes the value of a key that has one. */
 void map_set(struct map *map, uint64_t key, uint32_t value);
 

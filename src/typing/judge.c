@@ -240,8 +240,10 @@ static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard
         return NULL;
     qsort_r(shard->regions.data, shard->regions.count, sizeof(*shard->regions.data),
             compare_regions, typing);
+    const size_t objects = shard->first.count;
     map_deinit(&shard->first);
-    shard->first = (struct map){0};
+    if (!map_reserve(&shard->first, objects))
+        return &error_no_memory;
     for (size_t i = 0; i < shard->regions.count; i++) {
         struct region *region = &shard->regions.data[i];
         const bool last =

@@ -104,7 +104,7 @@ static inline const struct type *type_of(const struct typing *typing, uint32_t t
 
 static inline struct shard *shard_of(struct typing *typing, uint32_t object)
 {
-    return &typing->shards[map_hash(object) % SHARDS];
+    return &typing->shards[shard_number(object)];
 }
 
 /* ---- propose.c ---- */

@@ -232,7 +232,7 @@ static const struct region *first_region(const struct typing *typing, uint32_t o
 {
     if (!typing_has_regions(typing, object))
         return NULL;
-    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
+    const struct shard *shard = &typing->shards[shard_number(object)];
     const uint32_t first = map_get(&shard->first, object);
     return first == MAP_NONE ? NULL : &shard->regions.data[first];
 }
@@ -485,7 +485,7 @@ bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_
 /* The first of an object's regions that has the word at offset; NULL where none has. */
 static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
 {
-    const struct shard *shard = &typing->shards[map_hash(object) % SHARDS];
+    const struct shard *shard = &typing->shards[shard_number(object)];
     const struct region *regions = shard->regions.data;
     const size_t first = map_get(&shard->first, object), count = shard->regions.count;
     size_t at;

@@ -70,6 +70,12 @@ enum { SHARDS = 64 };
 
 struct field_index;
 
+/* By the upper bits of a hash: those below say where the object is in the maps of its shard. */
+static inline size_t shard_number(uint32_t object)
+{
+    return (size_t)(map_hash(object) >> 32) % SHARDS;
+}
+
 /* The objects are spread over shards by a hash. While threads run, a shard either does not change,
  * or belongs to one thread. */
 struct shard {

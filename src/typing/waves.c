@@ -368,7 +368,7 @@ static uint64_t item_bytes(const struct typing *typing, const struct item *item)
     const uint64_t size = heap_object_size(typing->heap, item->object);
     if (item->region == ITEM_START)
         return size;
-    const struct shard *shard = &typing->shards[map_hash(item->object) % SHARDS];
+    const struct shard *shard = &typing->shards[shard_number(item->object)];
     const struct region *region = &shard->regions.data[item->region];
     const uint64_t value = type_of(typing, region->type)->size,
                    count = !region->is_array ? 1 : region->count;
