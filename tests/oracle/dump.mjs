@@ -473,7 +473,7 @@ export function wordAt(dump, region, offset) {
  * Where the elements of a typed object lie (1.3): [{index, offset}], one for a plain value. §3.1: kind 1 and 2 repeat
  * the type as often as it fits; the elements of a channel begin behind its header.
  */
-export function elements(dump, o) {
+function elements(dump, o) {
   const type = dump.types.get(o.type);
   if (!type) return [];
   if (o.kind === 0) return [{ index: 0, offset: 0 }];
@@ -482,6 +482,15 @@ export function elements(dump, o) {
   const start = o.kind === 2 ? dump.params.hchanSize : 0;
   for (let at = start; at + type.size <= o.size; at += type.size) list.push({ index: list.length, offset: at });
   return list;
+}
+
+/** The one of an index; undefined where there is none. An array has as many edges as elements: no list for each of them. */
+export function elementAt(dump, o, index) {
+  const type = dump.types.get(o.type);
+  if (!type || !Number.isInteger(index) || index < 0) return undefined;
+  if (o.kind === 0) return index === 0 ? { index, offset: 0 } : undefined;
+  const offset = (o.kind === 2 ? dump.params.hchanSize : 0) + index * type.size;
+  return type.size > 0 && offset + type.size <= o.size ? { index, offset } : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 // What a snapshot calls things: class names of objects, and the way back from an edge's name to the word it stands for.
-import { elements, wordAt } from './dump.mjs';
+import { elementAt, wordAt } from './dump.mjs';
 
 const ELEMENTS_FROM = 1 << 20; // from this offset on a field is an element edge: no string per offset
 const LONGEST = 1024;
@@ -46,7 +46,7 @@ export function wordOf(dump, region, edge) {
   if (edge.type === 'element') {
     const type = dump.layout.typed ? dump.types.get(region.type) : undefined;
     if (type && region.kind !== 0 && type.size === dump.params.ptrSize) {
-      const element = elements(dump, region)[edge.label];
+      const element = elementAt(dump, region, edge.label);
       return element ? { offset: element.offset } : { problem: `${at}: no such element` };
     }
     if (edge.label >= ELEMENTS_FROM) return { offset: edge.label };
@@ -60,7 +60,7 @@ export function wordOf(dump, region, edge) {
   if (match[1] === undefined) {
     if (offset >= ELEMENTS_FROM) return { problem: `${at}: should be an element edge` };
   } else {
-    const element = elements(dump, region)[Number(match[1])];
+    const element = elementAt(dump, region, Number(match[1]));
     const size = dump.types.get(region.type)?.size ?? 0;
     if (!element || offset >= size) return { problem: `${at}: no such element` };
     offset += element.offset;

@@ -1,6 +1,6 @@
 // The snapshot that verify.mjs would like best, made straight from the reader's own model. Nobody uses it for
 // anything but to test the verifier: it must pass, and with one thing changed it must fail.
-import { elements, followed, wordAt } from './dump.mjs';
+import { elementAt, followed, wordAt } from './dump.mjs';
 import { idsOf, slotOf } from './ids.mjs';
 import { Heap, allWords, pointedFrames } from './heap.mjs';
 
@@ -139,10 +139,9 @@ function className(dump, o) {
 function wordName(dump, o, offset) {
   const type = dump.layout.typed ? dump.types.get(o.type) : undefined;
   if (type && o.kind !== 0) {
-    const list = elements(dump, o);
-    const index = Math.floor((offset - (list[0]?.offset ?? 0)) / type.size);
+    const index = Math.floor((offset - (elementAt(dump, o, 0)?.offset ?? 0)) / type.size);
     if (type.size === dump.params.ptrSize) return ['element', index];
-    return ['property', `[${index}].f${offset - list[index].offset}`];
+    return ['property', `[${index}].f${offset - elementAt(dump, o, index).offset}`];
   }
   if (offset >= 1 << 20) return ['element', offset];
   const head = offset >= dump.params.ptrSize ? wordAt(dump, o, offset - dump.params.ptrSize) : 0n;

@@ -62,10 +62,12 @@ function convert(inner, dump, snapshot, status) {
 
 function one(name, dump, status = 0) {
   const snapshot = path.join(folder, `${name}.heapsnapshot`);
+  let verified;
   group(name, (inner) => {
-    if (convert(inner, dump, snapshot, status)) verify(inner, dump, snapshot);
+    if (convert(inner, dump, snapshot, status)) verified = verify(inner, dump, snapshot);
   });
-  return snapshot;
+  fs.rmSync(snapshot);
+  return verified;
 }
 
 /** The dump cut at `cuts` places spread over it, always the same ones. */
@@ -78,20 +80,19 @@ function cutUp(dump) {
     const file = path.join(folder, 'cut');
     fs.writeFileSync(file, bytes.subarray(0, size));
     if (size < 64 || parse(file).records.length === 0) continue;
-    fs.rmSync(one(name, file, 3));
+    one(name, file, 3);
   }
 }
 
 try {
-  const done = new Map(); // dump → snapshot, the first of a pair is kept until the second comes
-  const pairUp = (dump, snapshot) => {
+  const done = new Map(); // dump → Case, the first of a pair is kept until the second comes
+  const pairUp = (dump, verified) => {
     const first = dump.replace(/\.2(\.dump(\.gz)?)?$/, '.1$1');
     if (first !== dump && done.has(first)) {
-      group(`${path.basename(first)} and .2`, (inner) => verifyPair(inner, first, done.get(first), dump, snapshot));
-      fs.rmSync(done.get(first));
-      fs.rmSync(snapshot);
-    } else {
-      done.set(dump, snapshot);
+      group(`${path.basename(first)} and .2`, (inner) => verifyPair(inner, done.get(first), verified));
+      done.delete(first);
+    } else if (/\.1(\.dump(\.gz)?)?$/.test(dump)) {
+      done.set(dump, verified);
     }
   };
   for (const [i, dump] of dumpsIn(inputs).entries()) {

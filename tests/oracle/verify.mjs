@@ -20,8 +20,9 @@ const EDGE_TYPES = 'context,element,property,internal,hidden,shortcut,weak';
 
 /** A dump, its snapshot, and which node is which object. */
 export class Case {
-  constructor(dumpPath, snapshotPath) {
-    this.dump = parse(dumpPath);
+  /** The dump is a path, or what parse() made of it. */
+  constructor(dump, snapshotPath) {
+    this.dump = typeof dump === 'string' ? parse(dump) : dump;
     this.heap = new Heap(this.dump);
     this.snapshot = load(snapshotPath);
     this.key = this.snapshot.header.go2heapsnapshot ?? {};
@@ -485,8 +486,9 @@ function checkReachability(tap, c) {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-export function verify(tap, dumpPath, snapshotPath) {
-  const c = new Case(dumpPath, snapshotPath);
+/** Gives the Case that was verified. */
+export function verify(tap, dump, snapshotPath) {
+  const c = new Case(dump, snapshotPath);
   if (!c.dump.complete) tap.note(`the dump is cut: ${c.dump.error.message}`);
   checkFile(tap, c);
   checkObjects(tap, c);
@@ -501,9 +503,8 @@ export function verify(tap, dumpPath, snapshotPath) {
   return c;
 }
 
-// 5. Two dumps of one process.
-export function verifyPair(tap, dump1, snapshot1, dump2, snapshot2) {
-  const [a, b] = [new Case(dump1, snapshot1), new Case(dump2, snapshot2)];
+// 5. Two dumps of one process: their Cases.
+export function verifyPair(tap, a, b) {
   const changed = [];
   const taken = [];
   let same = 0;
@@ -541,7 +542,7 @@ export function verifyPair(tap, dump1, snapshot1, dump2, snapshot2) {
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const args = process.argv.slice(2);
   const tap = new Tap();
-  if (args[0] === '--pair' && args.length === 5) verifyPair(tap, ...args.slice(1));
+  if (args[0] === '--pair' && args.length === 5) verifyPair(tap, new Case(args[1], args[2]), new Case(args[3], args[4]));
   else if (args.length === 2) verify(tap, ...args);
   else {
     console.error('usage: verify.mjs DUMP SNAPSHOT | --pair DUMP1 SNAPSHOT1 DUMP2 SNAPSHOT2');
