@@ -107,6 +107,27 @@ function readRows(grid) {
   return {titles, rows};
 }
 
+/** Runs in the page: waits until nothing of a grid has changed for so many ms; false where it does not rest, or is gone. */
+function comesToRest(grid, quiet) {
+  return new Promise(resolve => {
+    let timer;
+    const observer = new MutationObserver(waitOnce);
+    const limit = setTimeout(() => end(false), 5000 + 10 * quiet);
+    function end(hasRested) {
+      observer.disconnect();
+      clearTimeout(timer);
+      clearTimeout(limit);
+      resolve(hasRested && grid.isConnected);
+    }
+    function waitOnce() {
+      clearTimeout(timer);
+      timer = setTimeout(() => end(true), quiet);
+    }
+    observer.observe(grid, {subtree: true, childList: true, characterData: true, attributes: true});
+    waitOnce();
+  });
+}
+
 const matcherOf = matcher => {
   if (typeof matcher === 'function') return matcher;
   if (matcher instanceof RegExp) return row => matcher.test(row.name);
@@ -288,16 +309,11 @@ export class MemoryTab {
 
   /** Waits until a grid stays as it is; returns it. */
   async #settled(grid, quiet = quietTime) {
-    let last;
-    let since = 0;
     return this.#poll('see a table come to rest', async () => {
-      const table = await this.#read(grid);
-      const now = JSON.stringify(table);
-      if (now !== last) {
-        last = now;
-        since = Date.now();
-      }
-      return Date.now() - since >= quiet * this.patience && table !== null ? table : undefined;
+      const visibleGrid = this.#page.locator(grid).locator('visible=true').first();
+      const hasRested = await visibleGrid.count() > 0 &&
+        await visibleGrid.evaluate(comesToRest, quiet * this.patience, {timeout: 1000}).catch(() => false);
+      return hasRested && await this.#read(grid) || undefined;
     });
   }
 
@@ -305,7 +321,7 @@ export class MemoryTab {
 
   /**
    * Grids keep only the rows in sight in the document: scrolls from top to bottom and yields, in order, every row that
-   * was not there before, with its element.
+   * was not there before, with its place among those that are in the document.
    */
   async* #scrollThrough(grid) {
     const scroller = this.#scroller(grid);
@@ -315,15 +331,14 @@ export class MemoryTab {
     for (;;) {
       const {rows} = await this.#settled(grid, quiet);
       quiet = scrollQuietTime;
-      const elements = await this.#rowElements(grid);
-      for (let i = 0; i < rows.length && i < elements.length; i++) {
-        // A row keeps its element while it is out of sight.
-        const isNew = await elements[i].evaluate((tr, mark) => {
-          const before = tr.dataset.seenInPass;
-          tr.dataset.seenInPass = mark;
-          return before !== mark;
-        }, pass);
-        if (isNew) yield {row: rows[i], element: elements[i]};
+      // A row keeps its element while it is out of sight.
+      const isNew = await this.#rowsOf(grid).evaluateAll((elements, mark) => elements.map(tr => {
+        const before = tr.dataset.seenInPass;
+        tr.dataset.seenInPass = mark;
+        return before !== mark;
+      }), pass);
+      for (let place = 0; place < rows.length && place < isNew.length; place++) {
+        if (isNew[place]) yield {row: rows[place], place};
       }
       const moved = await scroller.evaluate(element => {
         const before = element.scrollTop;
@@ -334,9 +349,8 @@ export class MemoryTab {
     }
   }
 
-  async #rowElements(grid) {
-    const visibleGrid = this.#page.locator(grid).locator('visible=true').first();
-    return visibleGrid.locator('tr.data-grid-data-grid-node').elementHandles();
+  #rowsOf(grid) {
+    return this.#page.locator(grid).locator('visible=true').first().locator('tr.data-grid-data-grid-node');
   }
 
   async #allRows(grid, limit) {
@@ -362,8 +376,9 @@ export class MemoryTab {
   async #click(grid, matcher) {
     const matches = matcherOf(matcher);
     const names = [];
-    for await (const {row, element} of this.#scrollThrough(grid)) {
+    for await (const {row, place} of this.#scrollThrough(grid)) {
       if (matches(row)) {
+        const element = await this.#rowsOf(grid).nth(place).elementHandle();
         await this.#step(`select row ${row.name}`, (async () => {
           await element.evaluate(tr => tr.scrollIntoView({block: 'center'}));
           await this.#settled(grid, scrollQuietTime);
@@ -386,8 +401,7 @@ export class MemoryTab {
     }
     return this.#poll(`expand row ${row.name}`, async () => {
       const {rows} = await this.#settled(mainGrid);
-      const elements = await this.#rowElements(mainGrid);
-      const place = await element.evaluate((tr, all) => all.indexOf(tr), elements);
+      const place = await element.evaluate((tr, all) => all.indexOf(tr), await this.#rowsOf(mainGrid).elementHandles());
       const children = [];
       for (const below of place < 0 ? [] : rows.slice(place + 1)) {
         if (below.depth <= row.depth) break;
