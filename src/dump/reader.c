@@ -155,7 +155,16 @@ static inline void pass_pointers(const struct g2h_reader *reader, struct cursor 
     const uint8_t *kinds = reader->layout->field_kinds;
     const uint64_t word = reader->pointer_size;
     struct g2h_fields fields = {cursor->at, cursor->end, UINT64_MAX, kinds};
-    uint64_t offset;
+    uint64_t offset, pair[2];
+    size_t taken = kinds[USUAL_POINTER] == G2H_FIELD_POINTER && word <= size;
+    while (taken > 0 && fields.end - fields.at >= 8) {
+        fields_peek_pair(fields.at, pair, &taken);
+        if (taken == 0 || pair[0] > size - word || pair[1] > size - word ||
+            ((pair[0] | pair[1]) & (word - 1)) != 0)
+            break;
+        fields.at += taken;
+    }
+    cursor->at = fields.at;
     while (fields.at < fields.end && *fields.at < FIELD_KIND_COUNT &&
            kinds[*fields.at] == G2H_FIELD_POINTER && fields_next_pointer(&fields, &offset) &&
            word <= size && offset <= size - word && (offset & (word - 1)) == 0)

@@ -126,4 +126,29 @@ static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
     return true;
 }
 
+/*
+ * The next two fields, where both are pointers with the usual number and offsets of two or of three
+ * bytes, as nearly all are of a long list: their offsets, which are not checked. *ret_size is how
+ * many bytes they take; 0 where they are others. At least eight bytes must be left.
+ */
+enum { USUAL_POINTER = 1 };
+static inline void fields_peek_pair(const uint8_t *at, uint64_t ret[2], size_t *ret_size)
+{
+    uint64_t bytes;
+    __builtin_memcpy(&bytes, at, sizeof(bytes));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    bytes = __builtin_bswap64(bytes);
+#endif
+    *ret_size = 0;
+    if ((bytes & 0x8080ff8080ff) == 0x8001008001) {
+        ret[0] = (bytes >> 8 & 0x7f) | (bytes >> 9 & 0x3f80);
+        ret[1] = (bytes >> 32 & 0x7f) | (bytes >> 33 & 0x3f80);
+        *ret_size = 6;
+    } else if ((bytes & 0x808080ff808080ff) == 0x0080800100808001) {
+        ret[0] = (bytes >> 8 & 0x7f) | (bytes >> 9 & 0x3f80) | (bytes >> 10 & 0x1fc000);
+        ret[1] = (bytes >> 40 & 0x7f) | (bytes >> 41 & 0x3f80) | (bytes >> 42 & 0x1fc000);
+        *ret_size = 8;
+    }
+}
+
 #endif

@@ -140,6 +140,30 @@ static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, 
     return (uint64_t)(value != 0) << place;
 }
 
+/* Of the words behind base those that come in pairs, up to one that the next 64 begin with, or that
+ * is not as nearly all are. *next is the place behind the last one. */
+static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
+                                struct g2h_fields *fields, uint64_t *next, uint64_t *words)
+{
+    enum { WORD = 8, WORDS = 64 };
+    const uint64_t stored = pointers->contents.size; /* base has a word there */
+    while (fields->end - fields->at >= 8) {
+        uint64_t offsets[2];
+        size_t taken;
+        fields_peek_pair(fields->at, offsets, &taken);
+        if (taken == 0)
+            return;
+        const uint64_t one = offsets[0] - base, other = offsets[1] - base;
+        if (((one | other) & (WORD - 1)) != 0 || one < *next * WORD || other <= one ||
+            other >= WORDS * WORD || offsets[1] > stored - WORD)
+            return;
+        *words |= bit_of(pointers, offsets[0], one / WORD, true) |
+                  bit_of(pointers, offsets[1], other / WORD, true);
+        *next = other / WORD + 1;
+        fields->at += taken;
+    }
+}
+
 /* Words that are far away, or not in their order, begin the next 64. */
 static inline bool decode(struct pointers *pointers, bool is_usual)
 {
@@ -152,6 +176,9 @@ static inline bool decode(struct pointers *pointers, bool is_usual)
         const uint8_t *behind = ahead.at;
         uint64_t offset, next = 1;
         words = bit_of(pointers, base, 0, is_usual);
+        if (is_usual)
+            decode_pairs(pointers, base, &ahead, &next, &words);
+        behind = ahead.at;
         while (next_listed(&ahead, stored, word, &offset)) {
             const uint64_t distance = offset - base, place = distance >> shift;
             if (place < next || place >= 64 || (distance & (word - 1)) != 0)
