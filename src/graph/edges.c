@@ -261,22 +261,12 @@ struct plain_object {
     bool is_garbage;
 };
 
-static inline void fill_plain(const struct g2h_edges *edges, const struct plain_object *object,
-                              uint64_t offset, uint32_t target, struct g2h_edge *ret)
+/* Names the pointer at offset, which is so far that it is called by it. */
+static inline void name_far(const struct g2h_graph *graph, uint64_t offset, struct g2h_edge *ret)
 {
-    const struct g2h_graph *graph = edges->view->graph;
-    const bool is_weak = object->is_garbage && !graph_is_garbage(graph, target),
-               is_far = offset >= ELEMENT_OFFSET;
-    ret->source = object->node;
-    ret->target = graph_synthetics(graph) + target;
-    ret->flags = (is_weak ? G2H_EDGE_WEAK : 0) | (is_far ? G2H_EDGE_BY_INDEX : 0);
-    ret->index = is_far ? offset : 0;
-    ret->offset = offset;
-    if (is_far)
-        ret->name = is_weak ? graph->weak_element : G2H_NAME_NONE;
-    else
-        plain_name(&graph->names, edges->plain, object->slot_class, object->contents, offset,
-                   &ret->name);
+    ret->name = (ret->flags & G2H_EDGE_WEAK) != 0 ? graph->weak_element : G2H_NAME_NONE;
+    ret->flags |= G2H_EDGE_BY_INDEX;
+    ret->index = offset;
 }
 
 /* Of 64 words from base on those that have a bit in *words. */
@@ -285,17 +275,29 @@ static inline size_t read_plain_words(const struct g2h_edges *restrict edges,
                                       uint64_t *words, const uint32_t **target, const uint32_t *end,
                                       struct g2h_edge *restrict ret, size_t most)
 {
-    const struct object_index *index = &edges->view->graph->heap->index;
-    const uint64_t low = index->low, size = index->high - index->low;
-    const uint32_t *next = *target;
+    const struct g2h_graph *graph = edges->view->graph;
+    const uint64_t low = graph->heap->index.low, size = graph->heap->index.high - low;
+    const uint32_t synthetics = graph_synthetics(graph), *next = *target;
+    const uint8_t *contents = object->contents;
+    const bool is_far = base > ELEMENT_OFFSET - 64 * sizeof(uint64_t);
     uint64_t left = *words;
     size_t count = 0;
     while (left != 0 && next < end && count < most) {
         const uint64_t offset = base + (uint64_t)__builtin_ctzll(left) * sizeof(uint64_t);
         left &= left - 1;
-        if (plain_word(object->contents + offset) - low >= size || *next++ == NO_TARGET)
+        if (plain_word(contents + offset) - low >= size || *next++ == NO_TARGET)
             continue;
-        fill_plain(edges, object, offset, next[-1], &ret[count++]);
+        struct g2h_edge *edge = &ret[count++];
+        edge->source = object->node;
+        edge->target = synthetics + next[-1];
+        edge->flags = object->is_garbage && !graph_is_garbage(graph, next[-1]) ? G2H_EDGE_WEAK : 0;
+        edge->index = 0;
+        edge->offset = offset;
+        if (is_far && offset >= ELEMENT_OFFSET)
+            name_far(graph, offset, edge);
+        else
+            plain_name(&graph->names, edges->plain, object->slot_class, contents, offset,
+                       &edge->name);
     }
     *words = left;
     *target = next;

@@ -10,7 +10,7 @@
 #include "base/workers.h"
 
 enum {
-    DIRECTORY_LIMIT = 1 << 22,
+    DIRECTORY_LIMIT = 1 << 20,
     ARENA_LIMIT = 1 << 20,
     PAGES_ENOUGH = 1 << 21,   /* if arenas in use have more pages than this and than objects … */
     OBJECTS_WORTH_IT = 1 << 9 /* … those with fewer objects than this have no tables */
@@ -70,17 +70,17 @@ static bool list_arenas(struct object_index *index)
     return true;
 }
 
+/* Once all arenas have their tables. */
 static bool make_directory(struct object_index *index)
 {
-    uint64_t span = index->arenas[index->arena_count - 1] - index->first_arena + 1;
+    const uint64_t span = index->arenas[index->arena_count - 1] - index->first_arena + 1;
     if (span > DIRECTORY_LIMIT)
         return true;
-    index->directory = malloc((size_t)span * sizeof(*index->directory));
+    index->directory = calloc((size_t)span, sizeof(*index->directory));
     if (!index->directory)
         return false;
-    memset(index->directory, 0xff, (size_t)span * sizeof(*index->directory));
     for (size_t i = 0; i < index->arena_count; i++)
-        index->directory[index->arenas[i] - index->first_arena] = (uint32_t)i;
+        index->directory[index->arenas[i] - index->first_arena] = index->tables[i];
     return true;
 }
 
@@ -115,6 +115,12 @@ static bool fill_slots(const struct object_index *index, uint32_t first, uint32_
     return true;
 }
 
+static void set_irregular(struct index_page *page)
+{
+    page->reciprocal = INDEX_IRREGULAR;
+    page->begin = INDEX_PAGE;
+}
+
 /* Fills a page in which the objects [first, end) start. */
 static bool fill_page(const struct object_index *index, uint32_t first, uint32_t end,
                       struct index_page *page, group_vector *groups)
@@ -124,8 +130,8 @@ static bool fill_page(const struct object_index *index, uint32_t first, uint32_t
     page->groups = (uint32_t)groups->count;
     page->begin = (uint16_t)(size < limit ? offset % size : offset);
     page->reciprocal = size < limit ? (uint32_t)(((uint64_t)1 << 32) / size + 1) : 1;
-    if (size % 8 != 0) {
-        page->reciprocal = INDEX_IRREGULAR;
+    if (size % 8 != 0 || page->covered > page->begin) {
+        set_irregular(page);
         return true;
     }
     const uint32_t slots = size < limit ? (uint32_t)((limit - page->begin - 1) / size) + 1 : 1;
@@ -136,7 +142,7 @@ static bool fill_page(const struct object_index *index, uint32_t first, uint32_t
     }
     if (fill_slots(index, first, end, page, groups->data + page->groups))
         return true;
-    page->reciprocal = INDEX_IRREGULAR;
+    set_irregular(page);
     groups->count = page->groups;
     return true;
 }
@@ -213,7 +219,8 @@ struct g2h_error *index_init(struct object_index *index, const struct heap_objec
         return &error_no_memory;
     if (index->arena_count == 0)
         return NULL;
-    return make_directory(index) ? fill_arenas(index, threads) : &error_no_memory;
+    struct g2h_error *error = fill_arenas(index, threads);
+    return error || make_directory(index) ? error : &error_no_memory;
 }
 
 void index_deinit(struct object_index *index)
@@ -229,18 +236,6 @@ void index_deinit(struct object_index *index)
     *index = (struct object_index){0};
 }
 
-/* The group of the slot that an address is in; NULL where that takes a closer look. */
-static inline const struct index_group *find_group(const struct index_arena *arena,
-                                                   uint64_t address, uint32_t *ret_slot)
-{
-    const struct index_page *page = index_page(arena, address);
-    const uint32_t offset = address & (INDEX_PAGE - 1);
-    if (offset < page->covered || offset < page->begin || page->reciprocal == INDEX_IRREGULAR)
-        return NULL;
-    *ret_slot = index_slot(page, address);
-    return &arena->groups[page->groups + *ret_slot / INDEX_GROUP];
-}
-
 void index_find_many(const struct object_index *index, const uint64_t *addresses, size_t count,
                      uint32_t *ret)
 {
@@ -253,9 +248,15 @@ void index_find_many(const struct object_index *index, const uint64_t *addresses
             __builtin_prefetch(index_page(arenas[i], addresses[i]));
     }
     for (size_t i = 0; i < count; i++) {
-        groups[i] = arenas[i] ? find_group(arenas[i], addresses[i], &slots[i]) : NULL;
-        if (groups[i])
-            __builtin_prefetch(groups[i]);
+        groups[i] = NULL;
+        if (!arenas[i])
+            continue;
+        const struct index_page *page = index_page(arenas[i], addresses[i]);
+        if ((addresses[i] & (INDEX_PAGE - 1)) < page->begin)
+            continue; /* which takes a closer look */
+        slots[i] = index_slot(page, addresses[i]);
+        groups[i] = &arenas[i]->groups[page->groups + slots[i] / INDEX_GROUP];
+        __builtin_prefetch(groups[i]);
     }
     for (size_t i = 0; i < count; i++)
         ret[i] = groups[i] ? index_in_group(groups[i], slots[i]) : index_find(index, addresses[i]);

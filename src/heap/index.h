@@ -45,7 +45,8 @@ struct index_page {
     uint32_t groups;     /* its first group among those of the arena */
     uint32_t reciprocal; /* 2^32 / size of a slot, rounded up; INDEX_IRREGULAR: objects are not in
                             slots of one size */
-    uint16_t begin;      /* offset of the first slot that starts in the page; INDEX_PAGE: none */
+    uint16_t begin;      /* offset of the first slot that starts in the page; INDEX_PAGE: none, or
+                            objects are not in slots of one size, or lie before it */
     uint16_t covered;    /* so many bytes belong to the object before the first */
 };
 enum { INDEX_IRREGULAR = 0 };
@@ -64,8 +65,8 @@ struct object_index {
     size_t arena_count;   /* arenas in use; 0: too many, search among all objects */
     uint64_t *arenas;     /* their numbers, address >> ARENA_SHIFT, ascending */
     struct index_arena *tables;
-    uint32_t *directory; /* arena number - first_arena → index in arenas, UINT32_MAX where it is not
-                            in use; NULL where arenas lie too far apart */
+    struct index_arena *directory; /* the same by arena number - first_arena; NULL where arenas lie
+                                      too far apart */
 };
 
 /*
@@ -93,9 +94,10 @@ static inline const struct index_arena *index_table(const struct object_index *i
                                                     uint64_t address)
 {
     const uint64_t number = address >> ARENA_SHIFT;
-    const size_t arena = index->directory ? index->directory[number - index->first_arena]
-                                          : index_arena(index, number);
-    return arena < index->arena_count && index->tables[arena].pages ? &index->tables[arena] : NULL;
+    const size_t arena =
+        index->directory ? number - index->first_arena : index_arena(index, number);
+    const struct index_arena *tables = index->directory ? index->directory : index->tables;
+    return arena != SIZE_MAX && tables[arena].pages ? &tables[arena] : NULL;
 }
 
 static inline const struct index_page *index_page(const struct index_arena *arena, uint64_t address)

@@ -161,7 +161,8 @@ static inline void leave_heap(const struct finding *finding, struct block_work *
 static inline bool find_of_words(const struct finding *finding, struct block_work *work,
                                  const struct source *source, uint64_t base, uint64_t words)
 {
-    const struct g2h_heap *heap = finding->heap;
+    const struct object_index *index = &finding->heap->index;
+    const uint64_t low = index->low, size = index->high - low;
     const uint8_t *contents = source->contents.data;
     uint64_t *values = &work->values[work->waiting];
     size_t count = 0, others = 0;
@@ -169,7 +170,7 @@ static inline bool find_of_words(const struct finding *finding, struct block_wor
         const uint64_t offset = base + (uint64_t)__builtin_ctzll(words) * sizeof(uint64_t);
         uint64_t value;
         __builtin_memcpy(&value, contents + offset, sizeof(value));
-        if (in_heap_range(heap, value)) {
+        if (value - low < size) { /* in_heap_range() */
             values[count] = value;
             work->offsets[count++] = offset;
         } else if (value != 0) {
