@@ -55,41 +55,62 @@ static bool is_drained(const struct marker *marker)
     return marker->queue_count == 0 && marker->stack.objects.count == 0;
 }
 
+/* Where the targets of an object begin: brings that to the cache. */
+static inline void prefetch_start(const struct target_block *blocks, uint32_t object)
+{
+    __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
+}
+
+static inline void prefetch_targets(const struct target_block *blocks, uint32_t object)
+{
+    const struct target_block *block = &blocks[object >> BLOCK_SHIFT];
+    __builtin_prefetch(&block->targets[block->starts[object & (BLOCK_OBJECTS - 1)]]);
+}
+
 /*
  * The next object to visit. Objects pass from the stack through a short queue, so that the memory
- * of each is on its way when its turn comes.
+ * of each is on its way when its turn comes; half way through it is known where its targets are.
  */
 static inline uint32_t next_object(struct marker *marker)
 {
     const struct target_block *blocks = marker->targets->blocks;
+    const unsigned begin = marker->queue_begin;
     while (marker->queue_count < MARK_QUEUE && marker->stack.objects.count > 0) {
         const uint32_t object = marker->stack.objects.data[--marker->stack.objects.count];
-        __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
-        marker->queue[(marker->queue_begin + marker->queue_count++) % MARK_QUEUE] = object;
-        if (marker->queue_count >
-            MARK_QUEUE / 2) { /* by now it is known where the targets of this one are */
-            const uint32_t earlier =
-                marker->queue[(marker->queue_begin + marker->queue_count - MARK_QUEUE / 2) %
-                              MARK_QUEUE];
-            const struct target_block *block = &blocks[earlier >> BLOCK_SHIFT];
-            __builtin_prefetch(&block->targets[block->starts[earlier & (BLOCK_OBJECTS - 1)]]);
-        }
+        marker->queue[(begin + marker->queue_count++) % MARK_QUEUE] = object;
+        prefetch_start(blocks, object);
     }
-    const uint32_t object = marker->queue[marker->queue_begin];
-    marker->queue_begin = (marker->queue_begin + 1) % MARK_QUEUE;
+    if (marker->queue_count > MARK_QUEUE / 2)
+        prefetch_targets(blocks, marker->queue[(begin + MARK_QUEUE / 2) % MARK_QUEUE]);
+    marker->queue_begin = (begin + 1) % MARK_QUEUE;
     marker->queue_count--;
-    return object;
+    return marker->queue[begin];
+}
+
+/* Visits an object: marks its targets, and puts those on the stack that were not. False where there
+ * is no memory. */
+static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone)
+{
+    uint64_t *marks = marker->marks;
+    const uint32_t *end, *target = targets_of(marker->targets, object, &end);
+    const size_t count = (size_t)(end - target);
+    if (marker->stack.objects.capacity - marker->stack.objects.count < count &&
+        !vector_grow(&marker->stack.objects, count))
+        return false;
+    uint32_t *begin = &marker->stack.objects.data[marker->stack.objects.count], *next = begin;
+    for (; target < end; target++)
+        if (*target != NO_TARGET && set_mark(marks, *target, is_alone))
+            *next++ = *target;
+    marker->stack.objects.count += (size_t)(next - begin);
+    return true;
 }
 
 /* Visits at most so many objects. False where there is no memory. */
 static inline bool visit(struct marker *marker, size_t most, bool is_alone)
 {
-    for (; most > 0 && !is_drained(marker); most--) {
-        const uint32_t *end, *target = targets_of(marker->targets, next_object(marker), &end);
-        for (; target < end; target++)
-            if (*target != NO_TARGET && !push(marker, *target, is_alone))
-                return false;
-    }
+    for (; most > 0 && !is_drained(marker); most--)
+        if (!visit_one(marker, next_object(marker), is_alone))
+            return false;
     return true;
 }
 

@@ -342,11 +342,8 @@ static struct g2h_error *intern_types(struct names *names)
     return NULL;
 }
 
-uint32_t names_of_object(const struct names *names, uint32_t object)
+uint32_t names_of_typed(const struct names *names, uint32_t object)
 {
-    const uint32_t slot_class = heap_slot_class_number(names->heap, object);
-    if (!names->typing)
-        return names->of_slot_class[slot_class];
     if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) { /* most */
         const uint32_t claim = names->typing->claims[object];
         const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
@@ -363,7 +360,7 @@ uint32_t names_of_object(const struct names *names, uint32_t object)
     case OBJECT_TINY:
         return names->tiny;
     default:
-        return names->of_slot_class[slot_class];
+        return names->of_slot_class[heap_slot_class_number(names->heap, object)];
     }
 }
 

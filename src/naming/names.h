@@ -91,7 +91,12 @@ void names_deinit(struct names *names);
  * how that is known, nor what is known of a part of it: this depends on what else is in the dump,
  * and an object must have the same class in all of them (remarks.c).
  */
-uint32_t names_of_object(const struct names *names, uint32_t object);
+uint32_t names_of_typed(const struct names *names, uint32_t object);
+static inline uint32_t names_of_object(const struct names *names, uint32_t object)
+{
+    return names->typing ? names_of_typed(names, object)
+                         : names->of_slot_class[heap_slot_class_number(names->heap, object)];
+}
 
 /* The type that a word tells if it is the first of an interface: index of a type, UINT32_MAX if it
  * tells none. */
