@@ -30,7 +30,7 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
 
 /* It has a mapping of its own, whose pages come zeroed and go back to the system when it is freed.
  */
-void *large_alloc(size_t count, size_t entry_size)
+void *mapped_alloc(size_t count, size_t entry_size)
 {
     if (count == 0)
         count = 1;
@@ -38,10 +38,14 @@ void *large_alloc(size_t count, size_t entry_size)
         return NULL;
     void *data =
         mmap(NULL, count * entry_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED)
-        return NULL;
+    return data == MAP_FAILED ? NULL : data;
+}
+
+void *large_alloc(size_t count, size_t entry_size)
+{
+    void *data = mapped_alloc(count, entry_size);
 #ifdef MADV_HUGEPAGE
-    if (count * entry_size >= 8u << 20)
+    if (data && count * entry_size >= 8u << 20)
         (void)madvise(data, count * entry_size, MADV_HUGEPAGE);
 #endif
     return data;

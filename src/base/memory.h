@@ -50,8 +50,13 @@ void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t
 void *memory_copy(const void *data, size_t count, size_t entry_size);
 
 /*
- * A large zeroed array of count entries, on huge pages where the system gives them. NULL where
- * there is no memory or the size overflows. Freed by large_free() with the same numbers.
+ * A large zeroed array of count entries, which is gone through in their order. NULL where there is
+ * no memory or the size overflows. Freed by large_free() with the same numbers.
+ */
+void *mapped_alloc(size_t count, size_t entry_size);
+
+/* The same for one that is read here and there: on huge pages where the system gives them. That
+ * takes memory which nobody has had for a while, and in a virtual machine it may be slow to come.
  */
 void *large_alloc(size_t count, size_t entry_size);
 void large_free(void *data, size_t count, size_t entry_size);
