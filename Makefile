@@ -33,8 +33,9 @@ SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
 PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
-.PHONY: FORCE all libs samples demo check check-all bench fuzz install clean
+.PHONY: FORCE all objects libs samples demo check check-all bench fuzz install clean
 all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
+objects: $(CLI_OBJ) $(LIB_OBJ)
 
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
