@@ -48,6 +48,27 @@ size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, s
 /* How many of the next bytes are ASCII: most are. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
 
+/* Whether all of them are. The last words that are looked at may overlap. */
+static inline bool text_is_ascii(const uint8_t *data, uint64_t size)
+{
+    uint64_t all = 0, eight;
+    uint32_t four, last;
+    if (size >= 8) {
+        for (uint64_t at = 0; at + 8 < size && (all & 0x8080808080808080u) == 0; at += 8) {
+            __builtin_memcpy(&eight, data + at, 8);
+            all |= eight;
+        }
+        __builtin_memcpy(&eight, data + size - 8, 8);
+        return ((all | eight) & 0x8080808080808080u) == 0;
+    }
+    if (size >= 4) {
+        __builtin_memcpy(&four, data, 4);
+        __builtin_memcpy(&last, data + size - 4, 4);
+        return ((four | last) & 0x80808080u) == 0;
+    }
+    return size == 0 || ((data[0] | data[size / 2] | data[size - 1]) & 0x80) == 0;
+}
+
 void text_deinit(struct text *text);
 
 #endif

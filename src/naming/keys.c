@@ -282,11 +282,17 @@ static bool append_string(const struct names *names, const uint8_t *data, uint64
 {
     if (names->redaction)
         return append_redacted(names, data, size, text);
+    if (size <= KEY_LIMIT && text_is_ascii(data, size) && /* nearly all */
+        (text->capacity - text->size >= size + 4 || text_grow(text, (size_t)size + 4))) {
+        char *at = text->data + text->size;
+        memcpy(at, "[\"", 2);
+        memcpy(at + 2, data, (size_t)size);
+        memcpy(at + 2 + size, "\"]", 2);
+        text->size += (size_t)size + 4;
+        return true;
+    }
     text_append(text, "[\"", 2);
-    if (size <= KEY_LIMIT && text_ascii_run(data, size) == size) /* nearly all */
-        text_append(text, (const char *)data, (size_t)size);
-    else
-        append_cut(data, size, text);
+    append_cut(data, size, text);
     text_append(text, "\"]", 2);
     return true;
 }

@@ -10,11 +10,10 @@ static const char separator[] = " | ";
 static uint64_t read_bytes(const struct names *names, uint32_t number, const uint8_t **ret_data)
 {
     const uint32_t extent = names->typing->texts[number];
-    struct g2h_object object;
-    heap_object(names->heap, number, &object);
-    *ret_data = object.contents.data;
+    const struct g2h_bytes contents = heap_contents(names->heap, number);
+    *ret_data = contents.data;
     const uint64_t end = (extent & TEXT_TINY) != 0 ? extent >> TEXT_TINY_END & 31 : extent;
-    return end < object.contents.size ? end : object.contents.size;
+    return end < contents.size ? end : contents.size;
 }
 
 static void append_part(const struct names *names, const uint8_t *data, uint64_t size,
@@ -63,9 +62,15 @@ void names_append_text(const struct names *names, uint32_t object, struct text *
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       uint64_t *ret_size)
 {
-    const uint32_t extent = names->typing->texts[object];
-    if (names->redaction || (extent & TEXT_TINY) != 0 || extent > NAME_LIMIT)
+    const uint32_t extent = names->typing->texts[object], starts = extent & UINT16_MAX;
+    if (names->redaction || ((extent & TEXT_TINY) == 0 && extent > NAME_LIMIT) ||
+        ((extent & TEXT_TINY) != 0 && (starts & (starts - 1)) != 0))
         return false;
     *ret_size = read_bytes(names, object, ret);
-    return text_ascii_run(*ret, *ret_size) == *ret_size;
+    if ((extent & TEXT_TINY) != 0) { /* a single string */
+        const uint64_t begin = (uint64_t)__builtin_ctz(starts | 1u << 16);
+        *ret += begin < *ret_size ? begin : *ret_size;
+        *ret_size -= begin < *ret_size ? begin : *ret_size;
+    }
+    return text_is_ascii(*ret, *ret_size);
 }

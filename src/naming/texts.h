@@ -12,7 +12,8 @@
 /* Appends the text of an object that is one: typing_is_text(). */
 void names_append_text(const struct names *names, uint32_t object, struct text *text);
 
-/* The bytes of such an object where they are its text as they stand: ASCII, and not cut. */
+/* The bytes of such an object where they are its text as they stand: ASCII, of a
+ * single string, and not cut. */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       uint64_t *ret_size);
 

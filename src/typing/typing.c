@@ -107,10 +107,11 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    if (claim != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT < SOURCE_SWEEP)
+        return false;
     /* A channel without pointers is larger than what is before its elements' type. */
-    return (object_has_pointers(typing->heap, object) ||
-            heap_object_size(typing->heap, object) > typing->elemtype_offset) &&
-           (claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT >= SOURCE_SWEEP);
+    return object_has_pointers(typing->heap, object) ||
+           heap_object_size(typing->heap, object) > typing->elemtype_offset;
 }
 
 static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
@@ -129,9 +130,9 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
 static bool is_unknown(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0 &&
-           ((claim & CLAIM_EXACT) == 0 ||
-            (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS);
+    if ((claim & CLAIM_EXACT) != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT != SOURCE_GUESS)
+        return false;
+    return object_has_pointers(typing->heap, object) && object_base(typing->heap, object) == 0;
 }
 
 static struct g2h_error *guess_task(void *context, size_t task, unsigned worker)
