@@ -363,8 +363,77 @@ static inline void prefetch_plain(const struct g2h_graph *graph, uint32_t object
     __builtin_prefetch(contents + 64);
 }
 
-/* Of the next objects of a whole graph, up to one that has other edges as well, or too many words,
- * or more pointers than there is room for. */
+/* An object all of whose words are in its slot class, as far as all of its pointers have names by
+ * the type of its start; false where they have not. */
+static inline bool read_typed_object(const struct g2h_edges *restrict edges, uint32_t object,
+                                     const uint32_t *target, const uint32_t *end,
+                                     struct g2h_edge *restrict ret, size_t *ret_count)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
+    const uint32_t claim = graph->typing->claims[object], synthetics = graph_synthetics(graph);
+    const bool is_array = (claim & CLAIM_ARRAY) != 0, is_garbage = graph_is_garbage(graph, object);
+    uint64_t words = slot_class->words, value;
+    if (claim == 0 || words == 0)
+        return false;
+    const struct type_names *of_type = &graph->names.of_type[(claim & CLAIM_TYPE) - 1];
+    if (of_type->entries || (is_array && is_garbage))
+        return false;
+    const uint8_t *contents = graph->heap->input->data + heap_offset(graph->heap, object);
+    const uint32_t *paths = is_array ? of_type->array_paths : of_type->value_paths;
+    const uint64_t path_count = is_array ? of_type->array_words : of_type->value_words,
+                   low = graph->heap->index.low, size = graph->heap->index.high - low;
+    struct g2h_edge *edge = ret;
+    for (; words != 0 && target < end; words &= words - 1) {
+        const unsigned index = (unsigned)__builtin_ctzll(words);
+        memcpy(&value, contents + index * sizeof(value), sizeof(value));
+        if (value - low >= size || value == 0 || *target++ == NO_TARGET)
+            continue;
+        const uint32_t hit = target[-1], path = index < path_count ? paths[index] : NAME_NONE;
+        if (path == NAME_NONE && (!is_array || index >= path_count))
+            return false;
+        edge->source = edges->node;
+        edge->target = synthetics + hit;
+        edge->flags = is_garbage && !graph_is_garbage(graph, hit) ? G2H_EDGE_WEAK : 0;
+        edge->index = 0;
+        edge->offset = index * sizeof(value);
+        edge->name = path & ~PATH_INTERNAL;
+        if (path == NAME_NONE) {
+            edge->flags = G2H_EDGE_BY_INDEX;
+            edge->name = G2H_NAME_NONE;
+            edge->index = index * (uint32_t)sizeof(value) / (uint32_t)of_type->size;
+        } else if ((path & PATH_INTERNAL) != 0) {
+            edge->flags |= G2H_EDGE_INTERNAL;
+        }
+        edge++;
+    }
+    *ret_count = (size_t)(edge - ret);
+    return true;
+}
+
+/* Of the next objects of a whole graph, up to one that has other edges as well, or for which this
+ * is not enough, or that has more pointers than there is room for. */
+static size_t read_typed_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    size_t count = 0, more;
+    for (; edges->node < edges->end; edges->node++, edges->object++) {
+        const uint32_t object = edges->object, *end, *target = object_targets(graph, object, &end);
+        pass_children(edges, object);
+        if (graph_is_child_of(graph, edges->next_child, object))
+            break;
+        prefetch_plain(graph, object);
+        if (target == end)
+            continue;
+        if ((size_t)(end - target) > most - count ||
+            !read_typed_object(edges, object, target, end, &ret[count], &more))
+            break;
+        count += more;
+    }
+    return count;
+}
+
+/* The same of objects without types. */
 static size_t read_plain_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -387,6 +456,14 @@ static size_t read_plain_objects(struct g2h_edges *edges, struct g2h_edge *ret, 
         count += read_plain_words(edges, &plain, 0, &words, &target, end, &ret[count], SIZE_MAX);
     }
     return count;
+}
+
+static inline size_t read_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+{
+    return edges->plain ? read_plain_objects(edges, ret, most)
+           : edges->view->graph->typing && edges->has_usual_words
+               ? read_typed_objects(edges, ret, most)
+               : 0;
 }
 
 /* ---- other edges ---- */
@@ -635,8 +712,8 @@ static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
             count += read_pointers(edges, &ret[count], most - count);
         while (count < most && edges->child < edges->child_end)
             next_child(edges, &ret[count++]);
-        if (count < most && edges->plain && edges->node >= graph_synthetics(edges->view->graph))
-            count += read_plain_objects(edges, &ret[count], most - count);
+        if (count < most && edges->node >= graph_synthetics(edges->view->graph))
+            count += read_objects(edges, &ret[count], most - count);
     } while (count < most && begin_next(edges));
     read_names(edges);
     return count;
