@@ -169,9 +169,9 @@ static inline size_t next_slot(const struct numbering *numbering, size_t slot)
 }
 
 /* At most six of seven slots are used. */
-static inline bool is_full(const struct numbering *numbering)
+static inline bool is_full(const struct numbering *numbering, size_t more)
 {
-    return numbering->hashes.count >= numbering->slot_count / 7 * 6;
+    return numbering->hashes.count + more > numbering->slot_count / 7 * 6;
 }
 
 static void put_slot(const struct numbering *numbering, uint32_t number, uint32_t check)
@@ -182,12 +182,12 @@ static void put_slot(const struct numbering *numbering, uint32_t number, uint32_
     numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
 }
 
-/* Makes room for as many texts again as there are. What the slots have of checks they keep, as far
- * as there is room for it. */
-static bool grow(struct numbering *numbering)
+/* Makes room for so many texts more. What the slots have of checks they keep, as far as there is
+ * room for it. */
+static bool grow(struct numbering *numbering, size_t more)
 {
     const struct numbering old = *numbering;
-    const size_t count = (old.hashes.count * 2) / 6 * 7 + 1024;
+    const size_t count = (old.hashes.count + more) / 6 * 7 + 1024;
     numbering->slots = large_alloc(count, sizeof(*old.slots));
     if (!numbering->slots) {
         numbering->slots = old.slots;
@@ -221,7 +221,7 @@ static inline uint32_t find_number(const struct numbering *numbering, const stru
 /* Adds a text that has no number yet, and gives it the next one. */
 static bool add_number(struct numbering *numbering, const struct text_hash *text, uint32_t *ret)
 {
-    if (is_full(numbering) && !grow(numbering))
+    if (is_full(numbering, 1) && !grow(numbering, numbering->hashes.count))
         return false;
     *ret = (uint32_t)numbering->hashes.count;
     if (!vector_push(&numbering->hashes, text->hash))
@@ -486,6 +486,8 @@ static struct g2h_error *number_texts(struct numbering *numbering, unsigned thre
     TRY_MEMORY(hash_names(numbering));
     TRY(workers_run_ordered(threads, strings->blocks, read_keys, NULL, number_keys, numbering));
     TRY_MEMORY(end_block(numbering, strings->edge_keys, strings->key_counts));
+    const size_t most = (size_t)g2h_view_account(strings->view)->texts;
+    TRY_MEMORY(!is_full(numbering, most) || grow(numbering, most));
     TRY(workers_run_ordered(threads, strings->blocks, hash_nodes, NULL, number_nodes, numbering));
     TRY_MEMORY(end_block(numbering, strings->node_texts, NULL));
     return NULL;
