@@ -128,7 +128,7 @@ static bool is_completed(const struct typing *typing, const struct candidate *be
            guess->source == SOURCE_GUESS && type_holds(typing->types, guess->type, 0, best->type);
 }
 
-enum { HOLDERS = 16 };
+enum { HOLDERS = 16, AHEAD = 16 /* slots of a map */ };
 
 /*
  * Drops the regions that say no more than a claim on the object's start. When such a claim comes
@@ -265,13 +265,16 @@ static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker
 {
     struct typing *typing = context;
     struct shard *shard = &typing->shards[task];
+    const struct map_entry *entries = shard->first.entries;
     (void)worker;
-    for (size_t i = 0; shard->first.entries && i <= shard->first.mask; i++)
-        if (shard->first.entries[i].value != MAP_NONE) {
-            const uint32_t object = (uint32_t)shard->first.entries[i].key;
-            drop_held(typing, object, shard, shard->first.entries[i].value);
-            judge_object(typing, object, shard, shard->first.entries[i].value);
-        }
+    for (size_t i = 0; entries && i <= shard->first.mask; i++) {
+        if (i + AHEAD <= shard->first.mask && entries[i + AHEAD].value != MAP_NONE)
+            prefetch_target(typing, REFERENCE_VALUE, (uint32_t)entries[i + AHEAD].key);
+        if (entries[i].value == MAP_NONE)
+            continue;
+        drop_held(typing, (uint32_t)entries[i].key, shard, entries[i].value);
+        judge_object(typing, (uint32_t)entries[i].key, shard, entries[i].value);
+    }
     shard_forget(shard);
     return sort_regions(typing, shard);
 }

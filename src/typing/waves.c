@@ -244,6 +244,8 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
         typer->no_memory = true;
     for (size_t i = 0; i < all.count && !typer->no_memory; i++) {
         const struct waiting *waiting = &all.data[i];
+        if (i + OBJECTS_AHEAD < all.count)
+            prefetch_target(waves->typing, REFERENCE_VALUE, all.data[i + OBJECTS_AHEAD].object);
         const struct reference reference = {.count = waiting->count,
                                             .type = waiting->type,
                                             .target = waiting->object,
