@@ -140,6 +140,8 @@ struct g2h_node {
                        dump of one process. A goroutine's goid; a frame's goid << 24 | its number from
                        the bottom of the stack */
     uint32_t edges; /* how many begin here */
+    uint32_t whole; /* its number in a view of the same graph in which nothing is folded or left
+                       out; UINT32_MAX where it has none there */
 };
 
 /*

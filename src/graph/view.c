@@ -68,8 +68,11 @@ void g2h_text_deinit(struct g2h_text *text)
 static void fill_synthetic(const struct g2h_graph *graph, uint32_t synthetic, struct g2h_node *ret)
 {
     const struct synthetic *from = &graph->roots.nodes.data[synthetic];
-    *ret = (struct g2h_node){
-        .kind = from->kind, .name = from->name, .object = UINT32_MAX, .key = from->key};
+    *ret = (struct g2h_node){.kind = from->kind,
+                             .name = from->name,
+                             .object = UINT32_MAX,
+                             .key = from->key,
+                             .whole = synthetic};
 }
 
 static inline void fill_object(const struct g2h_graph *graph, uint32_t object, uint32_t edges,
@@ -84,6 +87,7 @@ static inline void fill_object(const struct g2h_graph *graph, uint32_t object, u
     ret->size = heap_object_size(graph->heap, object);
     ret->key = 0;
     ret->edges = edges;
+    ret->whole = graph_synthetics(graph) + object;
 }
 
 static void fill_folded(const struct fold *fold, uint32_t number, struct g2h_node *ret)
@@ -93,7 +97,8 @@ static void fill_folded(const struct fold *fold, uint32_t number, struct g2h_nod
                              .name = folded->name,
                              .object = UINT32_MAX,
                              .members = folded->count,
-                             .size = folded->size};
+                             .size = folded->size,
+                             .whole = UINT32_MAX};
 }
 
 /* Objects of a view that is the whole graph. */
@@ -137,8 +142,10 @@ static void fill_other(const struct g2h_view *view, uint32_t node, struct g2h_no
     if (node < fold->synthetic_count)
         fill_synthetic(graph, fold->synthetics[node], ret);
     else if (node == fold->group)
-        *ret = (struct g2h_node){
-            .kind = G2H_NODE_FOLDED, .name = fold->group_name, .object = UINT32_MAX};
+        *ret = (struct g2h_node){.kind = G2H_NODE_FOLDED,
+                                 .name = fold->group_name,
+                                 .object = UINT32_MAX,
+                                 .whole = UINT32_MAX};
     else
         fill_folded(fold, node - fold->kept, ret);
     ret->edges = fold->edge_counts[node];

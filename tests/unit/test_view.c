@@ -104,7 +104,7 @@ static void expect_same_node(const struct g2h_node *one, const struct g2h_node *
     assert_true(one->kind == other->kind && one->name == other->name &&
                 one->object == other->object && one->members == other->members &&
                 one->address == other->address && one->size == other->size &&
-                one->key == other->key && one->edges == other->edges);
+                one->key == other->key && one->edges == other->edges && one->whole == other->whole);
 }
 
 /* Nodes are the same in any order and number. */
@@ -518,6 +518,36 @@ static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
     free(marks);
 }
 
+/* A node that is in a view, folded or not, is in that of the whole graph as well. */
+static void check_number(const struct g2h_view *whole, const struct g2h_node *node, uint8_t *found)
+{
+    struct g2h_node same;
+    assert_in_range(node->whole, 0, g2h_view_node_count(whole) - 1);
+    assert_int_equal(found[node->whole]++, 0);
+    g2h_view_node(whole, node->whole, &same);
+    assert_int_equal(same.whole, node->whole);
+    assert_true(same.kind == node->kind && same.name == node->name && same.key == node->key &&
+                same.object == node->object);
+}
+
+static void check_numbers(const struct g2h_view *view, const struct g2h_view *whole)
+{
+    uint8_t *found = allocate(g2h_view_node_count(whole), 1);
+    for (uint32_t i = 0; i < g2h_view_node_count(view); i++) {
+        struct g2h_node node, member;
+        g2h_view_node(view, i, &node);
+        if (node.members == 0 && node.kind != G2H_NODE_FOLDED)
+            check_number(whole, &node, found);
+        else
+            assert_int_equal(node.whole, UINT32_MAX);
+        for (uint32_t j = 0; j < node.members; j++) {
+            g2h_view_member(view, i, j, &member);
+            check_number(whole, &member, found);
+        }
+    }
+    free(found);
+}
+
 /* Folding and leaving out garbage leaves what is kept as it was: its name, its size, what it
  * retains, and that it is held by its dominator, or one above that. */
 static void check_same_as_whole(const struct g2h_view *view, const struct g2h_view *whole)
@@ -526,6 +556,7 @@ static void check_same_as_whole(const struct g2h_view *view, const struct g2h_vi
     struct g2h_dominators *dominators, *before;
     assert_no_error(g2h_view_dominators(view, &dominators));
     assert_no_error(g2h_view_dominators(whole, &before));
+    check_numbers(view, whole);
     for (uint32_t i = 0; i < g2h_heap_object_count(heap); i++) {
         const uint32_t number = g2h_view_object(view, i), old = g2h_view_object(whole, i);
         struct g2h_node node, was;

@@ -64,6 +64,7 @@ struct snapshot {
     struct strings strings;
     uint32_t first_object, first_folded; /* nodes */
     uint32_t *synthetic_ids, *folded_ids;
+    uint32_t *hidden_ids; /* of those members of folded nodes that are no objects, in their order */
     VECTOR(struct part) parts; /* ascending by node; their nodes come behind all others */
     uint32_t continued;        /* string: how parts are called by the edge to them */
     uint32_t weak_element;     /* string: how weak edges by index are called */
@@ -85,22 +86,79 @@ static bool append(struct worker_buffer *buffer, const char *text, size_t size)
 
 /* ---- what is known before anything is written ---- */
 
-/* Ids of what is no object, in the order of the nodes. */
-static struct g2h_error *find_synthetic_ids(struct snapshot *snapshot)
+/* A node that is no object, and where its id goes. */
+struct synthetic_node {
+    uint64_t key;
+    uint32_t *id;
+    uint32_t whole;
+    enum g2h_node_kind kind;
+};
+
+typedef VECTOR(struct synthetic_node) synthetic_vector;
+
+static void free_synthetics(synthetic_vector *vector)
+{
+    free(vector->data);
+}
+
+static int compare_whole(const void *a, const void *b)
+{
+    const struct synthetic_node *one = a, *other = b;
+    return one->whole < other->whole ? -1 : one->whole > other->whole;
+}
+
+static struct g2h_error *find_kept(const struct snapshot *snapshot, synthetic_vector *ret)
 {
     struct g2h_node nodes[MANY];
-    const uint32_t count = snapshot->first_object;
-    snapshot->synthetic_ids = malloc(((size_t)count + 1) * sizeof(*snapshot->synthetic_ids));
-    if (!snapshot->synthetic_ids)
-        return &error_no_memory;
-    for (uint32_t first = 0; first < count; first += MANY) {
-        const size_t wanted = count - first < MANY ? count - first : MANY;
-        g2h_view_nodes(snapshot->view, first, wanted, nodes);
-        for (size_t i = 0; i < wanted; i++)
-            if (!ids_synthetic(&snapshot->ids, nodes[i].kind, nodes[i].key,
-                               &snapshot->synthetic_ids[first + i]))
-                return &error_no_memory;
+    for (uint32_t first = 0; first < snapshot->first_object; first += MANY) {
+        const uint32_t left = snapshot->first_object - first;
+        const size_t count =
+            g2h_view_nodes(snapshot->view, first, left < MANY ? left : MANY, nodes);
+        for (size_t i = 0; i < count; i++)
+            TRY_MEMORY(vector_push(
+                ret, ((struct synthetic_node){nodes[i].key, &snapshot->synthetic_ids[first + i],
+                                              nodes[i].whole, nodes[i].kind})));
     }
+    return NULL;
+}
+
+/* Those that are in folded nodes. */
+static struct g2h_error *find_hidden(struct snapshot *snapshot, synthetic_vector *ret)
+{
+    const uint32_t nodes = g2h_view_node_count(snapshot->view);
+    const size_t first = ret->count;
+    struct g2h_node node, member;
+    for (uint32_t i = snapshot->first_folded; i < nodes; i++) {
+        g2h_view_node(snapshot->view, i, &node);
+        for (uint32_t j = 0; node.kind == G2H_NODE_FOLDED_SYNTHETICS && j < node.members; j++) {
+            g2h_view_member(snapshot->view, i, j, &member);
+            TRY_MEMORY(vector_push(
+                ret, ((struct synthetic_node){member.key, NULL, member.whole, member.kind})));
+        }
+    }
+    snapshot->hidden_ids = malloc((ret->count - first + 1) * sizeof(*snapshot->hidden_ids));
+    TRY_MEMORY(snapshot->hidden_ids);
+    for (size_t i = first; i < ret->count; i++)
+        ret->data[i].id = &snapshot->hidden_ids[i - first];
+    return NULL;
+}
+
+/*
+ * Ids of what is no object. Where two would have the same, the one that comes first has it: in the
+ * order of the whole graph, so that a node's id does not depend on what is folded.
+ */
+static struct g2h_error *find_synthetic_ids(struct snapshot *snapshot)
+{
+    _cleanup_(free_synthetics) synthetic_vector all = {0};
+    snapshot->synthetic_ids =
+        malloc(((size_t)snapshot->first_object + 1) * sizeof(*snapshot->synthetic_ids));
+    TRY_MEMORY(snapshot->synthetic_ids);
+    TRY(find_kept(snapshot, &all));
+    TRY(find_hidden(snapshot, &all));
+    vector_sort(&all, compare_whole);
+    for (size_t i = 0; i < all.count; i++)
+        TRY_MEMORY(
+            ids_synthetic(&snapshot->ids, all.data[i].kind, all.data[i].key, all.data[i].id));
     return NULL;
 }
 
@@ -112,6 +170,7 @@ static struct g2h_error *find_synthetic_ids(struct snapshot *snapshot)
 static struct g2h_error *find_folded_ids(struct snapshot *snapshot)
 {
     const uint32_t nodes = g2h_view_node_count(snapshot->view), first = snapshot->first_folded;
+    const uint32_t *hidden = snapshot->hidden_ids;
     snapshot->folded_ids = malloc(((size_t)(nodes - first) + 1) * sizeof(*snapshot->folded_ids));
     if (!snapshot->folded_ids)
         return &error_no_memory;
@@ -121,7 +180,9 @@ static struct g2h_error *find_folded_ids(struct snapshot *snapshot)
         g2h_view_node(snapshot->view, i, &node);
         for (uint32_t j = 0; j < node.members; j++) {
             g2h_view_member(snapshot->view, i, j, &member);
-            hash += id_hash(ids_of_member(&snapshot->ids, &member));
+            hash += id_hash(node.kind == G2H_NODE_FOLDED_SYNTHETICS
+                                ? *hidden++
+                                : ids_object(&snapshot->ids, member.object, member.address));
         }
         uint32_t *id = &snapshot->folded_ids[i - first];
         if (!(node.kind == G2H_NODE_FOLDED_SYNTHETICS
@@ -239,6 +300,7 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
     free(snapshot->digits.digits);
     free(snapshot->synthetic_ids);
     free(snapshot->folded_ids);
+    free(snapshot->hidden_ids);
     free(snapshot->parts.data);
     strings_deinit(&snapshot->strings);
     ids_deinit(&snapshot->ids);

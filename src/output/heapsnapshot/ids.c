@@ -289,14 +289,6 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
     return map_put(&ids->taken, id, 0, &value);
 }
 
-uint32_t ids_of_member(const struct ids *ids, const struct g2h_node *node)
-{
-    if (node->object != UINT32_MAX)
-        return ids_object(ids, node->object, node->address);
-    const uint64_t id = certain_id(node->kind, node->key);
-    return (uint32_t)(id ? id : synthetic_id(synthetic_key(node->kind, node->key), 0));
-}
-
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
     uint64_t place;

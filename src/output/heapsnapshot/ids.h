@@ -87,8 +87,4 @@ bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);
  * each gets another one, in their order. False: no memory. */
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
 
-/* The id that a node would have if it were the only one that its hash leads to; for hashes of many.
- */
-uint32_t ids_of_member(const struct ids *ids, const struct g2h_node *node);
-
 #endif
