@@ -7,6 +7,8 @@
 
 #include "../conversion.h"
 #include "base/utf8.h"
+#include "graph/graph.h"
+#include "naming/walk.h"
 
 #define BASE  0xc000000000
 #define STACK 0xc030000000
@@ -518,6 +520,50 @@ static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
     free(marks);
 }
 
+/* The edge is the pointer, as walk.h and namer.h have it. */
+static void expect_pointer(const struct g2h_edge *edge, const struct g2h_graph *graph,
+                           const struct walk_pointer *pointer)
+{
+    const struct edge_name *name = &pointer->name;
+    const uint32_t of_entry = G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM;
+    assert_int_equal(edge->target, graph_synthetics(graph) + pointer->target);
+    assert_int_equal(edge->offset, pointer->offset);
+    assert_int_equal(has_flag(edge, G2H_EDGE_BY_INDEX), name->form == EDGE_NAME_INDEX);
+    assert_int_equal(edge->flags & of_entry, !name->is_entry ? 0
+                                             : name->is_key  ? G2H_EDGE_OF_KEY
+                                                             : G2H_EDGE_OF_ELEM);
+    if (name->form == EDGE_NAME_INDEX) {
+        assert_int_equal(edge->index, name->value);
+        return;
+    }
+    assert_int_equal(has_flag(edge, G2H_EDGE_INTERNAL), name->is_internal);
+    assert_int_equal(edge->index, 0);
+    assert_int_equal(edge->name, name->form == EDGE_NAME_STRING
+                                     ? name->value
+                                     : names_of_key(&graph->names, name->value));
+}
+
+/* Edges are read in several ways, the fewer steps the more common their objects are; all of them
+ * give what the walk over an object's pointers does, one after the other. */
+static void check_walks(const struct seen *seen, const struct g2h_graph *graph)
+{
+    for (uint32_t i = 0; i < seen->count; i++) {
+        const struct g2h_edge *edge = &seen->edges[seen->first[i]],
+                              *end = &seen->edges[seen->first[i + 1]];
+        struct object_walk walk;
+        struct walk_pointer pointer;
+        if (!is_object(&seen->nodes[i]))
+            continue;
+        object_walk_begin(&walk, &graph->names, graph->targets, seen->nodes[i].object);
+        while (object_walk_next(&walk, &pointer)) {
+            assert_true(edge < end);
+            expect_pointer(edge++, graph, &pointer);
+        }
+        for (; edge < end; edge++)
+            assert_int_equal(edge->offset, UINT64_MAX);
+    }
+}
+
 /* A node that is in a view, folded or not, is in that of the whole graph as well. */
 static void check_number(const struct g2h_view *whole, const struct g2h_node *node, uint8_t *found)
 {
@@ -719,6 +765,7 @@ static void check_whole(const struct g2h_view *view, const struct g2h_graph *gra
     assert_int_equal(account->left_out_objects + account->left_out_bytes, 0);
     assert_int_equal(account->folded_objects + account->folded_nodes, 0);
     check_weak(&seen, graph);
+    check_walks(&seen, graph);
     forget(&seen);
 }
 
