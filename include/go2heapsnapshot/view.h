@@ -235,10 +235,11 @@ G2H_PUBLIC size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, 
  * folded node the first only. */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
 
-/* What an edge is called by the key of its map's entry: by an index, and nothing else; or by a
- * text,
- * ["alice"] or [42].Name, size bytes of UTF-8 that live until the next one is asked for. again is
- * the number by which g2h_view_key() makes the same text again. */
+/*
+ * What an edge is called by the key of its map's entry. Either by an index and nothing else, or by
+ * a text, ["alice"] or [42].Name: size bytes of UTF-8 that live until the next one is asked for.
+ * again is the number by which g2h_view_key() makes the same text again.
+ */
 struct g2h_key_name {
     uint64_t index;   /* G2H_KEY_INDEX */
     const char *text; /* G2H_KEY_TEXT, and the others */
