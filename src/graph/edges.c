@@ -411,12 +411,31 @@ static inline bool read_typed_object(const struct g2h_edges *restrict edges, uin
     return true;
 }
 
+/* The same of an object without a type: false where its words are not all in its slot class. */
+static inline bool read_plain_object(const struct g2h_edges *restrict edges, uint32_t object,
+                                     const uint32_t *target, const uint32_t *end,
+                                     struct g2h_edge *restrict ret, size_t *ret_count)
+{
+    const struct g2h_graph *graph = edges->view->graph;
+    const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
+    const struct plain_object plain = {slot_class,
+                                       graph->heap->input->data + heap_offset(graph->heap, object),
+                                       edges->node, graph_is_garbage(graph, object)};
+    uint64_t words = slot_class->words;
+    if (words == 0)
+        return false;
+    *ret_count = read_plain_words(edges, &plain, 0, &words, &target, end, ret, SIZE_MAX);
+    return true;
+}
+
 /* Of the next objects of a whole graph, up to one that has other edges as well, or for which this
  * is not enough, or that has more pointers than there is room for. */
-static size_t read_typed_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
+static inline size_t read_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
     size_t count = 0, more;
+    if (!edges->plain && !(graph->typing && edges->has_usual_words))
+        return 0;
     for (; edges->node < edges->end; edges->node++, edges->object++) {
         const uint32_t object = edges->object, *end, *target = object_targets(graph, object, &end);
         pass_children(edges, object);
@@ -426,44 +445,12 @@ static size_t read_typed_objects(struct g2h_edges *edges, struct g2h_edge *ret, 
         if (target == end)
             continue;
         if ((size_t)(end - target) > most - count ||
-            !read_typed_object(edges, object, target, end, &ret[count], &more))
+            !(edges->plain ? read_plain_object(edges, object, target, end, &ret[count], &more)
+                           : read_typed_object(edges, object, target, end, &ret[count], &more)))
             break;
         count += more;
     }
     return count;
-}
-
-/* The same of objects without types. */
-static size_t read_plain_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
-{
-    const struct g2h_graph *graph = edges->view->graph;
-    size_t count = 0;
-    for (; edges->node < edges->end; edges->node++, edges->object++) {
-        const uint32_t object = edges->object, *end, *target = object_targets(graph, object, &end);
-        pass_children(edges, object);
-        if (graph_is_child_of(graph, edges->next_child, object))
-            break;
-        prefetch_plain(graph, object);
-        if (target == end)
-            continue;
-        const struct slot_class *slot_class = heap_slot_class(graph->heap, object);
-        const struct plain_object plain = {
-            slot_class, graph->heap->input->data + heap_offset(graph->heap, object), edges->node,
-            graph_is_garbage(graph, object)};
-        uint64_t words = slot_class->words;
-        if (words == 0 || (size_t)(end - target) > most - count)
-            break;
-        count += read_plain_words(edges, &plain, 0, &words, &target, end, &ret[count], SIZE_MAX);
-    }
-    return count;
-}
-
-static inline size_t read_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
-{
-    return edges->plain ? read_plain_objects(edges, ret, most)
-           : edges->view->graph->typing && edges->has_usual_words
-               ? read_typed_objects(edges, ret, most)
-               : 0;
 }
 
 /* ---- other edges ---- */
