@@ -182,7 +182,8 @@ static struct g2h_error *build(const struct options *options, struct conversion 
     const struct g2h_graph_options graph_options = {.exe = conversion->exe,
                                                     .typing = conversion->typing,
                                                     .threads = options->threads,
-                                                    .redaction = conversion->redaction};
+                                                    .redaction = conversion->redaction,
+                                                    .no_stacks = options->no_stacks};
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     const struct g2h_view_options view_options = {options->reachable, options->max_nodes};
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);

@@ -142,7 +142,12 @@ struct g2h_osthread {
     uint64_t m, id, os_id;
 };
 
-enum { G2H_MEMSTATS_NUMBERS = 281, G2H_MEMSTATS_HEAP_ALLOC = 6, G2H_MEMSTATS_HEAP_OBJECTS = 11 };
+enum {
+    G2H_MEMSTATS_NUMBERS = 281,
+    G2H_MEMSTATS_HEAP_ALLOC = 6,
+    G2H_MEMSTATS_HEAP_OBJECTS = 11,
+    G2H_MEMSTATS_STACK_INUSE = 12,
+};
 
 /* runtime.MemStats in the order of its fields up to PauseNs[256], then NumGC. */
 struct g2h_memstats {

@@ -21,6 +21,7 @@ struct g2h_graph_options {
     const struct g2h_redaction
         *redaction; /* strings are named by their length, rounded up, and a hash with its key;
                        numbers are in no name. NULL: they are shown */
+    bool no_stacks; /* leaves out the nodes of goroutines' stacks */
 };
 
 /*
@@ -43,6 +44,7 @@ struct g2h_graph_account {
         root_pointers_missed; /* the same of frames, segments and other roots */
     uint64_t conservative;    /* words of frames that are in no field list, taken as pointers */
     uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
+    uint64_t stacks, stack_bytes;     /* of goroutines, that have nodes */
     uint64_t shortcuts; /* weak edges that are no pointers: from maps to their groups or overflow
                            buckets, from weak pointers to objects; with types only */
     uint64_t unreachable_objects, unreachable_bytes;

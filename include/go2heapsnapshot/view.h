@@ -48,9 +48,10 @@ G2H_PUBLIC const struct g2h_heap *g2h_view_heap(const struct g2h_view *view);
 struct g2h_view_account {
     uint64_t nodes, edges;
     uint64_t synthetic_nodes;
-    uint64_t first_object; /* the number of the first node that is an object */
-    uint64_t largest_node; /* the most bytes that a node has */
-    uint64_t texts;        /* nodes of kind G2H_NODE_TEXT that are no folded ones */
+    uint64_t first_object;        /* the number of the first node that is an object */
+    uint64_t largest_node;        /* the most bytes that a node has */
+    uint64_t stacks, stack_bytes; /* of goroutines, folded or not */
+    uint64_t texts;               /* nodes of kind G2H_NODE_TEXT that are no folded ones */
     uint64_t left_out_objects, left_out_bytes; /* garbage that is not in the view */
     uint64_t folded_objects, folded_nodes; /* objects that are in nodes with others, and these */
 };
@@ -123,6 +124,8 @@ enum g2h_node_kind {
     G2H_NODE_CLEANUP,
     G2H_NODE_PART,
     G2H_NODE_FUNCTION,
+    G2H_NODE_GOROUTINES_IN_PLACE, /* that do the same and have the same functions on their stacks */
+    G2H_NODE_STACK,               /* of a goroutine */
 
     G2H_NODE_OBJECT,
     G2H_NODE_TEXT, /* an object that holds the contents of strings */
@@ -135,10 +138,11 @@ struct g2h_node {
     uint32_t object;  /* of the heap; UINT32_MAX: none, or several */
     uint32_t members; /* how many it stands for, if it is folded: g2h_view_member(); else 0 */
     uint64_t address; /* of an object */
-    uint64_t size;    /* in bytes; that of all members; 0 of what is no object, else more */
+    uint64_t size;    /* in bytes; that of all members; of what is no object only a stack has more
+                         than 0, the room that is reserved for it */
     uint64_t key;   /* of what is no object and there are several of: it tells them apart, in every
-                       dump of one process. A goroutine's goid; a frame's goid << 24 | its number from
-                       the bottom of the stack */
+                       dump of one process. A goroutine's goid, which its stack has as well; a
+                       frame's goid << 24 | its number from the bottom of the stack */
     uint32_t edges; /* how many begin here */
     uint32_t whole; /* its number in a view of the same graph in which nothing is folded or left
                        out; UINT32_MAX where it has none there */

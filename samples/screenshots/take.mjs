@@ -90,8 +90,9 @@ try {
   await tab.perspective('Containment');
   await tab.expand(row => row.object === '(GC roots)');
   await tab.expand(row => row.object === '(goroutines)');
-  await tab.expand(row => /\[chan send\]/.test(row.object));
-  await tab.expand(row => row.depth === 3 && row.object.startsWith('main.(*Server).value.gowrap1 '));
+  await tab.expand(row => / goroutines \[chan send\]/.test(row.object));
+  await tab.expand(row => /^goroutine \d+ \[chan send\]/.test(row.object));
+  await tab.expand(row => row.depth === 4 && row.object.startsWith('main.(*Server).value.gowrap1 '));
   await picture('containment');
 
   await tab.perspective('Summary');

@@ -43,6 +43,13 @@ void text_append_number(struct text *text, uint64_t number)
     text_append(text, digits + at, sizeof(digits) - at);
 }
 
+void text_append_grouped(struct text *text, uint64_t number)
+{
+    if (number >= 1000)
+        text_append_grouped(text, number / 1000);
+    text_printf(text, number >= 1000 ? ",%03u" : "%u", (unsigned)(number % 1000));
+}
+
 static bool is_read_as(const char *text, double value, bool is_narrow)
 {
     return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;

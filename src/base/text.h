@@ -33,6 +33,9 @@ void text_printf(struct text *text, const char *format, ...) __attribute__((form
 /* Appends the digits of a number; this is faster than text_printf(). */
 void text_append_number(struct text *text, uint64_t number);
 
+/* Appends them in groups of three: 1,234. */
+void text_append_grouped(struct text *text, uint64_t number);
+
 /*
  * Appends a number as Go's %v has it, strconv's 'g' with the fewest digits: 0.1, 1e+06, NaN, +Inf.
  * is_narrow: it is a float32. In the locale "C" and others alike.

@@ -190,6 +190,20 @@ static void account_types(const struct g2h_graph *graph)
     line_of_types("not known", &account->untyped);
 }
 
+static void account_stacks(const struct g2h_heap *heap, const struct g2h_graph *graph)
+{
+    const struct g2h_graph_account *account = g2h_graph_account(graph);
+    const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
+    if (account->stacks == 0)
+        return;
+    say("stacks, beside the objects");
+    line("goroutines that have one", account->stacks, "", "");
+    line("their size", account->stack_bytes, "bytes", "");
+    if (memstats)
+        line("memstats StackInuse", memstats->numbers[G2H_MEMSTATS_STACK_INUSE], "bytes",
+             "counts free ones and the runtime's own too");
+}
+
 /* Whether cleanups may hold some of what looks like garbage. Since Go 1.24 the runtime does so by
  * records that are in no dump; with types these objects are known. */
 static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_graph *graph)
@@ -295,6 +309,7 @@ void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
     if (exe)
         account_exe(exe);
     account_types(graph);
+    account_stacks(heap, graph);
     account_graph(graph, view);
 }
 

@@ -40,6 +40,8 @@ static const char help[] =
     "      --redact-key=FILE\n"
     "                      the same with a key of your own, for two to be compared\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
+    "      --no-stacks     leave out the stacks of goroutines: the objects of the heap\n"
+    "                      alone\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
@@ -59,7 +61,14 @@ static const char more_help[] =
     "what could be read of it was written.\n";
 
 /* What getopt gives for options that have no letter. */
-enum { OPTION_REACHABLE = 256, OPTION_MAX_NODES, OPTION_UNTYPED_OK, OPTION_KEY, OPTION_FORMAT };
+enum {
+    OPTION_REACHABLE = 256,
+    OPTION_MAX_NODES,
+    OPTION_UNTYPED_OK,
+    OPTION_KEY,
+    OPTION_FORMAT,
+    OPTION_NO_STACKS
+};
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.";
 
@@ -201,6 +210,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, 'V'},
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
+                                          {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {0}};
     static char name[] = "go2heapsnapshot";
@@ -242,6 +252,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case OPTION_REACHABLE:
             ret->reachable = true;
+            break;
+        case OPTION_NO_STACKS:
+            ret->no_stacks = true;
             break;
         case OPTION_MAX_NODES:
             if (!parse_nodes(optarg, &ret->max_nodes))

@@ -43,6 +43,7 @@ struct layout {
     bool type_names_may_be_corrupt; /* 1.5: see reader.c */
     bool may_lack_stack_objects;    /* frames of 1.12 and later, which has 1.7's layout; see
                                        graph/goroutines.c */
+    bool g_has_stack; /* a runtime.g begins with the bounds of its stack: 1.4 and later */
     enum params_form params;
     enum stackframe_form stackframe;
 };

@@ -396,7 +396,7 @@ struct g2h_error *dominators_sizes(const struct dominators *dominators,
     if (!sizes)
         return &error_no_memory;
     for (uint32_t i = 0; i < synthetics; i++)
-        sizes[preorder_of[i]] = synthetic_size;
+        sizes[preorder_of[i]] = synthetic_size + graph->roots.nodes.data[i].size;
     for (uint32_t i = 0; i < objects; i++) {
         if (objects - i > 2 * AHEAD)
             __builtin_prefetch(&sizes[preorder_of[synthetics + i + 2 * AHEAD]], 1);

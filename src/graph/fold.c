@@ -55,6 +55,7 @@
 
 #include "base/bisect.h"
 #include "base/scope.h"
+#include "base/text.h"
 #include "base/workers.h"
 #include "graph/dominators.h"
 
@@ -153,7 +154,8 @@ static struct g2h_error *classify(struct folding *folding)
     for (uint32_t i = 0; i < graph_synthetics(graph); i++) {
         const uint32_t preorder = folding->tree.preorder_of[i];
         const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
-        folding->fate[preorder] = CLASS_SYNTHETIC;
+        folding->fate[preorder] =
+            kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
         if (kind <= G2H_NODE_FUNCTIONS)
             folding->worth[preorder] = WORTH_KEPT;
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
@@ -351,46 +353,41 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
             .name = group->class,
             .kind = group->class == CLASS_TEXT        ? G2H_NODE_TEXT
                     : group->class == CLASS_SYNTHETIC ? G2H_NODE_FOLDED_SYNTHETICS
-                                                      : G2H_NODE_OBJECT,
+                    : is_object(graph, node)          ? G2H_NODE_OBJECT
+                                                      : G2H_NODE_STACK,
         };
         group->last = (uint32_t)folded->count;
         if (!vector_push(folded, fresh))
             return false;
     }
-    if (is_object(graph, node))
-        folded->data[group->last].size +=
-            heap_object_size(graph->heap, node - graph_synthetics(graph));
+    folded->data[group->last].size +=
+        is_object(graph, node) ? heap_object_size(graph->heap, node - graph_synthetics(graph))
+                               : graph->roots.nodes.data[node].size;
     folded->data[group->last].count++;
     folding->fold->number_of[node] = group->last;
     return true;
 }
 
 /* ×1,234 */
-static void print_count(char *at, size_t size, uint32_t count)
-{
-    char digits[16];
-    const int length = snprintf(digits, sizeof(digits), "%u", count);
-    size_t used = (size_t)snprintf(at, size, "×");
-    for (int i = 0; i < length && used + 2 < size; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            at[used++] = ',';
-        at[used++] = digits[i];
-    }
-    at[used] = '\0';
-}
-
 static bool name_folded(struct folding *folding)
 {
+    static const char times[] = "×", remark[] = " (folded)";
     const struct fold_names *names = folding->names;
+    _cleanup_(text_deinit) struct text text = {0};
     bool good = true;
     for (uint32_t i = 0; i < folding->fold->folded_count && good; i++) {
         struct folded *folded = &folding->fold->folded[i];
-        char text[64];
-        print_count(text, sizeof(text), folded->count);
-        good = names->add(names->context, text, G2H_NAME_OF_EDGE, &folded->count_name);
-        strcat(text, " (folded)");
-        if (folded->kind != G2H_NODE_OBJECT)
-            good = good && names->add(names->context, text, G2H_NAME_OF_NODE, &folded->name);
+        text.size = 0;
+        text_append(&text, times, strlen(times));
+        text_append_grouped(&text, folded->count);
+        text_append(&text, "", 1);
+        good = !text.failed &&
+               names->add(names->context, text.data, G2H_NAME_OF_EDGE, &folded->count_name);
+        text.size--;
+        text_append(&text, remark, sizeof(remark)); /* with its end */
+        good = good && !text.failed;
+        if (folded->kind != G2H_NODE_OBJECT && folded->kind != G2H_NODE_STACK)
+            good = good && names->add(names->context, text.data, G2H_NAME_OF_NODE, &folded->name);
     }
     return good;
 }

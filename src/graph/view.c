@@ -71,6 +71,7 @@ static void fill_synthetic(const struct g2h_graph *graph, uint32_t synthetic, st
     *ret = (struct g2h_node){.kind = from->kind,
                              .name = from->name,
                              .object = UINT32_MAX,
+                             .size = from->size,
                              .key = from->key,
                              .whole = synthetic};
 }
@@ -335,10 +336,15 @@ static void count_all(struct g2h_view *view)
     struct g2h_view_account *account = &view->account;
     account->nodes = g2h_view_node_count(view);
     account->texts = count_texts(view);
+    account->stacks = graph->account.stacks;
+    account->stack_bytes = graph->account.stack_bytes;
     account->synthetic_nodes = account->first_object = view_first_object(view);
     for (size_t i = 0; i < graph->heap->slot_classes.list.count; i++)
         if (graph->heap->slot_classes.list.data[i].size > account->largest_node)
             account->largest_node = graph->heap->slot_classes.list.data[i].size;
+    for (size_t i = 0; i < graph->roots.nodes.count; i++)
+        if (graph->roots.nodes.data[i].size > account->largest_node)
+            account->largest_node = graph->roots.nodes.data[i].size;
     account->edges = graph->child_count + graph->account.pointers_hit;
     if (!view->is_folded)
         return;
@@ -348,7 +354,8 @@ static void count_all(struct g2h_view *view)
     for (uint32_t i = 0; i < fold->folded_count; i++) {
         if (fold->folded[i].size > account->largest_node)
             account->largest_node = fold->folded[i].size;
-        account->synthetic_nodes += fold->folded[i].kind == G2H_NODE_FOLDED_SYNTHETICS;
+        account->synthetic_nodes += fold->folded[i].kind == G2H_NODE_FOLDED_SYNTHETICS ||
+                                    fold->folded[i].kind == G2H_NODE_STACK;
     }
     if (fold->leaves_out_garbage) {
         account->left_out_objects = graph->account.unreachable_objects;

@@ -38,10 +38,10 @@ static struct g2h_error *name_pointers(struct g2h_graph *graph, const struct g2h
     return names_collect(&graph->names, graph->targets, graph->threads);
 }
 
-static struct g2h_error *find_roots(struct g2h_graph *graph)
+static struct g2h_error *find_roots(struct g2h_graph *graph, bool no_stacks)
 {
-    const struct root_sources sources = {graph->heap, graph->exe, graph->typing, graph->targets,
-                                         &graph->names};
+    const struct root_sources sources = {graph->heap,    graph->exe,    graph->typing,
+                                         graph->targets, &graph->names, no_stacks};
     return roots_init(&graph->roots, &sources);
 }
 
@@ -66,13 +66,15 @@ static void account(struct g2h_graph *graph)
     account->conservative = roots->conservative;
     account->samples = roots->samples;
     account->samples_missed = roots->samples_missed;
+    account->stacks = roots->stacks;
+    account->stack_bytes = roots->stack_bytes;
 }
 
 static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
     TRY(names_init(&graph->names, graph->heap, graph->exe, options->redaction));
     TRY(name_pointers(graph, options->typing));
-    TRY(find_roots(graph));
+    TRY(find_roots(graph, options->no_stacks));
     TRY(graph_reach(graph));
     if (graph->typing)
         TRY(typing_account(graph->typing, graph->live, &graph->type_account));

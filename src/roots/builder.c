@@ -13,6 +13,7 @@ void builder_init(struct builder *builder, struct roots *roots, const struct roo
         .typing = sources->typing,
         .targets = sources->targets,
         .names = sources->names,
+        .no_stacks = sources->no_stacks,
         .globals = UINT32_MAX,
         .lines_left = exe_lines_most(sources->exe),
     };
@@ -50,12 +51,17 @@ bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret)
     return names_add_label(builder->names, label, strlen(label), ret);
 }
 
+bool builder_node_name(struct builder *builder, uint32_t *ret)
+{
+    return !builder->text.failed &&
+           names_add_node(builder->names, (const uint8_t *)builder->text.data, builder->text.size,
+                          ret);
+}
+
 bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
     uint32_t name;
-    return !builder->text.failed &&
-           names_add_node(builder->names, (const uint8_t *)builder->text.data, builder->text.size,
-                          &name) &&
+    return builder_node_name(builder, &name) &&
            roots_add_node(builder->roots, kind, key, name, ret);
 }
 

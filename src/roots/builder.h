@@ -28,6 +28,7 @@ struct builder {
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
+    bool no_stacks;   /* no nodes for them */
     struct text text; /* the name that is being made */
     uint32_t root, globals;
     struct map packages; /* string → node */
@@ -63,6 +64,9 @@ void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes
 /* Gives the string of an edge's name: that of the builder's text, or of a text that is given. */
 bool builder_label(struct builder *builder, uint32_t *ret);
 bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret);
+
+/* Gives the string of a node's name: that of the builder's text. */
+bool builder_node_name(struct builder *builder, uint32_t *ret);
 
 /* Adds a node with the builder's text as its name. */
 bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t key,

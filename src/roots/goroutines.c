@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "roots/builder.h"
+#include "roots/places.h"
 #include "heap/pointers.h"
 
 /* ---- frames ---- */
@@ -173,10 +173,7 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
     builder->text.size = 0;
     builder_append(builder, function);
     builder_append_line(builder, pc);
-    return !builder->text.failed &&
-           names_add_node(builder->names, (const uint8_t *)builder->text.data, builder->text.size,
-                          ret) &&
-           map_put(&builder->frame_names, key, *ret, ret);
+    return builder_node_name(builder, ret) && map_put(&builder->frame_names, key, *ret, ret);
 }
 
 /* Adds the frame with that number. callee is NULL for the topmost one. */
@@ -287,23 +284,19 @@ static uint32_t minutes_of(const struct builder *builder, const struct g2h_gorou
 
 /* Makes the name that a traceback would have: goroutine 17 [select, 5 minutes], and the function
  * that it runs. */
-static void goroutine_name(struct builder *builder, const struct root_goroutine *goroutine,
-                           const struct g2h_goroutine *record, const uint32_t *frames)
+static void goroutine_name(struct builder *builder, const struct goroutine *goroutine)
 {
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     struct text *text = &builder->text;
     text->size = 0;
     text_printf(text, "goroutine %llu [", (unsigned long long)record->goid);
-    root_goroutine_append_state(builder->heap, goroutine, text);
-    if (goroutine->minutes > 0)
-        text_printf(text, ", %u minutes", goroutine->minutes);
+    root_goroutine_append_state(builder->heap, &goroutine->root, text);
+    if (goroutine->root.minutes > 0)
+        text_printf(text, ", %u minutes", goroutine->root.minutes);
     text_printf(text, record->is_system       ? ", system] "
                       : record->is_background ? ", background] "
                                               : "] ");
-    struct g2h_bytes function;
-    if (!builder_coroutine_function(builder, record->address, frames, goroutine->frame_count,
-                                    &function))
-        function = entry_function(builder, frames, goroutine->frame_count);
-    builder_append(builder, &function);
+    builder_append(builder, &goroutine->function);
 }
 
 static struct g2h_error *add_creation_site(struct builder *builder, uint32_t goroutine, uint64_t pc)
@@ -323,34 +316,31 @@ static struct g2h_error *add_creation_site(struct builder *builder, uint32_t gor
     return NULL;
 }
 
-static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, uint32_t number,
-                                       const uint32_t *frames, uint32_t frame_count)
+/* Adds a goroutine to the group of all, or to those in its place. */
+static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
+                                       struct goroutine *goroutine, const uint32_t *frames)
 {
-    const struct g2h_goroutine *goroutine = &builder->heap->goroutines.data[number].record;
-    struct roots *roots = builder->roots;
-    struct root_goroutine root = {.goroutine = number,
-                                  .first_frame = (uint32_t)roots->frames.count,
-                                  .frame_count = frame_count,
-                                  .minutes = minutes_of(builder, goroutine),
-                                  .dumps_heap = dumps_heap(builder, frames, frame_count)};
-    uint32_t node, name, thread;
-    goroutine_name(builder, &root, goroutine, frames);
-    TRY_MEMORY(builder_add_member(builder, group, (uint32_t)goroutine->goid, G2H_NODE_GOROUTINE,
-                                  goroutine->goid, &node));
-    root.node = node;
-    TRY_MEMORY(vector_push(&roots->goroutines, root));
-    TRY(add_frames(builder, node, goroutine->goid, frames, frame_count));
-    TRY(add_creation_site(builder, node, goroutine->creation_pc));
-    TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_INTERNAL, "ctxt", goroutine->ctxt));
-    TRY_MEMORY(builder_add_named_pointer(builder, node, EDGE_TENTATIVE, "g", goroutine->address));
-    TRY(builder_add_waiting(builder, node, goroutine->address));
-    thread = map_get(&builder->threads, goroutine->m);
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    struct root_goroutine *root = &goroutine->root;
+    uint32_t name, thread;
+    goroutine_name(builder, goroutine);
+    TRY_MEMORY(builder_add_member(builder, group, (uint32_t)record->goid, G2H_NODE_GOROUTINE,
+                                  record->goid, &root->node));
+    root->first_frame = (uint32_t)builder->roots->frames.count;
+    TRY_MEMORY(vector_push(&builder->roots->goroutines, *root));
+    TRY(add_frames(builder, root->node, record->goid, frames, root->frame_count));
+    TRY(add_creation_site(builder, root->node, record->creation_pc));
+    TRY_MEMORY(builder_add_named_pointer(builder, root->node, EDGE_INTERNAL, "ctxt", record->ctxt));
+    TRY_MEMORY(
+        builder_add_named_pointer(builder, root->node, EDGE_TENTATIVE, "g", record->address));
+    TRY(builder_add_waiting(builder, root->node, record->address));
+    thread = map_get(&builder->threads, record->m);
     if (thread != MAP_NONE)
         TRY_MEMORY(builder_label_of(builder, "thread", &name) &&
-                   builder_add_edge(builder, node_synthetic(node), EDGE_INTERNAL, name,
+                   builder_add_edge(builder, node_synthetic(root->node), EDGE_INTERNAL, name,
                                     node_synthetic(thread)));
-    TRY_MEMORY(map_put(&builder->goroutine_by_g, goroutine->address,
-                       (uint32_t)(goroutine->goid < UINT32_MAX ? goroutine->goid : UINT32_MAX - 1),
+    TRY_MEMORY(map_put(&builder->goroutine_by_g, record->address,
+                       (uint32_t)(record->goid < UINT32_MAX ? record->goid : UINT32_MAX - 1),
                        &thread));
     return NULL;
 }
@@ -359,18 +349,18 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group, 
  * Lists the frames of a goroutine in a dump of 2013. Frames follow their goroutine in all other
  * formats; in that one this is not certain, but each frame has its caller's sp.
  */
-static size_t chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
-                            bool *claimed, uint32_t *ret)
+static bool list_chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
+                               bool *claimed, frame_vector *ret)
 {
-    size_t count = 0;
     for (uint32_t frame = map_get(by_sp, sp); frame != MAP_NONE && !claimed[frame];) {
         struct g2h_record record;
         g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
-        ret[count++] = frame;
+        if (!vector_push(ret, frame))
+            return false;
         claimed[frame] = true; /* a frame is of one goroutine only */
         frame = map_get(by_sp, record.stackframe.child_sp);
     }
-    return count;
+    return true;
 }
 
 static bool is_of_2013(const struct g2h_heap *heap)
@@ -378,23 +368,51 @@ static bool is_of_2013(const struct g2h_heap *heap)
     return strcmp(g2h_heap_format(heap), "2013") == 0;
 }
 
-static struct g2h_error *each_goroutine(struct builder *builder, uint32_t group,
-                                        const struct map *by_sp, bool *claimed, uint32_t *frames)
+/* Lists the frames of all goroutines, and what is to be known of these before they have nodes. */
+static struct g2h_error *list_goroutines(struct builder *builder, struct places *places,
+                                         goroutine_vector *ret, frame_vector *ret_frames)
 {
     const struct g2h_heap *heap = builder->heap;
     const bool is_2013 = is_of_2013(heap);
+    _cleanup_(map_deinit) struct map by_sp = {0};
+    _cleanup_free_ bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
+    uint32_t frame;
+    TRY_MEMORY(claimed);
+    for (size_t i = 0; is_2013 && i < heap->frames.count; i++)
+        TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &frame));
     for (size_t i = 0; i < heap->goroutines.count; i++) {
-        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
-        const uint32_t first = goroutine->first_frame;
-        size_t count = goroutine->frame_count;
-        if (is_2013 && (count == 0 || heap->frames.data[first].sp != goroutine->record.sp))
-            count = chain_of_2013(builder, by_sp, goroutine->record.sp, claimed, frames);
+        const struct heap_goroutine *listed = &heap->goroutines.data[i];
+        const uint32_t first = listed->first_frame, count = listed->frame_count;
+        struct goroutine goroutine = {.first_frame = ret_frames->count};
+        if (is_2013 && (count == 0 || heap->frames.data[first].sp != listed->record.sp))
+            TRY_MEMORY(list_chain_of_2013(builder, &by_sp, listed->record.sp, claimed, ret_frames));
         else
-            for (uint32_t j = 0; j < count; j++)
-                frames[j] = first + j;
-        TRY(add_goroutine(builder, group, (uint32_t)i, frames, (uint32_t)count));
+            for (frame = first; frame < first + count; frame++)
+                TRY_MEMORY(vector_push(ret_frames, frame));
+        const uint32_t *frames = frames_of(ret_frames, &goroutine);
+        goroutine.root = (struct root_goroutine){
+            .goroutine = (uint32_t)i,
+            .frame_count = (uint32_t)(ret_frames->count - goroutine.first_frame)};
+        goroutine.root.minutes = minutes_of(builder, &listed->record);
+        goroutine.root.dumps_heap = dumps_heap(builder, frames, goroutine.root.frame_count);
+        if (!builder_coroutine_function(builder, listed->record.address, frames,
+                                        goroutine.root.frame_count, &goroutine.function))
+            goroutine.function = entry_function(builder, frames, goroutine.root.frame_count);
+        TRY_MEMORY(vector_push(ret, goroutine));
     }
+    for (size_t i = 0; i < ret->count; i++)
+        TRY_MEMORY(places_find(places, builder, ret, ret_frames, i));
     return NULL;
+}
+
+static void free_frames(frame_vector *frames)
+{
+    free(frames->data);
+}
+
+static void free_goroutines(goroutine_vector *goroutines)
+{
+    free(goroutines->data);
 }
 
 static struct g2h_error *add_stackroots(struct builder *builder)
@@ -419,8 +437,10 @@ static struct g2h_error *add_stackroots(struct builder *builder)
 struct g2h_error *builder_add_goroutines(struct builder *builder)
 {
     const struct g2h_heap *heap = builder->heap;
-    _cleanup_(map_deinit) struct map by_sp = {0};
-    uint32_t group, first;
+    _cleanup_(places_deinit) struct places places = {0};
+    _cleanup_(free_goroutines) goroutine_vector goroutines = {0};
+    _cleanup_(free_frames) frame_vector frames = {0};
+    uint32_t group, parent;
     if (heap->goroutines.count == 0)
         return add_stackroots(builder);
     for (size_t i = 0; i < heap->goroutines.count; i++)
@@ -428,11 +448,13 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
             builder->newest_wait = heap->goroutines.data[i].record.wait_since;
     TRY_MEMORY(builder_add_group(builder, builder->roots->gc_roots, "(goroutines)",
                                  G2H_NODE_GOROUTINES, &group));
-    _cleanup_free_ uint32_t *frames = malloc((heap->frames.count + 1) * sizeof(*frames));
-    _cleanup_free_ bool *claimed = calloc(heap->frames.count + 1, sizeof(*claimed));
-    TRY_MEMORY(frames && claimed);
-    for (size_t i = 0; is_of_2013(heap) && i < heap->frames.count; i++)
-        TRY_MEMORY(map_put(&by_sp, heap->frames.data[i].sp, (uint32_t)i, &first));
-    TRY(each_goroutine(builder, group, &by_sp, claimed, frames));
+    TRY(list_goroutines(builder, &places, &goroutines, &frames));
+    for (size_t i = 0; i < goroutines.count; i++) {
+        struct goroutine *goroutine = &goroutines.data[i];
+        const uint32_t *own = frames_of(&frames, goroutine);
+        TRY_MEMORY(places_add_group(&places, builder, group, goroutine, own, &parent));
+        TRY(add_goroutine(builder, parent, goroutine, own));
+        TRY_MEMORY(places_add_stack(&places, builder, goroutine, own));
+    }
     return add_stackroots(builder);
 }

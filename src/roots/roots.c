@@ -1,8 +1,8 @@
 /*
  * roots; see roots.h. This file puts the tree together.
  *
- * All nodes have size 0 and none is a "user root", so DevTools gives every object a distance and
- * every root a retained size. A group that would be empty is left out.
+ * All nodes but stacks have size 0 and none is a "user root", so DevTools gives every object a
+ * distance and every root a retained size. A group that would be empty is left out.
  */
 #include <stdlib.h>
 #include <string.h>

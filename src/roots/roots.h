@@ -2,7 +2,8 @@
  * roots: what holds the objects: the nodes above them, and their edges.
  *
  *   root → (GC roots) → (globals) → data, bss
- *                     → (goroutines) → goroutine 17 [select] net/http.(*conn).serve → its frames
+ *                     → (goroutines) → goroutine 17 [select] main.run → its frames, its stack
+ *                                    → 9,000 goroutines [chan send] main.f → each of them
  *                     → (finalizers), (queued finalizers), (defers and panics), (other roots)
  *                     → (cleanups)   see graph/cleanups.c
  *        → (unreachable)            see graph/reach.c
@@ -26,6 +27,7 @@ struct node {
 /* A node that is no object. */
 struct synthetic {
     uint64_t key;  /* see struct g2h_node */
+    uint32_t size; /* in bytes, of a stack; else 0 */
     uint32_t name; /* string */
     uint8_t kind;  /* enum g2h_node_kind */
 };
@@ -49,6 +51,7 @@ struct root_account {
     uint64_t pointers, pointers_hit, pointers_missed; /* of frames, segments and other roots */
     uint64_t conservative; /* words of frames that are in no field list, taken as pointers */
     uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
+    uint64_t stacks, stack_bytes;
 };
 
 /* A frame of a goroutine, and the node that stands for it. */
@@ -80,6 +83,7 @@ struct root_sources {
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
+    bool no_stacks; /* no nodes for them */
 };
 
 /* Appends what a goroutine does, as a traceback says it: "select". */
@@ -112,7 +116,7 @@ static inline bool roots_add_edge(struct roots *roots, struct node source, enum 
 static inline bool roots_add_node(struct roots *roots, enum g2h_node_kind kind, uint64_t key,
                                   uint32_t name, uint32_t *ret)
 {
-    const struct synthetic synthetic = {key, name, (uint8_t)kind};
+    const struct synthetic synthetic = {key, 0, name, (uint8_t)kind};
     *ret = (uint32_t)roots->nodes.count;
     return vector_push(&roots->nodes, synthetic);
 }

@@ -58,7 +58,7 @@ try {
     const rows = new Map((await tab.rows()).map(row => [row.name, row['# Delta']]));
     for (const [name, delta] of Object.entries({
       'main.Session': '+1 600', 'main.Watcher': '+1 600', 'chan *main.Bid': '+1 600', '[]*main.Bid': '+1 600',
-      'main.Preview': '+300', 'main.Valuation': '+60', 'chan *main.Valuation': '+60',
+      'main.Preview': '+300', 'main.Valuation': '+60', 'chan *main.Valuation': '+60', 'goroutine stack [chan send] main.(*Server).value.gowrap1': '+60',
     })) {
       assert.equal(rows.get(name)?.replace(/\s/g, ' '), delta, name);
     }
@@ -75,7 +75,7 @@ try {
   await test('Retainers of a main.Valuation: the local variable, its frame and its goroutine', async () =>
     assertWay(await retainersOf('main.Valuation'), [
       /^v \(inlined main\.ask\)\? in main\.\(\*Server\)\.value\.gowrap1 main\.go:\d+$/, /^\[\d+\] in goroutine \d+ \[chan send\] main\./,
-      /^\[\d+\] in \(goroutines\)$/, /^\[\d+\] in \(GC roots\)$/,
+      /^\[\d+\] in \d+ goroutines \[chan send\] main\./, /^\[\d+\] in \(goroutines\)$/, /^\[\d+\] in \(GC roots\)$/,
     ], 'in'));
 
   await test('Retainers of a main.Session: fields, and the number that is its key', async () =>
@@ -104,9 +104,10 @@ try {
     await tab.perspective('Summary');
     await tab.perspective('Containment');
     await tab.expand(row => row.object === '(goroutines)');
-    const frames = await tab.expand(row => / \[chan send\] /.test(row.object));
+    await tab.expand(row => / goroutines \[chan send\] /.test(row.object));
+    const frames = await tab.expand(row => /^goroutine \d+ \[chan send\] /.test(row.object));
     assertWay(frames, [/^created by :: go statement in main\.\(\*Server\)\.value main\.go:\d+$/], '::');
-    const variables = await tab.expand(row => row.depth === 3 && /^main\.\(\*Server\)\.value\.gowrap1 main\.go:\d+$/.test(row.object));
+    const variables = await tab.expand(row => row.depth === 4 && /^main\.\(\*Server\)\.value\.gowrap1 main\.go:\d+$/.test(row.object));
     assertWay(variables, [/^v \(inlined main\.ask\)\? :: main\.Valuation$/], '::');
   });
 

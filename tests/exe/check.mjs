@@ -18,6 +18,7 @@ const lines = fs.readFileSync(source, 'utf8').split('\n');
 const line = lines.findIndex((l) => l.trim().startsWith('go ask(')) + 1;
 const site = `go statement in main.(*Server).value main.go:${line}`;
 const stuck = child(child(withExe.root, '(GC roots)'), '(goroutines)').edges.map((e) => e.to)
+  .flatMap((n) => (/^[\d,]+ goroutines \[/.test(n.name) ? n.edges.map((e) => e.to) : [n]))
   .filter((n) => n.edges.some((e) => e.label === 'created by' && e.to.name === site));
 tap(line > 0 && stuck.length >= 10, `${stuck.length} goroutines were created by "${site}"`,
   withExe.nodes.filter((n) => n.name.startsWith('go statement')).map((n) => n.name));

@@ -26,7 +26,8 @@ function* edgesOf(n) {
 const isLiving = (n) => reached[n] && s.isObject(n);
 const goroutines = () => {
   const group = s.child(s.child(0, '(GC roots)'), '(goroutines)');
-  return group < 0 ? [] : [...edgesOf(group)].map((e) => edge.to[e]);
+  const below = (n) => [...edgesOf(n)].map((e) => edge.to[e]);
+  return group < 0 ? [] : below(group).flatMap((n) => (/^[\d,]+ goroutines \[/.test(s.className(n)) ? below(n) : [n]));
 };
 
 /** Classes by their bytes, the largest first. */

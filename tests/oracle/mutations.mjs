@@ -13,6 +13,8 @@ import { caseParts, writeFile } from './writer.mjs';
 
 const objects = (s) => s.nodes.filter((n) => n.type === 'object' && n.id % 2 === 1);
 const named = (s, pattern) => s.nodes.find((n) => n.type === 'synthetic' && pattern.test(n.name) && n.edges.some((e) => e.to.type === 'object'));
+const stackOf = (s) => s.nodes.find((n) => n.type === 'native');
+const placeOf = (s) => s.nodes.find((n) => n.type === 'synthetic' && /^[\d,]+ goroutines \[/.test(n.name));
 const frameOf = (s) => s.nodes.filter((n) => /^goroutine/.test(n.name)).flatMap((n) => n.edges.map((e) => e.to)).find((n) => n.edges.length);
 
 // Each takes a fresh snapshot and spoils it, or returns false where there is nothing of the kind.
@@ -55,6 +57,23 @@ const MUTATIONS = {
   'a misnamed frame': (s) => {
     const n = frameOf(s);
     return n ? void (n.name += 'x') : false;
+  },
+  'a lost stack': (s) => {
+    const victim = stackOf(s);
+    if (!victim) return false;
+    s.nodes.splice(s.nodes.indexOf(victim), 1);
+    for (const n of s.nodes) n.edges = n.edges.filter((e) => e.to !== victim);
+    return undefined;
+  },
+  'a stack that is too large': (s) => (stackOf(s) ? void (stackOf(s).size += 2048) : false),
+  'a stack in another place': (s) => (stackOf(s) ? void (stackOf(s).name = 'goroutine stack [nowhere]') : false),
+  'a goroutine out of its place': (s) => {
+    const place = placeOf(s);
+    return place ? void s.nodes.find((n) => n.name === '(goroutines)').edges.push(place.edges.pop()) : false;
+  },
+  'a wrong number of goroutines': (s) => {
+    const place = placeOf(s);
+    return place ? void (place.name = place.name.replace(/^\S+/, '1,000')) : false;
   },
   'a lost finalizer': (s) => named(s, /^\(finalizers\)$/)?.edges.shift() ?? false,
   'a lost queued finalizer': (s) => named(s, /^\(queued/)?.edges.shift() ?? false,

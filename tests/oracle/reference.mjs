@@ -67,10 +67,23 @@ export function reference(dump) {
 
   const pointed = pointedFrames(dump, heap);
   const roots = [...dump.stackRoots];
+  const stateOf = (g) => (g.frames.some((f) => f.name === 'runtime/debug.WriteHeapDump') ? 'dumping heap' : { 1: 'runnable', 3: 'syscall' }[g.status] ?? g.waitReason);
+  const placeOf = (g) => JSON.stringify([g.status, stateOf(g), g.frames.map((f) => `${f.entry}`)]);
+  const countIn = (place) => dump.goroutines.filter((g) => placeOf(g) === place).length;
+  const groupOf = new Map();
   for (const g of dump.goroutines) {
-    const state = { 1: 'runnable', 3: 'syscall' }[g.status] ?? g.waitReason;
+    const state = stateOf(g);
+    const count = countIn(placeOf(g));
+    if (count > 1 && !groupOf.has(placeOf(g))) {
+      const group = node('synthetic', clean(`${count.toLocaleString('en')} goroutines [${state}]`), fresh());
+      link(sub['(goroutines)'], 'element', Number(g.goid % 4294967296n), group);
+      groupOf.set(placeOf(g), group);
+    }
     const n = node('synthetic', clean(`goroutine ${g.goid} [${state}]`), 1000 + 2 * Number(g.goid % 1000003n));
-    link(sub['(goroutines)'], 'element', Number(g.goid % 4294967296n), n);
+    link(groupOf.get(placeOf(g)) ?? sub['(goroutines)'], 'element', Number(g.goid % 4294967296n), n);
+    const own = dump.layout.typed ? undefined : heap.find(g.address);
+    const size = own ? stackSize(dump, own, g) : 0;
+    if (size) link(n, 'internal', 'stack', node('native', clean(`goroutine stack [${state}]`), fresh(), size));
     if (heap.find(g.ctxt)) link(n, 'property', 'ctxt', nodeOf.get(heap.find(g.ctxt)));
     for (const f of g.frames) {
       const fn = node('synthetic', clean(f.name), fresh());
@@ -120,8 +133,16 @@ export function reference(dump) {
     for (const e of n.edges) if (alive.has(e.to)) Object.assign(e, { type: 'weak', label: e.type === 'element' ? 'element' : e.label });
   }
   for (const [o, n] of groups) if (!alive.has(n)) link(sub['(unreachable)'], 'element', sub['(unreachable)'].edges.length, n);
-  return { nodes, key: { version: '0', go_version: dump.params.version, goarch: dump.params.goarch, id_base: hex(base), id_granule: 8,
+  const stacks = nodes.filter((n) => n.type === 'native');
+  return { nodes, key: { version: '0', stacks: stacks.length, stack_bytes: stacks.reduce((sum, n) => sum + n.size, 0),  go_version: dump.params.version, goarch: dump.params.goarch, id_base: hex(base), id_granule: 8,
     id_arenas: exceptions.map(([arena, slot]) => [hex(arena), slot]), id_displaced: ids.displaced } };
+}
+
+function stackSize(dump, o, g) {
+  const at = Number(g.address - o.address);
+  if (at + 2 * dump.params.ptrSize > o.contents.available) return 0;
+  const [lo, hi] = [0, 1].map((i) => wordAt(dump, o, at + i * dump.params.ptrSize));
+  return lo <= g.sp && g.sp <= hi && lo < hi && hi - lo <= 2000000000n ? Number(hi - lo) : 0;
 }
 
 function clean(text) {

@@ -73,9 +73,17 @@ export class Case {
     return this.objectOf.has(node) || this.pieceOf.has(node);
   }
 
+  /** What hangs from (goroutines): goroutines that are alone in their place, and those that are not, together. */
+  places() {
+    return (this.sub('(goroutines)')?.edges ?? []).map((e) => {
+      const match = /^([\d,]+) goroutines (\[.*)$/s.exec(e.to.name);
+      return match ? { count: Number(match[1].replaceAll(',', '')), name: match[2], edges: e.to.edges } : { edges: [e] };
+    });
+  }
+
   goroutineNodes() {
     const nodes = new Map();
-    for (const e of this.sub('(goroutines)')?.edges ?? []) {
+    for (const e of this.places().flatMap((place) => place.edges)) {
       const match = /^goroutine (\d+) \[/.exec(e.to.name);
       if (match) nodes.set(BigInt(match[1]), e.to);
     }
@@ -119,7 +127,7 @@ function checkFile(tap, c) {
     if (ids.has(n.id)) bad.push(`${show(n)}: id twice`);
     if (n.id === 0) bad.push(`${show(n)}: id 0`);
     ids.add(n.id);
-    if ((n.type === 'synthetic') !== (n.id % 2 === 0) && !c.pieceOf.has(n)) bad.push(`${show(n)}: parity of the id`);
+    if (/^(synthetic|native)$/.test(n.type) !== (n.id % 2 === 0) && !c.pieceOf.has(n)) bad.push(`${show(n)}: parity of the id`);
     if (n.type === 'synthetic' && n.size !== 0) bad.push(`${show(n)}: synthetic with a size`);
     if (n.type !== 'synthetic' && isTrap(n.name)) bad.push(`${show(n)}: a name that trips DevTools`);
     for (const e of n.edges) if (e.type === 'shortcut') bad.push(`${show(n)}: a shortcut edge`);
@@ -161,8 +169,8 @@ function checkObjects(tap, c) {
     if (name !== null) wrong.push(`${hex(o.address)}: class ${JSON.stringify(node.name)}, should be ${JSON.stringify(name)}`);
   }
   tap.none(wrong, 'class and size of every object');
-  tap.equal(c.snapshot.nodes.reduce((sum, n) => sum + n.size, 0), c.heap.sorted.reduce((sum, o) => sum + o.size, 0),
-    'sum of all self sizes');
+  tap.equal(c.snapshot.nodes.reduce((sum, n) => sum + (n.type === 'native' ? 0 : n.size), 0), c.heap.sorted.reduce((sum, o) => sum + o.size, 0),
+    'sum of all self sizes but those of stacks');
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -308,7 +316,7 @@ function checkSegment(tap, c, name, segment, edges, hits) {
 function checkGoroutines(tap, c, ledger) {
   const { dump } = c;
   const nodes = c.goroutineNodes();
-  const listed = c.sub('(goroutines)')?.edges ?? [];
+  const listed = c.places().flatMap((place) => place.edges);
   const names = [];
   const frames = [];
   const words = [];
@@ -361,6 +369,66 @@ function checkGoroutines(tap, c, ledger) {
   tap.none(frames, 'their frames by depth and function');
   tap.none(words, `the ${exact - guesses} edges of frames are the listed words that hit an object`);
   tap.none(guessed, `the ${guesses} conservative edges of frames are words of those frames`);
+}
+
+/** Goroutines that do the same, with the same functions on their stacks, have a node together; others have not. */
+function checkPlaces(tap, c) {
+  const nodes = c.goroutineNodes();
+  const placeOf = new Map();
+  for (const g of c.dump.goroutines) {
+    const runs = /\] (.*)$/s.exec(nodes.get(g.goid)?.name ?? '')?.[1];
+    const dumping = g.frames.some((f) => f.name === 'runtime/debug.WriteHeapDump');
+    placeOf.set(nodes.get(g.goid), JSON.stringify([g.status, g.waitReason, dumping, runs, g.frames.map((f) => `${f.entry}`)]));
+  }
+  const wrong = [];
+  const seen = new Set();
+  for (const { count, name, edges } of c.places()) {
+    const keys = new Set(edges.map((e) => placeOf.get(e.to)));
+    if (keys.size !== 1) wrong.push(`${name ?? show(edges[0].to)}: in ${keys.size} places`);
+    if (count !== undefined && (count !== edges.length || count < 2)) wrong.push(`${count} goroutines ${name}: ${edges.length} are there`);
+    if (edges.some((e) => e.type !== 'element')) wrong.push(`${name}: an edge that is no element`);
+    for (const key of keys) {
+      if (seen.has(key)) wrong.push(`two nodes for ${key}`);
+      seen.add(key);
+    }
+  }
+  tap.none(wrong, `goroutines in the same of ${seen.size} places are together`);
+}
+
+/** Stacks are as large as the first two words of their runtime.g say, since 1.4; nothing else is native. */
+function checkStacks(tap, c) {
+  const { dump } = c;
+  const nodes = c.goroutineNodes();
+  const wrong = [];
+  const known = new Set();
+  const word = dump.params.ptrSize;
+  for (const g of dump.goroutines) {
+    const stacks = (nodes.get(g.goid)?.edges ?? []).filter((e) => e.to.type === 'native');
+    const at = `goroutine ${g.goid}`;
+    const o = dump.layout.typed ? undefined : c.heap.find(g.address);
+    const offset = o ? Number(g.address - o.address) : 0;
+    const [lo, hi] = o && offset + 2 * word <= Math.min(o.size, o.contents.available)
+      ? [wordAt(dump, o, offset), wordAt(dump, o, offset + word)] : [0n, 0n];
+    const expected = lo < hi && hi - lo <= 2000000000n && lo <= g.sp && g.sp <= hi ? Number(hi - lo) : undefined;
+    if (stacks.length !== (expected === undefined ? 0 : 1)) {
+      wrong.push(`${at}: ${stacks.length} stacks`);
+      continue;
+    }
+    for (const e of stacks) {
+      known.add(e.to);
+      if (e.to.size !== expected) wrong.push(`${at}: ${e.to.size} bytes of stack, should be ${expected}`);
+      if (e.type !== 'internal' || e.label !== 'stack' || e.to.edges.length !== 0) wrong.push(`${at}: ${e.type} ${e.label}`);
+      const [, state, run] = /^goroutine \d+ \[([^\],]*)[^\]]*\](?: (.*))?$/s.exec(nodes.get(g.goid).name) ?? [];
+      const parts = /^goroutine stack \[([^\]]*)\](?: (.*))?$/s.exec(e.to.name);
+      const [inner, outer] = parts?.[2]?.split(' ← ') ?? [];
+      if (parts?.[1] !== state || (outer ?? inner) !== run) wrong.push(`${at}: its stack is ${e.to.name}`);
+      if (outer !== undefined && !g.frames.some((f) => sameText(inner, f.name))) wrong.push(`${at}: ${inner} is none of its frames`);
+    }
+  }
+  for (const n of c.snapshot.nodes) if (n.type === 'native' && !known.has(n)) wrong.push(`${show(n)} is no stack`);
+  const sum = [...known].reduce((bytes, n) => bytes + n.size, 0);
+  if ((c.key.stacks ?? 0) !== known.size || (c.key.stack_bytes ?? 0) !== sum) wrong.push(`the header has ${c.key.stacks} with ${c.key.stack_bytes} bytes, not ${sum}`);
+  tap.none(wrong, `the stacks of ${known.size} goroutines, by size and place`);
 }
 
 function checkGoroutineName(g, node, problems) {
@@ -497,6 +565,8 @@ export function verify(tap, dump, snapshotPath) {
   const ledger = new Ledger();
   checkGlobals(tap, c, ledger);
   checkGoroutines(tap, c, ledger);
+  checkPlaces(tap, c);
+  checkStacks(tap, c);
   checkOtherRoots(tap, c, ledger);
   checkNothingElse(tap, c, ledger);
   checkReachability(tap, c);

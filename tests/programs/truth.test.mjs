@@ -318,7 +318,9 @@ function testGlobals(snapshot, truth) {
 function testGoroutines(snapshot, truth) {
   const all = new Map();
   const parent = snapshot.root('(goroutines)');
-  for (const {to} of parent === undefined ? [] : snapshot.edgesOf(parent)) {
+  const listed = parent === undefined ? [] : snapshot.edgesOf(parent)
+    .flatMap(e => / goroutines \[/.test(snapshot.name(e.to)) ? snapshot.edgesOf(e.to) : [e]);
+  for (const {to} of listed) {
     const [, id, state, name] = /^goroutine (\d+) \[([^\]]*)\] (.*)$/s.exec(snapshot.name(to)) ?? [];
     all.set(Number(id), {node: to, state: state?.replace(/, .*/, ''), name});
   }

@@ -137,7 +137,7 @@ static void check_nodes(const struct seen *seen)
     const struct g2h_view_account *account = seen->account;
     const struct g2h_heap *heap = g2h_view_heap(seen->view);
     uint64_t synthetics = 0, texts = 0, folded = 0, folded_objects = 0, objects = 0, bytes = 0,
-             heap_bytes = 0, before = 0;
+             heap_bytes = 0, stack_bytes = 0, before = 0;
     assert_int_equal(account->nodes, seen->count);
     assert_int_equal(seen->nodes[0].kind, G2H_NODE_ROOT);
     for (uint32_t i = 0; i < seen->count; i++) {
@@ -158,8 +158,9 @@ static void check_nodes(const struct seen *seen)
             assert_int_equal(node->object, UINT32_MAX);
             assert_int_equal(node->address, 0);
         }
-        if (!is_object(node))
-            assert_int_equal(node->size, 0);
+        assert_true((node->size > 0) == (is_object(node) || node->kind == G2H_NODE_STACK));
+        if (node->kind == G2H_NODE_STACK)
+            stack_bytes += node->size;
         synthetics += !is_object(node);
         texts += node->kind == G2H_NODE_TEXT && !is_folded;
         folded += is_folded;
@@ -175,7 +176,8 @@ static void check_nodes(const struct seen *seen)
     assert_int_equal(account->folded_objects, folded_objects);
     assert_int_equal(objects + folded_objects + account->left_out_objects,
                      g2h_heap_object_count(heap));
-    assert_int_equal(bytes + account->left_out_bytes, heap_bytes);
+    assert_int_equal(bytes + account->left_out_bytes, heap_bytes + stack_bytes);
+    assert_int_equal(account->stack_bytes, stack_bytes);
 }
 
 /* Each object that is not left out is one node, or is in one folded node. */
@@ -203,8 +205,10 @@ static void check_objects(const struct seen *seen)
                 continue;
             }
             assert_int_equal(member.kind, node->kind);
-            if (member.kind == G2H_NODE_OBJECT) /* all of one class */
+            if (member.kind != G2H_NODE_TEXT) /* all of one class */
                 assert_int_equal(member.name, node->name);
+            if (member.kind == G2H_NODE_STACK)
+                continue;
             found[member.object]++;
             assert_int_equal(g2h_view_object(seen->view, member.object), i);
         }
@@ -687,11 +691,20 @@ static uint64_t check_keys(const struct seen *seen, bool redacted)
 
 /* ---- random heaps ---- */
 
+/* Objects behind the first count, each a runtime.g with the bounds of its stack. */
+static void put_gs(struct dump *dump, unsigned count, unsigned goroutines)
+{
+    for (unsigned i = 0; i < goroutines; i++)
+        dump_object(dump, AT(count + i), 48,
+                    WORDS(STACK + i * 4096, STACK + (i + 1 + below(2)) * 4096));
+}
+
+/* Some in the same place, and some that point into the heap where others have their runtime.g. */
 static void put_goroutines(struct dump *dump, unsigned count, unsigned goroutines)
 {
     for (unsigned i = 0; i < goroutines; i++) {
-        dump_goroutine(dump, i + 1, AT(below(count)), STACK + i * 4096);
-        for (unsigned depth = 0; depth < 2; depth++)
+        dump_goroutine(dump, i + 1, AT(below(3) ? count + i : below(count)), STACK + i * 4096);
+        for (unsigned depth = below(2); depth < 2; depth++)
             dump_frame(dump, depth ? "main.main" : "main.f", STACK + i * 4096 + depth * 16, depth,
                        WORDS(AT(below(count)), below(3) ? AT(below(count)) : 0), 2);
     }
@@ -717,6 +730,7 @@ static void put_sites(struct dump *dump, unsigned count)
 static void put_heap(struct dump *dump, unsigned count, unsigned pointers, unsigned roots)
 {
     uint64_t held[4];
+    const unsigned goroutines = roots / 2 * 4;
     dump_start_modern(dump, "go1.19.8");
     for (unsigned i = 0; i < count; i++) {
         uint64_t words[8];
@@ -726,12 +740,13 @@ static void put_heap(struct dump *dump, unsigned count, unsigned pointers, unsig
         }
         dump_object(dump, AT(i), 48 + 16 * below(2), below(6) ? pointers : 0, words);
     }
+    put_gs(dump, count, goroutines);
     for (unsigned i = 0; i < 2; i++) { /* beside the other roots: what both hold is the root's */
         const struct g2h_record thread = {.kind = G2H_RECORD_OSTHREAD,
                                           .osthread = {AT(below(count)), i, i}};
         dump_record(dump, &thread, NULL, 0);
     }
-    put_goroutines(dump, count, roots / 2);
+    put_goroutines(dump, count, goroutines);
     if (roots > 2)
         dump_finalizer(dump, G2H_RECORD_FINALIZER, AT(below(count)), AT(below(count)));
     put_sites(dump, count);
@@ -741,9 +756,29 @@ static void put_heap(struct dump *dump, unsigned count, unsigned pointers, unsig
     dump_eof(dump);
 }
 
+/* Each stack is of a goroutine, which alone holds it; those of a place stand together. Where
+ * something is folded others may lead to them. */
+static void check_stacks(const struct seen *seen)
+{
+    for (uint64_t i = 0; i < seen->edge_count && seen->account->folded_nodes == 0; i++) {
+        const struct g2h_edge *edge = &seen->edges[i];
+        const struct g2h_node *from = &seen->nodes[edge->source], *to = &seen->nodes[edge->target];
+        if (to->kind == G2H_NODE_STACK) {
+            assert_int_equal(from->kind, G2H_NODE_GOROUTINE);
+            assert_int_equal(from->key, to->key);
+            assert_int_equal(edge->flags, G2H_EDGE_INTERNAL);
+        }
+        if (from->kind == G2H_NODE_GOROUTINES_IN_PLACE) {
+            assert_int_equal(to->kind, G2H_NODE_GOROUTINE);
+            assert_int_equal(edge->index, to->key);
+        }
+    }
+}
+
 static void check_view(const struct g2h_view *view)
 {
     struct seen seen = see(view);
+    check_stacks(&seen);
     check_ranges_of_nodes(&seen);
     check_nodes(&seen);
     check_objects(&seen);

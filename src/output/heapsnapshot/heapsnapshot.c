@@ -55,6 +55,7 @@ static const char meta[] =
 
 struct part {
     uint32_t node, name, id, size; /* name: string */
+    enum node_type type;
 };
 
 struct snapshot {
@@ -122,6 +123,12 @@ static struct g2h_error *find_kept(const struct snapshot *snapshot, synthetic_ve
     return NULL;
 }
 
+/* Whether what a folded node stands for are no objects. */
+static bool is_of_synthetics(const struct g2h_node *folded)
+{
+    return folded->kind == G2H_NODE_FOLDED_SYNTHETICS || folded->kind == G2H_NODE_STACK;
+}
+
 /* Those that are in folded nodes. */
 static struct g2h_error *find_hidden(struct snapshot *snapshot, synthetic_vector *ret)
 {
@@ -130,7 +137,7 @@ static struct g2h_error *find_hidden(struct snapshot *snapshot, synthetic_vector
     struct g2h_node node, member;
     for (uint32_t i = snapshot->first_folded; i < nodes; i++) {
         g2h_view_node(snapshot->view, i, &node);
-        for (uint32_t j = 0; node.kind == G2H_NODE_FOLDED_SYNTHETICS && j < node.members; j++) {
+        for (uint32_t j = 0; is_of_synthetics(&node) && j < node.members; j++) {
             g2h_view_member(snapshot->view, i, j, &member);
             TRY_MEMORY(vector_push(
                 ret, ((struct synthetic_node){member.key, NULL, member.whole, member.kind})));
@@ -180,14 +187,13 @@ static struct g2h_error *find_folded_ids(struct snapshot *snapshot)
         g2h_view_node(snapshot->view, i, &node);
         for (uint32_t j = 0; j < node.members; j++) {
             g2h_view_member(snapshot->view, i, j, &member);
-            hash += id_hash(node.kind == G2H_NODE_FOLDED_SYNTHETICS
+            hash += id_hash(is_of_synthetics(&node)
                                 ? *hidden++
                                 : ids_object(&snapshot->ids, member.object, member.address));
         }
         uint32_t *id = &snapshot->folded_ids[i - first];
-        if (!(node.kind == G2H_NODE_FOLDED_SYNTHETICS
-                  ? ids_synthetic(&snapshot->ids, node.kind, hash, id)
-                  : ids_folded(&snapshot->ids, hash, id)))
+        if (!(is_of_synthetics(&node) ? ids_synthetic(&snapshot->ids, node.kind, hash, id)
+                                      : ids_folded(&snapshot->ids, hash, id)))
             return &error_no_memory;
     }
     return NULL;
@@ -196,7 +202,8 @@ static struct g2h_error *find_folded_ids(struct snapshot *snapshot)
 /* The nodes that a large one continues in, in the order of addresses. */
 static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g2h_node *node)
 {
-    struct part part = {.node = number};
+    struct part part = {.node = number,
+                        .type = node->kind == G2H_NODE_STACK ? NODE_NATIVE : NODE_OBJECT};
     struct text text = {0};
     size_t size;
     const char *class = g2h_view_name(snapshot->view, node->name, &size);
@@ -317,6 +324,19 @@ static void append_plain(struct text *text, const char *plain)
     }
 }
 
+static void append_stacks(struct text *text, const struct g2h_view *view)
+{
+    const struct g2h_view_account *account = g2h_view_account(view);
+    const struct g2h_memstats *memstats = g2h_heap_memstats(g2h_view_heap(view));
+    if (account->stacks == 0)
+        return;
+    text_printf(text, "\"stacks\":%llu,\"stack_bytes\":%llu,", (unsigned long long)account->stacks,
+                (unsigned long long)account->stack_bytes);
+    if (memstats)
+        text_printf(text, "\"stack_inuse\":%llu,",
+                    (unsigned long long)memstats->numbers[G2H_MEMSTATS_STACK_INUSE]);
+}
+
 static struct g2h_error *write_header(const struct snapshot *snapshot, struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = g2h_view_heap(snapshot->view);
@@ -338,6 +358,7 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
         (int)params->pointer_size, params->big_endian ? "true" : "false",
         g2h_heap_is_complete(heap) ? "true" : "false", g2h_heap_object_count(heap),
         (unsigned long long)g2h_heap_account(heap)->object_bytes);
+    append_stacks(&text, snapshot->view);
     text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)ids->base,
                 (unsigned long long)ID_GRANULE);
     bool exceptions = false;
@@ -405,6 +426,7 @@ static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t n
     const bool is_text = node->kind == G2H_NODE_TEXT;
     const enum node_type type = is_text                         ? NODE_STRING
                                 : node->kind == G2H_NODE_OBJECT ? NODE_OBJECT
+                                : node->kind == G2H_NODE_STACK  ? NODE_NATIVE
                                                                 : NODE_SYNTHETIC;
     const uint32_t name = node->name == G2H_NAME_NONE ? *(*texts)++
                           : is_text                   ? strings_of_edge(node->name)
@@ -446,8 +468,9 @@ static struct g2h_error *write_parts(const struct snapshot *snapshot, struct wor
     if (!at)
         return &error_no_memory;
     for (size_t i = 0; i < snapshot->parts.count; i++)
-        at = write_node(at, &snapshot->digits, NODE_OBJECT, snapshot->parts.data[i].name,
-                        snapshot->parts.data[i].id, snapshot->parts.data[i].size, 0);
+        at = write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
+                        snapshot->parts.data[i].name, snapshot->parts.data[i].id,
+                        snapshot->parts.data[i].size, 0);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }

@@ -1,0 +1,189 @@
+/* places; see places.h. */
+#include "roots/places.h"
+
+#include <stdlib.h>
+
+void places_deinit(struct places *places)
+{
+    free(places->list.data);
+    map_deinit(&places->by_hash);
+}
+
+/* ---- which place it is ---- */
+
+static bool is_same_place(const struct builder *builder, const struct goroutine *one,
+                          const struct goroutine *other, const frame_vector *frames)
+{
+    const uint32_t *own = frames_of(frames, one), *others = frames_of(frames, other);
+    const struct g2h_goroutine *record = goroutine_record(builder, one),
+                               *other_record = goroutine_record(builder, other);
+    const struct heap_frame *all = builder->heap->frames.data;
+    if (one->root.dumps_heap != other->root.dumps_heap || record->status != other_record->status ||
+        one->root.frame_count != other->root.frame_count ||
+        !bytes_same(record->wait_reason, other_record->wait_reason) ||
+        !bytes_same(one->function, other->function))
+        return false;
+    for (uint32_t i = 0; i < one->root.frame_count; i++)
+        if (all[own[i]].entry != all[others[i]].entry)
+            return false;
+    return true;
+}
+
+static uint64_t hash_place(const struct builder *builder, const struct goroutine *goroutine,
+                           const uint32_t *frames)
+{
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    const struct g2h_bytes reason = record->wait_reason, function = goroutine->function;
+    uint64_t hash = map_hash_pair(record->status, map_hash_text(reason.data, (size_t)reason.size));
+    hash = map_hash_pair(hash, map_hash_text(function.data, (size_t)function.size));
+    for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
+        hash = map_hash_pair(hash, builder->heap->frames.data[frames[i]].entry);
+    return hash;
+}
+
+bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
+                 const frame_vector *frames, size_t number)
+{
+    struct goroutine *goroutine = &goroutines->data[number];
+    const struct place fresh = {number, 1, UINT32_MAX, UINT32_MAX};
+    const uint32_t count = (uint32_t)places->list.count;
+    if (!map_put(&places->by_hash, hash_place(builder, goroutine, frames_of(frames, goroutine)),
+                 count, &goroutine->place))
+        return false;
+    if (goroutine->place < count) {
+        struct place *place = &places->list.data[goroutine->place];
+        if (is_same_place(builder, &goroutines->data[place->first], goroutine, frames)) {
+            place->goroutines++;
+            return true;
+        }
+        goroutine->place = count; /* two places of one hash: this one is for itself */
+    }
+    return vector_push(&places->list, fresh);
+}
+
+/* ---- what it is called ---- */
+
+/* Whether a function is the runtime's, which others may know by a name of their own package. */
+static bool is_of_runtime(struct g2h_bytes function)
+{
+    static const char linked[] = "runtime_";
+    const size_t size = sizeof(linked) - 1;
+    uint64_t dot = function.size;
+    while (dot > 0 && function.data[dot - 1] != '.')
+        dot--;
+    return bytes_begin(function, "runtime.") || bytes_begin(function, "runtime/") ||
+           bytes_begin(function, "internal/runtime/") || bytes_are(function, "time.Sleep") ||
+           (function.size - dot > size && memcmp(function.data + dot, linked, size) == 0);
+}
+
+/* Appends the state, the innermost function that is not the runtime's, and the one that it runs:
+ * [chan send] main.fetch ← main.handle. */
+static void append_place(struct builder *builder, const struct goroutine *goroutine,
+                         const uint32_t *frames)
+{
+    struct text *text = &builder->text;
+    text_printf(text, "[");
+    root_goroutine_append_state(builder->heap, &goroutine->root, text);
+    text_printf(text, "]");
+    for (uint32_t i = 0; i < goroutine->root.frame_count; i++) {
+        const struct g2h_bytes function = heap_frame(builder->heap, frames[i]).function;
+        if (is_of_runtime(function))
+            continue;
+        if (bytes_same(function, goroutine->function))
+            break;
+        text_printf(text, " ");
+        builder_append(builder, &function);
+        if (goroutine->function.size > 0)
+            text_printf(text, " ←");
+        break;
+    }
+    if (goroutine->function.size > 0)
+        text_printf(text, " ");
+    builder_append(builder, &goroutine->function);
+}
+
+/* ---- nodes ---- */
+
+/* By what a place is known in another dump of the process. */
+static uint64_t place_key(const struct builder *builder, const struct goroutine *goroutine,
+                          const uint32_t *frames)
+{
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    const struct g2h_bytes reason = record->wait_reason, function = goroutine->function;
+    uint64_t key = id_hash(id_hash_text(reason.data, (size_t)reason.size) + record->status);
+    key = id_hash(key ^ id_hash_text(function.data, (size_t)function.size));
+    for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
+        key = id_hash(key ^ builder->heap->frames.data[frames[i]].entry);
+    return key;
+}
+
+bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
+                      const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret)
+{
+    struct place *place = &places->list.data[goroutine->place];
+    *ret = group;
+    if (place->goroutines == 1)
+        return true;
+    if (place->node == UINT32_MAX) {
+        builder->text.size = 0;
+        text_append_grouped(&builder->text, place->goroutines);
+        text_printf(&builder->text, " goroutines ");
+        append_place(builder, goroutine, frames);
+        if (!builder_add_member(
+                builder, group, (uint32_t)goroutine_record(builder, goroutine)->goid,
+                G2H_NODE_GOROUTINES_IN_PLACE, place_key(builder, goroutine, frames), &place->node))
+            return false;
+    }
+    *ret = place->node;
+    return true;
+}
+
+/*
+ * The size of a goroutine's stack, hi - lo, of which runtime.g has the addresses in its first two
+ * words; 0 where the dump does not have it, or what it has is no stack. SetMaxStack() allows up to
+ * twice 1 GB (runtime/proc.go: maxstackceiling).
+ */
+static uint32_t stack_size(const struct builder *builder, const struct g2h_goroutine *record)
+{
+    const struct g2h_heap *heap = builder->heap;
+    const uint64_t word = heap->params.pointer_size, most = UINT64_C(2000000000);
+    const uint32_t object = heap_find(heap, record->address);
+    if (!heap->reader->layout->g_has_stack || object == UINT32_MAX)
+        return 0;
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t offset = record->address - heap_address(heap, object);
+    if (contents.size < 2 * word || offset > contents.size - 2 * word)
+        return 0;
+    const uint64_t lo = heap_word(heap, contents.data + offset),
+                   hi = heap_word(heap, contents.data + offset + word);
+    return lo < hi && hi - lo <= most && lo <= record->sp && record->sp <= hi ? (uint32_t)(hi - lo)
+                                                                              : 0;
+}
+
+bool places_add_stack(struct places *places, struct builder *builder,
+                      const struct goroutine *goroutine, const uint32_t *frames)
+{
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    const uint32_t size = builder->no_stacks ? 0 : stack_size(builder, record);
+    struct place *place = &places->list.data[goroutine->place];
+    struct roots *roots = builder->roots;
+    uint32_t node, name;
+    if (size == 0)
+        return true;
+    if (place->stack == UINT32_MAX) {
+        builder->text.size = 0;
+        text_printf(&builder->text, "goroutine stack ");
+        append_place(builder, goroutine, frames);
+        if (!builder_node_name(builder, &place->stack))
+            return false;
+    }
+    if (!roots_add_node(roots, G2H_NODE_STACK, record->goid, place->stack, &node) ||
+        !builder_label_of(builder, "stack", &name) ||
+        !builder_add_edge(builder, node_synthetic(goroutine->root.node), EDGE_INTERNAL, name,
+                          node_synthetic(node)))
+        return false;
+    roots->nodes.data[node].size = size;
+    roots->account.stacks++;
+    roots->account.stack_bytes += size;
+    return true;
+}
