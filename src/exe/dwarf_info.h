@@ -78,9 +78,11 @@ void dwarf_info_close(struct dwarf_info *dwarf_info);
 /*
  * Appends the variables that a frame has in memory at a pc, which is within a call (the return
  * address less one): those of the function that has the pc, and of the functions inlined there. May
- * add types. The cost is in proportion to the function, so callers ask once per pc.
+ * add types. The cost is in proportion to the function, so callers ask once per pc. *ret_inlined is
+ * the innermost of these functions (string), UINT32_MAX where none is inlined; it may be NULL.
  */
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
-                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces);
+                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
+                                    uint32_t *ret_inlined);
 
 #endif

@@ -21,7 +21,8 @@ struct frame {
     struct dwarf_reader *reader;
     struct types *types;
     uint64_t pc;
-    bool is_cfa; /* whether DW_OP_fbreg is relative to the CFA */
+    bool is_cfa;      /* whether DW_OP_fbreg is relative to the CFA */
+    uint32_t inlined; /* string: the innermost function that is inlined at pc; UINT32_MAX: none */
     dwarf_local_vector *locals;
     dwarf_piece_vector *pieces;
 };
@@ -271,6 +272,7 @@ static bool read_block(struct frame *frame, const struct die *block, uint32_t fu
             if (die_tag(&die) == DW_TAG_inlined_subroutine &&
                 !dwarf_intern(frame->reader, frame->types, die_name(dies, &die), &inlined))
                 return false;
+            frame->inlined = inlined;
             if (!read_block(frame, &die, inlined, depth + 1))
                 return false;
             break;
@@ -298,11 +300,14 @@ static bool is_frame_base_cfa(struct dies *dies, const struct die *function)
 }
 
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
-                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces)
+                                    dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,
+                                    uint32_t *ret_inlined)
 {
     struct dwarf_reader *reader = dwarf_info->reader;
     const struct dwarf_function *function = reader ? find_function(reader, pc) : NULL;
     struct die die;
+    if (ret_inlined)
+        *ret_inlined = UINT32_MAX;
     if (!function)
         return NULL;
     /* There may be any number of frames in one large function. */
@@ -315,11 +320,14 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
                           .types = types,
                           .pc = pc,
                           .is_cfa = is_frame_base_cfa(&reader->dies, &die),
+                          .inlined = UINT32_MAX,
                           .locals = ret,
                           .pieces = ret_pieces};
     const size_t first = ret->count;
     if (!read_block(&frame, &die, UINT32_MAX, 0) || !dwarf_types_complete(reader, types))
         return &error_no_memory;
+    if (ret_inlined)
+        *ret_inlined = frame.inlined;
     reader->locals_left -= steps - reader->dies.steps_left;
     /* The size of an array of C was not known when its pieces were read. */
     for (size_t i = first; i < ret->count; i++) {

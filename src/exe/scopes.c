@@ -34,10 +34,10 @@ struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_in
             return &error_no_memory;
         if (first != number)
             continue;
-        struct scope scope = {.first = (uint32_t)scopes->locals.count};
+        struct scope scope = {.first = (uint32_t)scopes->locals.count, .inlined = UINT32_MAX};
         if (scopes->locals.count + scopes->pieces.count <= most)
             TRY(dwarf_info_locals(dwarf_info, types, pcs[i] - slide, &scopes->locals,
-                                  &scopes->pieces));
+                                  &scopes->pieces, &scope.inlined));
         scope.count = usable_locals(scopes, scope.first);
         if (!vector_push(&scopes->list, scope))
             return &error_no_memory;
@@ -60,4 +60,10 @@ const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc
     const uint32_t number = map_get(&scopes->by_pc, pc);
     *ret_count = number == MAP_NONE ? 0 : scopes->list.data[number].count;
     return *ret_count == 0 ? NULL : scopes->locals.data + scopes->list.data[number].first;
+}
+
+uint32_t scopes_inlined(const struct scopes *scopes, uint64_t pc)
+{
+    const uint32_t number = map_get(&scopes->by_pc, pc);
+    return number == MAP_NONE ? UINT32_MAX : scopes->list.data[number].inlined;
 }

@@ -12,6 +12,7 @@
 /* The variables at a program counter: locals [first, first + count). */
 struct scope {
     uint32_t first, count;
+    uint32_t inlined; /* string: the innermost function inlined there; UINT32_MAX: none */
 };
 
 struct scopes {
@@ -34,5 +35,9 @@ void scopes_deinit(struct scopes *scopes);
 /* The variables at a program counter; NULL where there are none. */
 const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc,
                                         uint32_t *ret_count);
+
+/* The innermost function that is inlined at a program counter (string); UINT32_MAX where none is.
+ */
+uint32_t scopes_inlined(const struct scopes *scopes, uint64_t pc);
 
 #endif

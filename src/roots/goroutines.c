@@ -398,6 +398,7 @@ static struct g2h_error *list_goroutines(struct builder *builder, struct places 
         if (!builder_coroutine_function(builder, listed->record.address, frames,
                                         goroutine.root.frame_count, &goroutine.function))
             goroutine.function = entry_function(builder, frames, goroutine.root.frame_count);
+        goroutine.innermost = places_innermost(builder, frames, goroutine.root.frame_count);
         TRY_MEMORY(vector_push(ret, goroutine));
     }
     for (size_t i = 0; i < ret->count; i++)
@@ -454,7 +455,7 @@ struct g2h_error *builder_add_goroutines(struct builder *builder)
         const uint32_t *own = frames_of(&frames, goroutine);
         TRY_MEMORY(places_add_group(&places, builder, group, goroutine, own, &parent));
         TRY(add_goroutine(builder, parent, goroutine, own));
-        TRY_MEMORY(places_add_stack(&places, builder, goroutine, own));
+        TRY_MEMORY(places_add_stack(&places, builder, goroutine));
     }
     return add_stackroots(builder);
 }

@@ -11,6 +11,65 @@ void places_deinit(struct places *places)
 
 /* ---- which place it is ---- */
 
+/* Whether a function is the runtime's, which others may know by a name of their own package. */
+static bool is_of_runtime(struct g2h_bytes function)
+{
+    static const char linked[] = "runtime_";
+    const size_t size = sizeof(linked) - 1;
+    uint64_t dot = function.size;
+    while (dot > 0 && function.data[dot - 1] != '.')
+        dot--;
+    return bytes_begin(function, "runtime.") || bytes_begin(function, "runtime/") ||
+           bytes_begin(function, "internal/runtime/") || bytes_are(function, "time.Sleep") ||
+           (function.size - dot > size && memcmp(function.data + dot, linked, size) == 0);
+}
+
+struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
+                                  uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct frame frame = heap_frame(builder->heap, frames[i]);
+        struct g2h_bytes inlined;
+        if (is_of_runtime(frame.function))
+            continue;
+        return builder->typing && typing_inlined_at(builder->typing, &frame, &inlined) &&
+                       !is_of_runtime(inlined)
+                   ? inlined
+                   : frame.function;
+    }
+    return (struct g2h_bytes){(const uint8_t *)"", 0};
+}
+
+/* The texts by which a place is known, as far as they are compared: any number of goroutines may be
+ * in one function of the executable, whose name may be long. */
+struct place_texts {
+    struct g2h_bytes of[3];
+};
+
+static struct place_texts place_texts(const struct g2h_goroutine *record,
+                                      const struct goroutine *goroutine)
+{
+    enum { LONGEST = 4096 };
+    struct place_texts texts = {{record->wait_reason, goroutine->function, goroutine->innermost}};
+    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
+        if (texts.of[i].size > LONGEST)
+            texts.of[i].size = LONGEST;
+    return texts;
+}
+
+static uint64_t hash_place(const struct builder *builder, const struct goroutine *goroutine,
+                           const uint32_t *frames)
+{
+    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
+    const struct place_texts texts = place_texts(record, goroutine);
+    uint64_t hash = record->status;
+    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
+        hash = map_hash_pair(hash, map_hash_text(texts.of[i].data, (size_t)texts.of[i].size));
+    for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
+        hash = map_hash_pair(hash, builder->heap->frames.data[frames[i]].entry);
+    return hash;
+}
+
 static bool is_same_place(const struct builder *builder, const struct goroutine *one,
                           const struct goroutine *other, const frame_vector *frames)
 {
@@ -18,27 +77,18 @@ static bool is_same_place(const struct builder *builder, const struct goroutine 
     const struct g2h_goroutine *record = goroutine_record(builder, one),
                                *other_record = goroutine_record(builder, other);
     const struct heap_frame *all = builder->heap->frames.data;
+    const struct place_texts texts = place_texts(record, one),
+                             other_texts = place_texts(other_record, other);
     if (one->root.dumps_heap != other->root.dumps_heap || record->status != other_record->status ||
-        one->root.frame_count != other->root.frame_count ||
-        !bytes_same(record->wait_reason, other_record->wait_reason) ||
-        !bytes_same(one->function, other->function))
+        one->root.frame_count != other->root.frame_count)
         return false;
+    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
+        if (!bytes_same(texts.of[i], other_texts.of[i]))
+            return false;
     for (uint32_t i = 0; i < one->root.frame_count; i++)
         if (all[own[i]].entry != all[others[i]].entry)
             return false;
     return true;
-}
-
-static uint64_t hash_place(const struct builder *builder, const struct goroutine *goroutine,
-                           const uint32_t *frames)
-{
-    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
-    const struct g2h_bytes reason = record->wait_reason, function = goroutine->function;
-    uint64_t hash = map_hash_pair(record->status, map_hash_text(reason.data, (size_t)reason.size));
-    hash = map_hash_pair(hash, map_hash_text(function.data, (size_t)function.size));
-    for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
-        hash = map_hash_pair(hash, builder->heap->frames.data[frames[i]].entry);
-    return hash;
 }
 
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
@@ -63,43 +113,23 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
 
 /* ---- what it is called ---- */
 
-/* Whether a function is the runtime's, which others may know by a name of their own package. */
-static bool is_of_runtime(struct g2h_bytes function)
-{
-    static const char linked[] = "runtime_";
-    const size_t size = sizeof(linked) - 1;
-    uint64_t dot = function.size;
-    while (dot > 0 && function.data[dot - 1] != '.')
-        dot--;
-    return bytes_begin(function, "runtime.") || bytes_begin(function, "runtime/") ||
-           bytes_begin(function, "internal/runtime/") || bytes_are(function, "time.Sleep") ||
-           (function.size - dot > size && memcmp(function.data + dot, linked, size) == 0);
-}
-
 /* Appends the state, the innermost function that is not the runtime's, and the one that it runs:
  * [chan send] main.fetch ← main.handle. */
-static void append_place(struct builder *builder, const struct goroutine *goroutine,
-                         const uint32_t *frames)
+static void append_place(struct builder *builder, const struct goroutine *goroutine)
 {
+    const struct g2h_bytes *function = &goroutine->function, *innermost = &goroutine->innermost;
     struct text *text = &builder->text;
     text_printf(text, "[");
     root_goroutine_append_state(builder->heap, &goroutine->root, text);
     text_printf(text, "]");
-    for (uint32_t i = 0; i < goroutine->root.frame_count; i++) {
-        const struct g2h_bytes function = heap_frame(builder->heap, frames[i]).function;
-        if (is_of_runtime(function))
-            continue;
-        if (bytes_same(function, goroutine->function))
-            break;
+    if (innermost->size > 0) {
         text_printf(text, " ");
-        builder_append(builder, &function);
-        if (goroutine->function.size > 0)
-            text_printf(text, " ←");
-        break;
+        builder_append(builder, innermost);
     }
-    if (goroutine->function.size > 0)
-        text_printf(text, " ");
-    builder_append(builder, &goroutine->function);
+    if (function->size > 0 && !bytes_same(*function, *innermost)) {
+        text_printf(text, innermost->size > 0 ? " ← " : " ");
+        builder_append(builder, function);
+    }
 }
 
 /* ---- nodes ---- */
@@ -109,9 +139,10 @@ static uint64_t place_key(const struct builder *builder, const struct goroutine 
                           const uint32_t *frames)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
-    const struct g2h_bytes reason = record->wait_reason, function = goroutine->function;
-    uint64_t key = id_hash(id_hash_text(reason.data, (size_t)reason.size) + record->status);
-    key = id_hash(key ^ id_hash_text(function.data, (size_t)function.size));
+    const struct place_texts texts = place_texts(record, goroutine);
+    uint64_t key = record->status;
+    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
+        key = id_hash(key ^ id_hash_text(texts.of[i].data, (size_t)texts.of[i].size));
     for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
         key = id_hash(key ^ builder->heap->frames.data[frames[i]].entry);
     return key;
@@ -128,7 +159,7 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
         builder->text.size = 0;
         text_append_grouped(&builder->text, place->goroutines);
         text_printf(&builder->text, " goroutines ");
-        append_place(builder, goroutine, frames);
+        append_place(builder, goroutine);
         if (!builder_add_member(
                 builder, group, (uint32_t)goroutine_record(builder, goroutine)->goid,
                 G2H_NODE_GOROUTINES_IN_PLACE, place_key(builder, goroutine, frames), &place->node))
@@ -161,7 +192,7 @@ static uint32_t stack_size(const struct builder *builder, const struct g2h_gorou
 }
 
 bool places_add_stack(struct places *places, struct builder *builder,
-                      const struct goroutine *goroutine, const uint32_t *frames)
+                      const struct goroutine *goroutine)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     const uint32_t size = builder->no_stacks ? 0 : stack_size(builder, record);
@@ -173,7 +204,7 @@ bool places_add_stack(struct places *places, struct builder *builder,
     if (place->stack == UINT32_MAX) {
         builder->text.size = 0;
         text_printf(&builder->text, "goroutine stack ");
-        append_place(builder, goroutine, frames);
+        append_place(builder, goroutine);
         if (!builder_node_name(builder, &place->stack))
             return false;
     }

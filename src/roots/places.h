@@ -14,6 +14,7 @@ struct goroutine {
     struct root_goroutine root; /* node, first_frame: once it has nodes */
     size_t first_frame;         /* of its frames in a list of them, the topmost one first */
     struct g2h_bytes function;  /* that it runs */
+    struct g2h_bytes innermost; /* that it is in, and is not the runtime's; empty: there is none */
     uint32_t place;
 };
 
@@ -47,6 +48,11 @@ static inline const uint32_t *frames_of(const frame_vector *frames,
     return frames->data ? frames->data + goroutine->first_frame : NULL;
 }
 
+/* The innermost function that a goroutine is in, inlined or not, and that is not the runtime's; an
+ * empty one where there is none. */
+struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
+                                  uint32_t count);
+
 /* Finds the place of a goroutine of the list, among those of all before it. False: no memory. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
                  const frame_vector *frames, size_t number);
@@ -58,6 +64,6 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
 
 /* Adds the stack of a goroutine that has a node, if the dump tells its size. False: no memory. */
 bool places_add_stack(struct places *places, struct builder *builder,
-                      const struct goroutine *goroutine, const uint32_t *frames);
+                      const struct goroutine *goroutine);
 
 #endif

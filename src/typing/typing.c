@@ -476,6 +476,18 @@ const struct dwarf_local *typing_local_at(const struct typing *typing, const str
     return best;
 }
 
+bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
+                       struct g2h_bytes *ret)
+{
+    const uint32_t name = scopes_inlined(typing->scopes, match_call_pc(frame));
+    size_t size;
+    if (name == UINT32_MAX)
+        return false;
+    ret->data = (const uint8_t *)string_pool_text(&typing->types->names, name, &size);
+    ret->size = size;
+    return size > 0;
+}
+
 /* An array of bytes does not say what they mean; a string does. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {

@@ -178,6 +178,11 @@ const struct dwarf_local *typing_locals(const struct typing *typing, const struc
 const struct dwarf_local *typing_local_at(const struct typing *typing, const struct frame *frame,
                                           uint64_t offset, bool is_argument, uint64_t *ret_offset);
 
+/* The innermost function that is inlined where a frame is; false where none is, or it is not known.
+ */
+bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
+                       struct g2h_bytes *ret);
+
 /* ---- memory of the process: memory.c ---- */
 
 /* The bytes at an address, of an object or of the executable's file; NULL where neither has so many

@@ -58,7 +58,8 @@ try {
     const rows = new Map((await tab.rows()).map(row => [row.name, row['# Delta']]));
     for (const [name, delta] of Object.entries({
       'main.Session': '+1 600', 'main.Watcher': '+1 600', 'chan *main.Bid': '+1 600', '[]*main.Bid': '+1 600',
-      'main.Preview': '+300', 'main.Valuation': '+60', 'chan *main.Valuation': '+60', 'goroutine stack [chan send] main.(*Server).value.gowrap1': '+60',
+      'main.Preview': '+300', 'main.Valuation': '+60', 'chan *main.Valuation': '+60',
+      'goroutine stack [chan send] main.ask ← main.(*Server).value.gowrap1': '+60',
     })) {
       assert.equal(rows.get(name)?.replace(/\s/g, ' '), delta, name);
     }

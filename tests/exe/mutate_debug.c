@@ -108,7 +108,7 @@ static void ask(struct image *image, uint64_t low, uint64_t high)
         exit(1);
     for (size_t i = 0; i < 300; i++) {
         locals.count = pieces.count = 0;
-        if (dwarf_info_locals(&debug, &types, low + next(high - low), &locals, &pieces))
+        if (dwarf_info_locals(&debug, &types, low + next(high - low), &locals, &pieces, NULL))
             exit(1);
         found += locals.count;
         for (size_t k = 0; k < locals.count; k++)

@@ -78,7 +78,7 @@ static void print_locals(struct dwarf_info *debug, struct types *types, uint64_t
 {
     dwarf_local_vector locals = {0};
     dwarf_piece_vector pieces = {0};
-    if (dwarf_info_locals(debug, types, pc, &locals, &pieces))
+    if (dwarf_info_locals(debug, types, pc, &locals, &pieces, NULL))
         exit(1);
     for (size_t i = 0; i < locals.count; i++) {
         const struct dwarf_local *local = &locals.data[i];

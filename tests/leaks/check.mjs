@@ -24,11 +24,12 @@ function* edgesOf(n) {
   for (let e = node.first[n]; e < node.first[n + 1]; e++) yield e;
 }
 const isLiving = (n) => reached[n] && s.isObject(n);
-const goroutines = () => {
+const below = (n) => [...edgesOf(n)].map((e) => edge.to[e]);
+const goroutinePlaces = () => {
   const group = s.child(s.child(0, '(GC roots)'), '(goroutines)');
-  const below = (n) => [...edgesOf(n)].map((e) => edge.to[e]);
-  return group < 0 ? [] : below(group).flatMap((n) => (/^[\d,]+ goroutines \[/.test(s.className(n)) ? below(n) : [n]));
+  return group < 0 ? [] : below(group);
 };
+const goroutines = () => goroutinePlaces().flatMap((n) => (/^[\d,]+ goroutines \[/.test(s.className(n)) ? below(n) : [n]));
 
 /** Classes by their bytes, the largest first. */
 function largest(filter) {
@@ -145,6 +146,29 @@ const kinds = {
       }
     }
     tap(found >= count, `${count} objects of ${c} have ${edgeName}, to ${what}`, `${found} have`, ...others.keys());
+  },
+  stacks({ what, count, more = 0 }) {
+    const pattern = whole(`goroutine stack ${what}`), group = whole(`([\\d,]+) goroutines ${what}`);
+    const idsOf = (snapshot) => {
+      const ids = new Set();
+      for (let n = 0; n < snapshot.count; n++) if (pattern.test(snapshot.className(n)) && snapshot.node.size[n] > 0) ids.add(snapshot.node.id[n]);
+      return ids;
+    };
+    const classes = new Map();
+    for (let n = 0; n < s.count; n++) if (s.className(n).startsWith('goroutine stack')) classes.set(s.className(n), 1);
+    const ids = idsOf(s), idsLater = idsOf(readSnapshot(`${directory}/2.heapsnapshot`));
+    tap(ids.size === count, `${count} stacks in ${what}`, `there are ${ids.size}`, ...classes.keys());
+    tap(idsLater.size === count + more && [...ids].every((id) => idsLater.has(id)), `${more} are new in the second dump`, `of ${idsLater.size}`);
+    const together = goroutinePlaces().filter((n) => group.test(s.className(n)));
+    const said = together.map((n) => Number(group.exec(s.className(n))[1].replaceAll(',', '')));
+    tap(together.length === 1 && said[0] === count && below(together[0]).length === count, `${count} goroutines hang from one node`,
+      ...together.map((n) => `${below(n).length} from ${s.className(n)}`));
+  },
+  inuse({ most }) {
+    let sum = 0;
+    for (let n = 0; n < s.count; n++) if (s.className(n).startsWith('goroutine stack ')) sum += node.size[n];
+    const { stack_bytes: bytes, stack_inuse: inuse } = s.tool;
+    tap(sum === bytes && Math.abs(sum - inuse) <= inuse * most / 100, `stacks are within ${most} % of StackInuse`, `${sum} bytes, of ${inuse}; the header has ${bytes}`);
   },
   goroutines({ what, count }) {
     const pattern = new RegExp(what), names = goroutines().map((n) => s.className(n));

@@ -96,6 +96,7 @@ for GOROOT in $goroots; do
 	linked static
 	program stack 19
 	program blocked 19 stripped
+	program places 19 stripped
 	program cleanups 24 stripped
 	program runtimes 19 stripped
 	program reflected 22 stripped

@@ -23,6 +23,7 @@ type Expectation struct {
 	Way   []string `json:"way,omitempty"`
 	Edge  string   `json:"edge,omitempty"`
 	Count int      `json:"count,omitempty"`
+	More  int      `json:"more,omitempty"`
 	Most  float64  `json:"most,omitempty"`
 	DWARF bool     `json:"dwarf,omitempty"`
 }
@@ -62,6 +63,15 @@ func Keys(class string, count int) { Add(Expectation{Kind: "keys", Class: class,
 func Goroutines(name string, count int) {
 	Add(Expectation{Kind: "goroutines", What: name, Count: count})
 }
+
+// Stacks: exactly so many goroutines are in the place, which is a regular expression, and so many more in the second dump.
+// They hang from one node, if it is more than one.
+func Stacks(place string, count, more int) {
+	Add(Expectation{Kind: "stacks", What: place, Count: count, More: more})
+}
+
+// StackInuse: the sum of all stacks is within so many percent of what the runtime says.
+func StackInuse(percent float64) { Add(Expectation{Kind: "inuse", Most: percent}) }
 
 // Nodes: so many nodes, of objects or not, have a name that the regular expression matches as a whole.
 func Nodes(name string, count int) { Add(Expectation{Kind: "nodes", What: name, Count: count}) }
