@@ -11,8 +11,11 @@ void places_deinit(struct places *places)
 
 /* ---- which place it is ---- */
 
-/* Whether a function is the runtime's, which others may know by a name of their own package. */
-static bool is_of_runtime(struct g2h_bytes function)
+/*
+ * Whether a function says no more than the state does: the runtime's, which others may know by a
+ * name of their own package, and those by which sync, poll and others come to it.
+ */
+static bool is_below_program(struct g2h_bytes function)
 {
     static const char linked[] = "runtime_";
     const size_t size = sizeof(linked) - 1;
@@ -20,7 +23,8 @@ static bool is_of_runtime(struct g2h_bytes function)
     while (dot > 0 && function.data[dot - 1] != '.')
         dot--;
     return bytes_begin(function, "runtime.") || bytes_begin(function, "runtime/") ||
-           bytes_begin(function, "internal/runtime/") || bytes_are(function, "time.Sleep") ||
+           bytes_begin(function, "internal/") || bytes_begin(function, "sync.") ||
+           bytes_are(function, "time.Sleep") ||
            (function.size - dot > size && memcmp(function.data + dot, linked, size) == 0);
 }
 
@@ -30,10 +34,10 @@ struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t 
     for (uint32_t i = 0; i < count; i++) {
         const struct frame frame = heap_frame(builder->heap, frames[i]);
         struct g2h_bytes inlined;
-        if (is_of_runtime(frame.function))
+        if (is_below_program(frame.function))
             continue;
         return builder->typing && typing_inlined_at(builder->typing, &frame, &inlined) &&
-                       !is_of_runtime(inlined)
+                       !is_below_program(inlined)
                    ? inlined
                    : frame.function;
     }
@@ -113,7 +117,7 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
 
 /* ---- what it is called ---- */
 
-/* Appends the state, the innermost function that is not the runtime's, and the one that it runs:
+/* Appends the state, the innermost function of the program, and the one that it runs:
  * [chan send] main.fetch ← main.handle. */
 static void append_place(struct builder *builder, const struct goroutine *goroutine)
 {

@@ -14,7 +14,7 @@ struct goroutine {
     struct root_goroutine root; /* node, first_frame: once it has nodes */
     size_t first_frame;         /* of its frames in a list of them, the topmost one first */
     struct g2h_bytes function;  /* that it runs */
-    struct g2h_bytes innermost; /* that it is in, and is not the runtime's; empty: there is none */
+    struct g2h_bytes innermost; /* see places_innermost() */
     uint32_t place;
 };
 
@@ -48,8 +48,8 @@ static inline const uint32_t *frames_of(const frame_vector *frames,
     return frames->data ? frames->data + goroutine->first_frame : NULL;
 }
 
-/* The innermost function that a goroutine is in, inlined or not, and that is not the runtime's; an
- * empty one where there is none. */
+/* The innermost function that a goroutine is in, inlined or not, and that is neither the runtime's
+ * nor one by which packages sync and internal/… come to it; an empty one where there is none. */
 struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
                                   uint32_t count);
 

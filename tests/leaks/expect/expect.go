@@ -70,6 +70,11 @@ func Stacks(place string, count, more int) {
 	Add(Expectation{Kind: "stacks", What: place, Count: count, More: more})
 }
 
+// InlinedStacks: the same of a place whose innermost function is inlined, which DWARF says.
+func InlinedStacks(place string, count int) {
+	Add(Expectation{Kind: "stacks", What: place, Count: count, DWARF: true})
+}
+
 // StackInuse: the sum of all stacks is within so many percent of what the runtime says.
 func StackInuse(percent float64) { Add(Expectation{Kind: "inuse", Most: percent}) }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"runtime"
+	"sync"
 
 	"leaks/expect"
 )
@@ -12,6 +13,7 @@ const (
 	senders   = 7000
 	receivers = 3000
 	more      = 60
+	few       = 20
 )
 
 type reply struct{ rows []int }
@@ -42,6 +44,19 @@ func ask(to chan *reply) { layer(6, func() { send(to) }) }
 //go:noinline
 func listen(from chan *reply) { layer(6, func() { receive(from) }) }
 
+var mu sync.Mutex
+
+// Whoever waits for a lock is in the runtime, in internal/sync and in sync before he is here.
+//
+//go:noinline
+func update() {
+	mu.Lock()
+	defer mu.Unlock()
+}
+
+// So small that it is inlined where it is called, which is in what the compiler makes of the go statement.
+func await(from <-chan int) { <-from }
+
 func hang(senders, receivers int) {
 	for i := 0; i < senders; i++ {
 		ch := make(chan *reply)
@@ -54,11 +69,19 @@ func hang(senders, receivers int) {
 }
 
 func main() {
+	mu.Lock()
+	never := make(chan int)
+	for i := 0; i < few; i++ {
+		go update()
+		go await(never)
+	}
 	hang(senders, receivers)
 	expect.Settle()
 	runtime.GC()
 	expect.Stacks(`\[chan send\] main\.send ← main\.(?:ask|hang\.(?:func|gowrap)\d+)`, senders, more)
 	expect.Stacks(`\[chan receive\] main\.receive ← main\.(?:listen|hang\.(?:func|gowrap)\d+)`, receivers, 0)
+	expect.Stacks(`\[(?:sync\.Mutex\.Lock|semacquire)\] main\.update`, few, 0)
+	expect.InlinedStacks(`\[chan receive\] main\.await ← main\.main\.(?:func|gowrap)\d+`, few)
 	expect.StackInuse(1)
 	expect.Dump(1)
 	hang(more, 0)
