@@ -197,7 +197,9 @@ async function lookAround() {
     })) {
       assert.ok(Math.abs(digits(shown[name]) - bytes / 1000) <= 1, `${name}: ${shown[name]}, not ${bytes} bytes`);
     }
-    assert.equal(native.total, target.header.extra_native_bytes ?? native.total);
+    // Stacks, of ours.
+    const ours = target.header.go2heapsnapshot;
+    assert.equal(native.total, ours ? ours.stack_bytes ?? 0 : target.header.extra_native_bytes ?? native.total);
   });
 
   await test('DevTools has no complaint on its console', () => {

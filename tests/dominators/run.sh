@@ -71,7 +71,7 @@ fold() {
 leakserver=samples/leakserver.exe.gz
 fold leakserver.1 samples/leakserver.1.dump.gz $leakserver 4000 2000 1000 400
 fold leakserver.2 samples/leakserver.2.dump.gz $leakserver 17000 10000 5000 1000 300
-fold leakserver.2-untyped samples/leakserver.2.dump.gz '' 10000 1000 160
+fold leakserver.2-untyped samples/leakserver.2.dump.gz '' 10000 1000 180
 fold go1.26-386.2 samples/dumps/go1.26-386.2.dump.gz '' 20000 5000 600 200
 fold go1.3.3-amd64.2 samples/dumps/go1.3.3-amd64.2.dump.gz '' 10000 1000
 fold go1.15-amd64.1 samples/dumps/go1.15-amd64.1.dump.gz '' 9000 3000 500
