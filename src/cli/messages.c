@@ -196,12 +196,12 @@ static void account_stacks(const struct g2h_heap *heap, const struct g2h_graph *
     const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
     if (account->stacks == 0)
         return;
-    say("stacks, beside the objects");
+    say("stacks of goroutines");
     line("goroutines that have one", account->stacks, "", "");
     line("their size", account->stack_bytes, "bytes", "");
     if (memstats)
         line("memstats StackInuse", memstats->numbers[G2H_MEMSTATS_STACK_INUSE], "bytes",
-             "counts free ones and the runtime's own too");
+             "with free ones and the runtime's");
 }
 
 /* Whether cleanups may hold some of what looks like garbage. Since Go 1.24 the runtime does so by
@@ -306,10 +306,10 @@ void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
     line("bytes read", account->bytes_read, "bytes",
          account->bytes_read == input->size ? "all" : "");
     account_objects(heap);
+    account_stacks(heap, graph);
     if (exe)
         account_exe(exe);
     account_types(graph);
-    account_stacks(heap, graph);
     account_graph(graph, view);
 }
 

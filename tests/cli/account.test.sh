@@ -16,6 +16,15 @@ run go2heapsnapshot --verbose -j 1 go1.26-386.1.dump
 check "--verbose -j 1: the same account" diff "$here/account-go1.26-386.1.expected" err
 check "-v: objects and bytes are those of memstats" [ "$(grep -c ' as memstats say$' err)" -eq 2 ]
 
+run go2heapsnapshot -v --no-stacks go1.26-386.1.dump
+check "--no-stacks: no stacks in the account" [ "$(grep -c -i stackinuse err)" -eq 0 ]
+check "--no-stacks: nor in the snapshot, nor in its header" [ "$(grep -c 'goroutine stack\|"stacks":' out)" -eq 0 ]
+check "--no-stacks: as many nodes less" awk '
+	/^  goroutines that have one/ { stacks = $5 } FNR == NR && /^  nodes / { with = $2; next } /^  nodes / { without = $2 }
+	END { exit !stacks || with - stacks != without }' "$here/account-go1.26-386.1.expected" err
+run go2heapsnapshot go1.26-386.1.dump
+check "stacks are in the header" grep -q '"stacks":27,"stack_bytes":94208,"stack_inuse":557056,' out
+
 head -c 2000000 go1.26-386.1.dump >cut.dump
 run go2heapsnapshot -v cut.dump
 equal "-v on a cut dump: exit 3" "$status" 3

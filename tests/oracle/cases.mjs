@@ -432,7 +432,8 @@ add('stacks', 'goroutines in one place and in others; stacks, one larger than an
     .map(([lo, hi], i) => ({ address: at(64 * i), size: 64, words: { 0: stackAt(i) + BigInt(lo), 8: stackAt(i) + BigInt(hi) }, fields: [] })),
   goroutines: [sender(0), sender(1), sender(2), sender(3, { waitReason: 'chan receive' }), sender(4), sender(5, { status: 1 }),
     sender(6, { frames: sender(6).frames.slice(1) }), sender(7)],
-}, { format: '1.7', objects: 7, edges: [] });
+  bss: bssOf(...[0, 1, 2, 3, 4, 5, 6].map((i) => at(64 * i))),
+}, { format: '1.7', objects: 7, edges: [], unreachable: [] });
 add('segments', 'data and bss of odd lengths, both with roots; foreign words', '1.7', {
   version: 'go1.21.0', objects: plain(4),
   data: [{ address: 0x540008, size: 21, words: { 0: at(0), 8: 0x400000 }, fields: [0, 8] }],
