@@ -21,6 +21,9 @@ struct function {
     struct g2h_bytes name;
 };
 
+/* g2h_goroutine.status (runtime/runtime2.go: _Grunnable …). */
+enum { GOROUTINE_RUNNABLE = 1, GOROUTINE_SYSCALL = 3, GOROUTINE_WAITING = 4 };
+
 struct builder {
     struct roots *roots;
     const struct g2h_heap *heap;

@@ -45,7 +45,8 @@ struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t 
 }
 
 /* The texts by which a place is known, as far as they are compared: any number of goroutines may be
- * in one function of the executable, whose name may be long. */
+ * in one function of the executable, whose name may be long. Who does not wait has a stale reason.
+ */
 struct place_texts {
     struct g2h_bytes of[3];
 };
@@ -55,6 +56,8 @@ static struct place_texts place_texts(const struct g2h_goroutine *record,
 {
     enum { LONGEST = 4096 };
     struct place_texts texts = {{record->wait_reason, goroutine->function, goroutine->innermost}};
+    if (record->status != GOROUTINE_WAITING || goroutine->root.dumps_heap)
+        texts.of[0].size = 0;
     for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
         if (texts.of[i].size > LONGEST)
             texts.of[i].size = LONGEST;

@@ -422,18 +422,19 @@ add('goroutines', 'states, times and ids of goroutines; context pointer; the one
   threads: [{ m: 0x560000, goid: 1, osid: 4711 }, { m: at(0x2000), goid: 2, osid: 4712 }],
 }, { format: '1.7', objects: 3, edges: [], unreachable: [at(32)] });
 const stackAt = (i) => at(0x100000 + 0x10000 * i);
-const sender = (i, more = {}) => ({ goid: 10 + i, address: at(64 * i), waitReason: 'chan send', frames: [
+const gAt = (i) => at(64 * (i + 1));
+const sender = (i, more = {}) => ({ goid: 10 + i, address: gAt(i), waitReason: 'chan send', frames: [
   { sp: stackAt(i) + 1024n, size: 16, name: 'runtime.gopark', entry: 0x401000 },
   { sp: stackAt(i) + 1040n, size: 16, name: 'main.send', entry: 0x402000 },
   { sp: stackAt(i) + 1056n, size: 16, name: 'main.work', entry: 0x403000 }], ...more });
 add('stacks', 'goroutines in one place and in others; stacks, one larger than any, one upside down, one that its goroutine is not on', '1.7', {
   version: 'go1.21.0',
-  objects: [[0, 2048], [0, 4096], [0, 2000000000], [0, 2000000001], [2048, 0], [0, 1000], [0, 8192]]
-    .map(([lo, hi], i) => ({ address: at(64 * i), size: 64, words: { 0: stackAt(i) + BigInt(lo), 8: stackAt(i) + BigInt(hi) }, fields: [] })),
+  objects: [{ address: at(0), size: 64 }, ...[[0, 2048], [0, 4096], [0, 2000000000], [0, 2000000001], [2048, 0], [0, 1000], [0, 8192]]
+    .map(([lo, hi], i) => ({ address: gAt(i), size: 64, words: { 0: stackAt(i) + BigInt(lo), 8: stackAt(i) + BigInt(hi) }, fields: [] }))],
   goroutines: [sender(0), sender(1), sender(2), sender(3, { waitReason: 'chan receive' }), sender(4), sender(5, { status: 1 }),
-    sender(6, { frames: sender(6).frames.slice(1) }), sender(7)],
-  bss: bssOf(...[0, 1, 2, 3, 4, 5, 6].map((i) => at(64 * i))),
-}, { format: '1.7', objects: 7, edges: [], unreachable: [] });
+    sender(6, { frames: sender(6).frames.slice(1) }), sender(7), sender(8, { status: 1, waitReason: 'stale' })],
+  bss: bssOf(...[-1, 0, 1, 2, 3, 4, 5, 6].map(gAt)),
+}, { format: '1.7', objects: 8, edges: [], unreachable: [] });
 add('segments', 'data and bss of odd lengths, both with roots; foreign words', '1.7', {
   version: 'go1.21.0', objects: plain(4),
   data: [{ address: 0x540008, size: 21, words: { 0: at(0), 8: 0x400000 }, fields: [0, 8] }],

@@ -378,7 +378,7 @@ function checkPlaces(tap, c) {
   for (const g of c.dump.goroutines) {
     const runs = /\] (.*)$/s.exec(nodes.get(g.goid)?.name ?? '')?.[1];
     const dumping = g.frames.some((f) => f.name === 'runtime/debug.WriteHeapDump');
-    placeOf.set(nodes.get(g.goid), JSON.stringify([g.status, g.waitReason, dumping, runs, g.frames.map((f) => `${f.entry}`)]));
+    placeOf.set(nodes.get(g.goid), JSON.stringify([g.status, g.status === 4 && !dumping ? g.waitReason : '', dumping, runs, g.frames.map((f) => `${f.entry}`)]));
   }
   const wrong = [];
   const seen = new Set();
