@@ -190,8 +190,11 @@ struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *mar
 {
     if (!graph->typing || graph->typing->cleanup_parts.count == 0)
         return NULL;
-    const struct root_sources sources = {graph->heap,    graph->exe,    graph->typing,
-                                         graph->targets, &graph->names, false};
+    const struct root_sources sources = {.heap = graph->heap,
+                                         .exe = graph->exe,
+                                         .typing = graph->typing,
+                                         .targets = graph->targets,
+                                         .names = &graph->names};
     _cleanup_(gatherer_deinit) struct gatherer gatherer = {
         .marker = marker, .typing = graph->typing, .group = UINT32_MAX};
     builder_init(&gatherer.builder, &graph->roots, &sources);

@@ -368,26 +368,31 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
     return true;
 }
 
-/* ×1,234 */
+/* Makes a text ×1,234 and a remark, with its end. */
+static void count_text(struct text *text, uint32_t count, const char *remark)
+{
+    static const char times[] = "×";
+    text->size = 0;
+    text_append(text, times, strlen(times));
+    text_append_grouped(text, count);
+    text_append(text, remark, strlen(remark) + 1);
+}
+
 static bool name_folded(struct folding *folding)
 {
-    static const char times[] = "×", remark[] = " (folded)";
     const struct fold_names *names = folding->names;
     _cleanup_(text_deinit) struct text text = {0};
     bool good = true;
     for (uint32_t i = 0; i < folding->fold->folded_count && good; i++) {
         struct folded *folded = &folding->fold->folded[i];
-        text.size = 0;
-        text_append(&text, times, strlen(times));
-        text_append_grouped(&text, folded->count);
-        text_append(&text, "", 1);
+        count_text(&text, folded->count, "");
         good = !text.failed &&
                names->add(names->context, text.data, G2H_NAME_OF_EDGE, &folded->count_name);
-        text.size--;
-        text_append(&text, remark, sizeof(remark)); /* with its end */
-        good = good && !text.failed;
-        if (folded->kind != G2H_NODE_OBJECT && folded->kind != G2H_NODE_STACK)
-            good = good && names->add(names->context, text.data, G2H_NAME_OF_NODE, &folded->name);
+        if (!good || folded->kind == G2H_NODE_OBJECT || folded->kind == G2H_NODE_STACK)
+            continue; /* a class keeps its name */
+        count_text(&text, folded->count, " (folded)");
+        good =
+            !text.failed && names->add(names->context, text.data, G2H_NAME_OF_NODE, &folded->name);
     }
     return good;
 }

@@ -64,17 +64,27 @@ static struct place_texts place_texts(const struct g2h_goroutine *record,
     return texts;
 }
 
+/* The hash of all that a place is known by: of tables, whose hashes have a seed, or of ids, which
+ * must be the same in another dump of the process. */
+typedef uint64_t pair_hash(uint64_t one, uint64_t other);
+typedef uint64_t text_hash(const void *data, size_t size);
+
 static uint64_t hash_place(const struct builder *builder, const struct goroutine *goroutine,
-                           const uint32_t *frames)
+                           const uint32_t *frames, pair_hash *of_pair, text_hash *of_text)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
     const struct place_texts texts = place_texts(record, goroutine);
     uint64_t hash = record->status;
     for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
-        hash = map_hash_pair(hash, map_hash_text(texts.of[i].data, (size_t)texts.of[i].size));
+        hash = of_pair(hash, of_text(texts.of[i].data, (size_t)texts.of[i].size));
     for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
-        hash = map_hash_pair(hash, builder->heap->frames.data[frames[i]].entry);
+        hash = of_pair(hash, builder->heap->frames.data[frames[i]].entry);
     return hash;
+}
+
+static uint64_t id_pair(uint64_t one, uint64_t other)
+{
+    return id_hash(one ^ other);
 }
 
 static bool is_same_place(const struct builder *builder, const struct goroutine *one,
@@ -104,8 +114,9 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
     struct goroutine *goroutine = &goroutines->data[number];
     const struct place fresh = {number, 1, UINT32_MAX, UINT32_MAX};
     const uint32_t count = (uint32_t)places->list.count;
-    if (!map_put(&places->by_hash, hash_place(builder, goroutine, frames_of(frames, goroutine)),
-                 count, &goroutine->place))
+    const uint64_t hash =
+        hash_place(builder, goroutine, frames_of(frames, goroutine), map_hash_pair, map_hash_text);
+    if (!map_put(&places->by_hash, hash, count, &goroutine->place))
         return false;
     if (goroutine->place < count) {
         struct place *place = &places->list.data[goroutine->place];
@@ -141,20 +152,6 @@ static void append_place(struct builder *builder, const struct goroutine *gorout
 
 /* ---- nodes ---- */
 
-/* By what a place is known in another dump of the process. */
-static uint64_t place_key(const struct builder *builder, const struct goroutine *goroutine,
-                          const uint32_t *frames)
-{
-    const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
-    const struct place_texts texts = place_texts(record, goroutine);
-    uint64_t key = record->status;
-    for (size_t i = 0; i < sizeof(texts.of) / sizeof(*texts.of); i++)
-        key = id_hash(key ^ id_hash_text(texts.of[i].data, (size_t)texts.of[i].size));
-    for (uint32_t i = 0; i < goroutine->root.frame_count; i++)
-        key = id_hash(key ^ builder->heap->frames.data[frames[i]].entry);
-    return key;
-}
-
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
                       const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret)
 {
@@ -167,9 +164,10 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
         text_append_grouped(&builder->text, place->goroutines);
         text_printf(&builder->text, " goroutines ");
         append_place(builder, goroutine);
-        if (!builder_add_member(
-                builder, group, (uint32_t)goroutine_record(builder, goroutine)->goid,
-                G2H_NODE_GOROUTINES_IN_PLACE, place_key(builder, goroutine, frames), &place->node))
+        const uint64_t key = hash_place(builder, goroutine, frames, id_pair, id_hash_text);
+        if (!builder_add_member(builder, group,
+                                (uint32_t)goroutine_record(builder, goroutine)->goid,
+                                G2H_NODE_GOROUTINES_IN_PLACE, key, &place->node))
             return false;
     }
     *ret = place->node;
