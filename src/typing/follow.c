@@ -241,14 +241,15 @@ static inline void follow_hit(struct typer *typer, const struct claimed *claimed
     }
 }
 
-/* A word that leads to no object may lead to a stack, or to what the linker laid out. */
+/* A word that leads to no object may lead to a stack, which lies between the objects or behind all
+ * of them, or to what the linker laid out. */
 static inline void follow_miss(struct typer *typer, const struct claimed *claimed,
                                const uint8_t *at, const struct pointer_word *word, uint64_t value,
                                bool is_inside)
 {
     const struct outside *outside = &typer->typing->outside;
     if (word->form != WORD_NONE &&
-        (is_inside ? outside_is_stack(outside, value) : outside_is_static(outside, value)))
+        (outside_is_stack(outside, value) || (!is_inside && outside_is_static(outside, value))))
         typer_follow(typer, at + claimed->map->fields[word->field].offset, &claimed->extent,
                      &claimed->map->fields[word->field], NO_TARGET, SOURCE_POINTER);
 }

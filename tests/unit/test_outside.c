@@ -6,6 +6,7 @@
 #include "type_builder.h"
 
 #include "exe/image.h"
+#include "typing/claims.h"
 #include "typing/typer.h"
 
 enum { HEAP = 0x10000, BSS = 0x1000, STACK = 0x18000, OTHER_STACK = 0x19000 };
@@ -14,6 +15,7 @@ static struct dump dump;
 static struct types types;
 static struct typing typing;
 static struct typer typer;
+static struct targets targets;
 static uint32_t number, to_number, node, to_node;
 
 /* A node is two pointers, to the next one and to a number. */
@@ -58,6 +60,8 @@ static int end(void **state)
     }
     pointer_maps_deinit(&typing.pointer_maps);
     outside_deinit(&typing.outside);
+    targets_deinit(&targets);
+    targets = (struct targets){.block_count = 0};
     free(typing.claims);
     free(typing.texts);
     free(typing.has_regions);
@@ -206,6 +210,32 @@ static void follows_the_own_stack_only(void **state)
     assert_non_null(value_at(OTHER_STACK + 8));
 }
 
+/* A new heap grows, and so its last goroutines' stacks lie behind all objects. */
+static void follows_to_stacks_around_the_heap(void **state)
+{
+    enum { BELOW = HEAP - 0x100, BETWEEN = HEAP + 0x100, BEHIND = HEAP + 0x300 };
+    static const uint64_t stacks[] = {BELOW, BETWEEN, BEHIND};
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        dump_goroutine(&dump, i + 1, 0x500, stacks[i]);
+        dump_frame(&dump, "main.work", stacks[i], 0, WORDS(0, HEAP + 16), 1);
+        dump_object(&dump, HEAP + 0x200 + 16 * i, 16, WORDS(stacks[i], 0));
+    }
+    load();
+    assert_no_error(targets_init(&targets, typing.heap, 1, NULL));
+    typing.targets = &targets;
+    for (uint32_t i = 0; i < 3; i++) {
+        typing.claims[2 + i] = claim_pack(false, true, SOURCE_POINTER, node);
+        typer_follow_item(&typer, &(struct item){2 + i, ITEM_START});
+    }
+    typer_flush(&typer);
+    assert_true(typer_take_outside(&typer, &typer));
+    typer_sort_outside(&typing);
+    follow();
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(value_at(stacks[i] + 8));
+}
+
 static void survives_frames_that_overlap(void **state)
 {
     (void)state;
@@ -227,6 +257,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(takes_the_shortest_way, start, end),
         cmocka_unit_test_setup_teardown(extends_arrays, start, end),
         cmocka_unit_test_setup_teardown(follows_the_own_stack_only, start, end),
+        cmocka_unit_test_setup_teardown(follows_to_stacks_around_the_heap, start, end),
         cmocka_unit_test_setup_teardown(survives_frames_that_overlap, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
