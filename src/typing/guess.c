@@ -4,8 +4,7 @@
  * An object that nothing typed points to still has a size class and a field list. If of all types
  * of the executable just one is allocated so, and no array of any type is, it is taken for that
  * one. An edge says of such an object that it is a guess, unless typed pointers into its midst say
- * the same: those of the runtime to its timers, which are in a time.Timer each. What it points to
- * is then typed as usual.
+ * the same. What it points to is then typed as usual.
  */
 #include <stdlib.h>
 #include <string.h>

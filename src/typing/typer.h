@@ -298,6 +298,11 @@ void typing_seed_reflected(struct typer *typer);
 struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types);
 void typing_seed_itab_tables(struct typer *typer);
 
+/* ---- timers.c ---- */
+
+/* Types what the runtime's timers are in, as far as these are known. */
+void typing_seed_timers(struct typer *typer);
+
 /* ---- cleanups.c ---- */
 
 /* Learns the closures of runtime.AddCleanup. */

@@ -221,7 +221,10 @@ static struct g2h_error *find_types(struct run *run)
     typing_gather_cleanups(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
-    TRY(guess(run));
+    TRY(guess(run)); /* without DWARF it is a guess what the runtime's processors are */
+    typing_seed_timers(alone);
+    TRY_MEMORY(!alone->no_memory);
+    TRY(waves_follow(&run->waves));
     TRY(typing_judge(run->typing));
     return each_object(run, texts_task);
 }

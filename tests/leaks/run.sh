@@ -104,4 +104,5 @@ for GOROOT in $goroots; do
 	program large 19 stripped
 	program churn 19 stripped
 	program paths 19 stripped
+	program timers 19 stripped
 done
