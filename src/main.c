@@ -6,6 +6,7 @@
  *   exe     the executable that wrote it, if it is given: its types and names
  *   typing  with it: the type of each object
  *   graph   nodes and edges
+ *   identity  of several dumps: which objects were in the one before
  *   view    of these what is wanted: without garbage, folded
  *   output  the snapshot's text
  */
@@ -24,6 +25,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/redact_key.h"
+#include "cli/series.h"
 #include "cli/target.h"
 
 /* ---- descriptors and signals ---- */
@@ -112,6 +114,13 @@ struct conversion {
     struct g2h_view *view;
 };
 
+/* Dumps of one process. Of the one before the heap is still there, to be compared with. */
+struct series {
+    struct g2h_identity *identity; /* NULL: there is one dump only */
+    struct g2h_input *input;
+    struct g2h_heap *heap;
+};
+
 /* An executable that is none, or another one, is an error, unless the caller is content without
  * types. */
 static struct g2h_error *open_exe(const struct options *options, const struct target *target,
@@ -158,11 +167,11 @@ static struct g2h_error *open_redaction(const struct options *options,
     return g2h_redaction_create(options->redact_key ? key : NULL, &conversion->redaction);
 }
 
-static struct g2h_error *load(const struct options *options, const struct g2h_progress *progress,
-                              struct conversion *conversion)
+static struct g2h_error *load(const struct options *options, const char *path,
+                              const struct g2h_progress *progress, struct conversion *conversion)
 {
     const struct g2h_heap_options heap_options = {options->threads, progress};
-    TRY(g2h_input_open(options->input, progress, &conversion->input));
+    TRY(g2h_input_open(path, progress, &conversion->input));
     struct g2h_error *error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
     if (error && conversion->input->damage) { /* it explains the other */
         g2h_error_destroy(error);
@@ -173,7 +182,8 @@ static struct g2h_error *load(const struct options *options, const struct g2h_pr
 }
 
 /* What the heap is, by its executable, and as a graph. */
-static struct g2h_error *build(const struct options *options, struct conversion *conversion)
+static struct g2h_error *build(const struct options *options, const struct series *series,
+                               struct conversion *conversion)
 {
     const struct g2h_typing_options typing_options = {options->threads, conversion->redaction};
     if (conversion->exe)
@@ -185,22 +195,27 @@ static struct g2h_error *build(const struct options *options, struct conversion 
                                                     .redaction = conversion->redaction,
                                                     .no_stacks = options->no_stacks};
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
+    if (series->identity)
+        TRY(g2h_identity_add(series->identity, conversion->graph));
     const struct g2h_view_options view_options = {options->reachable, options->max_nodes};
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);
 }
 
 /* The rooms, one after the other. */
-static struct g2h_error *go_through(const struct options *options, struct target *target,
+static struct g2h_error *go_through(const struct options *options, const char *path,
+                                    const struct series *series, struct target *target,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    const struct g2h_output_options output_options = {target->fd, target->name, options->gzip,
-                                                      options->threads, progress};
+    const struct g2h_output_options output_options = {
+        target->fd, target->name, options->gzip, options->threads, progress, series->identity};
     TRY(open_redaction(options, conversion));
-    TRY(load(options, progress, conversion));
+    TRY(load(options, path, progress, conversion));
     message_warnings(conversion->input, conversion->heap);
+    if (series->identity)
+        TRY(g2h_identity_check(series->identity, conversion->heap));
     TRY(open_exe(options, target, conversion));
-    TRY(build(options, conversion));
+    TRY(build(options, series, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
     TRY(g2h_write(options->format, conversion->view, &output_options));
     TRY(check_inputs(conversion));
@@ -209,6 +224,8 @@ static struct g2h_error *go_through(const struct options *options, struct target
         message_name(options->format, target->name, options->gzip);
     if (options->verbose)
         message_account(conversion->input, conversion->exe, conversion->graph, conversion->view);
+    if (series->heap)
+        message_survivors(conversion->input, series->input, series->identity, conversion->graph);
     if (conversion->exe)
         message_typed(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     progress_clear();
@@ -216,10 +233,11 @@ static struct g2h_error *go_through(const struct options *options, struct target
 }
 
 /* What is wrong with a file that was changed is that it was changed. */
-static struct g2h_error *convert(const struct options *options, struct target *target,
+static struct g2h_error *convert(const struct options *options, const char *path,
+                                 const struct series *series, struct target *target,
                                  struct conversion *conversion)
 {
-    struct g2h_error *error = go_through(options, target, conversion);
+    struct g2h_error *error = go_through(options, path, series, target, conversion);
     struct g2h_error *changed = error && conversion->input ? check_inputs(conversion) : NULL;
     if (changed)
         g2h_error_destroy(error);
@@ -234,45 +252,123 @@ static void give_back_memory(void)
 #endif
 }
 
+/* Ends with a conversion, but for its heap where that is still needed. */
+static void conversion_deinit(struct conversion *conversion)
+{
+    g2h_view_destroy(conversion->view);
+    g2h_graph_destroy(conversion->graph);
+    g2h_typing_destroy(conversion->typing);
+    g2h_redaction_destroy(conversion->redaction);
+    g2h_exe_close(conversion->exe);
+    g2h_heap_destroy(conversion->heap);
+    g2h_input_close(conversion->input);
+}
+
+/* The dumps of a series are compared with the one before: its heap stays for the next one. */
+static void series_keep(struct series *series, struct conversion *conversion)
+{
+    g2h_heap_destroy(series->heap);
+    g2h_input_close(series->input);
+    series->heap = conversion->heap;
+    series->input = conversion->input;
+    conversion->heap = NULL;
+    conversion->input = NULL;
+}
+
+static void series_deinit(struct series *series)
+{
+    g2h_identity_destroy(series->identity);
+    g2h_heap_destroy(series->heap);
+    g2h_input_close(series->input);
+}
+
+/* The files that must not be overwritten. *ret_count of them; NULL: no memory. */
+static struct target_source *list_sources(const struct options *options, size_t *ret_count)
+{
+    struct target_source *sources = malloc((options->input_count + 2) * sizeof(*sources));
+    *ret_count = 0;
+    for (size_t i = 0; sources && i < options->input_count; i++)
+        sources[(*ret_count)++] = (struct target_source){options->inputs[i], "dump"};
+    if (sources) {
+        sources[(*ret_count)++] = (struct target_source){options->exe, "executable"};
+        sources[(*ret_count)++] = (struct target_source){options->redact_key, "key"};
+    }
+    return sources;
+}
+
+struct sources {
+    const struct target_source *list;
+    size_t count;
+};
+
+/* Converts a dump to a path; NULL: standard output. Clears *complete where the dump is damaged. */
+static struct g2h_error *convert_to(const struct options *options, const char *dump,
+                                    const char *path, const struct sources *sources,
+                                    struct series *series, bool *complete)
+{
+    struct target target = {0};
+    struct conversion conversion = {0};
+    struct g2h_error *error = target_open(path, sources->list, sources->count, &target);
+    if (!error)
+        error = convert(options, dump, series, &target, &conversion);
+    *complete = *complete && (error || g2h_heap_is_complete(conversion.heap));
+    if (!error && series->identity)
+        series_keep(series, &conversion);
+    target_deinit(&target);
+    conversion_deinit(&conversion);
+    return error;
+}
+
+/* One dump, or the dumps of a series. */
+static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
+                                     bool *complete)
+{
+    struct series series = {.identity = NULL};
+    char **paths = NULL;
+    if (options->input_count == 1)
+        return convert_to(options, options->inputs[0], options->output, sources, &series, complete);
+    struct g2h_error *error = series_make_paths(options, &paths);
+    if (!error)
+        error = g2h_identity_create(options->threads, &series.identity);
+    for (size_t i = 0; i < options->input_count && !error; i++)
+        error = convert_to(options, options->inputs[i], paths[i], sources, &series, complete);
+    series_free_paths(options, paths);
+    series_deinit(&series);
+    return error;
+}
+
+/* What the command line asks for. Gives the exit status. */
+static int run(const struct options *options)
+{
+    struct sources sources;
+    bool complete = true;
+    if (!options->output && !options->format->is_text && isatty(STDOUT_FILENO)) {
+        say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
+        say("  go2heapsnapshot %s > app%s", options->inputs[0], options->format->suffix);
+        return EXIT_USAGE;
+    }
+    _cleanup_free_ struct target_source *list = list_sources(options, &sources.count);
+    sources.list = list;
+    if (!list || target_is_source(STDERR_FILENO, list, sources.count))
+        return EXIT_FAILED; /* to say so would be to write to it */
+    catch_signals();
+    struct g2h_error *error = convert_all(options, &sources, &complete);
+    if (error)
+        message_error(error);
+    g2h_error_destroy(error);
+    return error ? EXIT_FAILED : complete ? EXIT_FINE : EXIT_DAMAGED;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
-    struct target target = {0};
-    struct conversion conversion = {0};
     int status;
-
     if (!occupy_standard_descriptors())
         return EXIT_FAILED;
-    if (!options_parse(argc, argv, &options, &status))
-        return status;
-    give_back_memory();
-    if (!options.output && !options.format->is_text && isatty(STDOUT_FILENO)) {
-        say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
-        say("  go2heapsnapshot %s > app%s", options.input, options.format->suffix);
-        return EXIT_USAGE;
+    if (options_parse(argc, argv, &options, &status)) {
+        give_back_memory();
+        status = run(&options);
     }
-    const struct target_source sources[] = {
-        {options.input, "dump"}, {options.exe, "executable"}, {options.redact_key, "key"}};
-    const size_t count = sizeof(sources) / sizeof(*sources);
-    if (target_is_source(STDERR_FILENO, sources, count))
-        return EXIT_FAILED; /* to say so would be to write to it */
-    catch_signals();
-
-    struct g2h_error *error = target_open(options.output, sources, count, &target);
-    if (!error)
-        error = convert(&options, &target, &conversion);
-    if (error)
-        message_error(error);
-    status = error ? EXIT_FAILED : g2h_heap_is_complete(conversion.heap) ? EXIT_FINE : EXIT_DAMAGED;
-
-    g2h_error_destroy(error);
-    target_deinit(&target);
-    g2h_view_destroy(conversion.view);
-    g2h_graph_destroy(conversion.graph);
-    g2h_typing_destroy(conversion.typing);
-    g2h_redaction_destroy(conversion.redaction);
-    g2h_exe_close(conversion.exe);
-    g2h_heap_destroy(conversion.heap);
-    g2h_input_close(conversion.input);
+    options_deinit(&options);
     return status;
 }

@@ -22,6 +22,7 @@ enum g2h_error_code {
                          */
     G2H_ERROR_LIMIT,    /* the heap does not fit the numbers of the output's format */
     G2H_ERROR_NOT_EXE,  /* the executable is none, or not the one that wrote the dump */
+    G2H_ERROR_NOT_SERIES, /* the dumps are not of one process, or not in their order */
 };
 
 struct g2h_error {

@@ -8,6 +8,7 @@
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/graph.h>
 #include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/input.h>
 #include <go2heapsnapshot/match.h>
 #include <go2heapsnapshot/output.h>

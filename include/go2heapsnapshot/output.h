@@ -4,6 +4,7 @@
 #ifndef GO2HEAPSNAPSHOT_OUTPUT_H
 #define GO2HEAPSNAPSHOT_OUTPUT_H
 
+#include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/view.h>
 #include <go2heapsnapshot/visibility.h>
@@ -16,6 +17,8 @@ struct g2h_output_options {
     bool gzip;        /* compress (RFC 1952) */
     unsigned threads; /* 0: one per processor. The bytes are the same for any number */
     const struct g2h_progress *progress; /* may be NULL */
+    struct g2h_identity *series; /* to which the view's heap has been added last: its ids; NULL: of
+                                    a dump by itself */
 };
 
 /* What has to be computed of a view before a format is written: a bit for each. */

@@ -39,6 +39,10 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip);
 void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
                      const struct g2h_graph *graph, const struct g2h_view *view);
 
+/* Says of a dump of a series how many objects were in the one before. */
+void message_survivors(const struct g2h_input *input, const struct g2h_input *before,
+                       const struct g2h_identity *identity, const struct g2h_graph *graph);
+
 /* Says, in the last line, how much of what lives has a type; where that is little, also why. */
 void message_typed(const struct g2h_input *input, const struct g2h_heap *heap,
                    const struct g2h_exe *exe, const struct g2h_graph *graph);

@@ -21,6 +21,7 @@
 /* Between the two come the formats. */
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP\n"
+    "  or:  go2heapsnapshot [OPTION]... -o DIRECTORY DUMP DUMP...\n"
     "\n"
     "Turns a Go heap dump, as runtime/debug.WriteHeapDump writes it, into a heap\n"
     "snapshot for the Memory tab of Chrome DevTools.\n"
@@ -28,7 +29,10 @@ static const char help[] =
     "  go2heapsnapshot --exe app app.dump > app.heapsnapshot\n"
     "\n"
     "DUMP may be gzipped; \"-\" reads standard input. Dumps of all Go versions from 1.3\n"
-    "on are read, of any architecture.\n"
+    "on are read, of any architecture. Of several dumps of one process, in the order\n"
+    "in which they were written, each gets its snapshot in DIRECTORY; there every\n"
+    "object has an id of its own, so that what is new counts as new in the slot of\n"
+    "what was freed.\n"
     "\n"
     "Options:\n"
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
@@ -44,6 +48,7 @@ static const char help[] =
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
+    "      --base=DUMP     the dump to compare with: the same as DUMP before the others\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
@@ -66,7 +71,8 @@ enum {
     OPTION_UNTYPED_OK,
     OPTION_KEY,
     OPTION_FORMAT,
-    OPTION_NO_STACKS
+    OPTION_NO_STACKS,
+    OPTION_BASE
 };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.";
@@ -154,21 +160,47 @@ static bool is_executable(const char *path)
     return size > 0 && magic_is_executable(start, (uint64_t)size);
 }
 
-/* Refuses a second file. As likely as not the two are a dump and its executable, in either order;
- * then it says how these are given. */
-static void refuse_second(const char *first, const char *second, const struct options *options)
+/* Says how a dump's executable is given, if one of the files is an executable. */
+static bool refuse_executable(const struct options *options)
 {
-    const bool first_is = !options->exe && is_executable(first),
-               second_is = !options->exe && is_executable(second);
-    if (first_is != second_is) {
-        say("go2heapsnapshot: '%s' is an executable, which is given with --exe:",
-            first_is ? first : second);
-        say("  go2heapsnapshot --exe %s %s", first_is ? first : second, first_is ? second : first);
-    } else {
-        say("go2heapsnapshot: one dump at a time, not also '%s'%s", second,
-            options->exe ? "" : "; its executable is given with --exe");
+    const char *exe = NULL, *dump = NULL;
+    for (size_t i = 0; i < options->input_count && !options->exe; i++)
+        if (!exe && is_executable(options->inputs[i]))
+            exe = options->inputs[i];
+        else
+            dump = options->inputs[i];
+    if (!exe || !dump)
+        return false;
+    say("go2heapsnapshot: '%s' is an executable, which is given with --exe:", exe);
+    say("  go2heapsnapshot --exe %s %s", exe, dump);
+    return true;
+}
+
+/* Whether the dumps can be converted as they are given; false after saying why not. */
+static bool check_inputs(const struct options *options)
+{
+    if (options->input_count == 0) {
+        say("go2heapsnapshot: no dump given");
         say("%s", hint);
+        return false;
     }
+    if (options->input_count == 1)
+        return true;
+    if (refuse_executable(options))
+        return false;
+    if (!options->output) {
+        say("go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots "
+            "go to a directory:");
+        say("  go2heapsnapshot -o snapshots %s %s%s", options->inputs[0], options->inputs[1],
+            options->input_count > 2 ? " ..." : "");
+        return false;
+    }
+    for (size_t i = 0; i < options->input_count; i++)
+        if (strcmp(options->inputs[i], "-") == 0) {
+            say("go2heapsnapshot: standard input cannot be one of several dumps");
+            return false;
+        }
+    return true;
 }
 
 static const char letters[] = "e:o:zj:rvhV";
@@ -195,6 +227,21 @@ static int print_version(void)
     return print(text);
 }
 
+/* The dumps, that of --base first. */
+static bool take_inputs(struct options *options, const char *base, char **files, int count)
+{
+    options->inputs = malloc(((size_t)count + 1) * sizeof(*options->inputs));
+    if (!options->inputs) {
+        say("go2heapsnapshot: no memory");
+        return false;
+    }
+    if (base)
+        options->inputs[options->input_count++] = base;
+    for (int i = 0; i < count; i++)
+        options->inputs[options->input_count++] = files[i];
+    return true;
+}
+
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
     static const struct option known[] = {{"exe", required_argument, NULL, 'e'},
@@ -211,8 +258,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
                                           {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
+                                          {"base", required_argument, NULL, OPTION_BASE},
                                           {0}};
     static char name[] = "go2heapsnapshot";
+    const char *base = NULL;
     uint64_t number = 0;
     int option;
     if (argc > 0)
@@ -259,6 +308,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             if (!parse_nodes(optarg, &ret->max_nodes))
                 return false;
             break;
+        case OPTION_BASE:
+            base = optarg;
+            break;
         case 'j':
             if (!parse_number("-j", optarg, 1, 1024, &number))
                 return false;
@@ -278,15 +330,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             return false;
         }
     }
-    if (optind == argc) {
-        say("go2heapsnapshot: no dump given");
-        say("%s", hint);
-        return false;
-    }
-    if (optind + 1 < argc) {
-        refuse_second(argv[optind], argv[optind + 1], ret);
-        return false;
-    }
-    ret->input = argv[optind];
-    return true;
+    return take_inputs(ret, base, argv + optind, argc - optind) && check_inputs(ret);
+}
+
+void options_deinit(struct options *options)
+{
+    free(options->inputs);
 }

@@ -15,9 +15,11 @@ enum exit_status {
 };
 
 struct options {
-    const char *input;
+    const char *
+        *inputs; /* malloced: input_count dumps, in their order; of several, a series is made */
+    size_t input_count;
     const char *exe;    /* NULL: none */
-    const char *output; /* NULL: standard output */
+    const char *output; /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
     bool untyped_ok; /* goes on without types where exe does not fit */
     bool redact, reachable, no_stacks;
@@ -29,8 +31,10 @@ struct options {
 
 /*
  * Reads the command line. True: go on with *ret. False: end with *ret_status; --help, --version or
- * what is wrong with the command line has been printed.
+ * what is wrong with the command line has been printed. ret must be given to options_deinit() in
+ * both cases.
  */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
+void options_deinit(struct options *options);
 
 #endif

@@ -61,6 +61,7 @@ struct part {
 struct snapshot {
     const struct g2h_view *view;
     const struct g2h_progress *progress;
+    struct g2h_identity *series; /* NULL: none */
     struct ids ids;
     struct strings strings;
     uint32_t first_object, first_folded; /* nodes */
@@ -217,7 +218,7 @@ static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g
     for (uint64_t done = PART_SIZE; done < node->size && good; done += part.size) {
         part.size = node->size - done < PART_SIZE ? (uint32_t)(node->size - done) : PART_SIZE;
         good = (node->members > 0 ? ids_folded(&snapshot->ids, id_hash(number + done), &part.id)
-                                  : ids_part(&snapshot->ids, node->address + done, &part.id)) &&
+                                  : ids_part(&snapshot->ids, node->object, done, &part.id)) &&
                vector_push(&snapshot->parts, part);
     }
     text_deinit(&text);
@@ -280,7 +281,7 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads, co
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     snapshot->first_object = (uint32_t)account->first_object;
     snapshot->first_folded = (uint32_t)(account->nodes - account->folded_nodes);
-    TRY(ids_init(&snapshot->ids, g2h_view_heap(snapshot->view)));
+    TRY(ids_init(&snapshot->ids, g2h_view_heap(snapshot->view), snapshot->series));
     TRY(strings_init(&snapshot->strings, snapshot->view));
     find_weak_element(snapshot);
     TRY(find_synthetic_ids(snapshot));
@@ -337,12 +338,34 @@ static void append_stacks(struct text *text, const struct g2h_view *view)
                     (unsigned long long)memstats->numbers[G2H_MEMSTATS_STACK_INUSE]);
 }
 
+/* How ids come from addresses; but for those of a series, which do not. */
+static void append_ids(struct text *text, const struct snapshot *snapshot)
+{
+    const struct ids *ids = &snapshot->ids;
+    if (snapshot->series) {
+        text_printf(text, "\"ids\":\"series\"");
+        return;
+    }
+    text_printf(text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)ids->base,
+                (unsigned long long)ID_GRANULE);
+    bool exceptions = false;
+    for (size_t i = 0; i < ids->arena_count; i++) {
+        const struct id_arena *arena = &ids->arenas[i];
+        if (!ids_is_exception(ids, arena))
+            continue;
+        text_printf(text, "%s[\"0x%llx\",%u]", exceptions ? "," : ",\"id_arenas\":[",
+                    (unsigned long long)(arena->arena << ID_ARENA_SHIFT), arena->slot);
+        exceptions = true;
+    }
+    text_printf(text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
+                (unsigned long long)ids->displaced.count);
+}
+
 static struct g2h_error *write_header(const struct snapshot *snapshot, struct worker_buffer *buffer)
 {
     const struct g2h_heap *heap = g2h_view_heap(snapshot->view);
     const struct g2h_params *params = g2h_heap_params(heap);
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
-    const struct ids *ids = &snapshot->ids;
     struct text text = {0};
     text_append(&text, "{\"snapshot\":{", 13);
     text_append(&text, meta, sizeof(meta) - 1);
@@ -359,19 +382,7 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
         g2h_heap_is_complete(heap) ? "true" : "false", g2h_heap_object_count(heap),
         (unsigned long long)g2h_heap_account(heap)->object_bytes);
     append_stacks(&text, snapshot->view);
-    text_printf(&text, "\"id_base\":\"0x%llx\",\"id_granule\":%llu", (unsigned long long)ids->base,
-                (unsigned long long)ID_GRANULE);
-    bool exceptions = false;
-    for (size_t i = 0; i < ids->arena_count; i++) {
-        const struct id_arena *arena = &ids->arenas[i];
-        if (!ids_is_exception(ids, arena))
-            continue;
-        text_printf(&text, "%s[\"0x%llx\",%u]", exceptions ? "," : ",\"id_arenas\":[",
-                    (unsigned long long)(arena->arena << ID_ARENA_SHIFT), arena->slot);
-        exceptions = true;
-    }
-    text_printf(&text, "%s,\"id_displaced\":%llu", exceptions ? "]" : "",
-                (unsigned long long)ids->displaced.count);
+    append_ids(&text, snapshot);
     if (account->left_out_objects > 0)
         text_printf(&text, ",\"left_out_objects\":%llu,\"left_out_bytes\":%llu",
                     (unsigned long long)account->left_out_objects,
@@ -676,7 +687,8 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                          const struct g2h_output_options *options)
 {
     const unsigned threads = threads_for(view, options);
-    struct snapshot snapshot = {.view = view, .progress = options->progress};
+    struct snapshot snapshot = {
+        .view = view, .progress = options->progress, .series = options->series};
     struct g2h_error *error = prepare(&snapshot, threads, options->name);
     if (!error)
         error = sink_run(options, threads, 2 * snapshot.strings.blocks + snapshot.string_tasks,

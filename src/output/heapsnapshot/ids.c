@@ -218,9 +218,13 @@ static bool sort_by_slot(struct ids *ids, bool *ret)
 
 /* ---- ids ---- */
 
-struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap)
+struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
+                           struct g2h_identity *series)
 {
-    *ids = (struct ids){.heap = heap, .turns = g2h_heap_params(heap)->pointer_size == 8};
+    *ids = (struct ids){
+        .heap = heap, .series = series, .turns = g2h_heap_params(heap)->pointer_size == 8};
+    if (series)
+        return NULL;
     if (!list_arenas(ids))
         return &error_no_memory;
     ids->base = base_of(ids);
@@ -241,8 +245,12 @@ void ids_deinit(struct ids *ids)
     map_deinit(&ids->attempts);
 }
 
-bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret)
+bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret)
 {
+    const uint64_t address = g2h_heap_address(ids->heap, object) + offset;
+    if (ids->series)
+        return g2h_identity_node(ids->series, G2H_NODE_OBJECT,
+                                 id_hash(g2h_identity_object(ids->series, object)) + offset, ret);
     uint64_t place = ids_place(ids, address);
     uint32_t value;
     bool good = place_is_used(ids, place, UINT64_MAX) || map_get(&ids->hashed, place) != MAP_NONE
@@ -273,6 +281,8 @@ static uint64_t synthetic_key(enum g2h_node_kind kind, uint64_t key)
 
 bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint32_t *ret)
 {
+    if (ids->series)
+        return g2h_identity_node(ids->series, kind, key, ret);
     const uint64_t hashed = synthetic_key(kind, key);
     uint64_t id = certain_id(kind, key);
     uint32_t value;
@@ -292,6 +302,8 @@ bool ids_synthetic(struct ids *ids, enum g2h_node_kind kind, uint64_t key, uint3
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret)
 {
     uint64_t place;
+    if (ids->series)
+        return g2h_identity_node(ids->series, G2H_NODE_FOLDED, hash, ret);
     const bool good = take_free_place(ids, hash, &place);
     *ret = good ? 2 * (uint32_t)place + 1 : 0;
     return good;

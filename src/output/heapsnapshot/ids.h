@@ -6,11 +6,14 @@
  * synthetic nodes are even and come from what the node stands for: a goroutine's from its goid, a
  * frame's from its goroutine and its place counted from the stack's bottom. docs/snapshot.md has
  * the whole scheme.
+ *
+ * Of a series of dumps (go2heapsnapshot/identity.h) all ids are the series'.
  */
 #ifndef OUTPUT_HEAPSNAPSHOT_IDS_H
 #define OUTPUT_HEAPSNAPSHOT_IDS_H
 
 #include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/view.h>
 
 #include "base/map.h"
@@ -30,9 +33,10 @@ struct id_arena {
 
 struct ids {
     const struct g2h_heap *heap;
-    bool turns;              /* regions: on systems with 64 bits */
-    uint64_t base;           /* of the formula above */
-    struct id_arena *arenas; /* those in use, ascending */
+    struct g2h_identity *series; /* NULL: ids by address; else nothing of what follows */
+    bool turns;                  /* regions: on systems with 64 bits */
+    uint64_t base;               /* of the formula above */
+    struct id_arena *arenas;     /* those in use, ascending */
     size_t arena_count;
     struct id_arena *by_slot; /* the same, those of slot i at [slot_begin[i], slot_begin[i + 1]) */
     size_t slot_begin[ID_SLOTS + 1];
@@ -44,7 +48,9 @@ struct ids {
                              enough */
 };
 
-struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap);
+/* series: NULL, or one to which the heap has been added last. */
+struct g2h_error *ids_init(struct ids *ids, const struct g2h_heap *heap,
+                           struct g2h_identity *series);
 void ids_deinit(struct ids *ids);
 
 /* Whether the formula does not hold for an arena: its slot is another. */
@@ -71,14 +77,16 @@ static inline uint64_t ids_place(const struct ids *ids, uint64_t address)
 /* The id of an object of the heap that begins at address. */
 static inline uint32_t ids_object(const struct ids *ids, uint32_t object, uint64_t address)
 {
+    if (ids->series)
+        return g2h_identity_object(ids->series, object);
     uint32_t place = ids->displaced.entries ? map_get(&ids->displaced, object) : MAP_NONE;
     if (place == MAP_NONE)
         place = (uint32_t)ids_place(ids, address);
     return 2 * place + 1;
 }
 
-/* An id for the part of an object that begins at address. False: no memory. */
-bool ids_part(struct ids *ids, uint64_t address, uint32_t *ret);
+/* An id for the part of an object that begins at an offset of it. False: no memory. */
+bool ids_part(struct ids *ids, uint32_t object, uint64_t offset, uint32_t *ret);
 
 /* An id for a node that stands for several, of a hash of these. False: no memory. */
 bool ids_folded(struct ids *ids, uint64_t hash, uint32_t *ret);

@@ -1,0 +1,87 @@
+/* series; see series.h. */
+#include "cli/series.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/scope.h"
+
+/* The size of a name without an ending that it has. */
+static size_t without(const char *name, size_t size, const char *ending)
+{
+    const size_t length = strlen(ending);
+    return size > length && memcmp(name + size - length, ending, length) == 0 ? size - length
+                                                                              : size;
+}
+
+/* NULL where there is no memory. */
+static char *snapshot_path(const struct options *options, const char *dump)
+{
+    const char *slash = strrchr(dump, '/'), *name = slash ? slash + 1 : dump;
+    const size_t end = strlen(options->output);
+    size_t size = without(name, strlen(name), ".gz");
+    size = without(name, size, ".dump");
+    char *path = NULL;
+    const char *between = end > 0 && options->output[end - 1] == '/' ? "" : "/";
+    if (asprintf(&path, "%s%s%.*s%s%s", options->output, between, (int)size, name,
+                 options->format->suffix, options->gzip ? ".gz" : "") < 0)
+        return NULL;
+    return path;
+}
+
+static int compare_paths(const void *one, const void *other)
+{
+    return strcmp(*(char *const *)one, *(char *const *)other);
+}
+
+static struct g2h_error *check_different(const struct options *options, char *const *paths)
+{
+    const size_t count = options->input_count;
+    _cleanup_free_ char **sorted = malloc(count * sizeof(*sorted));
+    TRY_MEMORY(sorted);
+    memcpy(sorted, paths, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), compare_paths);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            return error_create(G2H_ERROR_SYSTEM,
+                                "%s: two of the dumps would have this snapshot; give them "
+                                "different names",
+                                sorted[i]);
+    return NULL;
+}
+
+static struct g2h_error *make_directory(const char *path)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0)
+        return NULL;
+    if (errno != EEXIST)
+        return error_system(errno, "%s: cannot create the directory", path);
+    if (stat(path, &status) < 0)
+        return error_system(errno, "%s: cannot write", path);
+    return S_ISDIR(status.st_mode)
+               ? NULL
+               : error_create(G2H_ERROR_SYSTEM,
+                              "%s: is no directory, which a series of snapshots needs", path);
+}
+
+struct g2h_error *series_make_paths(const struct options *options, char ***ret)
+{
+    char **paths = *ret = calloc(options->input_count, sizeof(*paths));
+    TRY_MEMORY(paths);
+    for (size_t i = 0; i < options->input_count; i++)
+        TRY_MEMORY(paths[i] = snapshot_path(options, options->inputs[i]));
+    TRY(check_different(options, paths));
+    return make_directory(options->output);
+}
+
+void series_free_paths(const struct options *options, char **paths)
+{
+    for (size_t i = 0; paths && i < options->input_count; i++)
+        free(paths[i]);
+    free(paths);
+}

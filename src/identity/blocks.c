@@ -1,0 +1,182 @@
+/*
+ * blocks: what is known again by a small value that only it points to.
+ *
+ * Small values without pointers share blocks of 16 bytes: the name of one object and the counter of
+ * another. So who holds the block says little, but who holds the value in it does. These are many,
+ * and of most nobody needs to know; so first it is listed which values are asked for, then all
+ * pointers to their blocks are looked at once.
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "identity/match.h"
+
+/* A value, and what may be known again by it. */
+struct claim {
+    uint64_t value;
+    uint32_t object;
+    bool is_shared; /* others point there as well */
+};
+
+typedef VECTOR(struct claim) claim_vector;
+
+struct blocks {
+    struct matches *matches;
+    claim_vector *found; /* by worker */
+    claim_vector claims;
+    struct map by_value; /* address → index in claims */
+};
+
+static bool is_block(const struct matches *matches, uint32_t object)
+{
+    const struct slot_class *slot_class = heap_slot_class(matches->after->heap, object);
+    return slot_class->size == TINY_BLOCK && !slot_class->has_pointers;
+}
+
+/* ---- which values are asked for ---- */
+
+static bool list_values(struct matches *matches, uint32_t object, claim_vector *ret)
+{
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    const struct g2h_bytes was = heap_contents(matches->before->heap, matches->partners[object]);
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (target < end && pointers_next(&pointers, &offset, &value)) {
+        if (!in_heap_range(heap, value))
+            continue;
+        const uint32_t hit = *target++;
+        if (hit == NO_TARGET || !is_block(matches, hit) || state_of(matches, hit) != MATCH_SAME ||
+            !had_word(matches, was, offset, value))
+            continue;
+        __atomic_fetch_or(&matches->states[hit], MATCH_ASKED, __ATOMIC_RELAXED);
+        if (!vector_push(ret, ((struct claim){value, object, false})))
+            return false;
+    }
+    return true;
+}
+
+static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
+{
+    const struct blocks *blocks = context;
+    struct matches *matches = blocks->matches;
+    const uint32_t end = task_end(matches, task);
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+        if (state_of(matches, object) == MATCH_CHANGED)
+            TRY_MEMORY(list_values(matches, object, &blocks->found[worker]));
+    return NULL;
+}
+
+static bool gather(struct blocks *blocks)
+{
+    for (unsigned i = 0; i < blocks->matches->threads; i++)
+        for (size_t j = 0; j < blocks->found[i].count; j++) {
+            const struct claim *claim = &blocks->found[i].data[j];
+            uint32_t number;
+            if (!map_put(&blocks->by_value, claim->value, (uint32_t)blocks->claims.count, &number))
+                return false;
+            if (number < blocks->claims.count) {
+                struct claim *known = &blocks->claims.data[number];
+                known->is_shared = known->is_shared || known->object != claim->object;
+            } else if (!vector_push(&blocks->claims, *claim)) {
+                return false;
+            }
+        }
+    return true;
+}
+
+/* ---- who else points to them ---- */
+
+/* object: NO_TARGET: a root. */
+static void share(struct blocks *blocks, uint64_t value, uint32_t object)
+{
+    const uint32_t number = map_get(&blocks->by_value, value);
+    if (number != MAP_NONE && blocks->claims.data[number].object != object)
+        __atomic_store_n(&blocks->claims.data[number].is_shared, true, __ATOMIC_RELAXED);
+}
+
+static bool is_asked(const struct matches *matches, uint32_t object)
+{
+    return object != NO_TARGET &&
+           (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_ASKED) != 0;
+}
+
+static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
+{
+    struct blocks *blocks = context;
+    const struct matches *matches = blocks->matches;
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint32_t last = task_end(matches, task);
+    struct pointers pointers;
+    uint64_t offset, value;
+    (void)worker;
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < last; object++) {
+        const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+        while (target < end && !is_asked(matches, *target))
+            target++;
+        if (target == end)
+            continue;
+        pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+        while (pointers_next(&pointers, &offset, &value))
+            share(blocks, value, object);
+    }
+    return NULL;
+}
+
+static void share_words(struct blocks *blocks, struct g2h_bytes contents, struct g2h_fields fields)
+{
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of_fields(blocks->matches->after->heap, contents, fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value))
+        share(blocks, value, NO_TARGET);
+}
+
+static void share_roots(struct blocks *blocks)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    const struct g2h_heap *heap = blocks->matches->after->heap;
+    struct g2h_record record;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t j = 0; j < g2h_heap_record_count(heap, kinds[i]); j++) {
+            g2h_heap_record(heap, kinds[i], j, &record);
+            share_words(blocks, record.segment.contents, record.segment.fields);
+        }
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct frame frame = heap_frame(heap, i);
+        share_words(blocks, frame.contents, frame.fields);
+    }
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *find(struct blocks *blocks, object_vector *found)
+{
+    struct matches *matches = blocks->matches;
+    TRY(workers_run(matches->threads, object_tasks(matches), list_task, blocks));
+    TRY_MEMORY(gather(blocks));
+    if (blocks->claims.count == 0)
+        return NULL;
+    TRY(workers_run(matches->threads, object_tasks(matches), share_task, blocks));
+    share_roots(blocks);
+    for (size_t i = 0; i < blocks->claims.count; i++) {
+        const struct claim *claim = &blocks->claims.data[i];
+        if (!claim->is_shared && mark_same(matches, claim->object))
+            TRY_MEMORY(vector_push(found, claim->object));
+    }
+    return NULL;
+}
+
+struct g2h_error *blocks_find(struct matches *matches, object_vector *found)
+{
+    _cleanup_free_ claim_vector *lists = calloc(matches->threads, sizeof(*lists));
+    struct blocks blocks = {.matches = matches, .found = lists};
+    TRY_MEMORY(lists);
+    struct g2h_error *error = find(&blocks, found);
+    for (unsigned i = 0; i < matches->threads; i++)
+        free(lists[i].data);
+    free(blocks.claims.data);
+    map_deinit(&blocks.by_value);
+    return error;
+}

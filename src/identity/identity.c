@@ -1,0 +1,192 @@
+/* identity: the ids of a series; see include/go2heapsnapshot/identity.h. */
+#include "identity/identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+
+/* Ids are odd: DevTools takes the largest odd one for the last that was given. */
+static const uint64_t FIRST_ID = 1, LAST_ID = UINT32_MAX - 2;
+
+/* No name: how texts are told from all classes. */
+static const char text_class[] = "";
+
+static void identified_deinit(struct identified *identified)
+{
+    free(identified->classes);
+    free(identified->ids);
+    free(identified->holders);
+    *identified = (struct identified){.heap = NULL};
+}
+
+struct g2h_error *g2h_identity_create(unsigned threads, struct g2h_identity **ret)
+{
+    struct g2h_identity *identity = calloc(1, sizeof(*identity));
+    *ret = identity;
+    TRY_MEMORY(identity);
+    identity->threads = threads > 0 ? threads : workers_available();
+    identity->next = FIRST_ID;
+    return NULL;
+}
+
+void g2h_identity_destroy(struct g2h_identity *identity)
+{
+    if (!identity)
+        return;
+    identified_deinit(&identity->last);
+    string_pool_deinit(&identity->classes);
+    map_deinit(&identity->nodes);
+    map_deinit(&identity->nodes_before);
+    map_deinit(&identity->likes);
+    free(identity);
+}
+
+struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
+                                     const struct g2h_heap *heap)
+{
+    return identity->last.heap ? identity_check_process(identity->last.heap, heap) : NULL;
+}
+
+/* ---- classes ---- */
+
+/* Of the classes by name that a graph's names are; those that none of its objects has are not
+ * asked for. */
+static struct g2h_error *find_classes(struct g2h_identity *identity, const struct g2h_graph *graph,
+                                      uint32_t *ret)
+{
+    const struct names *names = &graph->names;
+    const uint32_t count = names->strings.count;
+    _cleanup_free_ uint32_t *by_name = malloc(((size_t)count + 1) * sizeof(*by_name));
+    uint32_t text;
+    TRY_MEMORY(by_name && string_pool_intern(&identity->classes, text_class, 0, &text));
+    memset(by_name, 0xff, ((size_t)count + 1) * sizeof(*by_name));
+    for (uint32_t i = 0; i < graph->heap->object_count; i++) {
+        if (graph->typing && typing_is_text(graph->typing, i)) {
+            ret[i] = text;
+            continue;
+        }
+        const uint32_t name = names_of_object(names, i);
+        if (by_name[name] == UINT32_MAX) {
+            size_t size;
+            const char *class = string_pool_text(&names->strings, name, &size);
+            TRY_MEMORY(string_pool_intern(&identity->classes, class, size, &by_name[name]));
+        }
+        ret[i] = by_name[name];
+    }
+    return NULL;
+}
+
+/* ---- ids ---- */
+
+static struct g2h_error *no_ids(const struct g2h_heap *heap)
+{
+    return error_create(G2H_ERROR_LIMIT, "%s: the series has more than 2^31 objects",
+                        heap->input->name);
+}
+
+/* Gives each object the id that it had, or the next one. */
+static struct g2h_error *give_ids(struct g2h_identity *identity, const struct matches *matches,
+                                  const struct identified *after)
+{
+    struct g2h_identity_account *account = &identity->account;
+    for (uint32_t i = 0; i < after->heap->object_count; i++) {
+        const unsigned state = matches ? matches->states[i] : MATCH_NONE;
+        account->candidates += state != MATCH_NONE;
+        if (state == MATCH_SAME) {
+            after->ids[i] = matches->before->ids[matches->partners[i]];
+            account->survivors++;
+            continue;
+        }
+        if (identity->next > LAST_ID)
+            return no_ids(after->heap);
+        after->ids[i] = (uint32_t)identity->next;
+        identity->next += 2;
+    }
+    account->objects = after->heap->object_count;
+    account->reused_slots = account->candidates - account->survivors;
+    account->undecided = matches ? matches->undecided : 0;
+    return NULL;
+}
+
+static struct g2h_error *match(struct g2h_identity *identity, const struct g2h_graph *graph,
+                               const struct identified *after)
+{
+    static const char *const kept[] = {"runtime.g", "runtime.m", "runtime.p", "runtime.sudog",
+                                       "runtime.timer"};
+    uint32_t kept_classes[sizeof(kept) / sizeof(*kept)];
+    _cleanup_(matches_deinit) struct matches matches = {.before = &identity->last,
+                                                        .after = after,
+                                                        .graph = graph,
+                                                        .threads = identity->threads,
+                                                        .kept_classes = kept_classes};
+    for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+        if (string_pool_find(&identity->classes, kept[i], strlen(kept[i]),
+                             &kept_classes[matches.kept_class_count]))
+            matches.kept_class_count++;
+    (void)string_pool_find(&identity->classes, text_class, 0, &matches.text_class);
+    TRY(matches_find(&matches));
+    return give_ids(identity, &matches, after);
+}
+
+static struct g2h_error *identify(struct g2h_identity *identity, const struct g2h_graph *graph,
+                                  struct identified *after)
+{
+    const size_t objects = graph->heap->object_count;
+    after->heap = graph->heap;
+    after->classes = malloc((objects + 1) * sizeof(*after->classes));
+    after->ids = malloc((objects + 1) * sizeof(*after->ids));
+    TRY_MEMORY(after->classes && after->ids);
+    TRY(find_classes(identity, graph, after->classes));
+    TRY(holders_find(graph, identity->threads, &after->holders));
+    return identity->last.heap ? match(identity, graph, after) : give_ids(identity, NULL, after);
+}
+
+struct g2h_error *g2h_identity_add(struct g2h_identity *identity, const struct g2h_graph *graph)
+{
+    _cleanup_(identified_deinit) struct identified after = {.heap = NULL};
+    TRY(g2h_identity_check(identity, graph->heap));
+    identity->account = (struct g2h_identity_account){.objects = 0};
+    TRY(identify(identity, graph, &after));
+    map_deinit(&identity->nodes_before);
+    identity->nodes_before = identity->nodes;
+    identity->nodes = (struct map){0};
+    map_deinit(&identity->likes);
+    identity->likes = (struct map){0};
+    const struct identified before = identity->last;
+    identity->last = after;
+    after = before;
+    return NULL;
+}
+
+const struct g2h_identity_account *g2h_identity_account(const struct g2h_identity *identity)
+{
+    return &identity->account;
+}
+
+uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t object)
+{
+    return identity->last.ids[object];
+}
+
+/* ---- what is no object ---- */
+
+bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, uint64_t key,
+                       uint32_t *ret)
+{
+    const uint64_t like = map_hash_pair(key, kind);
+    uint32_t number, count = 0;
+    if (!map_put(&identity->likes, like, 0, &count))
+        return false;
+    map_set(&identity->likes, like, count + 1);
+    const uint64_t own = map_hash_pair(like, count);
+    *ret = map_get(&identity->nodes_before, own);
+    if (*ret == MAP_NONE) {
+        if (identity->next > LAST_ID)
+            return false;
+        *ret = (uint32_t)identity->next;
+        identity->next += 2;
+    }
+    return map_put(&identity->nodes, own, *ret, &number);
+}

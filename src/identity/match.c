@@ -1,0 +1,402 @@
+/*
+ * match: which objects of a dump were there in the one before.
+ *
+ * Only what has the address, the size and the class of an object there can be it. Of these
+ *
+ *   1. one whose contents are the same, and say something, is the same: it points to an object, or
+ *      is a string. So are the runtime's own that it never frees: its goroutines and the like;
+ *   2. one is the same whatever its contents are if what holds it was there and holds it still: a
+ *      word of a global variable, of a frame, of an object that is the same. Of a string the
+ *      contents have to be the same too, unless it shares a block with other small values;
+ *   3. so is one that held what is the same, and holds it still, if nothing else did or does: had
+ *      it been freed, that would have gone with it. Of a block of small values each is taken by
+ *      itself (blocks.c);
+ *   4. one whose contents are the same but say nothing, a counter or a buffer of zeros, is the same
+ *      if what holds it now was there, or nothing holds it;
+ *   5. all others are new.
+ *
+ * Steps 2 and 3 are followed to their end, breadth first; what is found does not depend on the
+ * order, nor on threads. Each object is expanded twice at most, so cost is linear in pointers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "identity/match.h"
+
+/* ---- candidates ---- */
+
+static bool has_equal_contents(const struct matches *matches, uint32_t object, uint32_t partner)
+{
+    const struct g2h_bytes is = heap_contents(matches->after->heap, object),
+                           was = heap_contents(matches->before->heap, partner);
+    return is.size == was.size && memcmp(is.data, was.data, is.size) == 0;
+}
+
+static bool points_to_object(const struct matches *matches, uint32_t object)
+{
+    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    while (target < end && *target == NO_TARGET)
+        target++;
+    return target < end;
+}
+
+static bool is_kept(const struct matches *matches, uint32_t class)
+{
+    for (size_t i = 0; i < matches->kept_class_count; i++)
+        if (matches->kept_classes[i] == class)
+            return true;
+    return false;
+}
+
+/* What an object's own contents say. */
+static enum match match_contents(const struct matches *matches, uint32_t object, uint32_t partner)
+{
+    const uint32_t class = matches->after->classes[object];
+    if (is_kept(matches, class))
+        return MATCH_SAME;
+    if (!has_equal_contents(matches, object, partner))
+        return MATCH_CHANGED;
+    return class == matches->text_class || points_to_object(matches, object) ? MATCH_SAME
+                                                                             : MATCH_EQUAL;
+}
+
+static bool is_candidate(const struct matches *matches, uint32_t object, uint32_t partner)
+{
+    const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
+    const struct slot_class *was = heap_slot_class(before, partner),
+                            *is = heap_slot_class(after, object);
+    return was->size == is->size && was->has_pointers == is->has_pointers &&
+           matches->before->classes[partner] == matches->after->classes[object];
+}
+
+/* Both dumps have their objects in the order of addresses. */
+static struct g2h_error *candidates_task(void *context, size_t task, unsigned worker)
+{
+    const struct step *step = context;
+    struct matches *matches = step->matches;
+    const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
+    const uint32_t end = task_end(matches, task), first = (uint32_t)(task * OBJECTS_PER_TASK);
+    uint32_t partner;
+    (void)worker;
+    BISECT(partner, before->object_count,
+           heap_address(before, partner) < heap_address(after, first));
+    for (uint32_t object = first; object < end; object++) {
+        const uint64_t address = heap_address(after, object);
+        while (partner < before->object_count && heap_address(before, partner) < address)
+            partner++;
+        if (partner == before->object_count)
+            break;
+        if (heap_address(before, partner) != address || !is_candidate(matches, object, partner))
+            continue;
+        matches->partners[object] = partner;
+        matches->states[object] = (uint8_t)match_contents(matches, object, partner);
+    }
+    return NULL;
+}
+
+/* ---- what holds them ---- */
+
+/* Whether an object that has changed cannot be what it was: strings do not change, but other values
+ * in the same block of 16 bytes do. */
+static bool is_other_text(const struct matches *matches, uint32_t object)
+{
+    return state_of(matches, object) == MATCH_CHANGED &&
+           matches->after->classes[object] == matches->text_class &&
+           heap_object_size(matches->after->heap, object) != TINY_BLOCK;
+}
+
+/* An object that is held by the same word of the same holder. */
+static bool hold_still(struct matches *matches, uint32_t object, object_vector *found)
+{
+    return is_other_text(matches, object) || !mark_same(matches, object) ||
+           vector_push(found, object);
+}
+
+/* The only holder of an object that is the same, if it was that before. */
+static bool hold_alone(struct matches *matches, uint32_t object, object_vector *found)
+{
+    const uint32_t holder = matches->after->holders[object];
+    if (holder == HOLDER_NONE || holder == HOLDER_MANY || !is_open(state_of(matches, holder)) ||
+        matches->before->holders[matches->partners[object]] != matches->partners[holder])
+        return true;
+    return !mark_same(matches, holder) || vector_push(found, holder);
+}
+
+/* Goes along the pointers of an object that is the same, and to what holds it. */
+static bool expand(struct matches *matches, uint32_t object, object_vector *found)
+{
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint32_t *end, *target = object_targets(matches->graph, object, &end), *any = target;
+    struct pointers pointers;
+    uint64_t offset, value;
+    if (!hold_alone(matches, object, found))
+        return false;
+    while (any < end && (*any == NO_TARGET || !is_open(state_of(matches, *any))))
+        any++;
+    if (any == end)
+        return true;
+    const struct g2h_bytes was = heap_contents(matches->before->heap, matches->partners[object]);
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (target < end && pointers_next(&pointers, &offset, &value)) {
+        if (!in_heap_range(heap, value))
+            continue;
+        const uint32_t hit = *target++;
+        if (hit != NO_TARGET && is_open(state_of(matches, hit)) &&
+            had_word(matches, was, offset, value) && !hold_still(matches, hit, found))
+            return false;
+    }
+    return true;
+}
+
+static struct g2h_error *expand_task(void *context, size_t task, unsigned worker)
+{
+    const struct step *step = context;
+    struct matches *matches = step->matches;
+    object_vector *found = &step->found[worker];
+    if (step->wave) {
+        const size_t first = task * OBJECTS_PER_TASK, count = step->wave->count;
+        for (size_t i = first; i < count && i < first + OBJECTS_PER_TASK; i++)
+            TRY_MEMORY(expand(matches, step->wave->data[i], found));
+        return NULL;
+    }
+    const uint32_t end = task_end(matches, task);
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+        if (state_of(matches, object) == MATCH_SAME)
+            TRY_MEMORY(expand(matches, object, found));
+    return NULL;
+}
+
+/* ---- roots ---- */
+
+/* What is done with a pointer of a root to an object: the same word had it before, or not. */
+struct root_walk {
+    struct matches *matches;
+    object_vector *found; /* NULL: it is noted who holds what */
+};
+
+static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct g2h_fields fields,
+                      struct g2h_bytes was, bool was_there)
+{
+    struct matches *matches = walk->matches;
+    const struct g2h_heap *heap = matches->after->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of_fields(heap, is, fields, &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        const uint32_t hit = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
+        if (hit == NO_TARGET)
+            continue;
+        if (!walk->found)
+            matches->states[hit] |= was_there ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
+        else if (was_there && had_word(matches, was, offset, value) &&
+                 !hold_still(matches, hit, walk->found))
+            return false;
+    }
+    return true;
+}
+
+/* The segment of the dump before that begins at an address. */
+static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_record_kind kind,
+                                       uint64_t address)
+{
+    struct g2h_record record;
+    for (size_t i = 0; i < g2h_heap_record_count(before, kind); i++) {
+        g2h_heap_record(before, kind, i, &record);
+        if (record.segment.address == address)
+            return record.segment.contents;
+    }
+    return (struct g2h_bytes){NULL, 0};
+}
+
+static bool walk_segments(const struct root_walk *walk)
+{
+    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    enum { MOST_SEGMENTS = 64 }; /* dumps have one of each */
+    const struct g2h_heap *heap = walk->matches->after->heap;
+    struct g2h_record record;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t count = g2h_heap_record_count(heap, kinds[i]);
+        for (size_t j = 0; j < count && j < MOST_SEGMENTS; j++) {
+            g2h_heap_record(heap, kinds[i], j, &record);
+            const struct g2h_bytes was =
+                segment_before(walk->matches->before->heap, kinds[i], record.segment.address);
+            if (!walk_root(walk, record.segment.contents, record.segment.fields, was, was.size > 0))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A frame is the same if it is of the same goroutine, function and stack pointer. */
+static uint64_t frame_key(uint64_t goid, const struct frame *frame)
+{
+    return map_hash_pair(map_hash_pair(goid, frame->sp), frame->entry);
+}
+
+static bool list_frames(const struct g2h_heap *heap, struct map *ret)
+{
+    uint32_t number;
+    for (size_t i = 0; i < heap->goroutines.count; i++) {
+        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
+        for (uint32_t j = 0; j < goroutine->frame_count; j++) {
+            const uint32_t at = goroutine->first_frame + j;
+            const struct frame frame = heap_frame(heap, at);
+            if (!map_put(ret, frame_key(goroutine->record.goid, &frame), at, &number))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool walk_frames(const struct root_walk *walk, const struct map *frames_before)
+{
+    const struct g2h_heap *heap = walk->matches->after->heap, *before = walk->matches->before->heap;
+    for (size_t i = 0; i < heap->goroutines.count; i++) {
+        const struct heap_goroutine *goroutine = &heap->goroutines.data[i];
+        for (uint32_t j = 0; j < goroutine->frame_count; j++) {
+            const struct frame frame = heap_frame(heap, goroutine->first_frame + j);
+            const uint32_t at = map_get(frames_before, frame_key(goroutine->record.goid, &frame));
+            struct frame was = {.sp = 0};
+            if (at != MAP_NONE)
+                was = heap_frame(before, at);
+            if (!walk_root(walk, frame.contents, frame.fields, was.contents, at != MAP_NONE))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool mark_root(struct matches *matches, uint64_t address, object_vector *found)
+{
+    const uint32_t object = heap_find(matches->after->heap, address);
+    return object == NO_TARGET || !mark_same(matches, object) || vector_push(found, object);
+}
+
+/* What the runtime never frees, by its records: without types it has no class of its own. */
+static bool mark_runtime(struct matches *matches, object_vector *found)
+{
+    const struct g2h_heap *heap = matches->after->heap;
+    struct g2h_record record;
+    for (size_t i = 0; i < heap->goroutines.count; i++)
+        if (!mark_root(matches, heap->goroutines.data[i].record.address, found))
+            return false;
+    for (size_t i = 0; i < g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD); i++) {
+        g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
+        if (!mark_root(matches, record.osthread.m, found))
+            return false;
+    }
+    return true;
+}
+
+/* ---- steps 2 and 3 ---- */
+
+/* Expands what has been found, until nothing more is. */
+static struct g2h_error *expand_found(struct step *step)
+{
+    struct matches *matches = step->matches;
+    struct g2h_error *error = NULL;
+    _cleanup_free_ uint32_t *data = NULL;
+    while (!error) {
+        object_vector wave = {0};
+        for (unsigned i = 0; i < matches->threads; i++) {
+            for (size_t j = 0; j < step->found[i].count; j++)
+                if (!vector_push(&wave, step->found[i].data[j]))
+                    error = &error_no_memory;
+            step->found[i].count = 0;
+        }
+        free(data);
+        data = wave.data;
+        if (wave.count == 0 || error)
+            break;
+        step->wave = &wave;
+        error =
+            workers_run(wave.count < OBJECTS_PER_TASK ? 1 : matches->threads,
+                        (wave.count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, expand_task, step);
+    }
+    return error;
+}
+
+/* ---- step 4 ---- */
+
+static void note_held(struct matches *matches, uint32_t object)
+{
+    const uint32_t *end, *target = object_targets(matches->graph, object, &end);
+    const uint8_t bit =
+        state_of(matches, object) == MATCH_SAME ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
+    for (; target < end; target++)
+        if (*target != NO_TARGET && *target != object && state_of(matches, *target) == MATCH_EQUAL)
+            __atomic_fetch_or(&matches->states[*target], bit, __ATOMIC_RELAXED);
+}
+
+static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
+{
+    const struct step *step = context;
+    const uint32_t end = task_end(step->matches, task);
+    (void)worker;
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
+        note_held(step->matches, object);
+    return NULL;
+}
+
+static struct g2h_error *decide_task(void *context, size_t task, unsigned worker)
+{
+    const struct step *step = context;
+    const uint32_t end = task_end(step->matches, task);
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
+        uint8_t *state = &step->matches->states[object];
+        if ((*state & MATCH_STATES) != MATCH_EQUAL) {
+            *state &= MATCH_STATES;
+            continue;
+        }
+        step->undecided[worker]++;
+        *state = (*state & MATCH_HELD_BY_SURVIVOR) != 0 || (*state & MATCH_HELD) == 0 ? MATCH_SAME
+                                                                                      : MATCH_EQUAL;
+    }
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *find_all(struct step *step, struct map *frames_before)
+{
+    struct matches *matches = step->matches;
+    const struct root_walk still = {matches, &step->found[0]}, holding = {matches, NULL};
+    TRY(workers_run(matches->threads, object_tasks(matches), candidates_task, step));
+    TRY_MEMORY(list_frames(matches->before->heap, frames_before));
+    TRY_MEMORY(mark_runtime(matches, &step->found[0]) && walk_segments(&still) &&
+               walk_frames(&still, frames_before));
+    TRY(workers_run(matches->threads, object_tasks(matches), expand_task, step));
+    TRY(expand_found(step));
+    TRY(blocks_find(matches, &step->found[0]));
+    TRY(expand_found(step));
+    TRY(workers_run(matches->threads, object_tasks(matches), held_task, step));
+    (void)walk_segments(&holding);
+    (void)walk_frames(&holding, frames_before);
+    return workers_run(matches->threads, object_tasks(matches), decide_task, step);
+}
+
+struct g2h_error *matches_find(struct matches *matches)
+{
+    const size_t objects = matches->after->heap->object_count;
+    _cleanup_(map_deinit) struct map frames_before = {0};
+    _cleanup_free_ object_vector *found = calloc(matches->threads, sizeof(*found));
+    _cleanup_free_ uint64_t *undecided = calloc(matches->threads, sizeof(*undecided));
+    matches->partners = malloc((objects + 1) * sizeof(*matches->partners));
+    matches->states = calloc(objects + 1, sizeof(*matches->states));
+    TRY_MEMORY(found && undecided && matches->partners && matches->states);
+    struct step step = {.matches = matches, .found = found, .undecided = undecided};
+    struct g2h_error *error = find_all(&step, &frames_before);
+    for (unsigned i = 0; i < matches->threads; i++) {
+        matches->undecided += undecided[i];
+        free(found[i].data);
+    }
+    return error;
+}
+
+void matches_deinit(struct matches *matches)
+{
+    free(matches->partners);
+    free(matches->states);
+}

@@ -1,0 +1,70 @@
+/* match: what the steps of matching share; see match.c. */
+#ifndef IDENTITY_MATCH_H
+#define IDENTITY_MATCH_H
+
+#include "base/workers.h"
+#include "heap/pointers.h"
+#include "identity/identity.h"
+
+enum { OBJECTS_PER_TASK = 1 << 14 };
+
+typedef VECTOR(uint32_t) object_vector;
+
+/* What the threads of one step work on. */
+struct step {
+    struct matches *matches;
+    object_vector *found;      /* by worker: what has become the same, and is to be expanded */
+    const object_vector *wave; /* what is expanded; NULL: all that is the same */
+    uint64_t *undecided;       /* by worker */
+};
+
+static inline size_t object_tasks(const struct matches *matches)
+{
+    return ((size_t)matches->after->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
+}
+
+static inline uint32_t task_end(const struct matches *matches, size_t task)
+{
+    const uint64_t end = ((uint64_t)task + 1) * OBJECTS_PER_TASK;
+    const uint32_t count = matches->after->heap->object_count;
+    return end < count ? (uint32_t)end : count;
+}
+
+static inline unsigned state_of(const struct matches *matches, uint32_t object)
+{
+    return __atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_STATES;
+}
+
+/* Says that an object is the same. Whether it was not known to be. */
+static inline bool mark_same(struct matches *matches, uint32_t object)
+{
+    uint8_t *state = &matches->states[object], old = __atomic_load_n(state, __ATOMIC_RELAXED);
+    while ((old & MATCH_STATES) == MATCH_CHANGED || (old & MATCH_STATES) == MATCH_EQUAL)
+        if (__atomic_compare_exchange_n(state, &old, MATCH_SAME, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+    return false;
+}
+
+static inline bool is_open(unsigned state)
+{
+    return state == MATCH_CHANGED || state == MATCH_EQUAL;
+}
+
+/* Whether the word at an offset of what was there before had a value. */
+static inline bool had_word(const struct matches *matches, struct g2h_bytes was, uint64_t offset,
+                            uint64_t value)
+{
+    const uint64_t word = matches->before->heap->params.pointer_size;
+    return was.size >= word && offset <= was.size - word &&
+           heap_word(matches->before->heap, was.data + offset) == value;
+}
+
+/*
+ * Finds what has changed and still has a pointer, in the same word, to a value in a block of small
+ * values that is the same, if nothing else points to that very value; adds it to *found. Errors:
+ * G2H_ERROR_MEMORY.
+ */
+struct g2h_error *blocks_find(struct matches *matches, object_vector *found);
+
+#endif
