@@ -1,14 +1,12 @@
 /*
- * holders: of each object the only one that points to it.
- *
- * What a global variable or a frame points to has several holders: who they are does not matter.
+ * holders: of each object the only one that points to it. Globals and frames do not count: what
+ * they have read of an object, that object holds as well.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "base/workers.h"
-#include "heap/pointers.h"
 #include "identity/identity.h"
 
 enum { OBJECTS_PER_TASK = 1 << 14 };
@@ -43,34 +41,6 @@ static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-static void add_root(const struct g2h_heap *heap, struct g2h_bytes contents,
-                     struct g2h_fields fields, uint32_t *holders)
-{
-    struct pointers pointers;
-    uint64_t offset, value;
-    pointers_of_fields(heap, contents, fields, &pointers);
-    while (pointers_next(&pointers, &offset, &value)) {
-        const uint32_t hit = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
-        if (hit != NO_TARGET)
-            holders[hit] = HOLDER_MANY;
-    }
-}
-
-static void add_roots(const struct g2h_heap *heap, uint32_t *holders)
-{
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    struct g2h_record record;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < g2h_heap_record_count(heap, kinds[i]); j++) {
-            g2h_heap_record(heap, kinds[i], j, &record);
-            add_root(heap, record.segment.contents, record.segment.fields, holders);
-        }
-    for (size_t i = 0; i < heap->frames.count; i++) {
-        const struct frame frame = heap_frame(heap, i);
-        add_root(heap, frame.contents, frame.fields, holders);
-    }
-}
-
 struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, uint32_t **ret)
 {
     const size_t count = graph->heap->object_count, size = (count + 1) * sizeof(**ret);
@@ -80,7 +50,6 @@ struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, 
     memset(holders, 0xff, size);
     TRY(workers_run(threads, (count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, find_task,
                     &finding));
-    add_roots(graph->heap, holders);
     *ret = take_pointer(holders);
     return NULL;
 }

@@ -16,7 +16,7 @@ struct identified {
     uint32_t *holders;           /* by object: the only one that points to it, or one of these */
 };
 
-/* Nothing points to it; several do, or a root. */
+/* No object points to it; several do. */
 #define HOLDER_NONE UINT32_MAX
 #define HOLDER_MANY (UINT32_MAX - 1)
 
