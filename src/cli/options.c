@@ -29,10 +29,8 @@ static const char help[] =
     "  go2heapsnapshot --exe app app.dump > app.heapsnapshot\n"
     "\n"
     "DUMP may be gzipped; \"-\" reads standard input. Dumps of all Go versions from 1.3\n"
-    "on are read, of any architecture. Of several dumps of one process, in the order\n"
-    "in which they were written, each gets its snapshot in DIRECTORY; there every\n"
-    "object has an id of its own, so that what is new counts as new in the slot of\n"
-    "what was freed.\n"
+    "on are read, of any architecture. Several of one process, the oldest first, are\n"
+    "compared exactly: what is new counts as new even where something was freed.\n"
     "\n"
     "Options:\n"
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
@@ -48,7 +46,7 @@ static const char help[] =
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
-    "      --base=DUMP     the dump to compare with: the same as DUMP before the others\n"
+    "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
@@ -57,9 +55,8 @@ static const char more_help[] =
     "  -h, --help          show this help\n"
     "  -V, --version       show the version, and what was built in\n"
     "\n"
-    "To open a snapshot: Chrome, F12, Memory, \"Load profile\". The file's name must\n"
-    "end in .heapsnapshot. Load two of one process and choose \"Comparison\" to see a\n"
-    "leak.\n"
+    "To open one: Chrome, F12, Memory, \"Load profile\"; its name must end in\n"
+    ".heapsnapshot. Load two of one process and choose \"Comparison\" to see a leak.\n"
     "\n"
     "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
     "what could be read of it was written.\n";

@@ -28,10 +28,14 @@ wrote "-V is --version" version
 run go2heapsnapshot
 said "no dump" 2 "go2heapsnapshot: no dump given" "$hint"
 wrote_nothing "no dump: nothing on stdout"
+series='go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots go to a directory:'
 run go2heapsnapshot one.dump two.dump
-said "two dumps" 2 "go2heapsnapshot: one dump at a time, not also 'two.dump'; its executable is given with --exe" "$hint"
-run go2heapsnapshot --exe app one.dump two.dump
-said "two dumps and an executable" 2 "go2heapsnapshot: one dump at a time, not also 'two.dump'" "$hint"
+said "two dumps" 2 "$series" "  go2heapsnapshot -o snapshots one.dump two.dump"
+run go2heapsnapshot --base one.dump two.dump three.dump
+said "--base and two dumps" 2 "$series" "  go2heapsnapshot -o snapshots one.dump two.dump ..."
+wrote_nothing "two dumps: nothing on stdout"
+run go2heapsnapshot -o snapshots one.dump -
+said "two dumps, one of them standard input" 2 "go2heapsnapshot: standard input cannot be one of several dumps"
 run go2heapsnapshot /bin/sh good.dump
 said "an executable and a dump" 2 "go2heapsnapshot: '/bin/sh' is an executable, which is given with --exe:" \
 	"  go2heapsnapshot --exe /bin/sh good.dump"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# How much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, measured against what a
-# patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt, and
+# How much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, and in a fourth one what is
+# known again from dump to dump, measured against what a patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt, and
 # table.mjs build/truth makes one of all of them.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
@@ -55,6 +55,35 @@ check() { # HEAP VARIANT N
 	fi
 }
 
+# Three dumps of a process, with ids of a series. Of few objects chance decides how many lose theirs, as a map grows.
+series() {
+	[ -n "$(since 19 yes '')" ] || return
+	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" churn >"$build/$release/log" 2>&1; then
+		echo "not ok - $release churn: dumps itself"
+		tail -n 20 "$build/$release/log" | sed 's/^/# /'
+		return
+	fi
+	lost=0.1
+	[ "$share" = 1 ] || lost=0.8
+	for variant in plain $(since 22 stripped ''); do
+		at=$build/$release/churn/$variant
+		rm -rf "$at/series"
+		if ! "$converter" --exe "$at/app" -o "$at/series" "$at/1.dump" "$at/2.dump" "$at/3.dump" >"$at/log" 2>&1; then
+			echo "not ok - $release churn $variant: converts"
+			sed 's/^/# /' "$at/log"
+			continue
+		fi
+		for n in 1 2 3; do
+			"$converter" --exe "$at/app" -o "$at/$n.heapsnapshot" "$at/$n.dump" 2>"$at/log"
+		done
+		for n in 1 2; do
+			# shellcheck disable=SC2086  # node has options
+			$node "$here/series.mjs" "$at" $n $((n + 1)) --min "found=98,lost=$lost" 2>&1 |
+				sed -E "s/^((not )?ok) [0-9]+ - /\1 - $release churn $variant: /; /^(not )?ok|^#/!s/^/# /"
+		done
+	done
+}
+
 for goroot in $goroots; do
 	release=$(go_release "$goroot")
 	mkdir -p "$build/$release"
@@ -87,4 +116,5 @@ for goroot in $goroots; do
 			sed -n 's/^/# /; 2,20p' "$at/pair.txt"
 		fi
 	done
+	series
 done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds heaps with a release of Go and takes their dumps and truths: take.sh GOROOT DIRECTORY SHARE [HEAP]... makes
-# DIRECTORY/HEAP/{plain,stripped}/{app,1.dump,1.truth}, of httpserver 2.dump and 2.truth as well, later in the same process.
+# DIRECTORY/HEAP/{plain,stripped}/{app,1.dump,1.truth}, of httpserver 2.dump and 2.truth as well, later in the same process,
+# of churn also 3.dump and 3.truth.
 # SHARE is how much of each heap, 1 for all; small ones are for tests.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,6 +18,8 @@ for variant in plain stripped; do
 		mv "$directory/bin-$variant/$heap" "$at/app"
 		second=
 		[ "$heap" != httpserver ] || second=$at/2
+		[ "$heap" != churn ] || second="$at/2 $at/3"
+		# shellcheck disable=SC2086  # there may be none, or two
 		GOROOT=$goroot "$at/app" "$at/1" "$share" $second
 	done
 	rm -r "$directory/bin-$variant"

@@ -34,7 +34,7 @@ static void init(struct ids *ids, struct dump *dump)
     const struct g2h_heap *heap = dump_load(dump, 1);
     uint32_t *all = malloc((heap->object_count + 1) * sizeof(*all));
     assert_non_null(all);
-    assert_no_error(ids_init(ids, heap));
+    assert_no_error(ids_init(ids, heap, NULL));
     for (uint32_t i = 0; i < heap->object_count; i++) {
         all[i] = id_of(ids, i);
         assert_int_equal(all[i] % 2, 1);
@@ -166,7 +166,7 @@ static void large_heaps(void **state)
     expect_formula(&one_ids);
     ids_deinit(&one_ids);
     /* displaced or not, nearly all agree: only a displaced one may have to give way to a new one */
-    assert_no_error(ids_init(&one_ids, one.heap));
+    assert_no_error(ids_init(&one_ids, one.heap, NULL));
     uint32_t differing = 0;
     for (uint32_t i = 0; i < one.heap->object_count; i++) {
         uint32_t there = heap_find(other.heap, heap_address(one.heap, i));
@@ -234,7 +234,7 @@ static void ids_of_equal_keys(void **state)
     dump_load(&dump, 1);
     for (int round = 0; round < 2; round++) {
         uint32_t *to = round == 0 ? all : again;
-        assert_no_error(ids_init(&ids, dump.heap));
+        assert_no_error(ids_init(&ids, dump.heap, NULL));
         for (uint64_t i = 0; i < EQUAL; i++) {
             assert_true(ids_synthetic(&ids, G2H_NODE_GOROUTINE, 7, &to[3 * i]));
             assert_true(ids_synthetic(&ids, G2H_NODE_OS_THREAD, 7, &to[3 * i + 1]));
@@ -354,7 +354,7 @@ static void ids_of_synthetic_nodes(void **state)
     dump_start_modern(&dump, "go1.19.8");
     dump_eof(&dump);
     init(&ids, &dump);
-    assert_no_error(ids_init(&again, dump.heap));
+    assert_no_error(ids_init(&again, dump.heap, NULL));
     for (uint64_t key = 0; key < COUNT; key++)
         for (int kind = G2H_NODE_GOROUTINE; kind <= G2H_NODE_ALLOCATION_SITE; kind++) {
             uint32_t id, other;

@@ -1,0 +1,82 @@
+// Whether the ids of a series tell what has survived, against the allocator's log:
+//
+//   series.mjs DIRECTORY N M [--min found=98,lost=0.1]
+//
+// DIRECTORY has of dump N, and of M, the next one: N.dump, N.truth, N.heapsnapshot by itself, whose ids are addresses,
+// series/N.heapsnapshot, and N.counts: {CLASS: {All, New}}, what the program says of its own classes. Of the objects whose
+// address had one of the same class in N: how many new ones have a new id (found), and how many survivors have lost theirs.
+// In TAP. The nodes of both kinds of snapshot are the same.
+import fs from 'node:fs';
+import { allocations, readDump, readSnapshot, readTruth, reachable } from './readers.mjs';
+
+const [directory, before, after, , min = 'found=98,lost=0.1'] = process.argv.slice(2);
+const limit = Object.fromEntries(min.split(',').map((one) => one.split('=')).map(([name, value]) => [name, Number(value)]));
+
+function open(n) {
+  const dump = readDump(`${directory}/${n}.dump`), truth = readTruth(`${directory}/${n}.truth`);
+  const alone = readSnapshot(`${directory}/${n}.heapsnapshot`), series = readSnapshot(`${directory}/series/${n}.heapsnapshot`);
+  if (alone.count !== series.count) throw new Error(`dump ${n}: ${series.count} nodes in the series, ${alone.count} by itself`);
+  const { row } = allocations(dump, truth);
+  // Which allocation of the process each node is; -1: none.
+  const allocation = new Float64Array(alone.count).fill(-1);
+  for (let i = 0; i < alone.count; i++) {
+    const object = alone.isObject(i) ? dump.at(alone.address(i)) : -1;
+    if (object >= 0 && row[object] >= 0) allocation[i] = truth.index[row[object]];
+  }
+  const string = alone.nodeTypes.indexOf('string');
+  const classOf = (i) => (alone.node.type[i] === string ? '(string)' : alone.className(i));
+  const counts = JSON.parse(fs.readFileSync(`${directory}/${n}.counts`, 'utf8'));
+  return { alone, series, allocation, classOf, counts, reached: reachable(alone).reached };
+}
+
+let number = 0;
+function tap(good, what, remarks = []) {
+  console.log(`${good ? 'ok' : 'not ok'} ${++number} - ${what}`);
+  if (good) return;
+  process.exitCode = 1;
+  for (const remark of remarks) console.log(`# ${remark}`);
+}
+
+const a = open(before), b = open(after);
+const byAddress = new Map();
+for (let i = 0; i < a.alone.count; i++) if (a.allocation[i] >= 0) byAddress.set(a.alone.node.id[i], i);
+
+const sums = { kept: 0, lost: 0, found: 0, missed: 0 }, classes = { lost: new Map(), missed: new Map() };
+for (let i = 0; i < b.alone.count; i++) {
+  const was = b.allocation[i] >= 0 && b.reached[i] ? byAddress.get(b.alone.node.id[i]) : undefined;
+  if (was === undefined || !a.reached[was] || a.classOf(was) !== b.classOf(i)) continue;
+  const survived = a.allocation[was] === b.allocation[i], same = a.series.node.id[was] === b.series.node.id[i];
+  const what = survived ? (same ? 'kept' : 'lost') : same ? 'missed' : 'found';
+  sums[what]++;
+  classes[what]?.set(b.classOf(i), (classes[what].get(b.classOf(i)) ?? 0) + 1);
+}
+const percent = (part, other) => (part + other === 0 ? 0 : 100 * part / (part + other));
+const list = (map) => [...map].sort((x, y) => y[1] - x[1]).slice(0, 12).map(([name, count]) => `${count} ${name}`);
+const found = percent(sums.found, sums.missed), lost = percent(sums.lost, sums.kept);
+tap(sums.found + sums.missed > 100 && found >= limit.found,
+  `${found.toFixed(2)} % of ${sums.found + sums.missed} reused slots are found, dump ${before} to ${after}`, list(classes.missed));
+tap(sums.kept > 1000 && lost <= limit.lost, `${lost.toFixed(4)} % of ${sums.kept + sums.lost} survivors are lost, dump ${before} to ${after}`,
+  list(classes.lost));
+
+// By ids, as DevTools' Comparison and its filter "allocated between" have it.
+const ids = (s) => {
+  const of = new Map();
+  for (let i = 0; i < s.alone.count; i++) {
+    if (!s.alone.isObject(i) || !s.reached[i]) continue;
+    if (!of.has(s.classOf(i))) of.set(s.classOf(i), new Set());
+    of.get(s.classOf(i)).add(s.series.node.id[i]);
+  }
+  return of;
+};
+const was = ids(a), is = ids(b);
+let largest = 0;
+for (let i = 0; i < a.series.count; i++) largest = Math.max(largest, a.series.node.id[i]);
+for (const [name, { All: all, New: fresh }] of Object.entries(b.counts)) {
+  const of = is.get(name) ?? new Set(), old = was.get(name) ?? new Set();
+  const added = [...of].filter((id) => !old.has(id)).length, deleted = [...old].filter((id) => !of.has(id)).length;
+  const between = [...of].filter((id) => id > largest).length, gone = a.counts[name].All - (all - fresh);
+  // A survivor that is lost is one more in each, a reused slot that is not found one less.
+  const most = Math.ceil(all * Math.max(limit.lost, 0.5) / 100), close = (one, other) => Math.abs(one - other) <= most;
+  tap(of.size === all && close(added, fresh) && close(deleted, gone) && between === added,
+    `${name}: +${fresh} −${gone} of ${all}, dump ${before} to ${after}`, [`+${added} −${deleted} of ${of.size}; ${between} allocated between`]);
+}

@@ -1,0 +1,483 @@
+/*
+ * Covers identity: which objects of two dumps made by hand are the same, by each of the rules of
+ * match.c, and which are not though they look so; ids of a series; what is no series.
+ */
+#include "dump_builder.h"
+
+#define BASE  0xc000000000
+#define STACK 0xc030000000
+#define BSS   0x500000
+
+enum { OBJECTS = 64, SLOT = 48 };
+
+/* Address of object number i; tiny ones are by themselves. */
+#define AT(i)   (BASE + (uint64_t)(i)*SLOT)
+#define TINY(i) (BASE + 0x100000 + (uint64_t)(i)*16)
+
+static struct dump dumps[3];
+static struct g2h_identity *identity;
+static size_t dump_count;
+
+static int start(void **state)
+{
+    (void)state;
+    assert_no_error(g2h_identity_create(2, &identity));
+    dump_count = 0;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    g2h_identity_destroy(identity);
+    for (size_t i = 0; i < 3; i++) {
+        dump_deinit(&dumps[i]);
+        dumps[i] = (struct dump){.data = NULL};
+    }
+    return 0;
+}
+
+/* Begins the next dump. */
+static struct dump *next(void)
+{
+    struct dump *dump = &dumps[dump_count++];
+    dump_start_modern(dump, "go1.21.0");
+    return dump;
+}
+
+/* Ends a dump and adds it. */
+static struct g2h_error *add(struct dump *dump)
+{
+    return g2h_identity_add(identity, dump_graph(dump, 2));
+}
+
+static uint32_t object_at(const struct dump *dump, uint64_t address)
+{
+    uint32_t object;
+    assert_true(g2h_heap_find(dump->heap, address, &object));
+    return object;
+}
+
+/* The id of an object of the dump that was added last. */
+static uint32_t id_of(uint64_t address)
+{
+    return g2h_identity_object(identity, object_at(&dumps[dump_count - 1], address));
+}
+
+/* An object without pointers. */
+static void plain_object(struct dump *dump, uint64_t address, uint64_t size, uint64_t first)
+{
+    const uint64_t words[OBJECTS] = {first};
+    const struct g2h_record record = {
+        .kind = G2H_RECORD_OBJECT,
+        .object = {.address = address, .size = size, .contents = {(const uint8_t *)words, size}}};
+    dump_record(dump, &record, NULL, 0);
+}
+
+/* ---- series ---- */
+
+static void ids_are_a_sequence(void **state)
+{
+    uint32_t first, other, again;
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct dump *dump = next();
+        dump_object(dump, AT(0), SLOT, WORDS(AT(1)));
+        dump_object(dump, AT(1), SLOT, WORDS(AT(0)));
+        if (i == 1)
+            dump_object(dump, AT(2), SLOT, WORDS(AT(0)));
+        assert_no_error(add(dump));
+        assert_int_equal(id_of(AT(0)), 1);
+        assert_int_equal(id_of(AT(1)), 3);
+        if (i == 0) {
+            assert_true(g2h_identity_node(identity, G2H_NODE_FRAME, 7, &first));
+            assert_true(g2h_identity_node(identity, G2H_NODE_FRAME, 7, &other));
+            assert_int_equal(first, 5);
+            assert_int_equal(other, 7);
+            continue;
+        }
+        assert_int_equal(id_of(AT(2)), 9);
+        assert_true(g2h_identity_node(identity, G2H_NODE_FRAME, 7, &again));
+        assert_int_equal(again, first);
+        assert_true(g2h_identity_node(identity, G2H_NODE_GOROUTINE, 7, &again));
+        assert_int_equal(again, 11);
+        assert_true(g2h_identity_node(identity, G2H_NODE_FRAME, 7, &again));
+        assert_int_equal(again, other);
+        assert_true(g2h_identity_node(identity, G2H_NODE_FRAME, 7, &again));
+        assert_int_equal(again, 13);
+    }
+    const struct g2h_identity_account *account = g2h_identity_account(identity);
+    assert_int_equal(account->objects, 3);
+    assert_int_equal(account->survivors, 2);
+    assert_int_equal(account->candidates, 2);
+    assert_int_equal(account->reused_slots, 0);
+    assert_int_equal(account->undecided, 0);
+}
+
+/* What was in a dump but one before is forgotten. */
+static void a_gap_makes_it_new(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct dump *dump = next();
+        dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
+        if (i != 1)
+            dump_object(dump, AT(1), SLOT, WORDS(AT(0)));
+        assert_no_error(add(dump));
+    }
+    assert_int_equal(id_of(AT(0)), 1);
+    assert_int_equal(id_of(AT(1)), 5);
+}
+
+/* ---- the rules ---- */
+
+/* Objects of a dump before and after, by number: what points where. */
+struct rule {
+    const char *what;
+    bool is_same; /* object 0 */
+    void (*make)(struct dump *dump, bool after);
+};
+
+/* Object 0, whose contents are others in each dump, and what it points to. */
+static void changed(struct dump *dump, bool after, uint64_t to)
+{
+    dump_object(dump, AT(0), SLOT, WORDS(after ? AT(40) : AT(41), to));
+    dump_object(dump, AT(40), SLOT, WORDS(AT(41)));
+    dump_object(dump, AT(41), SLOT, WORDS(AT(40)));
+}
+
+static void equal_with_pointer(struct dump *dump, bool after)
+{
+    (void)after;
+    dump_object(dump, AT(0), SLOT, WORDS(AT(1)));
+    plain_object(dump, AT(1), SLOT, 5);
+}
+
+static void changed_alone(struct dump *dump, bool after)
+{
+    changed(dump, after, 0);
+}
+
+static void global_still(struct dump *dump, bool after)
+{
+    changed(dump, after, 0);
+    dump_bss(dump, BSS, WORDS(0, AT(0)));
+}
+
+static void another_global(struct dump *dump, bool after)
+{
+    changed(dump, after, 0);
+    dump_bss(dump, BSS, 2, (const uint64_t[]){after ? 0 : AT(0), after ? AT(0) : 0});
+}
+
+static void frame_of(struct dump *dump, bool after, uint64_t goid, uint64_t sp)
+{
+    changed(dump, after, 0);
+    dump_goroutine(dump, goid, 0, sp);
+    dump_frame(dump, "main.work", sp, 0, WORDS(0, AT(0)), 2);
+}
+
+static void frame_still(struct dump *dump, bool after)
+{
+    frame_of(dump, after, 1, STACK);
+}
+
+static void another_frame(struct dump *dump, bool after)
+{
+    frame_of(dump, after, 1, STACK + (after ? 0 : 64));
+}
+
+static void another_goroutine(struct dump *dump, bool after)
+{
+    frame_of(dump, after, after ? 1 : 2, STACK);
+}
+
+static void held_by_what_is_held(struct dump *dump, bool after)
+{
+    changed(dump, after, 0);
+    dump_object(dump, AT(1), SLOT, WORDS(AT(2), after ? AT(40) : AT(41)));
+    dump_object(dump, AT(2), SLOT, WORDS(AT(0), after ? AT(40) : AT(41)));
+    dump_bss(dump, BSS, WORDS(AT(1)));
+}
+
+static void held_by_what_is_new(struct dump *dump, bool after)
+{
+    changed(dump, after, 0);
+    dump_object(dump, AT(1), SLOT, WORDS(AT(0), after ? AT(40) : AT(41)));
+}
+
+static void holds_alone(struct dump *dump, bool after)
+{
+    changed(dump, after, AT(1));
+    dump_object(dump, AT(1), SLOT, WORDS(AT(40)));
+}
+
+static void holds_with_another(struct dump *dump, bool after)
+{
+    holds_alone(dump, after);
+    dump_object(dump, AT(2), SLOT, WORDS(AT(1)));
+}
+
+static void held_it_with_another(struct dump *dump, bool after)
+{
+    holds_alone(dump, after);
+    if (!after)
+        dump_object(dump, AT(2), SLOT, WORDS(AT(1)));
+}
+
+static void holds_it_with_a_frame(struct dump *dump, bool after)
+{
+    holds_alone(dump, after);
+    dump_goroutine(dump, 1, 0, STACK);
+    dump_frame(dump, "main.work", STACK + (after ? 0 : 64), 0, WORDS(AT(1)), 1);
+}
+
+static void plain_of_nobody(struct dump *dump, bool after)
+{
+    (void)after;
+    plain_object(dump, AT(0), SLOT, 1);
+}
+
+static void plain_of_something_new(struct dump *dump, bool after)
+{
+    plain_object(dump, AT(0), SLOT, 1);
+    if (after)
+        dump_object(dump, AT(1), SLOT, WORDS(AT(0)));
+}
+
+static void plain_of_a_survivor(struct dump *dump, bool after)
+{
+    plain_object(dump, AT(0), SLOT, 1);
+    dump_object(dump, AT(1), SLOT, 2, (const uint64_t[]){after ? AT(0) : 0, AT(2)});
+    dump_object(dump, AT(2), SLOT, WORDS(AT(2)));
+    dump_bss(dump, BSS, WORDS(AT(1)));
+}
+
+static void changed_plain(struct dump *dump, bool after)
+{
+    plain_object(dump, AT(0), SLOT, after);
+}
+
+static void another_size(struct dump *dump, bool after)
+{
+    dump_object(dump, AT(0), after ? SLOT : SLOT - 16, WORDS(AT(1)));
+    plain_object(dump, AT(1), SLOT, 5);
+}
+
+static void a_goroutines_g(struct dump *dump, bool after)
+{
+    changed(dump, after, 0);
+    dump_goroutine(dump, after ? 1 : 2, AT(0), STACK);
+    dump_frame(dump, "main.work", STACK, 0, WORDS(0), 1);
+}
+
+static void small_value(struct dump *dump, bool after)
+{
+    changed(dump, after, TINY(0) + 8);
+    plain_object(dump, TINY(0), 16, 5);
+    dump_object(dump, AT(3), SLOT, WORDS(TINY(0)));
+}
+
+static void shared_small_value(struct dump *dump, bool after)
+{
+    changed(dump, after, TINY(0) + 8);
+    plain_object(dump, TINY(0), 16, 5);
+    dump_object(dump, AT(3), SLOT, WORDS(TINY(0) + 8));
+    dump_object(dump, AT(4), SLOT, WORDS(TINY(0)));
+}
+
+static void another_small_value(struct dump *dump, bool after)
+{
+    changed(dump, after, TINY(0) + (after ? 8 : 4));
+    plain_object(dump, TINY(0), 16, 5);
+    dump_object(dump, AT(3), SLOT, WORDS(TINY(0)));
+}
+
+static void the_same_are_known(void **state)
+{
+    static const struct rule rules[] = {
+        {"equal contents with a pointer", true, equal_with_pointer},
+        {"changed, held by nothing", false, changed_alone},
+        {"changed, of the same word of a global", true, global_still},
+        {"changed, of another word of a global", false, another_global},
+        {"changed, of the same word of a frame", true, frame_still},
+        {"changed, of another frame", false, another_frame},
+        {"changed, of another goroutine's frame", false, another_goroutine},
+        {"changed, at the end of a chain from a global", true, held_by_what_is_held},
+        {"changed, held by something new", false, held_by_what_is_new},
+        {"changed, the only one to hold a survivor", true, holds_alone},
+        {"changed, holds a survivor with another", false, holds_with_another},
+        {"changed, held a survivor with another", false, held_it_with_another},
+        {"changed, holds a survivor that a frame knows", true, holds_it_with_a_frame},
+        {"equal and plain, of nobody", true, plain_of_nobody},
+        {"equal and plain, of something new", false, plain_of_something_new},
+        {"equal and plain, of a survivor", true, plain_of_a_survivor},
+        {"changed and plain", false, changed_plain},
+        {"of another size", false, another_size},
+        {"the g of another goroutine", true, a_goroutines_g},
+        {"changed, the only one to hold a small value", true, small_value},
+        {"changed, holds a small value with another", false, shared_small_value},
+        {"changed, holds another value of a block", false, another_small_value},
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++) {
+        uint32_t ids[2];
+        start(state);
+        for (unsigned after = 0; after < 2; after++) {
+            struct dump *dump = next();
+            rules[i].make(dump, after != 0);
+            assert_no_error(add(dump));
+            ids[after] = id_of(AT(0));
+        }
+        if ((ids[0] == ids[1]) != rules[i].is_same)
+            fail_msg("%s: is %s", rules[i].what, ids[0] == ids[1] ? "the same" : "new");
+        const struct g2h_identity_account *account = g2h_identity_account(identity);
+        assert_int_equal(account->candidates, account->survivors + account->reused_slots);
+        end(state);
+    }
+    start(state);
+}
+
+/* ---- many ---- */
+
+/* A heap in which half of all objects have changed, the same for any number of threads. */
+static void make_random(struct dump *dump, uint64_t seed, bool after)
+{
+    enum { MANY = 40000 };
+    uint64_t random = seed, change = seed + 1;
+    for (uint64_t i = 0; i < MANY; i++) {
+        uint64_t words[4];
+        const size_t count = 1 + unit_random(&random) % 4;
+        for (size_t j = 0; j < count; j++) {
+            words[j] = AT(unit_random(&random) % MANY);
+            if (unit_random(&change) % 4 == 0 && after)
+                words[j] = AT(unit_random(&change) % MANY);
+        }
+        if (unit_random(&random) % 5 == 0)
+            plain_object(dump, AT(i), SLOT, unit_random(&change) % 4 == 0 ? after : 0);
+        else
+            dump_object(dump, AT(i), SLOT, count, words);
+    }
+    dump_bss(dump, BSS, WORDS(AT(1), AT(2), AT(3)));
+}
+
+static void threads_make_no_difference(void **state)
+{
+    uint64_t survivors = 0;
+    uint32_t *ids = NULL;
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        struct g2h_error *error;
+        g2h_identity_destroy(identity);
+        assert_no_error(g2h_identity_create(threads, &identity));
+        for (unsigned after = 0; after < 2; after++) {
+            struct dump *dump = next();
+            make_random(dump, 77, after != 0);
+            error = add(dump);
+            assert_no_error(error);
+        }
+        const struct g2h_identity_account *account = g2h_identity_account(identity);
+        assert_true(account->survivors > 0 && account->reused_slots > 0);
+        if (!ids) {
+            survivors = account->survivors;
+            ids = malloc(account->objects * sizeof(*ids));
+            assert_non_null(ids);
+            for (uint32_t i = 0; i < account->objects; i++)
+                ids[i] = g2h_identity_object(identity, i);
+        }
+        assert_int_equal(account->survivors, survivors);
+        for (uint32_t i = 0; i < account->objects; i++)
+            assert_int_equal(g2h_identity_object(identity, i), ids[i]);
+        g2h_identity_destroy(identity);
+        identity = NULL;
+        end(state);
+        dump_count = 0;
+    }
+    free(ids);
+}
+
+/* ---- what is no series ---- */
+
+enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280 };
+
+static struct g2h_error *add_with(uint64_t collections, uint64_t mallocs, int pause, uint64_t value)
+{
+    uint64_t numbers[G2H_MEMSTATS_NUMBERS] = {0};
+    struct dump *dump = next();
+    dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
+    for (size_t i = 0; i < 256; i++)
+        numbers[PAUSES + i] = i < collections ? 1000 + i : 0;
+    numbers[NUM_GC] = collections;
+    numbers[MALLOCS] = mallocs;
+    if (pause >= 0)
+        numbers[PAUSES + pause] = value;
+    dump_tag(dump, G2H_RECORD_MEMSTATS);
+    dump_uvarints(dump, G2H_MEMSTATS_NUMBERS, numbers);
+    return add(dump);
+}
+
+static void assert_refused(struct g2h_error *error, const char *part)
+{
+    assert_non_null(error);
+    assert_int_equal(error->code, G2H_ERROR_NOT_SERIES);
+    if (!strstr(error->message, part))
+        fail_msg("'%s' does not say '%s'", error->message, part);
+    g2h_error_destroy(error);
+}
+
+static void pauses_are_those_of_one_process(void **state)
+{
+    (void)state;
+    assert_no_error(add_with(3, 10, -1, 0));
+    assert_no_error(add_with(5, 20, -1, 0));
+    assert_refused(add_with(7, 30, 4, 1), "its collection number 5 paused it for 1 ns, there 1004");
+}
+
+static void old_pauses_are_gone(void **state)
+{
+    (void)state;
+    assert_no_error(add_with(3, 10, -1, 0));
+    assert_no_error(add_with(258, 20, 1, 7)); /* number 258 has taken the place of number 2 */
+    assert_refused(add_with(259, 20, 100, 7), "its collection number 101 ");
+}
+
+static void dumps_have_their_order(void **state)
+{
+    (void)state;
+    assert_no_error(add_with(3, 20, -1, 0));
+    assert_refused(add_with(3, 10, -1, 0), "is older than ");
+    g2h_identity_destroy(identity);
+    identity = NULL;
+    end(state);
+    start(state);
+    assert_no_error(add_with(3, 20, -1, 0));
+    assert_refused(add_with(2, 20, -1, 0), "2 collections so far, there 3");
+}
+
+static void programs_are_the_same(void **state)
+{
+    struct dump *dump = next();
+    (void)state;
+    dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
+    assert_no_error(add(dump));
+    dump = &dumps[dump_count++];
+    dump_start_modern(dump, "go1.22.0");
+    dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
+    assert_refused(add(dump), "that is of another release of Go");
+    dump = &dumps[dump_count++];
+    dump_start(dump, DUMP_1_7, 4, false);
+    assert_refused(add(dump), "that has another architecture");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ids_are_a_sequence, start, end),
+        cmocka_unit_test_setup_teardown(a_gap_makes_it_new, start, end),
+        cmocka_unit_test_setup_teardown(the_same_are_known, start, end),
+        cmocka_unit_test_setup_teardown(threads_make_no_difference, start, end),
+        cmocka_unit_test_setup_teardown(pauses_are_those_of_one_process, start, end),
+        cmocka_unit_test_setup_teardown(old_pauses_are_gone, start, end),
+        cmocka_unit_test_setup_teardown(dumps_have_their_order, start, end),
+        cmocka_unit_test_setup_teardown(programs_are_the_same, start, end),
+    };
+    return UNIT_RUN(tests);
+}
