@@ -253,6 +253,13 @@ static void plain_of_a_survivor(struct dump *dump, bool after)
     dump_bss(dump, BSS, WORDS(AT(1)));
 }
 
+static void plain_of_both(struct dump *dump, bool after)
+{
+    plain_of_a_survivor(dump, after);
+    if (after)
+        dump_object(dump, AT(3), SLOT, WORDS(AT(0)));
+}
+
 static void changed_plain(struct dump *dump, bool after)
 {
     plain_object(dump, AT(0), SLOT, after);
@@ -312,6 +319,7 @@ static void the_same_are_known(void **state)
         {"equal and plain, of nobody", true, plain_of_nobody},
         {"equal and plain, of something new", false, plain_of_something_new},
         {"equal and plain, of a survivor", true, plain_of_a_survivor},
+        {"equal and plain, of a survivor and something new", true, plain_of_both},
         {"changed and plain", false, changed_plain},
         {"of another size", false, another_size},
         {"the g of another goroutine", true, a_goroutines_g},
