@@ -44,6 +44,7 @@ G2H_PUBLIC struct g2h_error *g2h_identity_add(struct g2h_identity *identity,
 struct g2h_identity_account {
     uint64_t objects;
     uint64_t survivors;    /* have been in the dump before */
+    uint64_t gone;         /* have only been in the dump before */
     uint64_t candidates;   /* have the address, the size and the class of an object there */
     uint64_t reused_slots; /* of these: are new all the same */
     uint64_t undecided;    /* of the candidates: nothing tells for sure, since they say nothing and

@@ -370,9 +370,10 @@ void message_survivors(const struct g2h_input *input, const struct g2h_input *be
     const struct g2h_identity_account *account = g2h_identity_account(identity);
     const uint64_t garbage = g2h_graph_account(graph)->unreachable_objects;
     say("go2heapsnapshot: %s: since %s %" PRIu64 " objects have survived, %" PRIu64
-        " are new, of these %" PRIu64 " in reused slots; %" PRIu64 " undecided",
-        input->name, before->name, account->survivors, account->objects - account->survivors,
-        account->reused_slots, account->undecided);
+        " are gone, %" PRIu64 " are new, of these %" PRIu64 " in reused slots; %" PRIu64
+        " undecided",
+        input->name, before->name, account->survivors, account->gone,
+        account->objects - account->survivors, account->reused_slots, account->undecided);
     if (garbage > account->objects / 100 * MUCH)
         say("go2heapsnapshot: note: %s: %" PRIu64 " of %" PRIu64 " objects are garbage, of which "
             "it is less certain what is new; runtime.GC() before WriteHeapDump() frees it",

@@ -105,6 +105,7 @@ static struct g2h_error *give_ids(struct g2h_identity *identity, const struct ma
         identity->next += 2;
     }
     account->objects = after->heap->object_count;
+    account->gone = matches ? matches->before->heap->object_count - account->survivors : 0;
     account->reused_slots = account->candidates - account->survivors;
     account->undecided = matches ? matches->undecided : 0;
     return NULL;

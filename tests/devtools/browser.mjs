@@ -286,6 +286,15 @@ export class MemoryTab {
     await this.#settled(mainGrid);
   }
 
+  /** Chooses which objects Summary has, by the start of the entry: "Objects allocated between leak.1 and leak.2". */
+  async objects(text) {
+    const entries = await this.#select('Filter').locator('option').allTextContents();
+    const index = entries.findIndex(entry => entry.startsWith(text));
+    if (index < 0) throw new Error(`no entry ${text} among ${entries.join(', ')}`);
+    await this.#step(`choose ${text}`, this.#select('Filter').selectOption({index}));
+    await this.#settled(mainGrid);
+  }
+
   /** Types into "Filter by class" (of Summary and Comparison). */
   async filter(text) {
     const input = this.#page.locator('[aria-label="Filter by class"]:visible').first();

@@ -340,6 +340,7 @@ static void the_same_are_known(void **state)
             fail_msg("%s: is %s", rules[i].what, ids[0] == ids[1] ? "the same" : "new");
         const struct g2h_identity_account *account = g2h_identity_account(identity);
         assert_int_equal(account->candidates, account->survivors + account->reused_slots);
+        assert_int_equal(account->survivors + account->gone, g2h_heap_object_count(dumps[0].heap));
         end(state);
     }
     start(state);

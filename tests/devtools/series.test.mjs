@@ -1,0 +1,71 @@
+// Two snapshots of a series in a real Memory tab: Comparison, and what Summary says was allocated between them, agree, for
+// each class. Only the stack of a goroutine may have another class than before: it says what that waits for.
+//
+//   series.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot      of samples/leakserver, converted together, with --exe
+//
+// TAP on standard output. Exits with 77, and one skipped test, where there is no Chromium.
+
+import assert from 'node:assert/strict';
+import {basename} from 'node:path';
+import {findChromium, MemoryTab, patiently} from './browser.mjs';
+
+const [base, target] = process.argv.slice(2);
+if (target === undefined) {
+  console.error('usage: series.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot');
+  process.exit(2);
+}
+if (findChromium() === undefined) {
+  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
+  process.exit(77);
+}
+
+let tests = 0;
+let failures = 0;
+const tab = await MemoryTab.open();
+
+async function test(name, body) {
+  const error = await patiently(tab, body);
+  console.log(`${error ? 'not ok' : 'ok'} ${++tests} - ${name}`);
+  if (!error) return;
+  failures++;
+  console.log(String(error.message).replace(/^/gm, '# '));
+}
+
+const number = (text) => Number(text.replace(/[^\d-]/g, ''));
+const name = (file) => basename(file, '.heapsnapshot');
+
+try {
+  await tab.load(base);
+  await tab.load(target);
+  await tab.select(1);
+  const fresh = new Map(), between = new Map();
+  const isStack = (class_) => class_.startsWith('goroutine stack ');
+  await test('Comparison: what has leaked is new, with its stacks', async () => {
+    await tab.perspective('Comparison');
+    for (const row of await tab.rows()) if (row.depth === 0 && number(row['# New']) > 0) fresh.set(row.name, number(row['# New']));
+    assert.ok(fresh.get('main.Session') >= 1600 && fresh.get('main.Preview') >= 300, 'sessions and previews');
+    assert.equal(fresh.get('goroutine stack [chan send] main.ask ← main.(*Server).value.gowrap1'), 60);
+  });
+  await test('Summary: what was allocated between the two is what is new', async () => {
+    await tab.perspective('Summary');
+    await tab.objects(`Objects allocated between ${name(base)} and ${name(target)}`);
+    for (const row of await tab.rows()) if (row.depth === 0) between.set(row.name, number(row.count));
+    for (const [class_, count] of fresh) if (!isStack(class_)) assert.equal(between.get(class_), count, class_);
+    for (const [class_, count] of between) assert.ok(isStack(class_) ? count <= fresh.get(class_) : fresh.has(class_), class_);
+    const leak = [...between.keys()].find(class_ => isStack(class_) && class_.includes('main.ask'));
+    assert.equal(between.get(leak), fresh.get(leak), 'stacks of the leak');
+  });
+  await test('Summary: all else was allocated before the first', async () => {
+    await tab.objects(`Objects allocated before ${name(base)}`);
+    const before = new Map((await tab.rows()).map(row => [row.name, number(row.count)]));
+    await tab.objects('All objects');
+    const all = new Map((await tab.rows()).map(row => [row.name, number(row.count)]));
+    for (const [class_, count] of all) assert.equal((before.get(class_) ?? 0) + (between.get(class_) ?? 0), count, class_);
+  });
+  await test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
+} finally {
+  await tab.close();
+}
+
+console.log(`1..${tests}`);
+process.exitCode = failures === 0 ? 0 : 1;
