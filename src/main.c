@@ -147,9 +147,12 @@ static struct g2h_error *open_exe(const struct options *options, const struct ta
 }
 
 /* Whether all that was read is still what it was. */
-static struct g2h_error *check_inputs(const struct conversion *conversion)
+static struct g2h_error *check_inputs(const struct series *series,
+                                      const struct conversion *conversion)
 {
     struct g2h_error *error = g2h_input_check(conversion->input);
+    if (!error && series->input)
+        error = g2h_input_check(series->input);
     for (unsigned i = 0; i < 2 && !error && conversion->exe; i++)
         if (g2h_exe_input(conversion->exe, i))
             error = g2h_input_check(g2h_exe_input(conversion->exe, i));
@@ -218,7 +221,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     TRY(build(options, series, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
     TRY(g2h_write(options->format, conversion->view, &output_options));
-    TRY(check_inputs(conversion));
+    TRY(check_inputs(series, conversion));
     TRY(target_complete(target, conversion->input));
     if (target->is_named)
         message_name(options->format, target->name, options->gzip);
@@ -238,7 +241,8 @@ static struct g2h_error *convert(const struct options *options, const char *path
                                  struct conversion *conversion)
 {
     struct g2h_error *error = go_through(options, path, series, target, conversion);
-    struct g2h_error *changed = error && conversion->input ? check_inputs(conversion) : NULL;
+    struct g2h_error *changed =
+        error && conversion->input ? check_inputs(series, conversion) : NULL;
     if (changed)
         g2h_error_destroy(error);
     return changed ? changed : error;

@@ -197,12 +197,15 @@ static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct 
     return true;
 }
 
+/* Segments of a kind that are looked at: dumps have one. */
+enum { MOST_SEGMENTS = 64 };
+
 /* The segment of the dump before that begins at an address. */
 static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_record_kind kind,
                                        uint64_t address)
 {
     struct g2h_record record;
-    for (size_t i = 0; i < g2h_heap_record_count(before, kind); i++) {
+    for (size_t i = 0; i < g2h_heap_record_count(before, kind) && i < MOST_SEGMENTS; i++) {
         g2h_heap_record(before, kind, i, &record);
         if (record.segment.address == address)
             return record.segment.contents;
@@ -213,7 +216,6 @@ static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_r
 static bool walk_segments(const struct root_walk *walk)
 {
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    enum { MOST_SEGMENTS = 64 }; /* dumps have one of each */
     const struct g2h_heap *heap = walk->matches->after->heap;
     struct g2h_record record;
     for (size_t i = 0; i < 2; i++) {

@@ -128,6 +128,66 @@ void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t c
     close(other);
 }
 
+/* A copy of a dump in which one byte of some hundreds is another one. */
+static uint8_t *change(const struct g2h_input *input, uint64_t choice)
+{
+    uint8_t *copy = malloc(input->size + 1);
+    if (!copy)
+        abort();
+    memcpy(copy, input->data, input->size);
+    for (uint64_t i = 64 + choice % 256; i < input->size; i += 64 + (i * choice >> 5) % 512)
+        copy[i] ^= (uint8_t)(1 + choice % 255);
+    return copy;
+}
+
+static struct g2h_error *add(struct g2h_identity *identity, const struct g2h_input *input,
+                             struct g2h_heap **ret)
+{
+    static const struct g2h_heap_options heap_options = {.threads = 1};
+    static const struct conversion_options options = {.threads = 1};
+    struct conversion conversion = {.graph = NULL};
+    struct g2h_error *error = g2h_heap_load(input, &heap_options, ret);
+    const struct g2h_output_options output = {
+        .fd = fuzz_nowhere(), .name = "the snapshot", .threads = 1, .series = identity};
+    if (!error)
+        error = conversion_init(&conversion, *ret, &options);
+    if (!error)
+        error = g2h_identity_add(identity, conversion.graph);
+    if (!error)
+        error = g2h_write(g2h_format(0), conversion.view, &output);
+    const struct g2h_identity_account *account = g2h_identity_account(identity);
+    if (!error && (account->candidates != account->survivors + account->reused_slots ||
+                   account->objects != g2h_heap_object_count(*ret))) {
+        fputs("is not so: survivors and reused slots are the candidates\n", stderr);
+        abort();
+    }
+    conversion_deinit(&conversion);
+    return error;
+}
+
+void fuzz_series(const struct g2h_input *input, uint64_t choice)
+{
+    uint8_t *copy = change(input, choice);
+    struct g2h_identity *identity = NULL;
+    struct g2h_input *changed = NULL;
+    struct g2h_heap *heaps[2] = {NULL, NULL};
+    struct g2h_error *error = g2h_identity_create(1, &identity);
+    if (!error)
+        error = g2h_input_from_memory("changed", copy, input->size, &changed);
+    if (!error)
+        error = add(identity, choice % 2 == 0 ? input : changed, &heaps[0]);
+    if (!error)
+        error = add(identity, choice % 2 == 0 ? changed : input, &heaps[1]);
+    if (error)
+        message_error(error);
+    g2h_error_destroy(error);
+    g2h_identity_destroy(identity);
+    g2h_heap_destroy(heaps[0]);
+    g2h_heap_destroy(heaps[1]);
+    g2h_input_close(changed);
+    free(copy);
+}
+
 int fuzz_nowhere(void)
 {
     static int nowhere = -1;

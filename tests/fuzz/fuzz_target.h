@@ -26,6 +26,10 @@ uint64_t fuzz_choice(const uint8_t *data, size_t size);
  */
 void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t choice);
 
+/* Converts an input and a copy of it in which some bytes have changed, or the other way round, as a
+ * series. */
+void fuzz_series(const struct g2h_input *input, uint64_t choice);
+
 /* /dev/null, to be written to. */
 int fuzz_nowhere(void);
 

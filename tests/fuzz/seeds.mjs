@@ -369,6 +369,8 @@ const OPTIONS = [
   '-', '-o\n-\n-', 'none', 'sub', 'sub/dump', '-o\nsub\ndump', '-o\nsub/out\ndump', '-o\nlink\ndump', '-o\nnowhere\ndump', '--exe\nsub\ndump', '-j\n0\ndump', '-j1025\ndump', '--threads=x', '--max-nodes=0',
   '--max-nodes=99999999999999999999\ndump', '-o\n\ndump', '--ex\napp\ndump', '--re\ndump', '--\n-dump', '--gzip=1', '-zrv\ndump', 'empty', 'text', 'app', 'app.gz', '-e', '-o\nout\n-o\nother\ndump', 'cut\n-v\n-r', '--redact-key\ntext\ndump', '--redact-key=text\n-o\ntext\ndump', '-o\nout\n--redact-key=empty\ndump',
   '--redact-key\nnone\n-o\nout\n--exe=app\ndump', '-o\ndump\n-', '--exe\napp\n-o\napp\ndump', '-o\nlink\n-', '-o\nsub/dump\n-e\napp\nsub/dump',
+  '-o\nout\ndump\ncut', '--base\ndump\n-o\nsub\n-z\ncut.gz', '--base=dump\n-o\nout\n-e\napp\n-j\n3\nlink\ncut', '-o\n.\n--max-nodes=100\ndump\n--\n-dump', '-o\nsub\nsub/dump\ndump',
+  '-o\nnowhere\ndump\ncut', '-o\nout\ndump\nempty',
 ];
 
 // ---- all ----

@@ -1,4 +1,4 @@
-/* target_dump: an input is a dump, converted without types. */
+/* target_dump: an input is a dump, converted without types; some with a changed one as a series. */
 #include <stdlib.h>
 
 #include "fuzz_target.h"
@@ -10,6 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (error)
         abort();
     fuzz_convert_any(input, NULL, fuzz_choice(data, size));
+    if (fuzz_choice(data, size) % 4 == 0)
+        fuzz_series(input, fuzz_choice(data, size));
     g2h_input_close(input);
     return 0;
 }

@@ -3,7 +3,8 @@
  * main() included, in a directory that has a few files: see prepare().
  *
  * Afterwards all files must be what they were, and the output is the only one that is new; where
- * the program failed, there is no new one. None may be read by more than the dump.
+ * the program failed, there is no new one, but of a series those of the dumps before. None may be
+ * read by more than the dump.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -139,14 +140,15 @@ static size_t clean(const char *path)
     for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (strcmp(entry->d_name, "sub") == 0) {
-            count += clean("sub");
-            CHECK(rmdir("sub") == 0);
+        char name[4096];
+        struct stat status;
+        CHECK(snprintf(name, sizeof(name), "%s/%s", path, entry->d_name) < (int)sizeof(name));
+        CHECK(lstat(name, &status) == 0);
+        if (S_ISDIR(status.st_mode)) { /* sub, or what a series is written to */
+            count += clean(name);
+            CHECK(rmdir(name) == 0);
         } else {
-            char name[512];
-            struct stat status;
-            snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-            CHECK(lstat(name, &status) == 0 && unlink(name) == 0);
+            CHECK(unlink(name) == 0);
             /* No more may read what is written than might read what it is made of. */
             CHECK(S_ISLNK(status.st_mode) || (status.st_mode & 0077) == 0);
             count++;
@@ -178,23 +180,38 @@ static bool is_same_file(const char *one, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* The file that may be another one afterwards: the output, unless something is read from it; FILES
- * where there is none. */
-static size_t find_output(int count, char **arguments)
+/* What may be there afterwards. */
+struct expected {
+    size_t output;    /* the file that may be another one; FILES: none */
+    size_t snapshots; /* of a series; 0: it is none */
+};
+
+/* Whether something is read from the file that is written to. */
+static bool reads_output(const struct options *options)
+{
+    const char *input =
+        strcmp(options->inputs[0], "-") == 0 ? "/proc/self/fd/0" : options->inputs[0];
+    return is_same_file(options->output, input) ||
+           (options->exe && is_same_file(options->output, options->exe)) ||
+           (options->redact_key && is_same_file(options->output, options->redact_key));
+}
+
+static struct expected find_expected(int count, char **arguments)
 {
     struct options options;
+    struct expected expected = {.output = FILES};
     int status;
     optind = 0;
-    if (!options_parse(count, arguments, &options, &status) || !options.output ||
-        is_same_file(options.output,
-                     strcmp(options.input, "-") == 0 ? "/proc/self/fd/0" : options.input) ||
-        (options.exe && is_same_file(options.output, options.exe)) ||
-        (options.redact_key && is_same_file(options.output, options.redact_key)))
-        return FILES;
-    for (size_t i = 0; i < FILES; i++)
-        if (is_same_file(options.output, files[i].name))
-            return i;
-    return FILES;
+    if (options_parse(count, arguments, &options, &status)) {
+        if (options.input_count > 1)
+            expected.snapshots = options.input_count;
+        else if (options.output && !reads_output(&options))
+            for (size_t i = FILES; i-- > 0;)
+                if (is_same_file(options.output, files[i].name))
+                    expected.output = i;
+    }
+    options_deinit(&options);
+    return expected;
 }
 
 /* Nothing is read or written but in the directory: no path leads out of it. */
@@ -223,15 +240,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arguments[count++] = strsep(&at, "\n");
     memcpy(copies, arguments, sizeof(copies));
     prepare();
-    const size_t output = find_output(count, copies); /* getopt() reorders them */
-    optind = 0;                                       /* and begins anew with that */
+    const struct expected expected = find_expected(count, copies); /* getopt() reorders them */
+    optind = 0;                                                    /* and begins anew with that */
     const int status = program_main(count, arguments);
     CHECK(status == EXIT_FINE || status == EXIT_FAILED || status == EXIT_USAGE ||
           status == EXIT_DAMAGED);
     const bool has_output = status == EXIT_FINE || status == EXIT_DAMAGED;
     for (size_t i = 0; i < FILES; i++)
-        CHECK(is_unchanged(i) || (i == output && has_output));
-    CHECK(clean(".") <= FILES + 2 + has_output);
+        CHECK(is_unchanged(i) || (i == expected.output && has_output));
+    CHECK(clean(".") <= FILES + 2 + (expected.snapshots > 0 ? expected.snapshots : has_output));
     CHECK(fchdir(home) == 0);
     return 0;
 }

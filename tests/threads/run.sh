@@ -46,5 +46,25 @@ converts 'without types' samples/leakserver.2.dump.gz
 converts 'without types, folded' --max-nodes 3000 samples/leakserver.2.dump.gz
 converts 'types in the dump' samples/dumps/go1.3.3-amd64.2.dump.gz
 converts '32 bits' samples/dumps/go1.26-386.2.dump.gz
+# series NAME ARGUMENT...
+series() {
+	local name=$1
+	shift
+	rm -rf "$build/raced.d" "$build/alone.d"
+	if ! TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$threads/go2heapsnapshot" -j 4 -o "$build/raced.d" "$@" 2>"$build/log"; then
+		echo "not ok - $name: no races"
+		grep -a -A 12 -m 3 'WARNING: ThreadSanitizer' "$build/log" | sed 's/^/# /'
+		tail -n 3 "$build/log" | sed 's/^/# /'
+		failed=1
+	elif ! "$converter" -j 1 -o "$build/alone.d" "$@" 2>/dev/null || ! diff -rq "$build/raced.d" "$build/alone.d" >/dev/null; then
+		echo "not ok - $name: no races, and the same bytes"
+		failed=1
+	else
+		echo "ok - $name: no races, and the same bytes"
+	fi
+}
+
+series 'a series' --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
+series 'a series, folded' --max-nodes 3000 --exe samples/leakserver.exe.gz samples/leakserver.[12].dump.gz
 converts 'big-endian' samples/dumps/go1.26-s390x.2.dump.gz
 exit $failed

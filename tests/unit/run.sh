@@ -56,7 +56,7 @@ for wanted in ${*:-plain sanitized threads}; do
 	threads)
 		if [ -n "$sanitize_threads" ]; then
 			kind threads make_threads "$threads" "$sanitizing_cc" "$sanitize_threads" \
-				$(printf 'tests/unit/test_%s.c ' exe index order workers)
+				$(printf 'tests/unit/test_%s.c ' exe identity index order workers)
 		else
 			echo 'ok - races of threads # SKIP no ThreadSanitizer here'
 		fi
