@@ -42,8 +42,10 @@ for GOROOT in $goroots; do
 	all_ways || continue
 	variant N -gcflags='all=-N -l'
 	variant pie -buildmode=pie
-	GOARCH=386 variant 386
-	[ -z "${CHECK_ALL-}" ] || GOARCH=386 variant 386-N -gcflags='all=-N -l'
+	if ! skips_386 "$release-386"; then
+		GOARCH=386 variant 386
+		[ -z "${CHECK_ALL-}" ] || GOARCH=386 variant 386-N -gcflags='all=-N -l'
+	fi
 	CGO_ENABLED=1 variant cgo -ldflags=-linkmode=external
 done
 

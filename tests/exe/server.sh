@@ -140,7 +140,7 @@ for GOROOT in $goroots; do
 	variant stripped -ldflags '-s -w'
 	all_ways || continue
 	variant pie -buildmode=pie
-	GOARCH=386 variant 386
+	skips_386 "$release-386" || GOARCH=386 variant 386
 	# With C's linker Go's data is only a part of .data, and the table of functions of .data.rel.ro.
 	CGO_ENABLED=1 variant external -ldflags=-linkmode=external
 	CGO_ENABLED=1 variant external-pie -buildmode=pie -ldflags=-linkmode=external
@@ -176,7 +176,7 @@ refused() {
 refused 'another build of the same source' "$build/unoptimized" 'is not the executable that wrote the dump'
 (cd "$top/samples/leakserver" && GOROOT=$other "$other/bin/go" build -trimpath -o "$build/other" .) >"$build/log" 2>&1
 refused 'another release of Go' "$build/other" 'it was built by'
-refused 'another architecture' "$build/$release-386/app" 'another architecture'
+refused 'another architecture' "$build/images/$release-linux-s390x" 'another architecture'
 refused 'a program that is not Go' /bin/sh 'it is no Go program'
 refused 'a text' "$0" 'is no executable (ELF, Mach-O or PE)'
 
@@ -186,7 +186,7 @@ mutate() {
 		{ echo "not ok - $1: damaged executables"; tr '\r' '\n' <"$build/mutate.err" | tail -n 30 | sed 's/^/# /'; }
 	sed "s/^ok - /ok - $1: /" "$build/mutate.out"
 }
-for name in stripped pie 386; do
+for name in stripped pie $(runs_386 && echo 386); do
 	mutate "$release-$name" "$build/$release-$name/app" "$build/$release-$name/leak.1.dump"
 done
 for name in windows-amd64-stripped windows-386 darwin-arm64; do

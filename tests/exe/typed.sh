@@ -49,6 +49,7 @@ for GOROOT in $goroots; do
 		[ $GOARCH = amd64 ] || all_ways || continue
 		export GOARCH
 		name=$release-$GOARCH
+		[ $GOARCH = amd64 ] || ! skips_386 "$name" || continue
 		if ! compile "$name" >"$build/log" 2>&1; then
 			echo "not ok - $name: the small program builds and dumps itself"
 			sed 's/^/# /' "$build/log"
