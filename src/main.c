@@ -19,6 +19,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "base/scope.h"
 #include "cli/messages.h"
@@ -353,7 +354,11 @@ static int run(const struct options *options)
     }
     _cleanup_free_ struct target_source *list = list_sources(options, &sources.count);
     sources.list = list;
-    if (!list || target_is_source(STDERR_FILENO, list, sources.count))
+    if (!list) {
+        message_error(&error_no_memory);
+        return EXIT_FAILED;
+    }
+    if (target_is_source(STDERR_FILENO, list, sources.count))
         return EXIT_FAILED; /* to say so would be to write to it */
     catch_signals();
     struct g2h_error *error = convert_all(options, &sources, &complete);

@@ -13,6 +13,7 @@
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/version.h>
 
+#include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "cli/messages.h"
@@ -224,14 +225,12 @@ static int print_version(void)
     return print(text);
 }
 
-/* The dumps, that of --base first. */
+/* The dumps, that of --base first. False where there is no memory. */
 static bool take_inputs(struct options *options, const char *base, char **files, int count)
 {
     options->inputs = malloc(((size_t)count + 1) * sizeof(*options->inputs));
-    if (!options->inputs) {
-        say("go2heapsnapshot: no memory");
+    if (!options->inputs)
         return false;
-    }
     if (base)
         options->inputs[options->input_count++] = base;
     for (int i = 0; i < count; i++)
@@ -327,7 +326,12 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             return false;
         }
     }
-    return take_inputs(ret, base, argv + optind, argc - optind) && check_inputs(ret);
+    if (!take_inputs(ret, base, argv + optind, argc - optind)) {
+        message_error(&error_no_memory);
+        *ret_status = EXIT_FAILED;
+        return false;
+    }
+    return check_inputs(ret);
 }
 
 void options_deinit(struct options *options)

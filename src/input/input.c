@@ -203,6 +203,7 @@ static struct g2h_error *spool_gzip(struct spool *spool)
         if (spool->begin == spool->end && more)
             TRY(spool_fill(spool, &more));
         TRY(inflate_some(spool, &stream, &status));
+        TRY_MEMORY(status != Z_MEM_ERROR); /* zlib makes its window when it is needed */
         if (spool->is_enough)
             return NULL;
         if (status == Z_STREAM_END) {
