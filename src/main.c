@@ -343,7 +343,7 @@ static struct g2h_error *convert_all(const struct options *options, const struct
 }
 
 /* What the command line asks for. Gives the exit status. */
-static int run(const struct options *options)
+static int convert_asked(const struct options *options)
 {
     struct sources sources;
     bool complete = true;
@@ -376,7 +376,7 @@ int main(int argc, char **argv)
         return EXIT_FAILED;
     if (options_parse(argc, argv, &options, &status)) {
         give_back_memory();
-        status = run(&options);
+        status = convert_asked(&options);
     }
     options_deinit(&options);
     return status;
