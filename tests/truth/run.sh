@@ -64,7 +64,7 @@ series() {
 		return
 	fi
 	lost=0.1
-	[ "$share" = 1 ] || lost=0.8
+	[ "$share" = 1 ] || lost=1.5
 	for variant in plain $(since 22 stripped ''); do
 		at=$build/$release/churn/$variant
 		rm -rf "$at/series"
