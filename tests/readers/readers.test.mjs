@@ -60,7 +60,7 @@ for (const name of ['ObjectSizeAnalysis', 'ObjectShapeAnalysis', 'StringAnalysis
 await test('memlab: find-leaks has what Comparison says is new', () => {
   const said = execFileSync(process.execPath, [require.resolve('memlab/bin/memlab'), 'find-leaks',
     '--baseline', base, '--target', target, '--final', target], {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
-  const table = new Map([...said.matchAll(/│ \d+ +│ '(.*)' +│ '(\w+)' +│ (\d+) +│/g)].map(([, name, , count]) => [name, Number(count)]));
+  const table = new Map([...said.matchAll(/│ +\d+ +│ +'(.*?)' +│ +'(\w+)' +│ +(\d+) +│/g)].map(([, name, , count]) => [name, Number(count)]));
   const rows = comparison(before, snapshot);
   assert.ok(table.get('main.Session') >= 1600 && table.get('main.Preview') >= 300);
   for (const name of ['main.Session', 'main.Watcher', 'main.Preview', 'map[string]*main.Preview'].filter(name => table.has(name)))
