@@ -108,16 +108,18 @@ static void catch_signals(void)
 struct conversion {
     struct g2h_input *input;
     struct g2h_heap *heap;
-    struct g2h_exe *exe;             /* NULL: none, or it does not fit */
-    struct g2h_redaction *redaction; /* NULL: none */
-    struct g2h_typing *typing;       /* NULL: there is nothing to type by */
+    struct g2h_exe *exe;       /* NULL: none, or it does not fit */
+    struct g2h_typing *typing; /* NULL: there is nothing to type by */
     struct g2h_graph *graph;
     struct g2h_view *view;
 };
 
-/* Dumps of one process. Of the one before the heap is still there, to be compared with. */
+/* Dumps of one process, or one dump. Of the one before the heap is still there, to be compared
+ * with.
+ */
 struct series {
-    struct g2h_identity *identity; /* NULL: there is one dump only */
+    struct g2h_redaction *redaction; /* NULL: none; else the same for all, for texts are compared */
+    struct g2h_identity *identity;   /* NULL: there is one dump only */
     struct g2h_input *input;
     struct g2h_heap *heap;
 };
@@ -160,15 +162,14 @@ static struct g2h_error *check_inputs(const struct series *series,
     return error;
 }
 
-static struct g2h_error *open_redaction(const struct options *options,
-                                        struct conversion *conversion)
+static struct g2h_error *open_redaction(const struct options *options, struct series *series)
 {
     uint8_t key[G2H_REDACT_KEY];
     if (!options->redact && !options->redact_key)
         return NULL;
     if (options->redact_key)
         TRY(redact_key_read(options->redact_key, key));
-    return g2h_redaction_create(options->redact_key ? key : NULL, &conversion->redaction);
+    return g2h_redaction_create(options->redact_key ? key : NULL, &series->redaction);
 }
 
 static struct g2h_error *load(const struct options *options, const char *path,
@@ -189,14 +190,14 @@ static struct g2h_error *load(const struct options *options, const char *path,
 static struct g2h_error *build(const struct options *options, const struct series *series,
                                struct conversion *conversion)
 {
-    const struct g2h_typing_options typing_options = {options->threads, conversion->redaction};
+    const struct g2h_typing_options typing_options = {options->threads, series->redaction};
     if (conversion->exe)
         TRY(g2h_typing_create(conversion->heap, conversion->exe, &typing_options,
                               &conversion->typing));
     const struct g2h_graph_options graph_options = {.exe = conversion->exe,
                                                     .typing = conversion->typing,
                                                     .threads = options->threads,
-                                                    .redaction = conversion->redaction,
+                                                    .redaction = series->redaction,
                                                     .no_stacks = options->no_stacks};
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)
@@ -213,7 +214,6 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     const struct g2h_progress *progress = progress_start();
     const struct g2h_output_options output_options = {
         target->fd, target->name, options->gzip, options->threads, progress, series->identity};
-    TRY(open_redaction(options, conversion));
     TRY(load(options, path, progress, conversion));
     message_warnings(conversion->input, conversion->heap);
     if (series->identity)
@@ -263,7 +263,6 @@ static void conversion_deinit(struct conversion *conversion)
     g2h_view_destroy(conversion->view);
     g2h_graph_destroy(conversion->graph);
     g2h_typing_destroy(conversion->typing);
-    g2h_redaction_destroy(conversion->redaction);
     g2h_exe_close(conversion->exe);
     g2h_heap_destroy(conversion->heap);
     g2h_input_close(conversion->input);
@@ -282,6 +281,7 @@ static void series_keep(struct series *series, struct conversion *conversion)
 
 static void series_deinit(struct series *series)
 {
+    g2h_redaction_destroy(series->redaction);
     g2h_identity_destroy(series->identity);
     g2h_heap_destroy(series->heap);
     g2h_input_close(series->input);
@@ -324,19 +324,29 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
+/* One dump after the other, each to the path of its place; paths NULL: one, to the output. */
+static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
+                                      char *const *paths, struct series *series, bool *complete)
+{
+    for (size_t i = 0; i < options->input_count; i++)
+        TRY(convert_to(options, options->inputs[i], paths ? paths[i] : options->output, sources,
+                       series, complete));
+    return NULL;
+}
+
 /* One dump, or the dumps of a series. */
 static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
                                      bool *complete)
 {
     struct series series = {.identity = NULL};
     char **paths = NULL;
-    if (options->input_count == 1)
-        return convert_to(options, options->inputs[0], options->output, sources, &series, complete);
-    struct g2h_error *error = series_make_paths(options, &paths);
-    if (!error)
+    struct g2h_error *error = open_redaction(options, &series);
+    if (!error && options->input_count > 1)
+        error = series_make_paths(options, &paths);
+    if (!error && options->input_count > 1)
         error = g2h_identity_create(options->threads, &series.identity);
-    for (size_t i = 0; i < options->input_count && !error; i++)
-        error = convert_to(options, options->inputs[i], paths[i], sources, &series, complete);
+    if (!error)
+        error = convert_each(options, sources, paths, &series, complete);
     series_free_paths(options, paths);
     series_deinit(&series);
     return error;

@@ -59,6 +59,22 @@ check "--max-nodes: a series" eval 'is_snapshot folded/1.heapsnapshot && is_snap
 ids folded/2.heapsnapshot >folded.ids
 check "--max-nodes: ids are odd, and each is there once" awk '$1 % 2 == 0 || $1 == last { exit 1 } { last = $1 }' folded.ids
 
+# A random key, but one for all of them: what is the same text in one is so in the other.
+run go2heapsnapshot --redact --exe app -o redacted 1.dump 2.dump
+survived "--redact" 2.dump 1.dump
+cat >same_texts.mjs <<'END'
+import fs from 'node:fs';
+const texts = (file) => {
+  const { nodes, strings } = JSON.parse(fs.readFileSync(file, 'utf8')), found = new Map();
+  for (let i = 0; i < nodes.length; i += 7) if (nodes[i] === 2) found.set(nodes[i + 2], strings[nodes[i + 1]]);
+  return found;
+};
+const [before, after] = process.argv.slice(2).map(texts);
+const both = [...before.keys()].filter((id) => after.has(id));
+process.exitCode = both.length > 100 && both.every((id) => before.get(id) === after.get(id)) ? 0 : 1;
+END
+check "--redact: survivors have the same texts in all of a series" "${NODE:-node}" same_texts.mjs redacted/1.heapsnapshot redacted/2.heapsnapshot
+
 run go2heapsnapshot -o twice 1.dump 1.dump
 said "the same dump twice: one name for two" 1 "go2heapsnapshot: twice/1.heapsnapshot: two of the dumps would have this snapshot; give them different names"
 mkdir copy && cp 1.dump copy/again.dump.gz.dump
