@@ -17,6 +17,25 @@ void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
     ret->walk = heap->pointer_form == POINTERS_LISTED ? WALK_POINTERS : WALK_FIELDS;
 }
 
+void pointers_of_roots(const struct g2h_heap *heap,
+                       void (*each)(void *context, struct pointers *pointers), void *context)
+{
+    static const enum g2h_record_kind segments[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
+    struct pointers pointers;
+    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++)
+        for (size_t j = 0; j < heap->records[segments[i]].count; j++) {
+            struct g2h_record record;
+            g2h_heap_record(heap, segments[i], j, &record);
+            pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
+            each(context, &pointers);
+        }
+    for (size_t i = 0; i < heap->frames.count; i++) {
+        const struct frame frame = heap_frame(heap, i);
+        pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
+        each(context, &pointers);
+    }
+}
+
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents, struct pointers *ret)
 {
     begin(heap, contents, ret);

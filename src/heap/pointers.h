@@ -69,6 +69,10 @@ static inline void pointers_of(const struct g2h_heap *heap, uint32_t number,
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
                         struct g2h_fields fields, struct pointers *ret);
 
+/* Hands the pointers of all roots' memory to each(): of data and bss, and of what frames list. */
+void pointers_of_roots(const struct g2h_heap *heap,
+                       void (*each)(void *context, struct pointers *pointers), void *context);
+
 /* Every aligned word. */
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents,
                        struct pointers *ret);

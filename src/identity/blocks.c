@@ -61,7 +61,7 @@ static struct g2h_error *list_task(void *context, size_t task, unsigned worker)
 {
     const struct blocks *blocks = context;
     struct matches *matches = blocks->matches;
-    const uint32_t end = task_end(matches, task);
+    const uint32_t end = task_end(matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
         if (state_of(matches, object) == MATCH_CHANGED)
             TRY_MEMORY(list_values(matches, object, &blocks->found[worker]));
@@ -107,7 +107,7 @@ static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
     struct blocks *blocks = context;
     const struct matches *matches = blocks->matches;
     const struct g2h_heap *heap = matches->after->heap;
-    const uint32_t last = task_end(matches, task);
+    const uint32_t last = task_end(matches->after->heap, task);
     struct pointers pointers;
     uint64_t offset, value;
     (void)worker;
@@ -124,29 +124,11 @@ static struct g2h_error *share_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-static void share_words(struct blocks *blocks, struct g2h_bytes contents, struct g2h_fields fields)
+static void share_roots(void *context, struct pointers *pointers)
 {
-    struct pointers pointers;
     uint64_t offset, value;
-    pointers_of_fields(blocks->matches->after->heap, contents, fields, &pointers);
-    while (pointers_next(&pointers, &offset, &value))
-        share(blocks, value, NO_TARGET);
-}
-
-static void share_roots(struct blocks *blocks)
-{
-    static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    const struct g2h_heap *heap = blocks->matches->after->heap;
-    struct g2h_record record;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t j = 0; j < g2h_heap_record_count(heap, kinds[i]); j++) {
-            g2h_heap_record(heap, kinds[i], j, &record);
-            share_words(blocks, record.segment.contents, record.segment.fields);
-        }
-    for (size_t i = 0; i < heap->frames.count; i++) {
-        const struct frame frame = heap_frame(heap, i);
-        share_words(blocks, frame.contents, frame.fields);
-    }
+    while (pointers_next(pointers, &offset, &value))
+        share(context, value, NO_TARGET);
 }
 
 /* ---- all of it ---- */
@@ -154,12 +136,12 @@ static void share_roots(struct blocks *blocks)
 static struct g2h_error *find(struct blocks *blocks, object_vector *found)
 {
     struct matches *matches = blocks->matches;
-    TRY(workers_run(matches->threads, object_tasks(matches), list_task, blocks));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), list_task, blocks));
     TRY_MEMORY(gather(blocks));
     if (blocks->claims.count == 0)
         return NULL;
-    TRY(workers_run(matches->threads, object_tasks(matches), share_task, blocks));
-    share_roots(blocks);
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), share_task, blocks));
+    pointers_of_roots(matches->after->heap, share_roots, blocks);
     for (size_t i = 0; i < blocks->claims.count; i++) {
         const struct claim *claim = &blocks->claims.data[i];
         if (!claim->is_shared && mark_same(matches, claim->object))

@@ -9,8 +9,6 @@
 #include "base/workers.h"
 #include "identity/identity.h"
 
-enum { OBJECTS_PER_TASK = 1 << 14 };
-
 struct finding {
     const struct g2h_graph *graph;
     uint32_t *holders;
@@ -28,12 +26,10 @@ static void add_holder(uint32_t *holder, uint32_t object)
 static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
 {
     const struct finding *finding = context;
-    const uint32_t count = finding->graph->heap->object_count;
-    const uint64_t first = (uint64_t)task * OBJECTS_PER_TASK, end = first + OBJECTS_PER_TASK;
+    const uint32_t end = task_end(finding->graph->heap, task);
     (void)worker;
-    for (uint64_t i = first; i < count && i < end; i++) {
-        const uint32_t object = (uint32_t)i, *last,
-                       *target = object_targets(finding->graph, object, &last);
+    for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
+        const uint32_t *last, *target = object_targets(finding->graph, object, &last);
         for (; target < last; target++)
             if (*target != NO_TARGET && *target != object)
                 add_holder(&finding->holders[*target], object);
@@ -48,8 +44,7 @@ struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, 
     struct finding finding = {graph, holders};
     TRY_MEMORY(holders);
     memset(holders, 0xff, size);
-    TRY(workers_run(threads, (count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, find_task,
-                    &finding));
+    TRY(workers_run(threads, object_tasks(graph->heap), find_task, &finding));
     *ret = take_pointer(holders);
     return NULL;
 }

@@ -54,6 +54,20 @@ struct matches {
     size_t kept_class_count;
 };
 
+/* Threads share out the objects of a heap: task number task has those before task_end(). */
+enum { OBJECTS_PER_TASK = 1 << 14 };
+
+static inline size_t object_tasks(const struct g2h_heap *heap)
+{
+    return ((size_t)heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
+}
+
+static inline uint32_t task_end(const struct g2h_heap *heap, size_t task)
+{
+    const uint64_t end = ((uint64_t)task + 1) * OBJECTS_PER_TASK;
+    return end < heap->object_count ? (uint32_t)end : heap->object_count;
+}
+
 /* Finds what holds each object of a graph. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, uint32_t **ret);
 

@@ -77,7 +77,8 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
     const struct step *step = context;
     struct matches *matches = step->matches;
     const struct g2h_heap *before = matches->before->heap, *after = matches->after->heap;
-    const uint32_t end = task_end(matches, task), first = (uint32_t)(task * OBJECTS_PER_TASK);
+    const uint32_t end = task_end(matches->after->heap, task),
+                   first = (uint32_t)(task * OBJECTS_PER_TASK);
     uint32_t partner;
     (void)worker;
     BISECT(partner, before->object_count,
@@ -161,7 +162,7 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
             TRY_MEMORY(expand(matches, step->wave->data[i], found));
         return NULL;
     }
-    const uint32_t end = task_end(matches, task);
+    const uint32_t end = task_end(matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
         if (state_of(matches, object) == MATCH_SAME)
             TRY_MEMORY(expand(matches, object, found));
@@ -335,7 +336,7 @@ static void note_held(struct matches *matches, uint32_t object)
 static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 {
     const struct step *step = context;
-    const uint32_t end = task_end(step->matches, task);
+    const uint32_t end = task_end(step->matches->after->heap, task);
     (void)worker;
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
         note_held(step->matches, object);
@@ -345,7 +346,7 @@ static struct g2h_error *held_task(void *context, size_t task, unsigned worker)
 static struct g2h_error *decide_task(void *context, size_t task, unsigned worker)
 {
     const struct step *step = context;
-    const uint32_t end = task_end(step->matches, task);
+    const uint32_t end = task_end(step->matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++) {
         uint8_t *state = &step->matches->states[object];
         if ((*state & MATCH_STATES) != MATCH_EQUAL) {
@@ -365,18 +366,18 @@ static struct g2h_error *find_all(struct step *step, struct map *frames_before)
 {
     struct matches *matches = step->matches;
     const struct root_walk still = {matches, &step->found[0]}, holding = {matches, NULL};
-    TRY(workers_run(matches->threads, object_tasks(matches), candidates_task, step));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), candidates_task, step));
     TRY_MEMORY(list_frames(matches->before->heap, frames_before));
     TRY_MEMORY(mark_runtime(matches, &step->found[0]) && walk_segments(&still) &&
                walk_frames(&still, frames_before));
-    TRY(workers_run(matches->threads, object_tasks(matches), expand_task, step));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), expand_task, step));
     TRY(expand_found(step));
     TRY(blocks_find(matches, &step->found[0]));
     TRY(expand_found(step));
-    TRY(workers_run(matches->threads, object_tasks(matches), held_task, step));
+    TRY(workers_run(matches->threads, object_tasks(matches->after->heap), held_task, step));
     (void)walk_segments(&holding);
     (void)walk_frames(&holding, frames_before);
-    return workers_run(matches->threads, object_tasks(matches), decide_task, step);
+    return workers_run(matches->threads, object_tasks(matches->after->heap), decide_task, step);
 }
 
 struct g2h_error *matches_find(struct matches *matches)

@@ -6,8 +6,6 @@
 #include "heap/pointers.h"
 #include "identity/identity.h"
 
-enum { OBJECTS_PER_TASK = 1 << 14 };
-
 typedef VECTOR(uint32_t) object_vector;
 
 /* What the threads of one step work on. */
@@ -17,18 +15,6 @@ struct step {
     const object_vector *wave; /* what is expanded; NULL: all that is the same */
     uint64_t *undecided;       /* by worker */
 };
-
-static inline size_t object_tasks(const struct matches *matches)
-{
-    return ((size_t)matches->after->heap->object_count + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK;
-}
-
-static inline uint32_t task_end(const struct matches *matches, size_t task)
-{
-    const uint64_t end = ((uint64_t)task + 1) * OBJECTS_PER_TASK;
-    const uint32_t count = matches->after->heap->object_count;
-    return end < count ? (uint32_t)end : count;
-}
 
 static inline unsigned state_of(const struct matches *matches, uint32_t object)
 {

@@ -164,7 +164,7 @@ static void point(struct gatherer *gatherer, uint32_t object)
         gatherer->pointed[object / 64] |= (uint64_t)1 << (object % 64);
 }
 
-static void point_by_words(struct gatherer *gatherer, struct pointers *pointers)
+static void point_by_words(void *gatherer, struct pointers *pointers)
 {
     uint64_t offset, value;
     while (pointers_next(pointers, &offset, &value))
@@ -175,8 +175,6 @@ static bool find_pointed(struct gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    static const enum g2h_record_kind segments[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
-    struct pointers pointers;
     gatherer->pointed = calloc((size_t)heap->object_count / 64 + 1, sizeof(*gatherer->pointed));
     if (!gatherer->pointed)
         return false;
@@ -185,18 +183,7 @@ static bool find_pointed(struct gatherer *gatherer)
         for (uint32_t j = 0; j < block->starts[block->objects]; j++)
             point(gatherer, block->targets[j]);
     }
-    for (size_t i = 0; i < sizeof(segments) / sizeof(segments[0]); i++)
-        for (size_t j = 0; j < heap->records[segments[i]].count; j++) {
-            struct g2h_record record;
-            g2h_heap_record(heap, segments[i], j, &record);
-            pointers_of_fields(heap, record.segment.contents, record.segment.fields, &pointers);
-            point_by_words(gatherer, &pointers);
-        }
-    for (size_t i = 0; i < heap->frames.count; i++) { /* their stale words hold nothing */
-        const struct frame frame = heap_frame(heap, i);
-        pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
-        point_by_words(gatherer, &pointers);
-    }
+    pointers_of_roots(heap, point_by_words, gatherer); /* stale words of frames hold nothing */
     return true;
 }
 
