@@ -51,8 +51,41 @@ export function findChromium() {
   return undefined;
 }
 
+/** Ends with 77, and one skipped test, where there is no Chromium. */
+export function endWithoutChromium() {
+  if (findChromium() !== undefined) return;
+  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
+  process.exit(77);
+}
+
+/** Tests that look at a tab, in TAP. A busy machine may draw a table later than it was read: it is read again. */
+export class TabTests {
+  #tab;
+  #count = 0;
+  #failures = 0;
+
+  constructor(tab) { this.#tab = tab; }
+
+  /** Whether the test passed. */
+  async test(name, body) {
+    const error = await patiently(this.#tab, body);
+    console.log(`${error ? 'not ok' : 'ok'} ${++this.#count} - ${name}`);
+    if (error) {
+      this.#failures++;
+      console.log(String(error.message).replace(/^/gm, '# '));
+    }
+    return !error;
+  }
+
+  /** The plan, and the exit status. */
+  end() {
+    console.log(`1..${this.#count}`);
+    process.exitCode = this.#failures === 0 ? 0 : 1;
+  }
+}
+
 /** Runs a body that looks at a tab, and again with more patience where it fails; what is wrong then, or undefined. */
-export async function patiently(tab, body) {
+async function patiently(tab, body) {
   let wrong;
   for (tab.patience of [1, 5, 25]) {
     try {

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict';
 import {basename, dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {findChromium, MemoryTab, patiently} from './browser.mjs';
+import {endWithoutChromium, MemoryTab, TabTests} from './browser.mjs';
 import {comparison, loadSnapshot} from './devtools.mjs';
 
 /** Tables are compared as far as this row. */
@@ -30,10 +30,7 @@ if (options.base === undefined || options.target === undefined) {
   console.error('usage: memory-tab.test.mjs --base FILE --target FILE [--screenshots DIR]');
   process.exit(2);
 }
-if (findChromium() === undefined) {
-  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
-  process.exit(77);
-}
+endWithoutChromium();
 
 // How the panel writes numbers (core/i18n/ByteUtilities.ts); compared without the spaces.
 const inUnit = (unit, digits) => new Intl.NumberFormat('en-US', {
@@ -51,20 +48,6 @@ const plain = text => String(text).replace(/\s/g, '');
 /** White space in names is drawn as one space. */
 const oneLine = text => String(text).replace(/\s+/g, ' ').trim();
 const distanceText = distance => distance === null ? '\u2212' : String(distance);
-
-let tests = 0;
-let failures = 0;
-
-/** Returns whether the test passed. A busy machine may draw a table later than it was read: it is read again. */
-async function test(name, body) {
-  const error = await patiently(tab, body);
-  console.log(`${error ? 'not ok' : 'ok'} ${++tests} - ${name}`);
-  if (error) {
-    failures++;
-    console.log(String(error.message).replace(/^/gm, '# '));
-  }
-  return !error;
-}
 
 /** Compares what the panel says with what it should say, row by row, named by `key`. */
 function compareTables(shown, expected, key) {
@@ -96,7 +79,7 @@ async function lookAround() {
     return;
   }
 
-  await test('Summary shows the classes, counts, distances and sizes', async () => {
+  await tests.test('Summary shows the classes, counts, distances and sizes', async () => {
     await tab.perspective('Summary');
     const shown = (await tab.rows({limit})).map(row => ({
       name: row.name, count: row.count, distance: row.Distance,
@@ -109,7 +92,7 @@ async function lookAround() {
     await screenshot('summary');
   });
 
-  await test('Summary can be filtered by class', async () => {
+  await tests.test('Summary can be filtered by class', async () => {
     const text = topClass.name.slice(0, 12);
     await tab.filter(text);
     const shown = (await tab.rows({limit})).map(row => row.name);
@@ -119,7 +102,7 @@ async function lookAround() {
     await tab.filter('');
   });
 
-  await test('Retainers shows what an object hangs on, up to (GC roots)', async () => {
+  await tests.test('Retainers shows what an object hangs on, up to (GC roots)', async () => {
     const [instance] = await tab.expand(row => row.depth === 0 && row.name === oneLine(topClass.name));
     const node = target.nodeById(instance.id);
     assert.equal(instance['Retained size'].replace(/\s/g, ''), plain(kilobytes(node.retainedSize)));
@@ -139,7 +122,7 @@ async function lookAround() {
     }
   });
 
-  await test('Comparison shows what is new and what is deleted', async () => {
+  await tests.test('Comparison shows what is new and what is deleted', async () => {
     const rows = Object.values(comparison(base, target));
     await tab.perspective('Comparison', {mayBeEmpty: rows.length === 0});
     const shown = (await tab.rows({limit})).map(row => ({
@@ -161,7 +144,7 @@ async function lookAround() {
     }
   });
 
-  await test('Containment shows the roots with their sizes', async () => {
+  await tests.test('Containment shows the roots with their sizes', async () => {
     await tab.perspective('Containment');
     const asText = rows => rows.filter(row => row.id).map(
       row => `${row.edge} ${row.object} @${row.id} ${row.Distance} ${plain(row['Retained size'])}`).sort();
@@ -183,7 +166,7 @@ async function lookAround() {
     await screenshot('containment-expanded');
   });
 
-  await test('Statistics shows the kinds of memory', async () => {
+  await tests.test('Statistics shows the kinds of memory', async () => {
     await tab.perspective('Statistics');
     await screenshot('statistics');
     const shown = await tab.statistics();
@@ -202,14 +185,15 @@ async function lookAround() {
     assert.equal(native.total, ours ? ours.stack_bytes ?? 0 : target.header.extra_native_bytes ?? native.total);
   });
 
-  await test('DevTools has no complaint on its console', () => {
+  await tests.test('DevTools has no complaint on its console', () => {
     assert.deepEqual(tab.problems, []);
   });
 }
 
 const tab = await MemoryTab.open();
+const tests = new TabTests(tab);
 try {
-  const loaded = await test(`Chromium loads ${title(options.base)} and ${title(options.target)}`, async () => {
+  const loaded = await tests.test(`Chromium loads ${title(options.base)} and ${title(options.target)}`, async () => {
     for (const [i, file] of [options.base, options.target].entries()) {
       if ((await tab.snapshots()).length === i) await tab.load(file);
     }
@@ -228,5 +212,4 @@ try {
   await tab.close();
 }
 
-console.log(`1..${tests}`);
-process.exitCode = failures === 0 ? 0 : 1;
+tests.end();

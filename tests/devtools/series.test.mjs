@@ -7,29 +7,17 @@
 
 import assert from 'node:assert/strict';
 import {basename} from 'node:path';
-import {findChromium, MemoryTab, patiently} from './browser.mjs';
+import {endWithoutChromium, MemoryTab, TabTests} from './browser.mjs';
 
 const [base, target] = process.argv.slice(2);
 if (target === undefined) {
   console.error('usage: series.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot');
   process.exit(2);
 }
-if (findChromium() === undefined) {
-  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
-  process.exit(77);
-}
+endWithoutChromium();
 
-let tests = 0;
-let failures = 0;
 const tab = await MemoryTab.open();
-
-async function test(name, body) {
-  const error = await patiently(tab, body);
-  console.log(`${error ? 'not ok' : 'ok'} ${++tests} - ${name}`);
-  if (!error) return;
-  failures++;
-  console.log(String(error.message).replace(/^/gm, '# '));
-}
+const tests = new TabTests(tab);
 
 const number = (text) => Number(text.replace(/[^\d-]/g, ''));
 const name = (file) => basename(file, '.heapsnapshot');
@@ -40,13 +28,13 @@ try {
   await tab.select(1);
   const fresh = new Map(), between = new Map();
   const isStack = (class_) => class_.startsWith('goroutine stack ');
-  await test('Comparison: what has leaked is new, with its stacks', async () => {
+  await tests.test('Comparison: what has leaked is new, with its stacks', async () => {
     await tab.perspective('Comparison');
     for (const row of await tab.rows()) if (row.depth === 0 && number(row['# New']) > 0) fresh.set(row.name, number(row['# New']));
     assert.ok(fresh.get('main.Session') >= 1600 && fresh.get('main.Preview') >= 300, 'sessions and previews');
     assert.equal(fresh.get('goroutine stack [chan send] main.ask ← main.(*Server).value.gowrap1'), 60);
   });
-  await test('Summary: what was allocated between the two is what is new', async () => {
+  await tests.test('Summary: what was allocated between the two is what is new', async () => {
     await tab.perspective('Summary');
     await tab.objects(`Objects allocated between ${name(base)} and ${name(target)}`);
     for (const row of await tab.rows()) if (row.depth === 0) between.set(row.name, number(row.count));
@@ -55,17 +43,16 @@ try {
     const leak = [...between.keys()].find(class_ => isStack(class_) && class_.includes('main.ask'));
     assert.equal(between.get(leak), fresh.get(leak), 'stacks of the leak');
   });
-  await test('Summary: all else was allocated before the first', async () => {
+  await tests.test('Summary: all else was allocated before the first', async () => {
     await tab.objects(`Objects allocated before ${name(base)}`);
     const before = new Map((await tab.rows()).map(row => [row.name, number(row.count)]));
     await tab.objects('All objects');
     const all = new Map((await tab.rows()).map(row => [row.name, number(row.count)]));
     for (const [class_, count] of all) assert.equal((before.get(class_) ?? 0) + (between.get(class_) ?? 0), count, class_);
   });
-  await test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
+  await tests.test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
 } finally {
   await tab.close();
 }
 
-console.log(`1..${tests}`);
-process.exitCode = failures === 0 ? 0 : 1;
+tests.end();

@@ -6,29 +6,14 @@
 // TAP on standard output. Exits with 77, and one skipped test, where there is no Chromium.
 
 import assert from 'node:assert/strict';
-import {findChromium, MemoryTab, patiently} from './browser.mjs';
+import {endWithoutChromium, MemoryTab, TabTests} from './browser.mjs';
 
 const [base, target] = process.argv.slice(2);
 if (target === undefined) {
   console.error('usage: walk.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot');
   process.exit(2);
 }
-if (findChromium() === undefined) {
-  console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
-  process.exit(77);
-}
-
-let tests = 0;
-let failures = 0;
-
-async function test(name, body) {
-  const error = await patiently(tab, body);
-  console.log(`${error ? 'not ok' : 'ok'} ${++tests} - ${name}`);
-  if (error) {
-    failures++;
-    console.log(String(error.message).replace(/^/gm, '# '));
-  }
-}
+endWithoutChromium();
 
 /** That there are rows like these in this order, as 'edge in object' or 'edge :: object'. */
 function assertWay(rows, patterns, between) {
@@ -42,6 +27,7 @@ function assertWay(rows, patterns, between) {
 }
 
 const tab = await MemoryTab.open();
+const tests = new TabTests(tab);
 try {
   await tab.load(base);
   await tab.load(target);
@@ -54,7 +40,7 @@ try {
   }
 
   await tab.perspective('Comparison');
-  await test('Comparison shows what has leaked by its type', async () => {
+  await tests.test('Comparison shows what has leaked by its type', async () => {
     const rows = new Map((await tab.rows()).map(row => [row.name, row['# Delta']]));
     for (const [name, delta] of Object.entries({
       'main.Session': '+1 600', 'main.Watcher': '+1 600', 'chan *main.Bid': '+1 600', '[]*main.Bid': '+1 600',
@@ -67,24 +53,24 @@ try {
     assert.ok(sizes.length <= rows.size / 5, `few classes have no type: ${sizes}`);
   });
 
-  await test('Retainers of a main.Preview: the key of a map, and the global variable', async () =>
+  await tests.test('Retainers of a main.Preview: the key of a map, and the global variable', async () =>
     assertWay(await retainersOf('main.Preview'), [
       /^\["(lamp|clock|chair|globe), \d+ wide"\] in /, /^\S+ in map\[string\]\*main\.Preview$/, /^previews\.byName in main$/,
       /^\[\d+\] in \(globals\)$/, /^\[\d+\] in \(GC roots\)$/,
     ], 'in'));
 
-  await test('Retainers of a main.Valuation: the local variable, its frame and its goroutine', async () =>
+  await tests.test('Retainers of a main.Valuation: the local variable, its frame and its goroutine', async () =>
     assertWay(await retainersOf('main.Valuation'), [
       /^v \(inlined main\.ask\)\? in main\.\(\*Server\)\.value\.gowrap1 main\.go:\d+$/, /^\[\d+\] in goroutine \d+ \[chan send\] main\./,
       /^\[\d+\] in \d+ goroutines \[chan send\] main\./, /^\[\d+\] in \(goroutines\)$/, /^\[\d+\] in \(GC roots\)$/,
     ], 'in'));
 
-  await test('Retainers of a main.Session: fields, and the number that is its key', async () =>
+  await tests.test('Retainers of a main.Session: fields, and the number that is its key', async () =>
     assertWay(await retainersOf('main.Session'), [
       /^Session in main\.Watcher$/, /^\[\d+\] in /, /^\S+ in map\[uint64\]\*main\.Watcher$/, /^watchers in main\.Auction$/,
     ], 'in'));
 
-  await test('Summary: an object shows its fields, and strings their text', async () => {
+  await tests.test('Summary: an object shows its fields, and strings their text', async () => {
     await tab.perspective('Summary');
     await tab.filter('main.Session');
     const [{id}] = await tab.expand(row => row.depth === 0 && row.name === 'main.Session');
@@ -97,7 +83,7 @@ try {
     await tab.filter('');
   });
 
-  await test('Containment: a package and its variables; a goroutine, its frames and their variables', async () => {
+  await tests.test('Containment: a package and its variables; a goroutine, its frames and their variables', async () => {
     await tab.perspective('Containment');
     await tab.expand(row => row.object === '(GC roots)');
     await tab.expand(row => row.object === '(globals)');
@@ -112,10 +98,9 @@ try {
     assertWay(variables, [/^v \(inlined main\.ask\)\? :: main\.Valuation$/], '::');
   });
 
-  await test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
+  await tests.test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
 } finally {
   await tab.close();
 }
 
-console.log(`1..${tests}`);
-process.exitCode = failures === 0 ? 0 : 1;
+tests.end();
