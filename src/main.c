@@ -186,6 +186,14 @@ static struct g2h_error *load(const struct options *options, const char *path,
     return error;
 }
 
+/* At most how many nodes the view may have, for a snapshot to have as many as was asked for. */
+static uint64_t view_nodes(const struct options *options)
+{
+    return options->no_contexts || options->max_nodes <= G2H_MOST_CONTEXTS
+               ? options->max_nodes
+               : options->max_nodes - G2H_MOST_CONTEXTS;
+}
+
 /* What the heap is, by its executable, and as a graph. */
 static struct g2h_error *build(const struct options *options, const struct series *series,
                                struct conversion *conversion)
@@ -202,7 +210,7 @@ static struct g2h_error *build(const struct options *options, const struct serie
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)
         TRY(g2h_identity_add(series->identity, conversion->graph));
-    const struct g2h_view_options view_options = {options->reachable, options->max_nodes};
+    const struct g2h_view_options view_options = {options->reachable, view_nodes(options)};
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);
 }
 
@@ -212,8 +220,13 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    const struct g2h_output_options output_options = {
-        target->fd, target->name, options->gzip, options->threads, progress, series->identity};
+    const struct g2h_output_options output_options = {.fd = target->fd,
+                                                      .name = target->name,
+                                                      .gzip = options->gzip,
+                                                      .threads = options->threads,
+                                                      .no_contexts = options->no_contexts,
+                                                      .progress = progress,
+                                                      .series = series->identity};
     TRY(load(options, path, progress, conversion));
     message_warnings(conversion->input, conversion->heap);
     if (series->identity)
@@ -227,7 +240,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if (target->is_named)
         message_name(options->format, target->name, options->gzip);
     if (options->verbose)
-        message_account(conversion->input, conversion->exe, conversion->graph, conversion->view);
+        message_account(options, conversion->input, conversion->exe, conversion->graph,
+                        conversion->view);
     if (series->heap)
         message_survivors(conversion->input, series->input, series->identity, conversion->graph);
     if (conversion->exe)

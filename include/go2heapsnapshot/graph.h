@@ -48,6 +48,10 @@ struct g2h_graph_account {
     uint64_t shortcuts; /* weak edges that are no pointers: from maps to their groups or overflow
                            buckets, from weak pointers to objects; with types only */
     uint64_t unreachable_objects, unreachable_bytes;
+    uint64_t shared_bytes;           /* of nodes that more than one group of the roots reaches */
+    uint64_t several, several_shown; /* nodes that groups of roots hold together and */
+    uint64_t several_bytes, several_shown_bytes; /* nothing else does; what these retain; and of
+                                                    those below "(held by several)" */
 };
 G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph);
 

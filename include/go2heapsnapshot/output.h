@@ -11,11 +11,21 @@
 
 G2H_BEGIN
 
+/* How many nodes and edges contexts add to those of a view, and how many nodes at most. */
+enum { G2H_MOST_CONTEXTS = 22 };
+struct g2h_contexts_account {
+    uint64_t nodes, edges;
+};
+G2H_PUBLIC void g2h_heapsnapshot_contexts(const struct g2h_view *view,
+                                          struct g2h_contexts_account *ret);
+
 struct g2h_output_options {
     int fd;           /* where to; not closed */
     const char *name; /* of it, for messages */
     bool gzip;        /* compress (RFC 1952) */
     unsigned threads; /* 0: one per processor. The bytes are the same for any number */
+    bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
+                         groups of roots that alone reach most, of garbage, and of all else */
     const struct g2h_progress *progress; /* may be NULL */
     struct g2h_identity *series; /* to which the view's heap has been added last: its ids; NULL: of
                                     a dump by itself */

@@ -89,7 +89,7 @@ G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
 
 /* ---- nodes ---- */
 
-/* What a node stands for. Of the first ones, up to G2H_NODE_FUNCTIONS, there is one at most. */
+/* What a node stands for. Of the first ones, up to G2H_NODE_SEVERAL, there is one at most. */
 enum g2h_node_kind {
     G2H_NODE_ROOT,
     G2H_NODE_GC_ROOTS,
@@ -109,6 +109,7 @@ enum g2h_node_kind {
     G2H_NODE_GUESSES,
     G2H_NODE_PARTS,
     G2H_NODE_FUNCTIONS,
+    G2H_NODE_SEVERAL, /* "(held by several)", which holds nothing: weak edges, largest first */
 
     G2H_NODE_GOROUTINE,
     G2H_NODE_FRAME,
@@ -303,6 +304,21 @@ G2H_PUBLIC void g2h_view_frame(const struct g2h_view *view, size_t frame,
 /* What a goroutine does, as a traceback says it: "select", "chan receive"; text becomes it. */
 G2H_PUBLIC void g2h_view_state(const struct g2h_view *view, size_t goroutine,
                                struct g2h_text *text);
+
+/* ---- what the roots' groups hold ---- */
+
+/* A group of the roots: the globals of a package, the goroutines in a place, the finalizers …;
+ * garbage as well. */
+struct g2h_view_owner {
+    uint32_t node;  /* that stands for it; UINT32_MAX: none, it is folded or left out */
+    uint64_t bytes; /* of what no other group reaches, stacks included */
+};
+
+/* Groups are numbered from 0. What several of them reach is in none of them: it is
+ * g2h_graph_account.shared_bytes, and below the node of kind G2H_NODE_SEVERAL. */
+G2H_PUBLIC size_t g2h_view_owner_count(const struct g2h_view *view);
+G2H_PUBLIC void g2h_view_owner(const struct g2h_view *view, size_t owner,
+                               struct g2h_view_owner *ret);
 
 /* ---- what is in an object ---- */
 

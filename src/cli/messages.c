@@ -212,10 +212,22 @@ static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_grap
            g2h_graph_account(graph)->unreachable_objects > 0 && !g2h_graph_type_account(graph);
 }
 
-static void account_graph(const struct g2h_graph *graph, const struct g2h_view *view)
+/* What DevTools' filters take, of the format that has them. */
+static struct g2h_contexts_account contexts_of(const struct options *options,
+                                               const struct g2h_view *view)
+{
+    struct g2h_contexts_account account = {0};
+    if (options->format->is_for_devtools && !options->no_contexts)
+        g2h_heapsnapshot_contexts(view, &account);
+    return account;
+}
+
+static void account_graph(const struct options *options, const struct g2h_graph *graph,
+                          const struct g2h_view *view)
 {
     const struct g2h_graph_account *account = g2h_graph_account(graph);
     const struct g2h_view_account *seen = g2h_view_account(view);
+    const struct g2h_contexts_account contexts = contexts_of(options, view);
     say("pointers that are not nil");
     line("in objects", account->pointers, "", "");
     line("  to objects: edges", account->pointers_hit, "", "");
@@ -234,6 +246,11 @@ static void account_graph(const struct g2h_graph *graph, const struct g2h_view *
              ? "garbage since the last collection, or cleanups"
              : "garbage since the last collection");
     line("their size", account->unreachable_bytes, "bytes", "");
+    line("held by several groups of roots", account->shared_bytes, "bytes",
+         "packages, goroutines in a place ...");
+    line("  directly: no other such holds it", account->several, "", "");
+    line("  shown below (held by several)", account->several_shown, "", "");
+    line("    their retained size", account->several_shown_bytes, "bytes", "");
     say("snapshot");
     if (seen->left_out_objects > 0)
         line("objects left out as garbage", seen->left_out_objects, "", "");
@@ -241,9 +258,11 @@ static void account_graph(const struct g2h_graph *graph, const struct g2h_view *
         line("objects folded", seen->folded_objects, "", "");
         line("  into nodes", seen->folded_nodes, "", "");
     }
-    line("nodes", seen->nodes, "", "");
-    line("  of them synthetic", seen->synthetic_nodes, "", "");
-    line("edges", seen->edges, "", "");
+    line("nodes", seen->nodes + contexts.nodes, "", "");
+    line("  of them synthetic", seen->synthetic_nodes + contexts.nodes, "", "");
+    if (contexts.nodes > 0)
+        line("  of these contexts", contexts.nodes, "", "for DevTools' filters");
+    line("edges", seen->edges + contexts.edges, "", "");
     if (account->shortcuts > 0)
         line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
 }
@@ -267,6 +286,7 @@ void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
+    const uint64_t nodes = account->nodes + contexts_of(options, view).nodes;
     if (options->reachable)
         say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
             " bytes%s",
@@ -278,19 +298,19 @@ void message_size(const struct options *options, const struct g2h_input *input,
     if (account->folded_nodes > 0)
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",
-            input->name, account->folded_objects, account->folded_nodes, account->nodes);
+            input->name, account->folded_objects, account->folded_nodes, nodes);
     if (options->max_nodes == 0 && options->format->is_for_devtools)
-        warn_of_size(input, account->nodes);
-    if (options->max_nodes > 0 && account->nodes > options->max_nodes) {
+        warn_of_size(input, nodes);
+    if (options->max_nodes > 0 && nodes > options->max_nodes) {
         char text[128];
-        snprintf(text, sizeof(text), "it cannot be folded to fewer than %" PRIu64 " nodes",
-                 account->nodes);
+        snprintf(text, sizeof(text), "it cannot be folded to fewer than %" PRIu64 " nodes", nodes);
         warn(input, text);
     }
 }
 
-void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
-                     const struct g2h_graph *graph, const struct g2h_view *view)
+void message_account(const struct options *options, const struct g2h_input *input,
+                     const struct g2h_exe *exe, const struct g2h_graph *graph,
+                     const struct g2h_view *view)
 {
     const struct g2h_heap *heap = g2h_view_heap(view);
     const struct g2h_account *account = g2h_heap_account(heap);
@@ -310,7 +330,7 @@ void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
     if (exe)
         account_exe(exe);
     account_types(graph);
-    account_graph(graph, view);
+    account_graph(options, graph, view);
 }
 
 /* Says why a good deal may have no type. */

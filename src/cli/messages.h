@@ -36,8 +36,9 @@ void message_size(const struct options *options, const struct g2h_input *input,
 void message_name(const struct g2h_format *format, const char *path, bool gzip);
 
 /* Prints the account of -v: what the dump holds and what became of it. exe may be NULL. */
-void message_account(const struct g2h_input *input, const struct g2h_exe *exe,
-                     const struct g2h_graph *graph, const struct g2h_view *view);
+void message_account(const struct options *options, const struct g2h_input *input,
+                     const struct g2h_exe *exe, const struct g2h_graph *graph,
+                     const struct g2h_view *view);
 
 /* Says of a dump of a series how many objects were in the one before. */
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,

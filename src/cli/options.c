@@ -44,6 +44,7 @@ static const char help[] =
     "                      the same with a key of your own, for two to be compared\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
     "      --no-stacks     leave out goroutines' stacks, which are no objects\n"
+    "      --no-contexts   no filters by what packages and goroutines hold alone\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
@@ -70,6 +71,7 @@ enum {
     OPTION_KEY,
     OPTION_FORMAT,
     OPTION_NO_STACKS,
+    OPTION_NO_CONTEXTS,
     OPTION_BASE
 };
 
@@ -253,6 +255,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"version", no_argument, NULL, 'V'},
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
                                           {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
+                                          {"no-contexts", no_argument, NULL, OPTION_NO_CONTEXTS},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
                                           {0}};
@@ -299,6 +302,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case OPTION_NO_STACKS:
             ret->no_stacks = true;
+            break;
+        case OPTION_NO_CONTEXTS:
+            ret->no_contexts = true;
             break;
         case OPTION_MAX_NODES:
             if (!parse_nodes(optarg, &ret->max_nodes))

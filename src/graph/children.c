@@ -9,8 +9,10 @@
  * keeps their order, since the number of the edge is compared as well.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bisect.h"
+#include "base/scope.h"
 #include "graph/graph.h"
 
 struct arrival {
@@ -77,4 +79,33 @@ uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object)
     BISECT_FROM(at, graph->first_object_child, graph->child_count,
                 graph->children[at].source.index < object);
     return at;
+}
+
+struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind kind, uint32_t name,
+                                    uint32_t *ret)
+{
+    const size_t nodes = graph->roots.nodes.count;
+    uint64_t *first = reallocarray(graph->first_child, nodes + 2, sizeof(*graph->first_child));
+    TRY_MEMORY(first);
+    graph->first_child = first;
+    first[nodes + 1] = graph->first_object_child;
+    TRY_MEMORY(roots_add_node(&graph->roots, kind, 0, name, ret));
+    return NULL;
+}
+
+struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
+                                        const struct edge *edges, size_t count)
+{
+    const uint64_t at = graph->first_child[source + 1];
+    struct edge *children =
+        reallocarray(graph->children, graph->child_count + count, sizeof(*children));
+    TRY_MEMORY(children);
+    graph->children = children;
+    memmove(&children[at + count], &children[at], (graph->child_count - at) * sizeof(*children));
+    memcpy(&children[at], edges, count * sizeof(*edges));
+    for (size_t i = source + 1; i <= graph->roots.nodes.count; i++)
+        graph->first_child[i] += count;
+    graph->first_object_child += count;
+    graph->child_count += count;
+    return NULL;
 }

@@ -104,7 +104,7 @@ static struct g2h_error *hold(struct gatherer *gatherer, const struct cleanup_pa
 
 static bool is_held(const struct gatherer *gatherer, const struct cleanup_part *part)
 {
-    return is_marked(gatherer->marker->marks, part->object);
+    return marker_has(gatherer->marker, part->object);
 }
 
 /* Holds all of a kind that nothing holds yet, and then what these hold. */
@@ -142,7 +142,7 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     _cleanup_free_ bool *is_used = calloc(typing->types->list.count + 1, sizeof(*is_used));
     TRY_MEMORY(is_used);
     for (uint32_t object = 0; object < objects; object++)
-        if (is_marked(gatherer->marker->marks, object))
+        if (marker_has(gatherer->marker, object))
             is_used[typing->claims[object] & CLAIM_TYPE] = true; /* of no claim: 0 */
     for (size_t i = 0; i < typing->cleanup_parts.count && left > 0; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
@@ -170,7 +170,7 @@ static struct g2h_error *hold_handles(struct gatherer *gatherer)
         heap_object(heap, part->object, &object);
         for (uint64_t at = 0; at + word <= object.contents.size; at += 8) {
             const uint32_t target = heap_find(heap, heap_word(heap, object.contents.data + at));
-            if (target == UINT32_MAX || !is_marked(gatherer->marker->marks, target))
+            if (target == UINT32_MAX || !marker_has(gatherer->marker, target))
                 continue;
             TRY(hold(gatherer, part));
             break;

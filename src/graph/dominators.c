@@ -9,6 +9,9 @@
  * second pointer per node that skips ancestors (Myers, "An applicative random-access stack", 1983)
  * it takes O(log n) for any graph.
  *
+ * Of the nodes that have several owners alone the same is found in a part of the time: all that has
+ * one owner is one with the root.
+ *
  * Strong are all edges but weak ones, and those from garbage to what the roots reach, which are
  * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
  * and some that we never write.
@@ -53,6 +56,8 @@ struct climb {
 
 struct search {
     const struct g2h_graph *graph;
+    const struct owners *owners; /* NULL: all nodes; else those that have several */
+    const struct several_listener *listener;
     struct dominators *result;
     uint32_t synthetics, count; /* count: nodes that have a number in preorder so far */
     VECTOR(struct level) levels;
@@ -154,14 +159,67 @@ static bool search_from(struct search *search, uint32_t node, uint32_t parent)
 static struct g2h_error *number_all(struct search *search)
 {
     struct dominators *result = search->result;
-    memset(result->preorder_of, 0xff, (size_t)result->nodes * sizeof(*result->preorder_of));
-    if (!search_from(search, 0, 0))
-        return &error_no_memory;
+    memset(result->preorder_of, 0xff, (size_t)result->graph_nodes * sizeof(*result->preorder_of));
+    TRY_MEMORY(search_from(search, 0, 0));
     for (uint32_t node = 0; search->count < result->nodes; node++)
-        if (result->preorder_of[node] == NOWHERE && !search_from(search, node, 0))
-            return &error_no_memory;
-    free(search->levels.data);
-    search->levels.data = NULL;
+        if (result->preorder_of[node] == NOWHERE)
+            TRY_MEMORY(search_from(search, node, 0));
+    return NULL;
+}
+
+/* ---- the same of nodes that have several owners ---- */
+
+/* One with an owner of its own holds a node: if that has several, the search begins there. */
+static inline bool enter(struct search *search, owner_number owner, uint32_t target)
+{
+    const uint32_t *preorder = &search->result->preorder_of[target];
+    if (*preorder == NOWHERE && !search_from(search, target, 0))
+        return false;
+    if (*preorder != 0) {
+        search->semi[*preorder] = 0;
+        search->listener->held(search->listener->context, *preorder, owner);
+    }
+    return true;
+}
+
+static bool enter_from_synthetics(struct search *search)
+{
+    const struct g2h_graph *graph = search->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = owner_of(search->owners, search->synthetics, edge->source.index);
+        if (edge->type != EDGE_WEAK && owner >= OWNER_FIRST &&
+            !enter(search, owner, graph_node_number(graph, edge->target)))
+            return false;
+    }
+    return true;
+}
+
+static bool enter_from_objects(struct search *search)
+{
+    const struct g2h_graph *graph = search->graph;
+    const owner_number *owners = search->owners->of_object;
+    for (uint32_t object = 0; object < graph->heap->object_count; object++) {
+        const uint32_t *end, *target = object_targets(graph, object, &end);
+        if (owners[object] < OWNER_FIRST)
+            continue;
+        for (; target < end; target++)
+            if (*target != NO_TARGET && owners[*target] == OWNER_SEVERAL &&
+                !enter(search, owners[object], search->synthetics + *target))
+                return false;
+    }
+    return true;
+}
+
+static struct g2h_error *number_several(struct search *search)
+{
+    struct dominators *result = search->result;
+    for (uint32_t i = 0; i < result->graph_nodes; i++)
+        result->preorder_of[i] =
+            owner_of(search->owners, search->synthetics, i) == OWNER_SEVERAL ? NOWHERE : 0;
+    give_number(search, 0, 0);
+    memset(search->semi, 0xff, (size_t)result->nodes * sizeof(*search->semi));
+    TRY_MEMORY(enter_from_synthetics(search) && enter_from_objects(search));
     return NULL;
 }
 
@@ -208,6 +266,8 @@ static inline void take_edges_of_block(struct search *search, size_t number, boo
     const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
         const uint32_t from = preorder_of[first + i], end = block->starts[i + 1];
+        if (from == 0) /* one with the root */
+            continue;
         const bool garbage = graph_is_garbage(graph, first + i);
         for (uint32_t j = block->starts[i]; j < end; j++) {
             const uint32_t target = block->targets[j];
@@ -240,11 +300,11 @@ static struct g2h_error *sort_edges(struct search *search)
     const uint32_t nodes = search->result->nodes;
     struct edge_walk walk = {search, false};
     uint64_t sum = 0;
-    search->semi = large_alloc(nodes, sizeof(*search->semi));
     search->first_back = large_alloc((size_t)nodes + 1, sizeof(*search->first_back));
-    if (!search->semi || !search->first_back)
-        return &error_no_memory;
-    memcpy(search->semi, search->result->idom, (size_t)nodes * sizeof(*search->semi));
+    TRY_MEMORY(search->first_back);
+    for (uint32_t i = 0; i < nodes; i++)
+        if (!search->owners || search->semi[i] == NOWHERE)
+            search->semi[i] = search->result->idom[i];
     TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
     for (uint32_t i = 0; i < nodes; i++) {
         const uint32_t count = search->first_back[i];
@@ -349,36 +409,57 @@ static void search_deinit(struct search *search)
     large_free(search->links, nodes, sizeof(*search->links));
 }
 
-static struct g2h_error *compute(const struct g2h_graph *graph, struct dominators *ret)
+static struct g2h_error *search_all(struct search *search)
 {
-    _cleanup_(search_deinit) struct search search = {
-        .graph = graph, .result = ret, .synthetics = graph_synthetics(graph)};
-    TRY_MEMORY(ret->preorder_of && ret->node_at && ret->idom);
-    TRY(number_all(&search));
-    TRY(sort_edges(&search));
-    TRY(find_semidominators(&search));
-    find_dominators(&search);
+    struct dominators *result = search->result;
+    search->semi = large_alloc(result->nodes, sizeof(*search->semi));
+    TRY_MEMORY(search->semi && result->preorder_of && result->node_at && result->idom);
+    TRY(search->owners ? number_several(search) : number_all(search));
+    free(search->levels.data);
+    search->levels.data = NULL;
+    TRY(sort_edges(search));
+    TRY(find_semidominators(search));
+    find_dominators(search);
     return NULL;
+}
+
+static struct g2h_error *compute(struct search *search, uint32_t nodes, struct dominators *ret)
+{
+    const uint32_t graph_nodes = graph_node_count(search->graph);
+    *ret = (struct dominators){
+        .graph_nodes = graph_nodes,
+        .nodes = nodes,
+        .preorder_of = large_alloc(graph_nodes, sizeof(*ret->preorder_of)),
+        .node_at = large_alloc(nodes, sizeof(*ret->node_at)),
+        .idom = large_alloc(nodes, sizeof(*ret->idom)),
+    };
+    search->result = ret;
+    search->synthetics = graph_synthetics(search->graph);
+    struct g2h_error *error = search_all(search);
+    search_deinit(search);
+    if (error)
+        dominators_deinit(ret);
+    return error;
 }
 
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
 {
-    const uint32_t nodes = graph_node_count(graph);
-    *dominators = (struct dominators){
-        .nodes = nodes,
-        .preorder_of = large_alloc(nodes, sizeof(*dominators->preorder_of)),
-        .node_at = large_alloc(nodes, sizeof(*dominators->node_at)),
-        .idom = large_alloc(nodes, sizeof(*dominators->idom)),
-    };
-    struct g2h_error *error = compute(graph, dominators);
-    if (error)
-        dominators_deinit(dominators);
-    return error;
+    struct search search = {.graph = graph};
+    return compute(&search, graph_node_count(graph), dominators);
+}
+
+struct g2h_error *dominators_init_several(struct dominators *dominators,
+                                          const struct g2h_graph *graph,
+                                          const struct owners *owners,
+                                          const struct several_listener *listener)
+{
+    struct search search = {.graph = graph, .owners = owners, .listener = listener};
+    return compute(&search, owners->several + 1, dominators);
 }
 
 void dominators_deinit(struct dominators *dominators)
 {
-    large_free(dominators->preorder_of, dominators->nodes, sizeof(*dominators->preorder_of));
+    large_free(dominators->preorder_of, dominators->graph_nodes, sizeof(*dominators->preorder_of));
     large_free(dominators->node_at, dominators->nodes, sizeof(*dominators->node_at));
     large_free(dominators->idom, dominators->nodes, sizeof(*dominators->idom));
     *dominators = (struct dominators){0};

@@ -13,10 +13,11 @@
 #ifndef GRAPH_DOMINATORS_H
 #define GRAPH_DOMINATORS_H
 
-#include "graph/graph.h"
+#include "graph/owners.h"
 
 struct dominators {
-    uint32_t nodes; /* how many there are; the root is node 0, and has number 0 in preorder */
+    uint32_t graph_nodes;  /* how many nodes the graph has */
+    uint32_t nodes;        /* how many numbers there are; the root, node 0, has number 0 */
     uint32_t *preorder_of; /* by node: its number in preorder */
     uint32_t *node_at;     /* by that number: the node */
     uint32_t
@@ -29,6 +30,23 @@ struct dominators {
  * none.
  */
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph);
+
+/* Called with each node that has several owners and is held by one that has one: at least once with
+ * each pair of its number in preorder and an owner. */
+struct several_listener {
+    void (*held)(void *context, uint32_t preorder, owner_number owner);
+    void *context;
+};
+
+/*
+ * Computes the dominators of the nodes that have several owners, count of them, as if all others
+ * were one with the root: they have its number, 0. A node whose dominator has number 0 then is held
+ * by several together, and by nothing else that is held so. What they dominate is theirs.
+ */
+struct g2h_error *dominators_init_several(struct dominators *dominators,
+                                          const struct g2h_graph *graph,
+                                          const struct owners *owners,
+                                          const struct several_listener *listener);
 void dominators_deinit(struct dominators *dominators);
 
 /*

@@ -156,7 +156,7 @@ static struct g2h_error *classify(struct folding *folding)
         const enum g2h_node_kind kind = graph->roots.nodes.data[i].kind;
         folding->fate[preorder] =
             kind == G2H_NODE_STACK ? graph->roots.nodes.data[i].name : CLASS_SYNTHETIC;
-        if (kind <= G2H_NODE_FUNCTIONS)
+        if (kind <= G2H_NODE_SEVERAL)
             folding->worth[preorder] = WORTH_KEPT;
         if (kind == G2H_NODE_UNREACHABLE && folding->fold->leaves_out_garbage)
             folding->fate[preorder] = FATE_LEFT_OUT;

@@ -15,6 +15,12 @@
 #include "naming/names.h"
 #include "roots/roots.h"
 
+/* A group of the roots, and what it alone reaches; see owners.h. */
+struct graph_owner {
+    uint32_t node; /* UINT32_MAX: there is no such group */
+    uint64_t bytes;
+};
+
 struct g2h_graph {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;     /* may be NULL */
@@ -36,6 +42,8 @@ struct g2h_graph {
 
     uint64_t *live;        /* a bit per object that the roots reach; NULL where they reach all */
     uint32_t weak_element; /* string: what a weak edge is called that would be an element */
+
+    VECTOR(struct graph_owner) owners;
 };
 
 static inline uint32_t graph_synthetics(const struct g2h_graph *graph)
@@ -85,11 +93,13 @@ static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, e
 
 /* ---- what nothing reaches (reach.c) ---- */
 
+struct owners;
+
 /*
- * Marks what the strong edges reach; decides the tentative ones; hangs what is left under the
- * synthetic node "(unreachable)", which it adds below the root.
+ * Marks what the strong edges reach, and finds its owners; decides the tentative ones; hangs what
+ * is left under the synthetic node "(unreachable)", which it adds below the root.
  */
-struct g2h_error *graph_reach(struct g2h_graph *graph);
+struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners);
 
 /* ---- what the runtime keeps by records that are in no dump (cleanups.c) ---- */
 
@@ -104,6 +114,19 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);
 
 /* ---- edges by source (children.c) ---- */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph);
+
+/* Adds edges to a synthetic node once edges are in their order, behind those that it has. */
+struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
+                                        const struct edge *edges, size_t count);
+
+/* Adds a synthetic node then, which has no edges yet. */
+struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind kind, uint32_t name,
+                                    uint32_t *ret);
+
+/* ---- what the roots' groups hold together (several.c) ---- */
+
+/* Sums up what each group owns, and hangs what several hold under "(held by several)", weakly. */
+struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners);
 
 /* The first of the objects' own edges that belongs to object or a later one. */
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object);

@@ -39,15 +39,33 @@ static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
     return true;
 }
 
-static inline bool push(struct marker *marker, uint32_t object, bool is_alone)
+/*
+ * Says that somebody holds an object. Gives whether it has another owner since: it is visited again
+ * then, twice at most, for after one owner it has several, and that is the end of it.
+ */
+static inline bool set_owner(owner_number *owners, uint32_t object, owner_number owner,
+                             bool is_alone)
 {
-    return !set_mark(marker->marks, object, is_alone) ||
-           vector_push(&marker->stack.objects, object);
+    owner_number *place = &owners[object], known = __atomic_load_n(place, __ATOMIC_RELAXED);
+    for (;;) {
+        const owner_number merged = known == OWNER_NONE || known == owner ? owner : OWNER_SEVERAL;
+        if (merged == known)
+            return false;
+        if (is_alone) {
+            *place = merged;
+            return true;
+        }
+        if (__atomic_compare_exchange_n(place, &known, merged, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+            return true;
+    }
 }
 
 bool marker_push(struct marker *marker, uint32_t object)
 {
-    return push(marker, object, true);
+    const bool is_new = marker->owners ? set_owner(marker->owners, object, marker->owner, true)
+                                       : set_mark(marker->marks, object, true);
+    return !is_new || vector_push(&marker->stack.objects, object);
 }
 
 static bool is_drained(const struct marker *marker)
@@ -89,9 +107,12 @@ static inline uint32_t next_object(struct marker *marker)
 
 /* Visits an object: marks its targets, and puts those on the stack that were not. False where there
  * is no memory. */
-static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone)
+static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone, bool is_owning)
 {
     uint64_t *marks = marker->marks;
+    owner_number *owners = marker->owners;
+    const owner_number owner =
+        is_owning ? __atomic_load_n(&owners[object], __ATOMIC_RELAXED) : OWNER_NONE;
     const uint32_t *end, *target = targets_of(marker->targets, object, &end);
     const size_t count = (size_t)(end - target);
     if (marker->stack.objects.capacity - marker->stack.objects.count < count &&
@@ -99,7 +120,8 @@ static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alo
         return false;
     uint32_t *begin = &marker->stack.objects.data[marker->stack.objects.count], *next = begin;
     for (; target < end; target++)
-        if (*target != NO_TARGET && set_mark(marks, *target, is_alone))
+        if (*target != NO_TARGET && (is_owning ? set_owner(owners, *target, owner, is_alone)
+                                               : set_mark(marks, *target, is_alone)))
             *next++ = *target;
     marker->stack.objects.count += (size_t)(next - begin);
     return true;
@@ -108,8 +130,11 @@ static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alo
 /* Visits at most so many objects. False where there is no memory. */
 static inline bool visit(struct marker *marker, size_t most, bool is_alone)
 {
+    for (; !marker->owners && most > 0 && !is_drained(marker); most--)
+        if (!visit_one(marker, next_object(marker), is_alone, false))
+            return false;
     for (; most > 0 && !is_drained(marker); most--)
-        if (!visit_one(marker, next_object(marker), is_alone))
+        if (!visit_one(marker, next_object(marker), is_alone, true))
             return false;
     return true;
 }
@@ -202,7 +227,9 @@ static bool give(struct pool *pool, struct mark_stack *stack)
 static struct g2h_error *drain_shared(void *context, size_t task, unsigned worker)
 {
     struct pool *pool = context;
-    struct marker marker = {.targets = pool->first->targets, .marks = pool->first->marks};
+    struct marker marker = {.targets = pool->first->targets,
+                            .marks = pool->first->marks,
+                            .owners = pool->first->owners};
     bool good = true;
     (void)task;
     (void)worker;

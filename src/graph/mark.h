@@ -1,5 +1,6 @@
 /*
- * mark: finds which objects are reached from others.
+ * mark: finds which objects are reached from others; or who owns them, which is who alone reaches
+ * them.
  *
  * Objects are pushed, and then all that they reach is marked: by the caller's thread as long as it
  * is little, then by several. What is marked depends on what was pushed only, not on which thread
@@ -21,9 +22,15 @@ struct mark_stack {
     VECTOR(uint32_t) objects;
 };
 
+/* An owner: nobody yet; several; one of those that the caller counts from OWNER_FIRST on. */
+typedef uint16_t owner_number;
+enum { OWNER_NONE, OWNER_SEVERAL, OWNER_FIRST };
+
 struct marker {
     const struct targets *targets;
-    uint64_t *marks; /* a bit per object */
+    uint64_t *marks;      /* a bit per object */
+    owner_number *owners; /* by object; not NULL: it finds these, and there are no marks */
+    owner_number owner;   /* then: of what is pushed next */
     unsigned threads;
     struct mark_stack stack;
     uint32_t queue[MARK_QUEUE]; /* see next_object() */
@@ -47,6 +54,11 @@ static inline uint32_t next_unmarked(const uint64_t *marks, uint32_t from, uint3
         }
     }
     return end;
+}
+
+static inline bool marker_has(const struct marker *marker, uint32_t object)
+{
+    return marker->owners ? marker->owners[object] != OWNER_NONE : is_marked(marker->marks, object);
 }
 
 /* Marks an object. What it reaches, marker_drain() marks. False where there is no memory. */

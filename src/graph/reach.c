@@ -2,9 +2,10 @@
  * reach: which objects the roots hold, and what holds the others.
  *
  * WriteHeapDump runs no collection, so a dump has garbage. Objects that no strong edge reaches are
- * found by marking, as the collector does it. Then tentative edges are decided: words of a frame
- * that may hold a stack object, objects with a finalizer. Then what cleanups keep. Whatever is left
- * is garbage; as few of it as possible, its heads, become children of "(unreachable)".
+ * found by marking, as the collector does it, and by which of the roots' groups. Then tentative
+ * edges are decided: words of a frame that may hold a stack object, objects with a finalizer. Then
+ * what cleanups keep. Whatever is left is garbage; as few of it as possible, its heads, become
+ * children of "(unreachable)".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,29 +13,33 @@
 #include "base/scope.h"
 #include "graph/graph.h"
 #include "graph/mark.h"
+#include "graph/owners.h"
 
-static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h_graph *graph)
+static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h_graph *graph,
+                                         const struct owners *owners)
 {
     for (size_t i = 0; i < graph->roots.edges.count; i++) {
         const struct edge *edge = &graph->roots.edges.data[i];
-        if (edge->source.of == OF_SYNTHETIC && edge->target.of == OF_OBJECT &&
-            edge->type != EDGE_WEAK && edge->type != EDGE_TENTATIVE &&
-            !marker_push(marker, edge->target.index))
-            return &error_no_memory;
+        if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
+            edge->type == EDGE_WEAK || edge->type == EDGE_TENTATIVE)
+            continue;
+        marker->owner = owners->of_synthetic[edge->source.index];
+        TRY_MEMORY(marker_push(marker, edge->target.index));
     }
     return marker_drain(marker);
 }
 
 /* Decides the tentative edges: all of them by the same marks, so that their order does not matter.
  */
-static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_graph *graph)
+static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_graph *graph,
+                                          const struct owners *owners)
 {
     for (size_t i = 0; i < graph->roots.edges.count; i++)
         if (graph->roots.edges.data[i].type == EDGE_TENTATIVE)
             graph->roots.edges.data[i].type =
-                is_marked(marker->marks, graph->roots.edges.data[i].target.index) ? EDGE_WEAK
-                                                                                  : EDGE_INTERNAL;
-    return mark_from_roots(marker, graph);
+                marker_has(marker, graph->roots.edges.data[i].target.index) ? EDGE_WEAK
+                                                                            : EDGE_INTERNAL;
+    return mark_from_roots(marker, graph, owners);
 }
 
 /* ---- garbage ---- */
@@ -158,28 +163,50 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
                           root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
 }
 
+/* A bit for each object that has an owner. */
+static uint64_t *marks_of(const struct g2h_graph *graph, const struct owners *owners)
+{
+    const uint32_t objects = graph->heap->object_count;
+    uint64_t *marks = calloc((size_t)objects / 64 + 1, sizeof(*marks));
+    for (uint32_t i = 0; marks && i < objects; i++)
+        marks[i / 64] |= (uint64_t)(owners->of_object[i] != OWNER_NONE) << (i % 64);
+    return marks;
+}
+
+static struct g2h_error *mark_living(struct g2h_graph *graph, struct owners *owners)
+{
+    _cleanup_(marker_deinit) struct marker marker = {
+        .targets = graph->targets, .owners = owners->of_object, .threads = graph->threads};
+    TRY(mark_from_roots(&marker, graph, owners));
+    TRY(decide_tentative(&marker, graph, owners));
+    marker.owner = OWNER_CLEANUPS;
+    TRY(graph_add_cleanups(graph, &marker));
+    return owners_own_cleanups(owners, graph);
+}
+
 static void free_marker(struct marker *marker)
 {
     free(marker->marks);
     marker_deinit(marker);
 }
 
-struct g2h_error *graph_reach(struct g2h_graph *graph)
+struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners)
 {
     _cleanup_(free_marker) struct marker marker = {.targets = graph->targets,
                                                    .threads = graph->threads};
     struct garbage garbage = {.graph = graph, .marker = &marker};
-    marker.marks = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*marker.marks));
+    TRY(owners_init(owners, graph));
+    TRY(mark_living(graph, owners));
+    marker.marks = marks_of(graph, owners);
     TRY_MEMORY(marker.marks);
-    TRY(mark_from_roots(&marker, graph));
-    TRY(decide_tentative(&marker, graph));
-    TRY(graph_add_cleanups(graph, &marker));
     count_garbage(graph, marker.marks);
     if (graph->account.unreachable_objects == 0)
         return NULL;
     graph->live = copy_marks(graph, marker.marks);
     TRY_MEMORY(graph->live &&
                names_add_label(&graph->names, "element", strlen("element"), &graph->weak_element) &&
-               add_unreachable(graph, &garbage.node));
+               add_unreachable(graph, &garbage.node) &&
+               vector_push(&graph->owners,
+                           ((struct graph_owner){garbage.node, graph->account.unreachable_bytes})));
     return hang_garbage(&garbage);
 }

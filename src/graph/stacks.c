@@ -1,4 +1,5 @@
-/* stacks: the goroutines of a view, and their frames; see include/go2heapsnapshot/view.h. */
+/* stacks: the goroutines of a view, their frames, and what groups own; see
+ * include/go2heapsnapshot/view.h. */
 #include "graph/view.h"
 
 /* The view's node of a synthetic one. */
@@ -43,4 +44,17 @@ void g2h_view_state(const struct g2h_view *view, size_t goroutine, struct g2h_te
     root_goroutine_append_state(view->graph->heap, &view->graph->roots.goroutines.data[goroutine],
                                 &made);
     view_give_back(text, &made);
+}
+
+size_t g2h_view_owner_count(const struct g2h_view *view)
+{
+    return view->graph->owners.count;
+}
+
+void g2h_view_owner(const struct g2h_view *view, size_t number, struct g2h_view_owner *ret)
+{
+    const struct graph_owner *owner = &view->graph->owners.data[number];
+    const uint32_t node = owner->node == UINT32_MAX ? UINT32_MAX : node_of(view, owner->node);
+    *ret = (struct g2h_view_owner){.node = node < view_first_object(view) ? node : UINT32_MAX,
+                                   .bytes = owner->bytes};
 }

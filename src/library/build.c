@@ -6,15 +6,17 @@
  *   naming/names.h     what objects are called
  *   naming/collect.h   what their pointers are called
  *   roots/roots.h      what holds them
- *   graph/reach.c      what nothing holds
+ *   graph/reach.c      what which of them reaches, and what nothing holds
  *   graph/shortcuts.c  weak edges that no pointer is
  *   graph/children.c   edges in their order
+ *   graph/several.c    what several groups of the roots hold together
  */
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/graph.h"
+#include "graph/owners.h"
 #include "naming/collect.h"
 
 /* Without types, names are collected while pointers are looked up. */
@@ -72,15 +74,17 @@ static void account(struct g2h_graph *graph)
 
 static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
+    _cleanup_(owners_deinit) struct owners owners = {0};
     TRY(names_init(&graph->names, graph->heap, graph->exe, options->redaction));
     TRY(name_pointers(graph, options->typing));
     TRY(find_roots(graph, options->no_stacks));
-    TRY(graph_reach(graph));
+    TRY(graph_reach(graph, &owners));
     if (graph->typing)
         TRY(typing_account(graph->typing, graph->live, &graph->type_account));
     TRY(graph_add_shortcuts(graph));
     TRY(check_size(graph));
     TRY(graph_fill_children(graph));
+    TRY(graph_add_several(graph, &owners));
     account(graph);
     return NULL;
 }
@@ -113,6 +117,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     free(graph->live);
     free(graph->children);
     free(graph->first_child);
+    free(graph->owners.data);
     roots_deinit(&graph->roots);
     names_deinit(&graph->names);
     targets_deinit(&graph->own_targets);

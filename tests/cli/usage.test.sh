@@ -10,7 +10,7 @@ go2heapsnapshot good.dump >good.heapsnapshot || exit 2
 run go2heapsnapshot --help
 said "--help" 0
 wrote "--help prints help.expected" "$here/help.expected"
-check "--help fits 80 columns and 40 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 40 }' out
+check "--help fits 80 columns and 42 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 42 }' out
 run go2heapsnapshot -h
 wrote "-h is --help" "$here/help.expected"
 

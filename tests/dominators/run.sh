@@ -2,22 +2,23 @@
 # Dominators, retained sizes and folding: what the library says of samples and of generated dumps, and what DevTools' own
 # worker makes of their snapshots. TAP on standard output.
 #
-#   run.sh [sizes | folded]...     (default: all)
+#   run.sh [sizes | owners | folded]...     (default: all)
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 converter=${GO2HEAPSNAPSHOT:-build/go2heapsnapshot}
+plain() { "$converter" --no-contexts "$@"; } # for these are no nodes of the graph
 build=${BUILD:-build/dominators}
 rm -rf "$build"
 mkdir -p "$build"
 node tests/devtools/build.mjs >/dev/null || exit 1
-parts=" ${*:-sizes folded} "
+parts=" ${*:-sizes owners folded} "
 # list NAME DUMP [EXE]: a listing and a snapshot of a dump. Damaged dumps convert with exit status 3.
 files=()
 list() {
 	"$build/dominators" "${@:2}" >"$build/$1.txt" 2>>"$build/log" || echo "not ok - $1: the library computes dominators"
-	"$converter" ${3:+--exe "$3"} -o "$build/$1.heapsnapshot" "$2" 2>>"$build/log"
+	plain ${3:+--exe "$3"} -o "$build/$1.heapsnapshot" "$2" 2>>"$build/log"
 	files+=("$build/$1.txt" "$build/$1.heapsnapshot")
 }
 
@@ -46,6 +47,32 @@ sizes() {
 	node tests/dominators/dominators.test.mjs "${files[@]}"
 }
 [[ $parts != *' sizes '* ]] || sizes
+
+# owned NAME DUMP [EXE]: a snapshot with contexts and one without.
+pairs=()
+owned() {
+	"$converter" ${3:+--exe "$3"} -o "$build/$1.owned.heapsnapshot" "$2" 2>>"$build/log"
+	plain ${3:+--exe "$3"} -o "$build/$1.plain.heapsnapshot" "$2" 2>>"$build/log"
+	pairs+=("$build/$1.owned.heapsnapshot" "$build/$1.plain.heapsnapshot")
+}
+
+owners() {
+	local i dump name
+	for i in 1 2; do
+		owned "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
+		owned "leakserver.$i-untyped" samples/leakserver.$i.dump.gz
+	done
+	for dump in samples/dumps/*.1.dump.gz; do
+		owned "$(basename "$dump" .dump.gz)" "$dump"
+	done
+	for name in 2013-64 1.3 garbage-cycle finalizers defers-panics goroutines segments object-4gib; do
+		node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
+		owned "$name" "$build/$name.dump"
+		rm "$build/$name.dump"
+	done
+	node tests/dominators/owners.test.mjs "${pairs[@]}"
+}
+[[ $parts != *' owners '* ]] || owners
 [[ $parts == *' folded '* ]] || exit 0
 
 # fold NAME DUMP EXE NODES...: the whole snapshot, and folded ones, the same for one thread and for two.
@@ -55,10 +82,10 @@ fold() {
 	[ ${#folds[@]} -eq 0 ] || folds+=(--)
 	folds+=("$build/$name.heapsnapshot")
 	[ -e "$build/$name.heapsnapshot" ] ||
-		"$converter" ${exe:+--exe "$exe"} -o "$build/$name.heapsnapshot" "$dump" 2>>"$build/log"
+		plain ${exe:+--exe "$exe"} -o "$build/$name.heapsnapshot" "$dump" 2>>"$build/log"
 	for nodes in "${@:4}"; do
-		"$converter" ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 2 -o "$build/$name.$nodes.heapsnapshot" "$dump" 2>>"$build/log"
-		if "$converter" ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 1 "$dump" 2>>"$build/log" |
+		plain ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 2 -o "$build/$name.$nodes.heapsnapshot" "$dump" 2>>"$build/log"
+		if plain ${exe:+--exe "$exe"} --max-nodes "$nodes" -j 1 "$dump" 2>>"$build/log" |
 			cmp -s - "$build/$name.$nodes.heapsnapshot"; then
 			echo "ok - $name in $nodes nodes: the same for any number of threads"
 		else

@@ -3,7 +3,8 @@ import fs from 'node:fs';
 import zlib from 'node:zlib';
 
 /**
- * {text, json, header, meta, nodes, edges, problems}. A node is {ordinal, type, name, id, size, edges: [...]}, an edge is
+ * {text, json, header, meta, nodes, edges, problems}, without DevTools' native contexts, of which no dump knows, and
+ * without edges to them. A node is {ordinal, type, name, id, size, edges: [...]}, an edge is
  * {from, type, label, to} where label is a string, or a number for element and hidden edges. `problems` lists
  * whatever does not add up in the file itself.
  */
@@ -76,7 +77,13 @@ export function load(path) {
     }
   }
   expect('sum of edge counts', next, header.edge_count);
-  return { text, json, header, meta, nodes, edges, problems, root: nodes[(header.root_index ?? 0) / width] };
+  const isContext = (node) => node.name.startsWith('system / NativeContext / ');
+  for (const node of nodes) {
+    if (isContext(node) && node.edges.some((e) => e.to !== node)) problems.push(`${node.name} leads somewhere`);
+    if (node.edges.some((e) => isContext(e.to))) node.edges = node.edges.filter((e) => !isContext(e.to));
+  }
+  while (nodes.length > 0 && isContext(nodes.at(-1))) nodes.pop();
+  return { text, json, header, meta, nodes, edges: edges.filter((e) => !isContext(e.to)), problems, root: nodes[(header.root_index ?? 0) / width] };
 }
 
 /** Nodes reached from `start` over strong edges, never entering a node of `closed`. */

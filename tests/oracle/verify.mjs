@@ -509,7 +509,7 @@ function checkOtherRoots(tap, c, ledger) {
 }
 
 function checkNothingElse(tap, c, ledger) {
-  const unreachable = c.sub('(unreachable)');
+  const unreachable = c.sub('(unreachable)'), several = c.sub('(held by several)');
   // A goroutine or thread may show its own g and m: ids by the format, but runtime objects that are surely alive.
   const own = new Set([...c.dump.threads.map((t) => t.m), ...c.dump.goroutines.flatMap((g) => [g.address, g.m])].map((a) => c.heap.find(a)));
   const wrong = [];
@@ -517,6 +517,7 @@ function checkNothingElse(tap, c, ledger) {
     if (c.isObject(node) || node === unreachable) continue;
     for (const e of node.edges) {
       if (own.has(c.objectOf.get(e.to))) continue;
+      if (node === several && e.type === 'weak') continue; // tests/dominators looks at these
       if (c.isObject(e.to) && !ledger.edges.has(e)) wrong.push(`${show(node)} → ${show(e.to)} by ${e.type} ${JSON.stringify(e.label)}`);
     }
   }

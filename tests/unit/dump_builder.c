@@ -425,7 +425,7 @@ char *view_snapshot(const struct g2h_view *view, unsigned threads, bool gzip, si
 {
     int fd = memfd_create("snapshot", 0);
     const struct g2h_output_options options = {
-        .fd = fd, .name = "snapshot", .gzip = gzip, .threads = threads};
+        .fd = fd, .name = "snapshot", .gzip = gzip, .threads = threads, .no_contexts = true};
     assert_true(fd >= 0);
     assert_no_error(g2h_write_heapsnapshot(view, &options));
     off_t size = lseek(fd, 0, SEEK_END);

@@ -105,7 +105,7 @@ struct g2h_view *dump_view(struct dump *dump, unsigned threads,
                            const struct g2h_view_options *options);
 /* Another view of the graph that is there. */
 struct g2h_view *dump_view_again(struct dump *dump, const struct g2h_view_options *options);
-/* The bytes of the whole graph's snapshot, from malloc(). */
+/* The bytes of the whole graph's snapshot, without contexts, from malloc(). */
 char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size);
 /* The same of a view that is made already. */
 char *view_snapshot(const struct g2h_view *view, unsigned threads, bool gzip, size_t *ret_size);

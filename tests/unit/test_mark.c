@@ -144,12 +144,53 @@ static void check(const struct links *links, uint32_t first, uint32_t step, uint
     free(marks);
 }
 
+/* The owners of the same: three take turns in holding them. */
+static void check_owners(const struct links *links, uint32_t first, uint32_t step, uint32_t count)
+{
+    enum { OWNERS = 3 };
+    const size_t objects = (size_t)links->objects + 1;
+    bool *reached = calloc(objects, sizeof(*reached));
+    owner_number *expected = calloc(objects, sizeof(*expected)),
+                 *owners = malloc(objects * sizeof(*owners));
+    struct targets targets;
+    assert_true(reached && expected && owners);
+    targets_of_links(&targets, links);
+    for (uint32_t i = 0; i < OWNERS; i++) {
+        memset(reached, 0, objects);
+        for (uint32_t j = i; j < count; j += OWNERS)
+            mark(links, first + j * step, reached);
+        for (size_t j = 0; j < objects; j++)
+            if (reached[j])
+                expected[j] =
+                    expected[j] == OWNER_NONE ? (owner_number)(OWNER_FIRST + i) : OWNER_SEVERAL;
+    }
+    for (size_t i = 0; i < THREAD_COUNTS * 2; i++) {
+        struct marker marker = {
+            .targets = &targets, .owners = owners, .threads = thread_counts[i / 2]};
+        memset(owners, 0, objects * sizeof(*owners));
+        for (uint32_t j = 0; j < count; j++) {
+            if (i % 2 == 1 && j == count / 2)
+                assert_no_error(marker_drain(&marker));
+            marker.owner = (owner_number)(OWNER_FIRST + j % OWNERS);
+            assert_true(marker_push(&marker, first + j * step));
+        }
+        assert_no_error(marker_drain(&marker));
+        assert_memory_equal(owners, expected, objects * sizeof(*owners));
+        marker_deinit(&marker);
+    }
+    targets_deinit(&targets);
+    free(reached);
+    free(expected);
+    free(owners);
+}
+
 static void check_all(uint32_t objects, void (*link)(struct links *links, uint32_t object),
                       uint32_t first, uint32_t step, uint32_t count)
 {
     struct links links;
     links_init(&links, objects, link);
     check(&links, first, step, count);
+    check_owners(&links, first, step, count);
     links_deinit(&links);
 }
 

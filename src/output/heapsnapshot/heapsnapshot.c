@@ -7,7 +7,7 @@
  * many years, keeps the file fit for tools that read lines.
  *
  * The order of what is made before: ids, then names, then the parts of what is too large, then
- * texts, whose numbers come last.
+ * contexts, then texts, whose numbers come last.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@
 #include "base/bisect.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "output/heapsnapshot/contexts.h"
 #include "output/heapsnapshot/ids.h"
 #include "output/heapsnapshot/lines.h"
 #include "output/heapsnapshot/strings.h"
@@ -69,6 +70,7 @@ struct snapshot {
     uint32_t *hidden_ids; /* of those members of folded nodes that are no objects, in their order */
     VECTOR(struct part) parts; /* ascending by node; their nodes come behind all others */
     uint32_t continued;        /* string: how parts are called by the edge to them */
+    struct contexts contexts;  /* whose nodes come behind the parts */
     uint32_t weak_element;     /* string: how weak edges by index are called */
     uint64_t nodes, edges;
     size_t string_tasks;
@@ -252,8 +254,10 @@ static void find_weak_element(struct snapshot *snapshot)
 static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
-    snapshot->nodes = account->nodes + snapshot->parts.count;
-    snapshot->edges = account->edges + snapshot->parts.count;
+    const struct contexts *contexts = &snapshot->contexts;
+    snapshot->nodes = account->nodes + snapshot->parts.count + contexts->list.count;
+    snapshot->edges = account->edges + snapshot->parts.count + contexts->edges.count +
+                      CONTEXT_EDGES * contexts->list.count;
     if (snapshot->nodes > NODE_LIMIT || snapshot->edges > EDGE_LIMIT)
         return error_create(G2H_ERROR_LIMIT,
                             "%s: %llu nodes and %llu edges: more than the %llu and %llu that a "
@@ -276,7 +280,8 @@ static struct g2h_error *make_digits(struct snapshot *snapshot)
     return NULL;
 }
 
-static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads, const char *name)
+static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
+                                 const struct g2h_output_options *options)
 {
     const struct g2h_view_account *account = g2h_view_account(snapshot->view);
     snapshot->first_object = (uint32_t)account->first_object;
@@ -287,7 +292,9 @@ static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads, co
     TRY(find_synthetic_ids(snapshot));
     TRY(find_parts(snapshot));
     TRY(find_folded_ids(snapshot));
-    TRY(count_all(snapshot, name));
+    if (!options->no_contexts)
+        TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids, &snapshot->strings));
+    TRY(count_all(snapshot, options->name));
     TRY(strings_number_texts(&snapshot->strings, threads));
     TRY(make_digits(snapshot));
     snapshot->string_tasks =
@@ -310,6 +317,7 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
     free(snapshot->folded_ids);
     free(snapshot->hidden_ids);
     free(snapshot->parts.data);
+    contexts_deinit(&snapshot->contexts);
     strings_deinit(&snapshot->strings);
     ids_deinit(&snapshot->ids);
 }
@@ -445,6 +453,8 @@ static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t n
     uint32_t edges = node->edges;
     if (snapshot->parts.count > 0)
         edges += part_count(snapshot, first_part(snapshot, number));
+    if (number < snapshot->first_object)
+        edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
     return write_node(at, &snapshot->digits, type, name, node_id(snapshot, number, node),
                       node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
 }
@@ -473,15 +483,21 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
     return NULL;
 }
 
+/* The nodes behind those of the view. */
 static struct g2h_error *write_parts(const struct snapshot *snapshot, struct worker_buffer *buffer)
 {
-    char *at = worker_buffer_reserve(buffer, snapshot->parts.count * NODE_LINE + LINE_SLACK);
+    const struct contexts *contexts = &snapshot->contexts;
+    const size_t count = snapshot->parts.count + contexts->list.count;
+    char *at = worker_buffer_reserve(buffer, count * NODE_LINE + LINE_SLACK);
     if (!at)
         return &error_no_memory;
     for (size_t i = 0; i < snapshot->parts.count; i++)
         at = write_node(at, &snapshot->digits, snapshot->parts.data[i].type,
                         snapshot->parts.data[i].name, snapshot->parts.data[i].id,
                         snapshot->parts.data[i].size, 0);
+    for (size_t i = 0; i < contexts->list.count; i++)
+        at = write_node(at, &snapshot->digits, NODE_SYNTHETIC, contexts->list.data[i].name,
+                        contexts->list.data[i].id, 0, CONTEXT_EDGES);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -577,16 +593,64 @@ static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, u
     return NULL;
 }
 
+/* The node that a context is written as. */
+static uint32_t context_node(const struct snapshot *snapshot, size_t context)
+{
+    return g2h_view_node_count(snapshot->view) + (uint32_t)(snapshot->parts.count + context);
+}
+
+static struct g2h_error *write_edge_to_context(const struct snapshot *snapshot, uint32_t node,
+                                               struct worker_buffer *buffer)
+{
+    const uint32_t context = contexts_of(&snapshot->contexts, node);
+    if (context == UINT32_MAX)
+        return NULL;
+    TRY(make_room(buffer, EDGE_LINE + LINE_SLACK));
+    buffer->size =
+        (size_t)(write_edge(buffer->data + buffer->size, &snapshot->digits, EDGE_INTERNAL,
+                            snapshot->contexts.map, context_node(snapshot, context)) -
+                 buffer->data);
+    return NULL;
+}
+
+static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot,
+                                                 struct worker_buffer *buffer)
+{
+    const struct contexts *contexts = &snapshot->contexts;
+    TRY(make_room(buffer, CONTEXT_EDGES * contexts->list.count * EDGE_LINE + LINE_SLACK));
+    char *at = buffer->data + buffer->size;
+    for (size_t i = 0; i < contexts->list.count; i++) {
+        const uint32_t node = context_node(snapshot, i);
+        at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->map, node);
+        at = write_edge(at, &snapshot->digits, EDGE_INTERNAL, contexts->native_context, node);
+    }
+    buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
+/* Behind the next node, from first on, that has edges which the view does not know. */
+static uint32_t next_stop(const struct snapshot *snapshot, uint32_t first, uint32_t end)
+{
+    const struct contexts *contexts = &snapshot->contexts;
+    const size_t at = contexts_from(contexts, first);
+    if (snapshot->parts.count > 0)
+        return first + 1;
+    return at < contexts->edges.count && contexts->edges.data[at].node < end
+               ? contexts->edges.data[at].node + 1
+               : end;
+}
+
 /* The edges of nodes of a block, from first on. */
 static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struct g2h_edges *reader,
                                           uint32_t first, uint32_t end, struct keys_left *keys,
                                           struct worker_buffer *buffer)
 {
-    if (snapshot->parts.count == 0)
-        return write_edges_of(snapshot, reader, first, end, keys, buffer);
-    for (uint32_t node = first; node < end; node++) {
-        TRY(write_edges_of(snapshot, reader, node, node + 1, keys, buffer));
-        TRY(write_edges_to_parts(snapshot, node, buffer));
+    for (uint32_t node = first, stop; node < end; node = stop) {
+        stop = next_stop(snapshot, node, end);
+        TRY(write_edges_of(snapshot, reader, node, stop, keys, buffer));
+        if (snapshot->parts.count > 0)
+            TRY(write_edges_to_parts(snapshot, stop - 1, buffer));
+        TRY(write_edge_to_context(snapshot, stop - 1, buffer));
     }
     return NULL;
 }
@@ -668,8 +732,10 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     if (task < blocks)
         return write_edges(snapshot, task, worker, buffer);
     task -= blocks;
-    if (task == 0 && !append(buffer, strings, sizeof(strings) - 1))
-        return &error_no_memory;
+    if (task == 0) {
+        TRY(write_edges_of_contexts(snapshot, buffer));
+        TRY_MEMORY(append(buffer, strings, sizeof(strings) - 1));
+    }
     TRY(write_strings(snapshot, task, buffer));
     return task < snapshot->string_tasks - 1 || append(buffer, "]}\n", 3) ? NULL : &error_no_memory;
 }
@@ -689,7 +755,7 @@ struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
     const unsigned threads = threads_for(view, options);
     struct snapshot snapshot = {
         .view = view, .progress = options->progress, .series = options->series};
-    struct g2h_error *error = prepare(&snapshot, threads, options->name);
+    struct g2h_error *error = prepare(&snapshot, threads, options);
     if (!error)
         error = sink_run(options, threads, 2 * snapshot.strings.blocks + snapshot.string_tasks,
                          produce, &snapshot);

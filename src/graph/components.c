@@ -1,0 +1,132 @@
+/*
+ * components; see components.h.
+ *
+ * Tarjan, "Depth-first search and linear graph algorithms", 1972: a component is complete when the
+ * search leaves the first of its nodes, from which it has met none that came before. Components are
+ * completed from the sinks up, and that is how they are numbered.
+ */
+#include "graph/components.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+
+#define UNSEEN UINT32_MAX
+
+struct search {
+    const struct edge_lists *edges;
+    struct components *result;
+    uint32_t *number; /* by node, in the order in which they are met; UNSEEN */
+    uint32_t *low;    /* by node: the lowest number known that it reaches within its component */
+    uint32_t *next;   /* by node: the next edge to look at */
+    uint32_t *way;    /* from where the search began to where it is */
+    uint32_t *open;   /* nodes that are of no component yet, in the order of their numbers */
+    uint32_t ways, opens, numbers;
+};
+
+static void enter(struct search *search, uint32_t node)
+{
+    search->number[node] = search->low[node] = search->numbers++;
+    search->next[node] = search->edges->first[node];
+    search->way[search->ways++] = node;
+    search->open[search->opens++] = node;
+}
+
+/* Completes the component of which a node was met first. */
+static void complete(struct search *search, uint32_t node)
+{
+    struct components *result = search->result;
+    uint32_t member;
+    do {
+        member = search->open[--search->opens];
+        result->of[member] = result->count;
+    } while (member != node);
+    result->count++;
+}
+
+/* Goes on from the end of the way, and back by one where there is nothing left. */
+static void step(struct search *search)
+{
+    const struct edge_lists *edges = search->edges;
+    const uint32_t node = search->way[search->ways - 1];
+    uint32_t *low = search->low;
+    while (search->next[node] < edges->first[node + 1]) {
+        const uint32_t target = edges->targets[search->next[node]];
+        if (search->number[target] == UNSEEN) {
+            enter(search, target);
+            return;
+        }
+        if (search->result->of[target] == UNSEEN && low[target] < low[node])
+            low[node] = low[target];
+        search->next[node]++;
+    }
+    search->ways--;
+    if (low[node] == search->number[node])
+        complete(search, node);
+}
+
+/* Nodes by component, from the highest one down. */
+static bool put_in_order(struct components *components, uint32_t nodes)
+{
+    uint32_t *place = calloc((size_t)components->count + 1, sizeof(*place));
+    if (!place)
+        return false;
+    for (uint32_t i = 0; i < nodes; i++)
+        place[components->count - 1 - components->of[i] + 1]++;
+    for (uint32_t i = 0; i < components->count; i++)
+        place[i + 1] += place[i];
+    for (uint32_t i = 0; i < nodes; i++)
+        components->order[place[components->count - 1 - components->of[i]]++] = i;
+    free(place);
+    return true;
+}
+
+static void search_deinit(struct search *search)
+{
+    free(search->number);
+    free(search->low);
+    free(search->next);
+    free(search->way);
+    free(search->open);
+}
+
+static struct g2h_error *search_all(struct components *components, const struct edge_lists *edges)
+{
+    const size_t nodes = edges->nodes, size = (nodes + 1) * sizeof(uint32_t);
+    _cleanup_(search_deinit) struct search search = {.edges = edges,
+                                                     .result = components,
+                                                     .number = malloc(size),
+                                                     .low = malloc(size),
+                                                     .next = malloc(size),
+                                                     .way = malloc(size),
+                                                     .open = malloc(size)};
+    TRY_MEMORY(search.number && search.low && search.next && search.way && search.open &&
+               components->of && components->order);
+    memset(search.number, 0xff, size);
+    memset(components->of, 0xff, size);
+    for (uint32_t node = 0; node < edges->nodes; node++)
+        if (search.number[node] == UNSEEN)
+            for (enter(&search, node); search.ways > 0;)
+                step(&search);
+    TRY_MEMORY(put_in_order(components, edges->nodes));
+    return NULL;
+}
+
+struct g2h_error *components_init(struct components *components, const struct edge_lists *edges)
+{
+    const size_t size = ((size_t)edges->nodes + 1) * sizeof(uint32_t);
+    *components = (struct components){.of = malloc(size), .order = malloc(size)};
+    struct g2h_error *error = search_all(components, edges);
+    if (error)
+        components_deinit(components);
+    return error;
+}
+
+void components_deinit(struct components *components)
+{
+    free(components->of);
+    free(components->order);
+    *components = (struct components){0};
+}

@@ -1,0 +1,44 @@
+/*
+ * owners: which of the roots' groups reaches what alone: the globals of a package, the goroutines
+ * in a place, the finalizers …
+ *
+ * DevTools computes the same of "native contexts" (HeapSnapshot.ts:
+ * propagateNativeContextAttribution), so that what it says of one is what is counted here.
+ */
+#ifndef GRAPH_OWNERS_H
+#define GRAPH_OWNERS_H
+
+#include "graph/graph.h"
+#include "graph/mark.h"
+
+struct owners {
+    owner_number *of_synthetic, *of_object;
+    size_t synthetics; /* that of_synthetic has room for */
+    uint32_t several;  /* how many nodes have several owners: owners_sum_up() */
+};
+
+/*
+ * Lists the groups that there are, in graph->owners, and finds the owners of synthetic nodes; those
+ * of objects are left to a marker. A group's node has itself as its owner whoever else holds it.
+ * Error: G2H_ERROR_MEMORY.
+ */
+struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph);
+void owners_deinit(struct owners *owners);
+
+/* Makes nodes that were added since those of (cleanups), whose number is known before it has one.
+ */
+enum { OWNER_CLEANUPS = OWNER_FIRST };
+struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *graph);
+
+/* The owner of a node. Garbage has none: it is what hangs below "(unreachable)". */
+static inline owner_number owner_of(const struct owners *owners, uint32_t synthetics, uint32_t node)
+{
+    return node >= synthetics          ? owners->of_object[node - synthetics]
+           : node < owners->synthetics ? owners->of_synthetic[node]
+                                       : OWNER_NONE;
+}
+
+/* Sums up what each owner has, in graph->owners and graph->account. */
+void owners_sum_up(struct owners *owners, struct g2h_graph *graph);
+
+#endif

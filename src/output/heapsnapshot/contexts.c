@@ -1,0 +1,226 @@
+/* contexts; see contexts.h. */
+#include "output/heapsnapshot/contexts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/output.h>
+
+#include "base/bisect.h"
+#include "base/id_hash.h"
+#include "base/scope.h"
+#include "base/text.h"
+
+enum { MOST_OF_GROUPS = G2H_MOST_CONTEXTS - 2 /* garbage, and the other roots */ };
+
+/* A group that a context is made of. */
+struct group {
+    uint64_t bytes;
+    struct g2h_node node;
+    uint32_t number; /* of the node */
+};
+
+typedef VECTOR(struct group) group_vector;
+
+struct making {
+    struct contexts *contexts;
+    const struct g2h_view *view;
+    struct ids *ids;
+    struct strings *strings;
+};
+
+static int compare_groups(const void *a, const void *b)
+{
+    const struct group *one = a, *other = b;
+    if (one->bytes != other->bytes)
+        return one->bytes > other->bytes ? -1 : 1;
+    return one->number < other->number ? -1 : one->number > other->number;
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct context_edge *one = a, *other = b;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* ---- what there is ---- */
+
+/* What a context is called behind DevTools' "Native context"; NULL: the group gets none. */
+static const char *prefix_of(enum g2h_node_kind kind)
+{
+    switch (kind) {
+    case G2H_NODE_PACKAGE:
+        return "globals of ";
+    case G2H_NODE_DATA:
+    case G2H_NODE_BSS:
+        return "globals in ";
+    case G2H_NODE_GOROUTINE:
+    case G2H_NODE_GOROUTINES_IN_PLACE:
+        return "";
+    default:
+        return NULL;
+    }
+}
+
+/* Whether an owner gets a context of its own, if it is large enough. */
+static bool is_eligible(const struct g2h_view *view, size_t owner, struct group *ret)
+{
+    struct g2h_view_owner found;
+    g2h_view_owner(view, owner, &found);
+    if (found.node == UINT32_MAX || found.bytes == 0)
+        return false;
+    g2h_view_node(view, found.node, &ret->node);
+    ret->bytes = found.bytes;
+    ret->number = found.node;
+    return prefix_of(ret->node.kind) != NULL;
+}
+
+static struct g2h_error *list_groups(const struct g2h_view *view, group_vector *ret)
+{
+    struct group group;
+    for (size_t i = 0; i < g2h_view_owner_count(view); i++)
+        if (is_eligible(view, i, &group))
+            TRY_MEMORY(vector_push(ret, group));
+    vector_sort(ret, compare_groups);
+    if (ret->count > MOST_OF_GROUPS)
+        ret->count = MOST_OF_GROUPS;
+    return NULL;
+}
+
+static void free_groups(group_vector *groups)
+{
+    free(groups->data);
+}
+
+/* ---- nodes and edges ---- */
+
+/* key: of what the context stands for, the same in every dump of one process. */
+static bool add_context(const struct making *making, const struct text *name, uint64_t key)
+{
+    struct contexts *contexts = making->contexts;
+    struct context context;
+    return !name->failed && strings_add(making->strings, name->data, name->size, &context.name) &&
+           ids_synthetic(making->ids, G2H_NODE_PART, id_hash(key), &context.id) &&
+           vector_push(&contexts->list, context);
+}
+
+/* An edge to the context that was added last. */
+static bool add_edge(struct contexts *contexts, uint32_t node)
+{
+    const struct context_edge edge = {node, (uint32_t)contexts->list.count - 1};
+    return vector_push(&contexts->edges, edge);
+}
+
+static bool add_group(const struct making *making, const struct group *group, struct text *text)
+{
+    size_t size;
+    const char *name = g2h_view_name(making->view, group->node.name, &size);
+    text->size = 0;
+    text_printf(text, "system / NativeContext / %s", prefix_of(group->node.kind));
+    text_append(text, name, size);
+    return add_context(making, text, group->node.key + group->node.kind) &&
+           add_edge(making->contexts, group->number);
+}
+
+/* A context of several nodes, of each of whose kinds there is one at most. */
+struct rest {
+    const char *name;
+    enum g2h_node_kind kinds[2];
+};
+
+/* Below (GC roots) and (OS threads), whatever has no context of its own has the rest's. */
+static const struct rest rests[] = {
+    {"system / NativeContext / garbage", {G2H_NODE_UNREACHABLE, G2H_NODE_UNREACHABLE}},
+    {"system / NativeContext / other roots", {G2H_NODE_GC_ROOTS, G2H_NODE_OS_THREADS}}};
+
+enum { RESTS = sizeof(rests) / sizeof(rests[0]) };
+
+static bool is_of_rest(const struct g2h_view *view, const struct rest *rest, uint32_t node)
+{
+    struct g2h_node found;
+    g2h_view_node(view, node, &found);
+    return found.kind == rest->kinds[0] || found.kind == rest->kinds[1];
+}
+
+static bool add_rest(const struct making *making, const struct rest *rest, struct text *text)
+{
+    const uint32_t nodes = (uint32_t)g2h_view_account(making->view)->first_object;
+    bool is_there = false;
+    text->size = 0;
+    text_append(text, rest->name, strlen(rest->name));
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (!is_of_rest(making->view, rest, i))
+            continue;
+        if ((!is_there && !add_context(making, text, rest->kinds[0])) ||
+            !add_edge(making->contexts, i))
+            return false;
+        is_there = true;
+    }
+    return true;
+}
+
+static bool add_all(const struct making *making, const group_vector *groups, struct text *text)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        if (!add_group(making, &groups->data[i], text))
+            return false;
+    for (size_t i = 0; i < RESTS; i++)
+        if (!add_rest(making, &rests[i], text))
+            return false;
+    return true;
+}
+
+struct g2h_error *contexts_init(struct contexts *contexts, const struct g2h_view *view,
+                                struct ids *ids, struct strings *strings)
+{
+    static const char map[] = "map", native_context[] = "native_context";
+    const struct making making = {contexts, view, ids, strings};
+    _cleanup_(free_groups) group_vector groups = {0};
+    struct text text = {0};
+    TRY(list_groups(view, &groups));
+    const bool good = add_all(&making, &groups, &text);
+    text_deinit(&text);
+    TRY_MEMORY(good && strings_add(strings, map, sizeof(map) - 1, &contexts->map) &&
+               strings_add(strings, native_context, sizeof(native_context) - 1,
+                           &contexts->native_context));
+    vector_sort(&contexts->edges, compare_edges);
+    return NULL;
+}
+
+void contexts_deinit(struct contexts *contexts)
+{
+    free(contexts->list.data);
+    free(contexts->edges.data);
+}
+
+size_t contexts_from(const struct contexts *contexts, uint32_t node)
+{
+    size_t at;
+    BISECT(at, contexts->edges.count, contexts->edges.data[at].node < node);
+    return at;
+}
+
+uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
+{
+    const size_t at = contexts_from(contexts, node);
+    return at < contexts->edges.count && contexts->edges.data[at].node == node
+               ? contexts->edges.data[at].context
+               : UINT32_MAX;
+}
+
+void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_account *ret)
+{
+    const uint32_t nodes = (uint32_t)g2h_view_account(view)->first_object;
+    struct group group;
+    *ret = (struct g2h_contexts_account){0};
+    for (size_t i = 0; i < g2h_view_owner_count(view) && ret->nodes < MOST_OF_GROUPS; i++)
+        ret->nodes += is_eligible(view, i, &group);
+    ret->edges = ret->nodes;
+    for (size_t i = 0; i < RESTS; i++) {
+        const uint64_t edges = ret->edges;
+        for (uint32_t node = 0; node < nodes; node++)
+            ret->edges += is_of_rest(view, &rests[i], node);
+        ret->nodes += ret->edges > edges;
+    }
+    ret->edges += CONTEXT_EDGES * ret->nodes;
+}

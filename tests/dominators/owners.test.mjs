@@ -1,0 +1,168 @@
+// What the roots' groups hold, alone and together: (held by several) and the native contexts of a snapshot, against
+// what DevTools' worker makes of it and what a walk from each group reaches.
+//
+//   owners.test.mjs SNAPSHOT WITHOUT [SNAPSHOT WITHOUT]...
+//
+// WITHOUT is the same by --no-contexts. TAP on standard output.
+
+import assert from 'node:assert/strict';
+import {basename} from 'node:path';
+import {loadSnapshot} from '../devtools/devtools.mjs';
+
+/** How many rows (held by several) has at most, and how many groups have contexts of their own. */
+const mostRows = 1000, mostContexts = 20;
+
+let tests = 0;
+
+function test(name, body) {
+  try {
+    body();
+    console.log(`ok ${++tests} - ${name}`);
+  } catch (error) {
+    console.log(`not ok ${++tests} - ${name}`);
+    console.log(String(error.message).replace(/^/gm, '# '));
+  }
+}
+
+const children = node => node.edges().filter(edge => edge.type !== 'weak').map(edge => edge.target);
+const childNamed = (node, name) => node.edges().map(edge => edge.target).find(target => target.name === name);
+const sum = numbers => numbers.reduce((total, number) => total + number, 0);
+const prefix = 'system / NativeContext / ';
+
+/** The groups of a snapshot's roots: [{node, kind}]. */
+function groupsOf(snapshot) {
+  const gcRoots = childNamed(snapshot.root, '(GC roots)'), threads = childNamed(snapshot.root, '(OS threads)'),
+    garbage = childNamed(snapshot.root, '(unreachable)');
+  const groups = [];
+  for (const group of children(gcRoots)) {
+    if (group.name === '(globals)') groups.push(...children(group).map(node => ({node, kind: 'package'})));
+    else if (group.name === '(goroutines)') groups.push(...children(group).map(node => ({node, kind: 'goroutine'})));
+    else if (group.type === 'synthetic' && group.name !== '(held by several)' && !group.name.startsWith(prefix))
+      groups.push({node: group, kind: 'other'});
+  }
+  if (threads) groups.push({node: threads, kind: 'other'});
+  groups.push({node: gcRoots, kind: 'other'});
+  if (garbage) groups.push({node: garbage, kind: 'garbage'});
+  return groups;
+}
+
+/** By ordinal the set of groups that reach a node, each from itself, and not by way of another group's node. */
+function reachedBy(snapshot, groups) {
+  const sets = Array.from({length: snapshot.nodeCount}, () => new Set());
+  const own = new Set(groups.map(group => group.node.ordinal));
+  for (const group of groups) {
+    const stack = [group.node];
+    sets[group.node.ordinal].add(group);
+    while (stack.length > 0)
+      for (const target of children(stack.pop())) {
+        if (own.has(target.ordinal) || sets[target.ordinal].has(group)) continue;
+        sets[target.ordinal].add(group);
+        stack.push(target);
+      }
+  }
+  return sets;
+}
+
+/** What a name must have of the groups that hold something. */
+function partsOf(groups) {
+  const packages = groups.filter(group => group.kind === 'package').map(group => group.node.name);
+  const goroutines = groups.filter(group => group.kind === 'goroutine').map(group => group.node.name);
+  const others = groups.filter(group => group.kind === 'other').map(group => group.node.name);
+  const parts = packages.length > 3 ? [`${packages.length - 2} more packages`] : packages;
+  if (goroutines.length === 1) parts.push(goroutines[0]);
+  if (goroutines.length > 1)
+    parts.push(goroutines.every(name => name.startsWith('goroutine ')) ? `${goroutines.length} goroutines`
+      : `goroutines in ${goroutines.length} places`);
+  if (others.length === 1) parts.push(others[0]);
+  if (others.length > 1) parts.push(`${others.length} other groups of roots`);
+  return {parts, count: parts.length + (packages.length > 3 ? 2 : 0)};
+}
+
+function checkSeveral(snapshot, groups, sets) {
+  const gcRoots = childNamed(snapshot.root, '(GC roots)');
+  const above = new Set([snapshot.root, gcRoots, childNamed(gcRoots, '(globals)'), childNamed(gcRoots, '(goroutines)')]
+    .filter(node => node).map(node => node.ordinal));
+  const own = new Set(groups.map(group => group.node.ordinal));
+  const expected = [], direct = []; // direct: below (GC roots), and no group's
+  for (let ordinal = 1; ordinal < snapshot.nodeCount; ordinal++) {
+    const node = snapshot.node(ordinal);
+    if (!above.has(node.dominator.ordinal) || above.has(ordinal) || own.has(ordinal) || node.retainedSize === 0) continue;
+    (sets[ordinal].size > 1 ? expected : direct).push(node);
+  }
+  expected.sort((a, b) => b.retainedSize - a.retainedSize || a.ordinal - b.ordinal);
+  const several = childNamed(gcRoots, '(held by several)'), edges = several?.edges() ?? [];
+  assert.ok(edges.every(edge => edge.type === 'weak'), 'its edges are weak');
+  assert.deepEqual(edges.map(edge => edge.target.ordinal), expected.slice(0, mostRows).map(node => node.ordinal));
+  if (expected.length <= mostRows) {
+    const rows = [...groups.map(group => group.node).filter(node => !above.has(node.ordinal)), ...direct,
+      ...edges.map(edge => edge.target)];
+    assert.equal(sum(rows.map(node => node.retainedSize)), snapshot.root.retainedSize, 'rows add up to all');
+  }
+  for (const {name, target} of edges) {
+    const holders = [...sets[target.ordinal]], {parts, count} = partsOf(holders);
+    assert.ok(holders.length > 1, `${target} is held by several`);
+    for (const part of parts) assert.ok(name.includes(part), `"${name}" says ${part}`);
+    assert.ok(name.split(/, | and /).length >= count, `"${name}" has ${count} parts`);
+  }
+  return edges.length;
+}
+
+function checkContexts(snapshot, groups, sets) {
+  const {nativeContexts, sharedSize, noAttributionSize} = snapshot.worker.getNativeContextSizes();
+  assert.equal(sum(nativeContexts.map(context => context.attributedSize)) + sharedSize + noAttributionSize,
+    snapshot.totalSize, 'sizes add up to all');
+  assert.equal(noAttributionSize, 0);
+  // each group's context: by its edge, or that of the rest
+  const contextOf = group => group.node.edges().find(edge => edge.type === 'internal' && edge.name === 'map')?.target.id;
+  const gcRoots = groups.find(group => group.node.name === '(GC roots)');
+  const contexts = new Map(groups.map(group => [group, contextOf(group) ?? contextOf(gcRoots)]));
+  const attributed = new Map(), alone = new Map();
+  let shared = 0;
+  for (let ordinal = 0; ordinal < snapshot.nodeCount; ordinal++) {
+    const size = snapshot.node(ordinal).selfSize, holders = [...sets[ordinal]];
+    if (size === 0) continue;
+    const held = new Set(holders.map(group => contexts.get(group)));
+    if (held.size === 1) attributed.set([...held][0], (attributed.get([...held][0]) ?? 0) + size);
+    else shared += size;
+    if (holders.length === 1) alone.set(holders[0], (alone.get(holders[0]) ?? 0) + size);
+  }
+  assert.equal(sharedSize, shared, 'what is shared between contexts');
+  for (const {nodeId, nodeName, attributedSize, retainedSize, selfSize} of nativeContexts) {
+    assert.equal(attributedSize, attributed.get(nodeId) ?? 0, nodeName);
+    assert.deepEqual([retainedSize, selfSize], [0, 0], nodeName);
+    const node = snapshot.nodeById(nodeId);
+    assert.ok(node.edges().every(edge => edge.target.ordinal === node.ordinal), `${nodeName} leads nowhere`);
+  }
+  // of packages and goroutines those have one that alone hold most
+  const sizes = groups.filter(group => group.kind === 'package' || group.kind === 'goroutine')
+    .map(group => ({name: group.node.name, size: alone.get(group) ?? 0, has: contextOf(group) !== undefined}))
+    .filter(group => group.size > 0);
+  const largest = sizes.map(group => group.size).sort((a, b) => b - a);
+  for (const {name, size, has} of sizes) {
+    if (size > (largest[mostContexts - 1] ?? 0)) assert.ok(has, `${name} has a context`);
+    if (size < (largest[mostContexts - 1] ?? 0)) assert.ok(!has, `${name} has none`);
+  }
+  assert.equal(sizes.filter(group => group.has).length, Math.min(mostContexts, sizes.length));
+}
+
+const files = process.argv.slice(2);
+let rows = 0;
+for (let i = 0; i < files.length; i += 2) {
+  const [snapshot, without] = [await loadSnapshot(files[i]), await loadSnapshot(files[i + 1])];
+  const name = basename(files[i], '.heapsnapshot'), groups = groupsOf(snapshot), sets = reachedBy(snapshot, groups);
+  test(`${name}: (held by several) has what groups hold together, by their names`, () => {
+    rows += checkSeveral(snapshot, groups, sets);
+  });
+  test(`${name}: contexts have what their groups alone reach`, () => checkContexts(snapshot, groups, sets));
+  test(`${name}: contexts change nothing else`, () => {
+    assert.deepEqual([...snapshot.problems, ...without.problems], []);
+    assert.ok(snapshot.nodeCount - without.nodeCount <= mostContexts + 2);
+    for (let ordinal = 0; ordinal < without.nodeCount; ordinal++) {
+      const [one, other] = [snapshot.node(ordinal), without.node(ordinal)];
+      assert.deepEqual([one.id, one.name, one.retainedSize, one.distance, one.dominator?.ordinal],
+        [other.id, other.name, other.retainedSize, other.distance, other.dominator?.ordinal]);
+    }
+    assert.deepEqual(without.worker.getNativeContextSizes().nativeContexts, []);
+  });
+}
+test('some dump has much that several hold', () => assert.ok(rows > 100));

@@ -1,0 +1,290 @@
+/* Covers graph/owners, graph/several, graph/sharers and graph/components: what groups of roots hold
+ * alone and together, against what cannot be reached without them; shapes that are deep. */
+#include "snapshot.h"
+
+#define BASE  0xc000000000
+#define AT(i) (BASE + (uint64_t)(i)*64)
+#define STACK 0xc010000000
+
+enum { MOST = 40, MOST_GROUPS = 6, WORDS_EACH = 4 };
+
+/* A heap whose groups are bss, number 0, and goroutines in places of their own. */
+struct heap {
+    unsigned count, groups;
+    uint32_t words[MOST][WORDS_EACH];       /* by object: which it points to; MOST: nothing */
+    uint32_t held[MOST_GROUPS][WORDS_EACH]; /* the same by group */
+};
+
+static void put(struct dump *dump, const struct heap *heap)
+{
+    uint64_t words[WORDS_EACH];
+    dump_start_modern(dump, "go1.19.8");
+    for (unsigned i = 0; i < heap->count; i++) {
+        for (unsigned j = 0; j < WORDS_EACH; j++)
+            words[j] = heap->words[i][j] < MOST ? AT(heap->words[i][j]) : 0;
+        dump_object(dump, AT(i), 64, WORDS_EACH, words);
+    }
+    for (unsigned i = 1; i < heap->groups; i++) {
+        char function[] = "main.f0";
+        function[6] = (char)('0' + i);
+        for (unsigned j = 0; j < WORDS_EACH; j++)
+            words[j] = heap->held[i][j] < MOST ? AT(heap->held[i][j]) : 0;
+        dump_goroutine(dump, i, 0x700000 + i, STACK + i * 4096);
+        dump_frame(dump, function, STACK + i * 4096, 0, WORDS_EACH, words, WORDS_EACH);
+    }
+    for (unsigned j = 0; j < WORDS_EACH; j++)
+        words[j] = heap->held[0][j] < MOST ? AT(heap->held[0][j]) : 0;
+    dump_bss(dump, 0x560000, WORDS_EACH, words);
+    dump_eof(dump);
+}
+
+/* ---- by the definitions ---- */
+
+/* Marks what a group reaches without object number without. */
+static void reach(const struct heap *heap, unsigned group, unsigned without, bool *marks)
+{
+    unsigned stack[MOST * WORDS_EACH + WORDS_EACH], depth = 0;
+    for (unsigned j = 0; j < WORDS_EACH; j++)
+        stack[depth++] = heap->held[group][j];
+    while (depth > 0) {
+        const unsigned object = stack[--depth];
+        if (object >= MOST || object == without || marks[object])
+            continue;
+        marks[object] = true;
+        for (unsigned j = 0; j < WORDS_EACH; j++)
+            stack[depth++] = heap->words[object][j];
+    }
+}
+
+struct truth {
+    unsigned groups[MOST];      /* by object: a bit per group that reaches it */
+    bool dominates[MOST][MOST]; /* whether nothing reaches the second without the first */
+};
+
+static void find_truth(const struct heap *heap, struct truth *truth)
+{
+    memset(truth, 0, sizeof(*truth));
+    for (unsigned group = 0; group < heap->groups; group++) {
+        bool marks[MOST] = {false};
+        reach(heap, group, MOST, marks);
+        for (unsigned i = 0; i < heap->count; i++)
+            truth->groups[i] |= (unsigned)marks[i] << group;
+    }
+    for (unsigned i = 0; i < heap->count; i++) {
+        bool marks[MOST] = {false};
+        for (unsigned group = 0; group < heap->groups; group++)
+            reach(heap, group, i, marks);
+        for (unsigned j = 0; j < heap->count; j++)
+            truth->dominates[i][j] = truth->groups[j] != 0 && !marks[j];
+    }
+}
+
+static bool has_several(unsigned groups)
+{
+    return (groups & (groups - 1)) != 0;
+}
+
+static bool is_top(const struct heap *heap, const struct truth *truth, unsigned object)
+{
+    bool is = has_several(truth->groups[object]);
+    for (unsigned i = 0; i < heap->count; i++)
+        is = is && !(i != object && has_several(truth->groups[i]) && truth->dominates[i][object]);
+    return is;
+}
+
+static unsigned retained(const struct heap *heap, const struct truth *truth, unsigned object)
+{
+    unsigned size = 0;
+    for (unsigned i = 0; i < heap->count; i++)
+        size += truth->dominates[object][i] ? 64 : 0;
+    return size;
+}
+
+static void append_name(unsigned groups, char *name, size_t size)
+{
+    const int goroutines = __builtin_popcount(groups >> 1);
+    snprintf(name, size, "%s%s", (groups & 1) != 0 ? "bss" : "",
+             (groups & 1) != 0 && goroutines > 0 ? " and " : "");
+    const size_t used = strlen(name);
+    if (goroutines > 1)
+        snprintf(name + used, size - used, "%d goroutines", goroutines);
+    else if (goroutines == 1)
+        snprintf(name + used, size - used, "goroutine %d [select] main.f%d",
+                 __builtin_ctz(groups >> 1) + 1, __builtin_ctz(groups >> 1) + 1);
+}
+
+/* ---- what the graph says ---- */
+
+static void check_owners(const struct dump *dump, const struct heap *heap,
+                         const struct truth *truth)
+{
+    const struct g2h_graph_account *account = g2h_graph_account(dump->graph);
+    uint64_t alone[MOST_GROUPS] = {0}, shared = 0, found = 0;
+    for (unsigned i = 0; i < heap->count; i++) {
+        if (has_several(truth->groups[i]))
+            shared += 64;
+        else if (truth->groups[i] != 0)
+            alone[__builtin_ctz(truth->groups[i])] += 64;
+    }
+    assert_int_equal(account->shared_bytes, shared);
+    for (size_t i = 0; i < g2h_view_owner_count(dump->view); i++) {
+        struct g2h_view_owner owner;
+        struct g2h_node node;
+        g2h_view_owner(dump->view, i, &owner);
+        if (owner.node == UINT32_MAX)
+            continue;
+        g2h_view_node(dump->view, owner.node, &node);
+        const bool is_group = node.kind == G2H_NODE_GOROUTINE || node.kind == G2H_NODE_BSS;
+        const uint64_t expected = node.kind == G2H_NODE_GOROUTINE     ? alone[node.key]
+                                  : node.kind == G2H_NODE_BSS         ? alone[0]
+                                  : node.kind == G2H_NODE_UNREACHABLE ? account->unreachable_bytes
+                                                                      : 0;
+        assert_int_equal(owner.bytes, expected);
+        found += is_group ? owner.bytes : 0;
+    }
+    assert_int_equal(found + shared + account->unreachable_bytes, (uint64_t)heap->count * 64);
+}
+
+static void check(const struct heap *heap, unsigned threads)
+{
+    struct truth truth;
+    struct dump dump;
+    struct snapshot snapshot;
+    unsigned tops = 0, last = UINT32_MAX, last_object = 0;
+    find_truth(heap, &truth);
+    put(&dump, heap);
+    snapshot_of(&snapshot, &dump, threads);
+    check_owners(&dump, heap, &truth);
+    for (unsigned i = 0; i < heap->count; i++)
+        tops += is_top(heap, &truth, i);
+    assert_int_equal(snapshot_has(&snapshot, "(held by several)"), tops > 0);
+    const struct snapshot_node
+        none = {0},
+        *group = tops == 0 ? &none : &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
+    assert_int_equal(group->edge_count, tops);
+    for (uint32_t i = 0; i < tops; i++) {
+        const struct snapshot_edge *edge = &snapshot.edges[group->first_edge + i];
+        struct g2h_node node;
+        char name[64];
+        g2h_view_node(dump.view, edge->target, &node);
+        const unsigned object = (unsigned)((node.address - BASE) / 64),
+                       size = retained(heap, &truth, object);
+        assert_true(is_top(heap, &truth, object));
+        assert_true(size < last || (size == last && object > last_object)); /* largest first */
+        assert_int_equal(edge->type, S_WEAK);
+        append_name(truth.groups[object], name, sizeof(name));
+        assert_string_equal(snapshot_edge_name(&snapshot, edge), name);
+        last = size;
+        last_object = object;
+    }
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* ---- heaps ---- */
+
+static uint32_t any(uint64_t *random, unsigned count, unsigned near)
+{
+    const uint64_t value = unit_random(random);
+    return value % 8 < 3    ? MOST
+           : value % 16 < 8 ? (uint32_t)((near + value / 16 % 4) % count)
+                            : (uint32_t)(value / 16 % count);
+}
+
+static void random_heaps(void **state)
+{
+    (void)state;
+    uint64_t random = 20261122;
+    for (int round = 0; round < 3000; round++) {
+        struct heap heap = {.count = 2 + (unsigned)round % (MOST - 1),
+                            .groups = 1 + (unsigned)round % MOST_GROUPS};
+        for (unsigned i = 0; i < heap.count; i++)
+            for (unsigned j = 0; j < WORDS_EACH; j++)
+                heap.words[i][j] = j < 1 + (unsigned)round % 3 ? any(&random, heap.count, i) : MOST;
+        for (unsigned i = 0; i < heap.groups; i++)
+            for (unsigned j = 0; j < WORDS_EACH; j++)
+                heap.held[i][j] = j < 2 ? any(&random, heap.count, i * 7) : MOST;
+        check(&heap, 1 + (unsigned)round % 2);
+    }
+}
+
+/* Two lists that hold each other at each step, so that each of their objects is held by several,
+ * and no group knows more than the first two. */
+static void ladder(void **state)
+{
+    (void)state;
+    enum { STEPS = 100000 };
+    struct dump dump;
+    struct snapshot snapshot;
+    dump_start_modern(&dump, "go1.19.8");
+    for (int i = 0; i < STEPS; i++)
+        for (int j = 0; j < 2; j++)
+            dump_object(
+                &dump, AT(2 * i + j), 64,
+                WORDS(i + 1 < STEPS ? AT(2 * i + 2) : AT(0), AT((2 * i + 3) % (2 * STEPS))));
+    dump_goroutine(&dump, 1, 0x700001, STACK);
+    dump_frame(&dump, "main.f1", STACK, 0, WORDS(AT(0)), 1);
+    dump_bss(&dump, 0x560000, WORDS(AT(1)));
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 1);
+    assert_int_equal(g2h_graph_account(dump.graph)->several, 2 * STEPS);
+    assert_int_equal(g2h_graph_account(dump.graph)->several_shown, 1000);
+    assert_int_equal(g2h_graph_account(dump.graph)->several_shown_bytes, 64000);
+    const struct snapshot_node *group =
+        &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
+    for (uint32_t i = 0; i < group->edge_count; i++)
+        assert_string_equal(snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + i]),
+                            "bss and goroutine 1 [select] main.f1");
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+/* More groups than a set has bits for where there is much that several hold. */
+static void many_groups(void **state)
+{
+    (void)state;
+    enum { GROUPS = 6000, OBJECTS = 20000 };
+    struct dump dump;
+    struct snapshot snapshot;
+    uint64_t words[GROUPS];
+    dump_start_modern(&dump, "go1.19.8");
+    for (int i = 0; i < OBJECTS; i++)
+        dump_object(&dump, AT(i), 64, WORDS(i + 1 < OBJECTS ? AT(i + 1) : 0));
+    for (unsigned i = 1; i < GROUPS; i++) {
+        char function[32];
+        snprintf(function, sizeof(function), "main.f%u", i);
+        dump_goroutine(&dump, i, 0x700000 + i, STACK + i * 4096);
+        dump_frame(&dump, function, STACK + i * 4096, 0, WORDS(AT(i)), 1);
+        words[i] = AT(i);
+    }
+    words[0] = AT(0);
+    dump_bss(&dump, 0x560000, GROUPS, words);
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 2);
+    const struct snapshot_node *group =
+        &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
+    assert_int_equal(group->edge_count, 1000);
+    static const struct {
+        uint32_t row;
+        const char *name;
+    } rows[] = {{0, "bss, 4092 goroutines and others"}, /* all from the last held one on */
+                {1, "bss and goroutine 1 [select] main.f1"},
+                {2, "bss and 2 goroutines"},
+                {999, "bss and 999 goroutines"}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_string_equal(
+            snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge + rows[i].row]),
+            rows[i].name);
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_heaps),
+        cmocka_unit_test(ladder),
+        cmocka_unit_test(many_groups),
+    };
+    return UNIT_RUN(tests);
+}
