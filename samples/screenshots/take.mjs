@@ -95,7 +95,16 @@ try {
   await tab.expand(row => row.depth === 4 && row.object.startsWith('main.(*Server).value.gowrap1 '));
   await picture('containment');
 
+  await tab.perspective('Summary'); // and back: all rows are closed
+  await tab.perspective('Containment');
+  await tab.expand(row => row.object === '(GC roots)');
+  await tab.expand(row => row.object === '(held by several)');
+  await picture('several');
+
   await tab.perspective('Summary');
+  await tab.objects('Native context globals of main @');
+  await picture('contexts');
+  await tab.objects('All objects');
   await tab.filter('map[string]*main');
   const [{id: map}] = await tab.expand(row => row.depth === 0 && row.name === 'map[string]*main.Preview');
   await tab.expand(row => row.id === map);

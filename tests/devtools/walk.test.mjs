@@ -98,6 +98,29 @@ try {
     assertWay(variables, [/^v \(inlined main\.ask\)\? :: main\.Valuation$/], '::');
   });
 
+  await tests.test('Containment: what several hold together, by who holds it', async () => {
+    await tab.perspective('Summary');
+    await tab.perspective('Containment');
+    await tab.expand(row => row.object === '(GC roots)');
+    const rows = await tab.expand(row => row.object === '(held by several)');
+    assert.equal(rows.filter(row => row.object === 'main.Auction' && /^main and goroutines in \d places$/.test(row.edge)).length, 4);
+  });
+
+  await tests.test('Summary: the filter of a package has what its globals alone hold, and nothing else', async () => {
+    const count = (rows, name) => Number(rows.find(row => row.depth === 0 && row.name === name)?.count.replace(/\D/g, '') ?? 0);
+    await tab.perspective('Summary');
+    const all = await tab.rows();
+    await tab.objects('Native context globals of main @');
+    const main = await tab.rows();
+    assert.equal(count(main, 'main.Preview'), count(all, 'main.Preview'), 'previews.byName is a global');
+    assert.equal(count(main, 'main.Valuation'), 0);
+    await tab.objects('Native context 80 goroutines [chan send] main.ask');
+    const goroutines = await tab.rows(), stacks = 'goroutine stack [chan send] main.ask ← main.(*Server).value.gowrap1';
+    assert.equal(count(goroutines, stacks), 80);
+    assert.ok(count(goroutines, 'main.Valuation') > 0);
+    await tab.objects('All objects');
+  });
+
   await tests.test('DevTools has no complaint on its console', () => assert.deepEqual(tab.problems, []));
 } finally {
   await tab.close();
