@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
 #include "base/workers.h"
 #include "naming/keys.h"
 #include "naming/symbols.h"
@@ -165,21 +166,58 @@ static struct g2h_error *count_words(struct names *names)
                        count_words_task, names);
 }
 
-static bool intern_class(struct names *names, const char *before, uint32_t type, uint32_t *ret)
+static void append_type(struct text *text, const struct types *types, uint32_t type)
 {
-    const struct types *types = names->typing->types;
-    struct text text = {0};
-    size_t size;
-    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    struct g2h_bytes name = types_name(types, type);
     /* The runtime takes a sudog for one channel after the other: its class must not change with
      * them. */
-    if (types->list.data[type].role == ROLE_INTERNAL && size >= strlen(SUDOG_TYPES) &&
-        memcmp(name, SUDOG_TYPES, strlen(SUDOG_TYPES)) == 0) {
-        name = "runtime.sudog";
-        size = strlen(name);
+    if (types->list.data[type].role == ROLE_INTERNAL && bytes_begin(name, SUDOG_TYPES))
+        name = bytes_of("runtime.sudog");
+    text_append_unescaped(text, name.data, name.size);
+}
+
+/*
+ * Appends "map[K]V entries": how a release of Go lays out what is in a map is not what a reader
+ * asks for. Groups and buckets are those of key and element, whatever the map type is called, so
+ * that is what they have: of two such types the runtime cannot tell whose a group is.
+ */
+static void text_append_entries(struct text *text, const struct types *types, uint32_t map)
+{
+    static const char suffix[] = " entries";
+    const struct g2h_bytes own = types_name(types, map);
+    struct text name = {0};
+    if (bytes_begin(own, "map[")) {
+        text_append_unescaped(&name, own.data, own.size);
+    } else {
+        text_append(&name, "map[", 4);
+        append_type(&name, types, types->list.data[map].key);
+        text_append(&name, "]", 1);
+        append_type(&name, types, types->list.data[map].elem);
     }
-    text_append(&text, before, strlen(before));
-    text_append_unescaped(&text, (const uint8_t *)name, size);
+    /* Where the name is cut, it must not be cut to that of the map. */
+    text_append_utf8(text, (const uint8_t *)name.data, name.size, NAME_LIMIT - strlen(suffix));
+    text_append(text, suffix, strlen(suffix));
+    text->failed = text->failed || name.failed;
+    text_deinit(&name);
+}
+
+static bool intern_class(struct names *names, bool is_array, uint32_t type, uint32_t *ret)
+{
+    const struct types *types = names->typing->types;
+    const uint32_t map = types_map_inside(types, type);
+    struct text text = {0};
+    if (map < types->list.count) {
+        text_append_entries(&text, types, map);
+    } else if (is_array) {
+        text_append(&text, "[]", 2);
+        append_type(&text, types, type);
+    } else {
+        append_type(&text, types, type);
+        /* Two words, and not the bytes: of these, nodes are called by their text. */
+        if (types->list.data[type].kind == TYPE_STRING &&
+            bytes_are(types_name(types, type), "string"))
+            text_append(&text, " header", 7);
+    }
     bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret);
     text_deinit(&text);
     return good;
@@ -334,8 +372,8 @@ static struct g2h_error *intern_types(struct names *names)
         struct type_names *of_type = &names->of_type[i];
         if (of_type->value == NAME_NONE && of_type->array == NAME_NONE)
             continue;
-        if ((of_type->value == 0 && !intern_class(names, "", i, &of_type->value)) ||
-            (of_type->array == 0 && !intern_class(names, "[]", i, &of_type->array)) ||
+        if ((of_type->value == 0 && !intern_class(names, false, i, &of_type->value)) ||
+            (of_type->array == 0 && !intern_class(names, true, i, &of_type->array)) ||
             !intern_paths(names, i))
             return &error_no_memory;
     }
