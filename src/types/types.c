@@ -20,6 +20,7 @@ void types_deinit(struct types *types)
     free(types->list.data);
     free(types->fields.data);
     string_pool_deinit(&types->names);
+    free(types->packages.data);
     map_deinit(&types->by_address);
     *types = (struct types){0};
 }
@@ -27,6 +28,8 @@ void types_deinit(struct types *types)
 bool types_copy(struct types *types, const struct types *others)
 {
     *types = *others;
+    types->packages.data = NULL;
+    types->packages.count = types->packages.capacity = 0;
     types->list.capacity = types->list.count;
     types->list.data = memory_copy(others->list.data, others->list.count, sizeof(struct type));
     types->fields.capacity = types->fields.count;

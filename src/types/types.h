@@ -119,6 +119,11 @@ struct type {
     uint32_t first_field, field_count; /* of structs, in types->fields, ascending by offset */
 };
 
+/* A package that a named type is of: "gopkg.in/yaml.v3", which calls itself "yaml". */
+struct type_package {
+    uint32_t path, name; /* strings */
+};
+
 struct types {
     VECTOR(struct type) list;
     VECTOR(struct type_field) fields;

@@ -1,6 +1,6 @@
 // Is a class what the allocator was told? The rules are those of docs/snapshot.md on classes:
 //
-//   T                           a value of a type, with its full import path
+//   T                           a value of a type, with its full import path: --names=full
 //   []T                         a backing array, whatever its length
 //   a node of type "string"     the bytes of a string; its name are the contents
 //   map[K]V                     what a map value points to; map[K]V entries: its buckets (classic), groups, tables (Swiss)
