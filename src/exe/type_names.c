@@ -184,6 +184,8 @@ static bool note_package(struct composer *composer, size_t index)
         return true;
     composer->package = path.data;
     const struct g2h_bytes own = {name.data, (uint64_t)(dot - name.data)};
+    if (path.size > NAME_MOST || own.size > NAME_MOST) /* damaged: many may share a long text */
+        return true;
     return type_names_intern(composer->all, composer->types, path, &package.path) &&
            type_names_intern(composer->all, composer->types, own, &package.name) &&
            vector_push(&composer->types->packages, package);
