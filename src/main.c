@@ -206,7 +206,8 @@ static struct g2h_error *build(const struct options *options, const struct serie
                                                     .typing = conversion->typing,
                                                     .threads = options->threads,
                                                     .redaction = series->redaction,
-                                                    .no_stacks = options->no_stacks};
+                                                    .no_stacks = options->no_stacks,
+                                                    .full_names = options->full_names};
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)
         TRY(g2h_identity_add(series->identity, conversion->graph));

@@ -10,7 +10,7 @@
 struct conversion_options {
     const struct g2h_exe *exe; /* matched with the heap; NULL: none */
     unsigned threads;
-    bool redact;
+    bool redact, full_names;
     const uint8_t *redact_key; /* redacts with it; NULL: redact says whether */
     struct g2h_view_options view;
 };
@@ -37,7 +37,8 @@ static inline struct g2h_error *conversion_init(struct conversion *conversion,
     const struct g2h_graph_options graph_options = {.exe = options->exe,
                                                     .typing = conversion->typing,
                                                     .threads = options->threads,
-                                                    .redaction = conversion->redaction};
+                                                    .redaction = conversion->redaction,
+                                                    .full_names = options->full_names};
     if (!error)
         error = g2h_graph_build(heap, &graph_options, &conversion->graph);
     if (!error)

@@ -37,14 +37,14 @@ static const char help[] =
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
     "                      names of fields, globals and locals, texts of strings;\n"
     "                      stripped, it gives types of most objects all the same\n"
-    "      --untyped-ok    convert without types if that executable does not fit,\n"
-    "                      instead of failing\n"
+    "      --untyped-ok    go on without types if that executable does not fit\n"
     "  -r, --redact        show strings and keys of maps by a keyed hash, no numbers\n"
     "      --redact-key=FILE\n"
     "                      the same with a key of your own, for two to be compared\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
     "      --no-stacks     leave out goroutines' stacks, which are no objects\n"
     "      --no-contexts   no filters by what packages and goroutines hold alone\n"
+    "      --names=FORM    packages: short, http.Request, or full, net/http.Request\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
@@ -72,6 +72,7 @@ enum {
     OPTION_FORMAT,
     OPTION_NO_STACKS,
     OPTION_NO_CONTEXTS,
+    OPTION_NAMES,
     OPTION_BASE
 };
 
@@ -109,6 +110,17 @@ static bool parse_nodes(const char *text, uint64_t *ret)
     }
     *ret = value * factor;
     return true;
+}
+
+/* Whether names are to be full; false after saying that they are neither that nor short. */
+static bool parse_names(const char *text, bool *ret_full)
+{
+    *ret_full = strcmp(text, "full") == 0;
+    if (*ret_full || strcmp(text, "short") == 0)
+        return true;
+    say("go2heapsnapshot: --names takes short or full, not '%s'", text);
+    say("%s", hint);
+    return false;
 }
 
 /* Prints to standard output. Gives the exit status. */
@@ -256,6 +268,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
                                           {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
                                           {"no-contexts", no_argument, NULL, OPTION_NO_CONTEXTS},
+                                          {"names", required_argument, NULL, OPTION_NAMES},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
                                           {0}};
@@ -305,6 +318,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case OPTION_NO_CONTEXTS:
             ret->no_contexts = true;
+            break;
+        case OPTION_NAMES:
+            if (!parse_names(optarg, &ret->full_names))
+                return false;
             break;
         case OPTION_MAX_NODES:
             if (!parse_nodes(optarg, &ret->max_nodes))

@@ -19,7 +19,8 @@ struct composer {
     struct types *types;
     uint32_t *names;
     struct text text;
-    bool failed; /* the name is too long, or has a part without a name */
+    const uint8_t *package; /* the text of the path that was noted last */
+    bool failed;            /* the name is too long, or has a part without a name */
 };
 
 bool type_names_intern(const struct descriptors *all, struct types *types, struct g2h_bytes text,
@@ -169,6 +170,27 @@ static bool is_qualified(struct g2h_bytes name, struct g2h_bytes package)
            bytes_same((struct g2h_bytes){name.data, package.size}, package);
 }
 
+/* Notes what a package calls itself. The types of one are mostly in a row, and share a text. False
+ * where there is no memory. */
+static bool note_package(struct composer *composer, size_t index)
+{
+    const struct g2h_bytes name = descriptor_name(composer->all, index),
+                           path = descriptor_package(composer->all, index);
+    const uint8_t *dot = memchr(name.data, '.', (size_t)name.size),
+                  *bracket = memchr(name.data, '[', (size_t)name.size);
+    struct type_package package;
+    if (path.size == 0 || path.data == composer->package || !dot || dot == name.data ||
+        (bracket && bracket < dot))
+        return true;
+    composer->package = path.data;
+    const struct g2h_bytes own = {name.data, (uint64_t)(dot - name.data)};
+    if (path.size > NAME_MOST || own.size > NAME_MOST) /* damaged: many may share a long text */
+        return true;
+    return type_names_intern(composer->all, composer->types, path, &package.path) &&
+           type_names_intern(composer->all, composer->types, own, &package.name) &&
+           vector_push(&composer->types->packages, package);
+}
+
 /* Puts the path of the package in place of its name, which may differ: "yaml.Node" is in
  * "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
 static void qualify(struct composer *composer, size_t index)
@@ -220,7 +242,8 @@ static bool make_name(struct composer *composer, size_t index, unsigned depth)
     if (composer->failed || (!named && depth == DEPTH_MOST))
         text = descriptor_name(all, index);
     return !composer->text.failed &&
-           type_names_intern(all, composer->types, text, &composer->names[index]);
+           type_names_intern(all, composer->types, text, &composer->names[index]) &&
+           (!named || note_package(composer, index));
 }
 
 struct g2h_error *type_names_init(const struct descriptors *all, struct types *types,

@@ -37,8 +37,8 @@ static void append_type(struct gatherer *gatherer, uint32_t type)
     const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
     if (types->list.data[type].role != ROLE_CLOSURE || size < skip || memcmp(name, func, skip) != 0)
         skip = 0;
-    text_append_utf8(&gatherer->builder.text, (const uint8_t *)name + skip, size - skip,
-                     NAME_LIMIT / 2);
+    text_append_name(&gatherer->builder.text, gatherer->builder.names, (const uint8_t *)name + skip,
+                     size - skip, NAME_LIMIT / 2);
 }
 
 /* The node's name. */

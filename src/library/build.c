@@ -75,7 +75,9 @@ static void account(struct g2h_graph *graph)
 static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
     _cleanup_(owners_deinit) struct owners owners = {0};
-    TRY(names_init(&graph->names, graph->heap, graph->exe, options->redaction));
+    const struct names_options names_options = {options->exe, options->redaction,
+                                                !options->full_names};
+    TRY(names_init(&graph->names, graph->heap, &names_options));
     TRY(name_pointers(graph, options->typing));
     TRY(find_roots(graph, options->no_stacks));
     TRY(graph_reach(graph, &owners));

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/scope.h"
 #include "base/workers.h"
 #include "naming/keys.h"
 #include "naming/symbols.h"
@@ -55,6 +57,37 @@ bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uin
     return good;
 }
 
+/* ---- packages ---- */
+
+/* Appends all of a name of the linker's, short where names are. */
+static void append_whole_name(struct text *text, const struct names *names, const uint8_t *data,
+                              uint64_t size)
+{
+    struct text plain = {0};
+    if (names->packages.paths.count == 0 || size == 0 || !memchr(data, '/', (size_t)size)) {
+        text_append_unescaped(text, data, size); /* most */
+        return;
+    }
+    text_append_unescaped(&plain, data, size);
+    text_append_short(text, &names->packages, (const uint8_t *)plain.data, plain.size);
+    text->failed = text->failed || plain.failed;
+    text_deinit(&plain);
+}
+
+size_t text_append_name(struct text *text, const struct names *names, const uint8_t *data,
+                        uint64_t size, size_t limit)
+{
+    struct text whole = {0};
+    if (names->packages.paths.count == 0 || size == 0 || !memchr(data, '/', (size_t)size))
+        return text_append_symbol(text, data, size, limit);
+    append_whole_name(&whole, names, data, size);
+    const size_t characters =
+        text_append_utf8(text, (const uint8_t *)whole.data, whole.size, limit);
+    text->failed = text->failed || whole.failed;
+    text_deinit(&whole);
+    return characters;
+}
+
 /* ---- objects ---- */
 
 /* Whether the name of a type record has words that the program made up while it ran: fields and
@@ -63,6 +96,17 @@ static bool is_secret(const struct names *names, const struct heap_type *record)
 {
     return names->redaction && heap_find(names->heap, record->address) != UINT32_MAX &&
            memmem(record->name.data, (size_t)record->name.size, "struct {", 8) != NULL;
+}
+
+/* Appends the name that a dump has for a type; more of it is never shown. */
+static void append_record_name(struct text *text, const struct names *names, struct g2h_bytes name)
+{
+    if (name.size > 8 * NAME_LIMIT)
+        name.size = 8 * NAME_LIMIT;
+    if (names->packages.paths.count > 0)
+        text_append_short(text, &names->packages, name.data, name.size);
+    else
+        text_append(text, (const char *)name.data, (size_t)name.size);
 }
 
 static bool slot_class_name(struct names *names, const struct slot_class *slot_class, uint32_t *ret)
@@ -76,8 +120,7 @@ static bool slot_class_name(struct names *names, const struct slot_class *slot_c
         if (is_secret(names, record))
             text_append_redacted(&text, names->redaction, name->data, name->size);
         else
-            text_append(&text, (const char *)name->data,
-                        name->size < 8 * NAME_LIMIT ? (size_t)name->size : 8 * NAME_LIMIT);
+            append_record_name(&text, names, *name);
     } else {
         text_printf(&text, "%s%llu", slot_class->has_pointers ? "ptr" : "noptr",
                     (unsigned long long)slot_class->size);
@@ -99,13 +142,13 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
     const bool nameless = name->data[name->size - 1] == '.';
     if (names->exe && g2h_exe_type_name(names->exe, record->address, &known)) {
         text_append(text, " (", 2);
-        text_append_symbol(text, known.data, known.size, NAME_LIMIT / 2);
+        text_append_name(text, names, known.data, known.size, NAME_LIMIT / 2);
     } else if (is_secret(names, record)) {
         text_append(text, " (", 2);
         text_append_redacted(text, names->redaction, name->data, name->size);
     } else {
         text_append(text, " (*", nameless ? 3 : 2);
-        text_append_symbol(text, name->data, name->size, NAME_LIMIT / 2);
+        text_append_name(text, names, name->data, name->size, NAME_LIMIT / 2);
         text_append(text, "?", nameless ? 1 : 0);
     }
     text_append(text, ")", 1);
@@ -165,21 +208,60 @@ static struct g2h_error *count_words(struct names *names)
                        count_words_task, names);
 }
 
-static bool intern_class(struct names *names, const char *before, uint32_t type, uint32_t *ret)
+static void append_type(struct text *text, const struct names *names, uint32_t type)
 {
     const struct types *types = names->typing->types;
-    struct text text = {0};
-    size_t size;
-    const char *name = string_pool_text(&types->names, types->list.data[type].name, &size);
+    struct g2h_bytes name = types_name(types, type);
     /* The runtime takes a sudog for one channel after the other: its class must not change with
      * them. */
-    if (types->list.data[type].role == ROLE_INTERNAL && size >= strlen(SUDOG_TYPES) &&
-        memcmp(name, SUDOG_TYPES, strlen(SUDOG_TYPES)) == 0) {
-        name = "runtime.sudog";
-        size = strlen(name);
+    if (types->list.data[type].role == ROLE_INTERNAL && bytes_begin(name, SUDOG_TYPES))
+        name = bytes_of("runtime.sudog");
+    append_whole_name(text, names, name.data, name.size);
+}
+
+/*
+ * Appends "map[K]V entries": how a release of Go lays out what is in a map is not what a reader
+ * asks for. Groups and buckets are those of key and element, whatever the map type is called, so
+ * that is what they have: of two such types the runtime cannot tell whose a group is.
+ */
+static void append_entries(struct text *text, const struct names *names, uint32_t map)
+{
+    const struct types *types = names->typing->types;
+    static const char suffix[] = " entries";
+    const struct g2h_bytes own = types_name(types, map);
+    struct text name = {0};
+    if (bytes_begin(own, "map[")) {
+        append_whole_name(&name, names, own.data, own.size);
+    } else {
+        text_append(&name, "map[", 4);
+        append_type(&name, names, types->list.data[map].key);
+        text_append(&name, "]", 1);
+        append_type(&name, names, types->list.data[map].elem);
     }
-    text_append(&text, before, strlen(before));
-    text_append_unescaped(&text, (const uint8_t *)name, size);
+    /* Where the name is cut, it must not be cut to that of the map. */
+    text_append_utf8(text, (const uint8_t *)name.data, name.size, NAME_LIMIT - strlen(suffix));
+    text_append(text, suffix, strlen(suffix));
+    text->failed = text->failed || name.failed;
+    text_deinit(&name);
+}
+
+static bool intern_class(struct names *names, bool is_array, uint32_t type, uint32_t *ret)
+{
+    const struct types *types = names->typing->types;
+    const uint32_t map = types_map_inside(types, type);
+    struct text text = {0};
+    if (map < types->list.count) {
+        append_entries(&text, names, map);
+    } else if (is_array) {
+        text_append(&text, "[]", 2);
+        append_type(&text, names, type);
+    } else {
+        append_type(&text, names, type);
+        /* Two words, and not the bytes: of these, nodes are called by their text. */
+        if (types->list.data[type].kind == TYPE_STRING &&
+            bytes_are(types_name(types, type), "string"))
+            text_append(&text, " header", 7);
+    }
     bool good = !text.failed && names_add_node(names, (const uint8_t *)text.data, text.size, ret);
     text_deinit(&text);
     return good;
@@ -334,8 +416,8 @@ static struct g2h_error *intern_types(struct names *names)
         struct type_names *of_type = &names->of_type[i];
         if (of_type->value == NAME_NONE && of_type->array == NAME_NONE)
             continue;
-        if ((of_type->value == 0 && !intern_class(names, "", i, &of_type->value)) ||
-            (of_type->array == 0 && !intern_class(names, "[]", i, &of_type->array)) ||
+        if ((of_type->value == 0 && !intern_class(names, false, i, &of_type->value)) ||
+            (of_type->array == 0 && !intern_class(names, true, i, &of_type->array)) ||
             !intern_paths(names, i))
             return &error_no_memory;
     }
@@ -365,16 +447,18 @@ uint32_t names_of_typed(const struct names *names, uint32_t object)
 }
 
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, const struct g2h_redaction *redaction)
+                             const struct names_options *options)
 {
     names->of_slot_class = calloc(heap->slot_classes.list.count + 1, sizeof(*names->of_slot_class));
     names->heap = heap;
-    names->exe = exe;
-    names->redaction = redaction;
+    names->exe = options->exe;
+    names->redaction = options->redaction;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
     names->of_offset = calloc(ELEMENT_OFFSET / 4, sizeof(*names->of_offset));
     if (!names->of_slot_class || !names->of_offset)
         return &error_no_memory;
+    if (names->exe && options->is_short)
+        TRY(packages_init(&names->packages, names->exe));
     for (size_t i = 0; i < heap->slot_classes.list.count; i++)
         if (!slot_class_name(names, &heap->slot_classes.list.data[i], &names->of_slot_class[i]))
             return &error_no_memory;
@@ -400,6 +484,7 @@ void names_deinit(struct names *names)
         map_entries_destroy(names->of_type[i].entries);
     }
     free(names->of_type);
+    packages_deinit(&names->packages);
     number_set_deinit(&names->keys);
     free(names->of_key);
     string_pool_deinit(&names->paths);

@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "heap/heap.h"
+#include "naming/packages.h"
 #include "typing/typing.h"
 
 enum { NAME_LIMIT = 1024 }; /* characters; V8 cuts its names there as well */
@@ -60,6 +61,7 @@ struct names {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;             /* may be NULL */
     const struct g2h_redaction *redaction; /* NULL: texts of the heap are shown */
+    struct packages packages;              /* where names are short; else {0} */
     const struct typing *typing;           /* may be NULL */
     unsigned word_shift;                   /* of the pointer size */
     struct type_names *of_type;            /* with typing: by type */
@@ -77,10 +79,16 @@ struct names {
  */
 enum { ELEMENT_OFFSET = 1 << 20 };
 
-/* The names of all slot classes. exe may be NULL; redaction, too: then texts of the heap are shown.
- */
+/* What names are made with. */
+struct names_options {
+    const struct g2h_exe *exe;             /* may be NULL */
+    const struct g2h_redaction *redaction; /* NULL: texts of the heap are shown */
+    bool is_short; /* names of packages in place of import paths, as far as exe tells them */
+};
+
+/* The names of all slot classes. */
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
-                             const struct g2h_exe *exe, const struct g2h_redaction *redaction);
+                             const struct names_options *options);
 
 /* And of all types that objects have as a whole, and for sure. */
 struct g2h_error *names_add_types(struct names *names, const struct typing *typing);
@@ -104,6 +112,13 @@ static inline uint32_t interface_type_of(const struct g2h_heap *heap, uint64_t w
 {
     return heap_maybe_interface(heap, word) ? map_get(&heap->type_of_interface, word) : UINT32_MAX;
 }
+
+/*
+ * text_append_symbol() of a name that packages are in: of a type, a function, a package itself. All
+ * such names go through here, since a package must be called the same wherever it is read.
+ */
+size_t text_append_name(struct text *text, const struct names *names, const uint8_t *data,
+                        uint64_t size, size_t limit);
 
 /* Appends the type of an interface's value, in parentheses; nothing where type is UINT32_MAX. */
 void text_append_interface(struct text *text, const struct names *names, uint32_t type);

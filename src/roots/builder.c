@@ -132,7 +132,7 @@ void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes
 
 void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
 {
-    text_append_symbol(&builder->text, bytes->data, bytes->size, NAME_LIMIT);
+    text_append_name(&builder->text, builder->names, bytes->data, bytes->size, NAME_LIMIT);
 }
 
 const char *bytes_base_name(const struct g2h_bytes *file, size_t *ret_size)

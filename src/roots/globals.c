@@ -26,7 +26,7 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
 {
     uint32_t name;
     struct text text = {0};
-    text_append_symbol(&text, package->data, package->size, NAME_LIMIT);
+    text_append_name(&text, builder->names, package->data, package->size, NAME_LIMIT);
     const bool good = !text.failed &&
                       names_add_node(builder->names, (const uint8_t *)text.data, text.size, &name);
     text_deinit(&text);

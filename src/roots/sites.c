@@ -30,8 +30,8 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
             continue;
         if (shown++ > 0)
             text_append(&builder->text, " \xe2\x86\x90 ", 5);
-        text_append_symbol(&builder->text, frame.function.data, frame.function.size,
-                           NAME_LIMIT / 8);
+        text_append_name(&builder->text, builder->names, frame.function.data, frame.function.size,
+                         NAME_LIMIT / 8);
         text_printf(&builder->text, " ");
         text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
         text_printf(&builder->text, ":%llu", (unsigned long long)frame.line);

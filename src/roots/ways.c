@@ -30,7 +30,7 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
         return;
     text_printf(&builder->text, " (inlined ");
     name = string_pool_text(&types->names, local->function, &size);
-    text_append_symbol(&builder->text, (const uint8_t *)name, size, NAME_LIMIT / 4);
+    text_append_name(&builder->text, builder->names, (const uint8_t *)name, size, NAME_LIMIT / 4);
     text_printf(&builder->text, ")");
 }
 

@@ -40,7 +40,7 @@ uint32_t maps_header(struct runtime_types *runtime, uint32_t map)
     const uint32_t bucket =
         build_struct(runtime, ROLE_MAP_BUCKET, map, build_name(runtime, "bucket", key, elem));
     const uint32_t extra =
-        build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, build_name(runtime, "mapextra", key, elem));
+        build_struct(runtime, ROLE_INTERNAL, map, build_name(runtime, "mapextra", key, elem));
     const uint32_t header = build_struct(runtime, ROLE_MAP, map, name);
     key = build_stored_type(runtime, key);
     elem = build_stored_type(runtime, elem);

@@ -82,10 +82,10 @@ uint32_t swiss_header(struct runtime_types *runtime, uint32_t map)
     const uint32_t group = group_of(runtime, map, key, elem);
     if (group == TYPE_NONE)
         return TYPE_NONE;
-    const uint32_t reference = build_struct(runtime, ROLE_INTERNAL, TYPE_NONE,
+    const uint32_t reference = build_struct(runtime, ROLE_INTERNAL, map,
                                             build_name(runtime, "groupsReference", key, elem));
     const uint32_t table =
-        build_struct(runtime, ROLE_INTERNAL, TYPE_NONE, build_name(runtime, "table", key, elem));
+        build_struct(runtime, ROLE_INTERNAL, map, build_name(runtime, "table", key, elem));
     const uint32_t header = build_struct(runtime, ROLE_MAP, map, name);
     const uint32_t groups = build_target(runtime, TARGET_MANY, group, TYPE_NONE, 0);
     if (!BUILD_FILL(runtime, reference, reference_members, groups) ||

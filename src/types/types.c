@@ -20,6 +20,7 @@ void types_deinit(struct types *types)
     free(types->list.data);
     free(types->fields.data);
     string_pool_deinit(&types->names);
+    free(types->packages.data);
     map_deinit(&types->by_address);
     *types = (struct types){0};
 }
@@ -27,6 +28,8 @@ void types_deinit(struct types *types)
 bool types_copy(struct types *types, const struct types *others)
 {
     *types = *others;
+    types->packages.data = NULL;
+    types->packages.count = types->packages.capacity = 0;
     types->list.capacity = types->list.count;
     types->list.data = memory_copy(others->list.data, others->list.count, sizeof(struct type));
     types->fields.capacity = types->fields.count;
@@ -125,6 +128,22 @@ const struct type_field *types_field_at(const struct types *types, const struct 
             return field;
     }
     return NULL;
+}
+
+uint32_t types_map_inside(const struct types *types, uint32_t number)
+{
+    enum { STEPS_MOST = 4 }; /* [2]*[]*bucket */
+    for (int step = 0; step <= STEPS_MOST && number < types->list.count; step++) {
+        const struct type *type = &types->list.data[number];
+        const bool is_part = type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
+                             type->role == ROLE_INTERNAL;
+        if (is_part)
+            return type->elem;
+        if (type->kind != TYPE_POINTER && type->kind != TYPE_SLICE && type->kind != TYPE_ARRAY)
+            return TYPE_NONE;
+        number = type->elem;
+    }
+    return TYPE_NONE;
 }
 
 size_t types_path(const struct types *types, uint32_t number, uint64_t offset, char *buffer,

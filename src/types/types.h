@@ -78,7 +78,8 @@ enum type_role {
     ROLE_MAP_GROUP,     /* ctrl and slots of a Swiss map; elem is the map type */
     ROLE_MAP_DIRECTORY, /* pointers to the tables of a Swiss map; elem is the table */
     ROLE_CHAN,          /* runtime.hchan; elem is the channel's type */
-    ROLE_INTERNAL,      /* other parts of maps and channels: tables, sudogs; they hold no values */
+    ROLE_INTERNAL,      /* other parts of maps and channels: tables, sudogs; they hold no values.
+                           elem is the map type; TYPE_NONE of a channel's */
     ROLE_RUNTIME,       /* any other structure of the runtime */
     /* What a func value points to: the address of the code, then the captured variables. */
     ROLE_CLOSURE,
@@ -118,10 +119,17 @@ struct type {
     uint32_t first_field, field_count; /* of structs, in types->fields, ascending by offset */
 };
 
+/* A package that a named type is of: "gopkg.in/yaml.v3", which calls itself "yaml". */
+struct type_package {
+    uint32_t path, name; /* strings */
+};
+
 struct types {
     VECTOR(struct type) list;
     VECTOR(struct type_field) fields;
     struct string_pool names;
+    VECTOR(struct type_package)
+    packages;              /* of descriptors; several times the same. No copy has it */
     struct map by_address; /* of a descriptor in the process → type */
     unsigned pointer_size;
     /* Addresses of descriptors are in [low, high) or, if the program made the type while it ran, in
@@ -175,6 +183,13 @@ static inline bool type_is_map_part(const struct type *type)
     return type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
            type->role == ROLE_MAP_DIRECTORY;
 }
+
+/*
+ * The map type whose inside a type is: a bucket, group, table or mapextra, or an array, slice or
+ * pointer of such, as directories and lists of overflow buckets are. TYPE_NONE of all other types,
+ * and of what the map itself points to.
+ */
+uint32_t types_map_inside(const struct types *types, uint32_t type);
 
 /* Whether an address is among those of the descriptors that the program made. */
 static inline bool types_is_made(const struct types *types, uint64_t address)

@@ -27,7 +27,7 @@ dumps_itself() {
 same_bytes() {
 	case $1 in *-plain | *-stripped) ;; *) return ;; esac
 	for threads in 1 2 8 8 8; do
-		if ! "$converter" -j$threads --exe "$build/$1/app" "$build/$1/leak.1.dump" 2>/dev/null | cmp -s - "$build/$1/with.heapsnapshot"; then
+		if ! "$converter" -j$threads --names=full --exe "$build/$1/app" "$build/$1/leak.1.dump" 2>/dev/null | cmp -s - "$build/$1/with.heapsnapshot"; then
 			echo "not ok - $1: what is written does not depend on the number of threads"
 			return
 		fi
@@ -43,7 +43,7 @@ variant() {
 	if ! (cd "$top/samples/leakserver" && "$go" build -trimpath -o "$build/$name/app" "$@" .) >"$build/$name/log" 2>&1 ||
 		! dumps_itself "$build/$name" >>"$build/$name/log" 2>&1 ||
 		! "$converter" -o "$build/$name/without.heapsnapshot" "$build/$name/leak.1.dump" 2>>"$build/$name/log" ||
-		! "$converter" --exe "$build/$name/app" -o "$build/$name/with.heapsnapshot" "$build/$name/leak.1.dump" \
+		! "$converter" --names=full --exe "$build/$name/app" -o "$build/$name/with.heapsnapshot" "$build/$name/leak.1.dump" \
 			2>"$build/$name/stderr"; then
 		echo "not ok - $name: builds, dumps itself and converts"
 		tail -n 20 "$build/$name/log" "$build/$name/stderr" | sed 's/^/# /'
@@ -68,7 +68,7 @@ result() {
 
 # What separates an executable from its debug information, and what compresses that, changes nothing.
 names_all() { # EXECUTABLE: the snapshot is that of the plain executable
-	"$converter" --exe "$1" -o "$build/debug/heapsnapshot" "$plain/leak.1.dump" && cmp "$build/debug/heapsnapshot" "$plain/with.heapsnapshot"
+	"$converter" --names=full --exe "$1" -o "$build/debug/heapsnapshot" "$plain/leak.1.dump" && cmp "$build/debug/heapsnapshot" "$plain/with.heapsnapshot"
 }
 names_none() { # the same, of the stripped one: Go's types have names, variables have none
 	! names_all "$1"

@@ -21,6 +21,8 @@ const at = (address) => byId.get(Number((BigInt(address) - BigInt(base)) / BigIn
 if (arenas) throw new Error('an arena has its ids elsewhere');
 
 const label = (edge) => (edge.type === 'element' ? `[${edge.label}]` : edge.label);
+/** Whether a node is a part of a map that holds entries, or leads to such. */
+const isEntries = (node) => /^map\[.* entries$/.test(node.name);
 const matches = (edge, want) => (want.index ? /^\[#\d+\]/.test(edge.label) && edge.label.replace(/^\[#\d+\]/, '') === (want.name ?? '')
   : label(edge) === want.name);
 
@@ -61,15 +63,15 @@ if (!name.includes('stripped')) {
 if (known.weak) direct(known.weak, (want) => at(want.from), ['weak'], 'weak pointers lead to their objects');
 
 if (Number(/^go1\.(\d+)/.exec(name)[1]) >= 22) {
-  const called = new Set(snapshot.edges.filter((e) => e.type === 'weak' && e.label === 'element' && /^(\[\])?(group|bucket)</.test(e.from.name)).map((e) => e.to));
+  const called = new Set(snapshot.edges.filter((e) => e.type === 'weak' && e.label === 'element' && isEntries(e.from)).map((e) => e.to));
   tap('what garbage has by integers has weak edges', known.garbage.length, known.garbage.filter((address) => !called.has(at(address))));
 }
 
 {
   const names = new Set(snapshot.nodes.filter((n) => n.type === 'string').map((n) => n.name));
   tap('strings are named by their contents', known.texts.length, known.texts.filter((text) => !names.has(text)));
-  const own = snapshot.edges.filter((e) => /^\[?\]?(map|bucket|group|table|mapextra)[[<]/.test(e.from.name.replace(/^\[\]\*?/, '')));
-  const inside = own.filter((e) => /^(\[\])?(bucket|group|table|mapextra)</.test(e.to.name) && !['internal', 'weak', 'element'].includes(e.type));
+  const own = snapshot.edges.filter((e) => e.from.name.startsWith('map['));
+  const inside = own.filter((e) => isEntries(e.to) && !['internal', 'weak', 'element'].includes(e.type));
   tap('the inside of maps is internal', own.length, inside.map((e) => `${e.from.name} ${e.label} ${e.to.name}`));
 }
 

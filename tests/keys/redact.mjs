@@ -56,11 +56,12 @@ const names = (snapshot) => [...snapshot.matchAll(/#[0-9a-f]{8,}/g)].map(([text]
   const shape = (s) => s.nodes.map((n) => [n.type, n.id, n.size, n.edges.length].join()).join('\n');
   tap('a redacted snapshot has the same nodes', 1, shape(snapshot) === shape(redacted) ? [] : ['differs']);
   // Some objects were sampled, and lead to where they were allocated.
-  const own = redacted.edges.filter((e) => e.type !== 'internal' && e.label !== 'allocated at');
-  const keys = own.filter((e) => /^(\[\])?(bucket|group)<(string|int|interface)/.test(e.from.name));
+  const own = redacted.edges.filter((e) => e.type !== 'internal' && e.label !== 'allocated at' &&
+    !/^map\[.* entries$/.test(e.to.name)); // and not from a map's directory to its tables
+  const keys = own.filter((e) => /^map\[(string|int|interface).* entries$/.test(e.from.name));
   tap('redacted keys are hashes or places', keys.length, keys.filter((e) => e.type === 'element' ||
     !/^\[(\(<=\d+ bytes, #[0-9a-f]{20}\)|#\d+)\]/.test(e.label) && !/^(\[\d+\]\.)?(slots|keys|elems)/.test(e.label)).map((e) => e.label));
-  const numbers = own.filter((e) => /^(\[\])?(bucket|group)<(u?int\d*|uintptr|bool|main.weekday),/.test(e.from.name));
+  const numbers = own.filter((e) => /^map\[(u?int\d*|uintptr|bool|main.weekday)\].* entries$/.test(e.from.name));
   tap('numbers are places', numbers.length, numbers.filter((e) =>
     !/^\[#\d+\]/.test(e.label) && !/^(\[\d+\]\.)?(slots|keys|elems)/.test(e.label)).map((e) => e.label));
 }

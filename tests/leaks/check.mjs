@@ -120,7 +120,7 @@ const kinds = {
     const others = new Map();
     for (let n = 0; n < s.count; n++) {
       if (!isLiving(n)) continue;
-      const entries = /^(?:\[\])?(?:group|bucket)</.test(s.className(n));
+      const entries = /^map\[.* entries$/.test(s.className(n));
       for (const e of edgesOf(n)) {
         if (edge.type[e] === weak || !pattern.test(classOf(edge.to[e]))) continue;
         if (entries && isKey(e)) found.add(edge.to[e]);

@@ -52,7 +52,7 @@ check() { # PROGRAM VARIANT [ARGUMENT]: takes the dump, converts and measures
 	name="$release $program $variant"
 	shift 2
 	if ! "$at/app" "$at/1" "$share" "$@" >"$at/log" 2>&1 ||
-		! "$converter" --exe "$at/app" -o "$at/1.heapsnapshot" "$at/1.dump" 2>>"$at/log"; then
+		! "$converter" --names=full --exe "$at/app" -o "$at/1.heapsnapshot" "$at/1.dump" 2>>"$at/log"; then
 		echo "not ok - $name: dumps itself and converts"
 		tail -n 20 "$at/log" | sed 's/^/# /'
 		return

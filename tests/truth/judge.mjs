@@ -1,9 +1,10 @@
 // Is a class what the allocator was told? The rules are those of docs/snapshot.md on classes:
 //
-//   T                           a value of a type, with its full import path
+//   T                           a value of a type, with its full import path: --names=full
 //   []T                         a backing array, whatever its length
 //   a node of type "string"     the bytes of a string; its name are the contents
-//   map[K]V                     what a map value points to; bucket<K,V> (classic), group<K,V>, table<K,V> (Swiss)
+//   map[K]V                     what a map value points to; map[K]V entries: its buckets (classic), groups, tables (Swiss)
+//   string header               what a *string points to
 //   chan T                      a channel's header, with its buffer where elements have no pointers
 //   func main.f.func1           a closure
 //   ptr64, noptr48              not known; if only a part is, an edge "holds" leads to its type
@@ -19,8 +20,13 @@ export function claimOf(name, nodeType, guess = false, part = '') {
   if (nodeType === 'string') return { kind: 'string', name: 'string', guess: false };
   if (name === '(tiny block)') return { kind: 'tiny', name, guess: false };
   if (pointless.test(name)) return { kind: part ? 'partly' : 'untyped', name: part, guess: false };
-  return { kind: 'typed', name, guess };
+  // The header of a string has another class than its type, so that no two words are taken for a text.
+  const type = { 'string header': 'string', string: '(a string that is no header)' };
+  return { kind: 'typed', name: type[name] ?? name, guess };
 }
+
+/** Whether a class is that of what is in a map. */
+const isEntries = (name) => /^map\[.* entries$/.test(name);
 
 /** One spelling of types that have several, and of those that snapshots rewrite. */
 export function spell(name) {
@@ -204,7 +210,7 @@ export class Judge {
     if (claim.kind === 'string') return !t.pointers ? 'right' : 'wrong';
     const name = spell(claim.name);
     const [full, short] = this.namesOf(type);
-    if (/^(\[\])?\*?runtime\.bmap$/.test(full) && /^(\[\])?\*?bucket</.test(name)) return 'right';
+    if (/^(\[\])?\*?runtime\.bmap$/.test(full) && isEntries(name)) return 'right';
     if (full === 'runtime.weakHandleBox' && name === 'weak.Pointer handle') return 'right';
     // reflect.MakeSlice makes the header of a slice of any type as this.
     if (full === 'internal/unsafeheader.Slice' && n === 1 && name.startsWith('[]')) return 'right';
@@ -264,22 +270,21 @@ export class Judge {
       if (first.some((f) => f.includes('shape.'))) return 'layout'; // generic code knows only shapes
       return isFunc || all.includes(name) ? 'short' : 'wrong';
     };
-    const angle = (word) => (k, v) => [`${word}<${k},${v}>`];
+    const entries = (kv) => (isEntries(name) ? verdictOf('map[', kv, (k, v) => [`map[${k}]${v} entries`]) : null);
+    const showEntries = (kv) => show(kv, (k, v) => `map[${k}]${v} entries`);
     const result = (verdict, truth) => (verdict ? { verdict, truth } : null);
     const show = (kv, form) => (kv ? form(kv[0][0], kv[1][0]) : t.full);
 
     const map = /^map\.(bucket|group)\[/.exec(t.short);
     if (map) {
       const kv = this.keyAndValue(type);
-      const truth = `${n > 1 ? '[]' : ''}${show(kv, (k, v) => `${map[1]}<${k},${v}>`)}`;
-      const verdict = verdictOf(map[1], kv, angle(map[1])) ?? verdictOf(`map.${map[1]}`, null);
-      return { verdict: verdict ?? 'wrong', truth };
+      const verdict = entries(kv);
+      return { verdict: verdict ?? 'wrong', truth: showEntries(kv) };
     }
     switch (t.full) {
       case 'runtime.hmap': case 'internal/runtime/maps.Map': {
         const kv = this.mapAt(object, t.full === 'runtime.hmap' ? 'hmap' : 'Map');
-        let verdict = verdictOf('map[', kv, (k, v) => [`map[${k}]${v}`]) ?? verdictOf(t.full === 'runtime.hmap' ? 'hash<' : 'map<', kv,
-          (k, v) => [`hash<${k},${v}>`, `map<${k},${v}>`]);
+        let verdict = isEntries(name) ? 'wrong' : verdictOf('map[', kv, (k, v) => [`map[${k}]${v}`]);
         if (!verdict) { // the name of a map type?
           const c = this.byName.get(name);
           if (c !== undefined && this.types[c].kind === 'map') {
@@ -291,13 +296,12 @@ export class Judge {
       }
       case 'internal/runtime/maps.table': {
         const kv = this.mapAt(object, 'table');
-        return result(verdictOf('table<', kv, angle('table')), show(kv, (k, v) => `table<${k},${v}>`));
+        return result(entries(kv), showEntries(kv));
       }
       case '*internal/runtime/maps.table': {
         const first = this.dump.at(this.dump.word(object, this.truth.address[this.allocation.row[object]] - this.dump.address[object]));
         const kv = first < 0 ? null : this.mapAt(first, 'table');
-        return result(verdictOf('*table<', kv, angle('table')) ?? verdictOf('table<', kv, angle('table')) ?? verdictOf('directory', null),
-          show(kv, (k, v) => `[]*table<${k},${v}>`));
+        return result(entries(kv), showEntries(kv));
       }
       case 'runtime.hchan': {
         const elem = this.byAddress.get(this.dump.word(object, this.word === 8 ? 32 : 20)) ??
@@ -314,7 +318,7 @@ export class Judge {
       case 'runtime.sudog':
         return name.startsWith('sudog<') ? { verdict: 'right', truth: t.full } : null;
       case 'runtime.mapextra':
-        return /^mapextra\b/.test(name) ? { verdict: 'right', truth: t.full } : null;
+        return isEntries(name) ? { verdict: 'right', truth: t.full } : null;
     }
     if (n === 1 && t.kind === 'struct' && !t.named && /^\.?F$/.test(t.fields?.[0]?.name ?? '') && this.types[t.fields[0].type].kind === 'uintptr') {
       const where = this.truth.address[this.allocation.row[object]] - this.dump.address[object];
@@ -330,6 +334,7 @@ export class Judge {
 
   /** What an object was allocated as, for tables. */
   truthName(object) {
-    return this.judge(object, { kind: 'typed', name: '', guess: false }, -1).truth;
+    const { truth } = this.judge(object, { kind: 'typed', name: '', guess: false }, -1);
+    return truth === 'string' ? 'string header' : truth;
   }
 }

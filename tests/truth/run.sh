@@ -39,7 +39,7 @@ limits() {
 
 check() { # HEAP VARIANT N
 	at=$build/$release/$1/$2
-	if ! "$converter" --exe "$at/app" -o "$at/$3.heapsnapshot" "$at/$3.dump" 2>"$at/log"; then
+	if ! "$converter" --names=full --exe "$at/app" -o "$at/$3.heapsnapshot" "$at/$3.dump" 2>"$at/log"; then
 		echo "not ok - $release $1 $2: converts"
 		sed 's/^/# /' "$at/log"
 		return

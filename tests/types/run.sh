@@ -52,7 +52,7 @@ variant() {
 		return
 	fi
 	if ! dumps_itself >"$at/log" 2>&1 ||
-		! "$converter" --exe "$at/app" -o "$at/types.heapsnapshot" "$at/types.dump" 2>>"$at/log"; then
+		! "$converter" --names=full --exe "$at/app" -o "$at/types.heapsnapshot" "$at/types.dump" 2>>"$at/log"; then
 		echo "not ok - $name: dumps itself and converts"
 		tail -n 20 "$at/log" | sed 's/^/# /'
 		return

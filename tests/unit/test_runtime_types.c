@@ -92,6 +92,13 @@ static void assert_name(const struct type *type, const char *text)
         fail_msg("%.*s is no %s", (int)size, own, text);
 }
 
+/* Whether a type is of the inside of the map that has the header. */
+static void inside(const struct type *header, const struct type *type, bool is_inside)
+{
+    assert_int_equal(types_map_inside(&types, (uint32_t)(type - types.list.data)),
+                     is_inside ? header->elem : TYPE_NONE);
+}
+
 /* The header of map[string]int. */
 static const struct type *map_string_int(unsigned word, const char *version)
 {
@@ -169,6 +176,13 @@ static void test_hmap(void **state)
     assert_false(bucket->may_be_noscan);
     assert_name(field(bucket, "keys", 8), "[8]string");
     assert_ptr_equal(type_at(field(bucket, "overflow", 104)->elem), bucket);
+    inside(header, bucket, true);
+    inside(header, field(bucket, "overflow", 104), true);
+    inside(header, field(bucket, "keys", 8), false);
+    inside(header, type_at(field(header, "extra", 24)->elem), true);
+    inside(header, type_at(field(type_at(field(header, "extra", 24)->elem), "overflow", 0)->elem),
+           true);
+    inside(header, header, false);
     end();
 
     header = map_string_int(8, "go1.24 X:noswissmap");
@@ -181,6 +195,7 @@ static void test_swiss(void **state)
 {
     (void)state;
     const struct type *header = map_string_int(8, "go1.24.4");
+    inside(header, header, false);
     assert_int_equal(header->size, 48);
     assert_false(has_field(header, "tombstonePossible"));
     const struct type *directory = field(header, "dirPtr", 16);
@@ -195,6 +210,10 @@ static void test_swiss(void **state)
     const struct type *groups = field(field(table, "groups", 16), "data", 0);
     assert_int_equal(groups->target, TARGET_MANY);
     assert_ptr_equal(type_at(groups->elem), group);
+    inside(header, group, true);
+    inside(header, table, true);
+    inside(header, type_at(directory->key), true);
+    inside(header, type_at(type_at(header->elem)->key), false);
     end();
 
     header = map_string_int(4, "go1.27.4 X:mapsplitgroup");

@@ -441,7 +441,8 @@ static void number_texts(bool redact)
     uint32_t name;
     graph = (struct g2h_graph){.heap = typing.heap, .typing = &typing, .targets = &targets};
     assert_no_error(targets_init(&targets, typing.heap, 1, NULL));
-    assert_no_error(names_init(&graph.names, typing.heap, NULL, redact ? &redaction : NULL));
+    const struct names_options options = {.redaction = redact ? &redaction : NULL};
+    assert_no_error(names_init(&graph.names, typing.heap, &options));
     assert_no_error(names_add_types(&graph.names, &typing));
     assert_true(names_add_label(&graph.names, "known", 5, &name));
     assert_no_error(g2h_view_create(&graph, NULL, &view));

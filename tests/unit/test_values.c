@@ -34,8 +34,12 @@ static int end(void **state)
 
 static struct conversion make_view(bool redact, uint64_t max_nodes)
 {
-    const struct conversion_options options = {
-        .exe = exe, .threads = 2, .redact = redact, .view = {.max_nodes = max_nodes}};
+    const struct conversion_options options = {.exe = exe,
+                                               .threads = 2,
+                                               .redact = redact,
+                                               .full_names =
+                                                   true, /* as the dump has those of functions */
+                                               .view = {.max_nodes = max_nodes}};
     struct conversion made;
     assert_no_error(conversion_init(&made, heap, &options));
     return made;

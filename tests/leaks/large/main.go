@@ -240,8 +240,8 @@ func main() {
 	expect.Objects(`\[\]\*main\.leaf`, 13)
 	expect.Keys(`main\.leaf`, 30000)
 	if expect.Release() < 24 {
-		expect.Objects(`\[\]bucket<main\.key,main\.inBuckets>`, 1)
-		expect.Objects(`\[\]bucket<string,\*main\.leaf>`, 1)
+		expect.Objects(`map\[main\.key\]main\.inBuckets entries`, 1)
+		expect.Objects(`map\[string\]\*main\.leaf entries`, 1)
 	}
 	expect.NoObjects(`ptr\d{3,} \(.*`)
 	expect.Untyped(0.5)

@@ -2,10 +2,12 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 
 	"leaks/expect"
+	queue "leaks/paths/go-queue"
 	"leaks/paths/yaml.v2"
 )
 
@@ -17,6 +19,8 @@ type box[T any] struct{ inside, other T }
 
 var boxed []*box[*yaml.Node]
 
+var task func() fmt.Stringer
+
 func main() {
 	started := make(chan bool)
 	for _, name := range strings.Fields("first second last") {
@@ -27,6 +31,7 @@ func main() {
 		<-started
 	}
 	boxed = append(boxed, &box[*yaml.Node]{inside: &yaml.Node{}})
+	task = queue.New(strings.Repeat("task", len(boxed)))
 	expect.Settle()
 	const pkg = `leaks/paths/yaml\.v2`
 	expect.Add(expect.Expectation{Kind: "objects", Class: pkg + `\.Node`, Count: 3, DWARF: true})
@@ -34,6 +39,7 @@ func main() {
 	expect.Add(expect.Expectation{Kind: "objects", Class: `main\.box\[\*` + pkg + `\.Node\]`, Count: 1, DWARF: true})
 	expect.Objects(`func `+pkg+`\.\(\*Decoder\)\.Decode\.func1`, 3)
 	expect.Edges(`func `+pkg+`\.\(\*Decoder\)\.Decode\.func1`, `defined at`, `decoder\.go:21`, 3)
+	expect.Objects(`func leaks/paths/go-queue\.New\.func1`, 1)
 	expect.Goroutines(`\] main\.main\.(func1|gowrap1)$`, 3)
 	expect.Goroutines(`\] `+pkg+`\.\(\*Decoder\)\.Decode\.(func2|gowrap1)$`, 3)
 	expect.Nodes(`go statement in `+pkg+`\.\(\*Decoder\)\.Decode decoder\.go:25`, 1)
@@ -47,4 +53,5 @@ func main() {
 	// The profile is kept only where it can be asked for.
 	runtime.MemProfile(nil, false)
 	runtime.KeepAlive(decoders)
+	runtime.KeepAlive(task())
 }

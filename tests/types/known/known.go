@@ -373,11 +373,11 @@ func (k *Known) mapping(m reflect.Value, header uintptr, o owner, where string) 
 		return
 	}
 	k.visited[visit{header, t, 1}] = true
-	inner := Name(t.Key()) + ",%s" + Name(t.Elem())
-	classes := []string{"map[" + Name(t.Key()) + "]" + Name(t.Elem()), Name(t)}
+	unnamed := "map[" + Name(t.Key()) + "]" + Name(t.Elem())
+	classes := []string{unnamed, Name(t)}
 	k.object(header, 6*word, "map", where, o.source, true, classes...)
 	inside := owner{source: o.source, where: where,
-		class: "^(\\[\\])?(bucket|group)<" + strings.ReplaceAll(quote(inner), "%s", " ?") + ">$"}
+		class: "^" + quote(unnamed) + " entries$"}
 	if t.Key().Size() > 128 || t.Elem().Size() > 128 {
 		inside.class = "" // there is an object in between
 	}

@@ -775,7 +775,7 @@ func start(k *known.Known) {
 	k.Expect(`^(runtime\.sudog|sudog<.*>)$`, 2, true)
 	k.Expect(`^main\.bigKey$`, 4, false)
 	k.Expect(`^main\.bigValue$`, 6, false)
-	k.Expect(`^\[\](bucket|group)<string, ?\*main\.leaf>$`, 2, false)
+	k.Expect(`^map\[string\]\*main\.leaf entries$`, 2, false)
 	k.Expect(`^func main\.deferring\.func1$`, 3, true)
 	k.Expect(`^(\[\])?sync\.poolLocal$`, 0, true)
 }
