@@ -382,6 +382,8 @@ static bool intern_paths(struct names *names, uint32_t type)
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
+    /* Behind what is known of a closure there may be more, even where nothing is. */
+    of_type->has_gaps = typing->types->list.data[type].role == ROLE_CLOSURE;
     for (uint32_t i = 0; i < map->word_count; i++) {
         const uint64_t offset = map->words[i];
         const bool is_entry =
@@ -389,10 +391,7 @@ static bool intern_paths(struct names *names, uint32_t type)
         if (!(is_entry ? intern_entry_word(names, of_type, offset)
                        : intern_word(names, type, map, offset)))
             return false;
-        /* Behind what is known of a closure there may be more. */
-        of_type->has_gaps = of_type->has_gaps ||
-                            typing->types->list.data[type].role == ROLE_CLOSURE ||
-                            offset / word >= of_type->value_words ||
+        of_type->has_gaps = of_type->has_gaps || offset / word >= of_type->value_words ||
                             of_type->value_paths[offset / word] == NAME_NONE;
     }
     return true;

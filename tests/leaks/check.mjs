@@ -182,6 +182,9 @@ for (const expected of JSON.parse(fs.readFileSync(`${directory}/expected.json`, 
   kinds[expected.kind](expected);
 }
 
+const named = (e) => ['property', 'internal', 'weak'].includes(s.edgeTypes[edge.type[e]]);
+const nameless = [...edge.type.keys()].filter((e) => named(e) && edge.name[e] === 0);
+tap(nameless.length === 0, 'all edges have names', `${nameless.length} of ${edge.type.length} have none`);
 if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
   const later = readSnapshot(`${directory}/2.heapsnapshot`);
   const before = new Map(), changes = new Map();
