@@ -6,7 +6,7 @@
 // the text around them still tells what they show.
 
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, rmSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join, resolve} from 'node:path';
@@ -46,11 +46,17 @@ async function dragRetainersTo(page, y) {
 
 const folder = mkdtempSync(join(tmpdir(), 'screenshots-'));
 const snapshot = number => join(folder, `leak.${number}.heapsnapshot`);
-for (const number of [1, 2]) {
-  const {status} = spawnSync(program, ['--exe', join(here, '../leakserver.exe.gz'), '-o', snapshot(number),
-    join(here, `../leakserver.${number}.dump.gz`)], {stdio: 'inherit'});
+const ofSeries = number => join(folder, 'series', `leakserver.${number}.heapsnapshot`);
+const dump = number => join(here, `../leakserver.${number}.dump.gz`);
+
+function convert(...files) {
+  const {status} = spawnSync(program, ['--exe', join(here, '../leakserver.exe.gz'), '-o', ...files], {stdio: 'inherit'});
   if (status !== 0) process.exit(1);
 }
+
+for (const number of [1, 2]) convert(snapshot(number), dump(number));
+mkdirSync(join(folder, 'series'));
+convert(join(folder, 'series'), dump(1), dump(2));
 
 const tab = await MemoryTab.open({size: {width: 1080, height: 600}});
 const page = context.pages()[0];
@@ -89,17 +95,14 @@ try {
 
   await tab.perspective('Containment');
   await tab.expand(row => row.object === '(GC roots)');
+  await tab.expand(row => row.object === '(held by several)');
+  await picture('several');
+  await page.keyboard.press('ArrowLeft'); // closes it
   await tab.expand(row => row.object === '(goroutines)');
   await tab.expand(row => / goroutines \[chan send\]/.test(row.object));
   await tab.expand(row => /^goroutine \d+ \[chan send\]/.test(row.object));
   await tab.expand(row => row.depth === 4 && row.object.startsWith('main.(*Server).value.gowrap1 '));
   await picture('containment');
-
-  await tab.perspective('Summary'); // and back: all rows are closed
-  await tab.perspective('Containment');
-  await tab.expand(row => row.object === '(GC roots)');
-  await tab.expand(row => row.object === '(held by several)');
-  await picture('several');
 
   await tab.perspective('Summary');
   await tab.objects('Native context globals of main @');
@@ -123,6 +126,14 @@ try {
   await tab.perspective('Statistics');
   await page.setViewportSize({width: 1080, height: 250});
   await picture('statistics');
+
+  await page.setViewportSize({width: 1080, height: 430});
+  await tab.load(ofSeries(1));
+  await tab.load(ofSeries(2));
+  await tab.select(3);
+  await tab.perspective('Summary');
+  await tab.objects('Objects allocated between leakserver.1 and leakserver.2');
+  await picture('between');
 
   if (tab.problems.length > 0) throw new Error(tab.problems.join('\n'));
 } finally {

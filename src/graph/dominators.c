@@ -9,8 +9,7 @@
  * second pointer per node that skips ancestors (Myers, "An applicative random-access stack", 1983)
  * it takes O(log n) for any graph.
  *
- * Of the nodes that have several owners alone the same is found in a part of the time: all that has
- * one owner is one with the root.
+ * Of some of the nodes the same is found in a part of the time: all others are one with the root.
  *
  * Strong are all edges but weak ones, and those from garbage to what the roots reach, which are
  * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
@@ -33,6 +32,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
+#include "graph/strong.h"
 
 #define NOWHERE UINT32_MAX
 
@@ -56,8 +56,7 @@ struct climb {
 
 struct search {
     const struct g2h_graph *graph;
-    const struct owners *owners; /* NULL: all nodes; else those that have several */
-    const struct several_listener *listener;
+    const struct owners *owners; /* NULL: all nodes; else those that have several and lead on */
     struct dominators *result;
     uint32_t synthetics, count; /* count: nodes that have a number in preorder so far */
     VECTOR(struct level) levels;
@@ -170,56 +169,25 @@ static struct g2h_error *number_all(struct search *search)
 /* ---- the same of nodes that have several owners ---- */
 
 /* One with an owner of its own holds a node: if that has several, the search begins there. */
-static inline bool enter(struct search *search, owner_number owner, uint32_t target)
+static bool enter(void *context, uint32_t source, uint32_t target)
 {
-    const uint32_t *preorder = &search->result->preorder_of[target];
-    if (*preorder == NOWHERE && !search_from(search, target, 0))
+    struct search *search = context;
+    const uint32_t *preorder_of = search->result->preorder_of;
+    if (preorder_of[target] == 0 ||
+        owner_of(search->owners, search->synthetics, source) < OWNER_FIRST)
+        return true;
+    if (preorder_of[target] == NOWHERE && !search_from(search, target, 0))
         return false;
-    if (*preorder != 0) {
-        search->semi[*preorder] = 0;
-        search->listener->held(search->listener->context, *preorder, owner);
-    }
-    return true;
-}
-
-static bool enter_from_synthetics(struct search *search)
-{
-    const struct g2h_graph *graph = search->graph;
-    for (uint64_t i = 0; i < graph->first_object_child; i++) {
-        const struct edge *edge = &graph->children[i];
-        const owner_number owner = owner_of(search->owners, search->synthetics, edge->source.index);
-        if (edge->type != EDGE_WEAK && owner >= OWNER_FIRST &&
-            !enter(search, owner, graph_node_number(graph, edge->target)))
-            return false;
-    }
-    return true;
-}
-
-static bool enter_from_objects(struct search *search)
-{
-    const struct g2h_graph *graph = search->graph;
-    const owner_number *owners = search->owners->of_object;
-    for (uint32_t object = 0; object < graph->heap->object_count; object++) {
-        const uint32_t *end, *target = object_targets(graph, object, &end);
-        if (owners[object] < OWNER_FIRST)
-            continue;
-        for (; target < end; target++)
-            if (*target != NO_TARGET && owners[*target] == OWNER_SEVERAL &&
-                !enter(search, owners[object], search->synthetics + *target))
-                return false;
-    }
+    search->semi[preorder_of[target]] = 0;
     return true;
 }
 
 static struct g2h_error *number_several(struct search *search)
 {
     struct dominators *result = search->result;
-    for (uint32_t i = 0; i < result->graph_nodes; i++)
-        result->preorder_of[i] =
-            owner_of(search->owners, search->synthetics, i) == OWNER_SEVERAL ? NOWHERE : 0;
     give_number(search, 0, 0);
     memset(search->semi, 0xff, (size_t)result->nodes * sizeof(*search->semi));
-    TRY_MEMORY(enter_from_synthetics(search) && enter_from_objects(search));
+    TRY_MEMORY(along_strong_edges(search->graph, result->preorder_of, enter, search));
     return NULL;
 }
 
@@ -412,8 +380,10 @@ static void search_deinit(struct search *search)
 static struct g2h_error *search_all(struct search *search)
 {
     struct dominators *result = search->result;
+    result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
+    result->idom = large_alloc(result->nodes, sizeof(*result->idom));
     search->semi = large_alloc(result->nodes, sizeof(*search->semi));
-    TRY_MEMORY(search->semi && result->preorder_of && result->node_at && result->idom);
+    TRY_MEMORY(search->semi && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
     free(search->levels.data);
     search->levels.data = NULL;
@@ -423,18 +393,37 @@ static struct g2h_error *search_all(struct search *search)
     return NULL;
 }
 
-static struct g2h_error *compute(struct search *search, uint32_t nodes, struct dominators *ret)
+/* Marks the nodes that are to be numbered; the others are one with the root. Gives how many numbers
+ * there will be. */
+static uint32_t choose_several(const struct search *search)
 {
-    const uint32_t graph_nodes = graph_node_count(search->graph);
-    *ret = (struct dominators){
-        .graph_nodes = graph_nodes,
-        .nodes = nodes,
-        .preorder_of = large_alloc(graph_nodes, sizeof(*ret->preorder_of)),
-        .node_at = large_alloc(nodes, sizeof(*ret->node_at)),
-        .idom = large_alloc(nodes, sizeof(*ret->idom)),
-    };
+    const struct g2h_graph *graph = search->graph;
+    const uint32_t nodes = search->result->graph_nodes, synthetics = search->synthetics;
+    uint32_t count = 1;
+    for (uint32_t node = 0; node < nodes; node++) {
+        const uint32_t *end, *target;
+        if (owner_of(search->owners, synthetics, node) != OWNER_SEVERAL)
+            continue;
+        if (node >= synthetics) {
+            target = object_targets(graph, node - synthetics, &end);
+            if (target == end)
+                continue;
+        }
+        search->result->preorder_of[node] = NOWHERE;
+        count++;
+    }
+    return count;
+}
+
+static struct g2h_error *compute(struct search *search, struct dominators *ret)
+{
+    const uint32_t nodes = graph_node_count(search->graph);
+    *ret = (struct dominators){.graph_nodes = nodes,
+                               .preorder_of = large_alloc(nodes, sizeof(*ret->preorder_of))};
+    TRY_MEMORY(ret->preorder_of);
     search->result = ret;
     search->synthetics = graph_synthetics(search->graph);
+    ret->nodes = search->owners ? choose_several(search) : nodes;
     struct g2h_error *error = search_all(search);
     search_deinit(search);
     if (error)
@@ -445,16 +434,15 @@ static struct g2h_error *compute(struct search *search, uint32_t nodes, struct d
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
 {
     struct search search = {.graph = graph};
-    return compute(&search, graph_node_count(graph), dominators);
+    return compute(&search, dominators);
 }
 
 struct g2h_error *dominators_init_several(struct dominators *dominators,
                                           const struct g2h_graph *graph,
-                                          const struct owners *owners,
-                                          const struct several_listener *listener)
+                                          const struct owners *owners)
 {
-    struct search search = {.graph = graph, .owners = owners, .listener = listener};
-    return compute(&search, owners->several + 1, dominators);
+    struct search search = {.graph = graph, .owners = owners};
+    return compute(&search, dominators);
 }
 
 void dominators_deinit(struct dominators *dominators)

@@ -31,22 +31,14 @@ struct dominators {
  */
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph);
 
-/* Called with each node that has several owners and is held by one that has one: at least once with
- * each pair of its number in preorder and an owner. */
-struct several_listener {
-    void (*held)(void *context, uint32_t preorder, owner_number owner);
-    void *context;
-};
-
 /*
- * Computes the dominators of the nodes that have several owners, count of them, as if all others
- * were one with the root: they have its number, 0. A node whose dominator has number 0 then is held
- * by several together, and by nothing else that is held so. What they dominate is theirs.
+ * Computes the dominators of nodes that have several owners and lead somewhere, as if all others
+ * were one with the root: they have its number, 0. What such a node dominates has several owners,
+ * too.
  */
 struct g2h_error *dominators_init_several(struct dominators *dominators,
                                           const struct g2h_graph *graph,
-                                          const struct owners *owners,
-                                          const struct several_listener *listener);
+                                          const struct owners *owners);
 void dominators_deinit(struct dominators *dominators);
 
 /*

@@ -41,15 +41,16 @@ static bool has_groups(enum g2h_node_kind kind)
 
 static bool is_group(enum g2h_node_kind kind)
 {
-    return kind == G2H_NODE_GC_ROOTS || kind == G2H_NODE_FINALIZERS ||
-           kind == G2H_NODE_QUEUED_FINALIZERS || kind == G2H_NODE_DEFERS_AND_PANICS ||
-           kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_OS_THREADS;
+    return kind == G2H_NODE_FINALIZERS || kind == G2H_NODE_QUEUED_FINALIZERS ||
+           kind == G2H_NODE_DEFERS_AND_PANICS || kind == G2H_NODE_OTHER_ROOTS ||
+           kind == G2H_NODE_OS_THREADS;
 }
 
 static struct g2h_error *add_groups(struct owners *owners, struct g2h_graph *graph)
 {
     const struct roots *roots = &graph->roots;
-    TRY(add_group(owners, graph, UINT32_MAX)); /* OWNER_CLEANUPS */
+    TRY(add_group(owners, graph, UINT32_MAX));      /* OWNER_CLEANUPS */
+    TRY(add_group(owners, graph, roots->gc_roots)); /* OWNER_GC_ROOTS */
     for (uint32_t node = 0; node < roots->nodes.count; node++)
         if (is_group(roots->nodes.data[node].kind))
             TRY(add_group(owners, graph, node));

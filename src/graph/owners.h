@@ -25,9 +25,11 @@ struct owners {
 struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph);
 void owners_deinit(struct owners *owners);
 
-/* Makes nodes that were added since those of (cleanups), whose number is known before it has one.
- */
-enum { OWNER_CLEANUPS = OWNER_FIRST };
+/* Groups whose numbers are known: (cleanups), before it has a node; (GC roots), which has whatever
+ * is in no other group. */
+enum { OWNER_CLEANUPS = OWNER_FIRST, OWNER_GC_ROOTS };
+
+/* Makes nodes that were added since those of (cleanups). */
 struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *graph);
 
 /* The owner of a node. Garbage has none: it is what hangs below "(unreachable)". */

@@ -14,74 +14,43 @@
 
 enum { MOST_SHOWN = 1000 };
 
-/* What no other node with several owners dominates. */
-struct top {
+struct shown {
     uint64_t size; /* retained */
-    uint32_t node, number;
+    uint32_t node, top;
 };
 
-typedef VECTOR(struct top) top_vector;
+typedef VECTOR(struct shown) shown_vector;
 
 struct gathering {
     struct g2h_graph *graph;
-    const struct owners *owners;
-    struct dominators dominators;
+    struct tops tops;
     struct sharers sharers;
-    uint64_t *sizes;  /* by number in preorder: retained */
-    uint32_t *top_of; /* the same: the top that dominates it */
-    uint32_t tops;
-    top_vector shown; /* the largest */
+    shown_vector shown; /* the largest */
 };
 
-static int compare_tops(const void *a, const void *b)
+static int compare_shown(const void *a, const void *b)
 {
-    const struct top *one = a, *other = b;
+    const struct shown *one = a, *other = b;
     if (one->size != other->size)
         return one->size > other->size ? -1 : 1;
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static void keep_largest(top_vector *tops)
+static void keep_largest(shown_vector *shown)
 {
-    vector_sort(tops, compare_tops);
-    if (tops->count > MOST_SHOWN)
-        tops->count = MOST_SHOWN;
-}
-
-static uint64_t size_of(const struct g2h_graph *graph, uint32_t node)
-{
-    const uint32_t synthetics = graph_synthetics(graph);
-    return node < synthetics ? graph->roots.nodes.data[node].size
-                             : heap_object_size(graph->heap, node - synthetics);
-}
-
-/* Sums sizes up to the tops, which are numbered in preorder. */
-static struct g2h_error *find_sizes(struct gathering *gathering)
-{
-    const struct dominators *dominators = &gathering->dominators;
-    const uint32_t nodes = dominators->nodes;
-    gathering->sizes = large_alloc(nodes, sizeof(*gathering->sizes));
-    gathering->top_of = large_alloc(nodes, sizeof(*gathering->top_of));
-    TRY_MEMORY(gathering->sizes && gathering->top_of);
-    for (uint32_t i = 1; i < nodes; i++) {
-        const uint32_t idom = dominators->idom[i];
-        gathering->sizes[i] = size_of(gathering->graph, dominators->node_at[i]);
-        gathering->top_of[i] = idom == 0 ? gathering->tops++ : gathering->top_of[idom];
-    }
-    for (uint32_t i = nodes - 1; i > 0; i--)
-        gathering->sizes[dominators->idom[i]] += gathering->sizes[i];
-    return NULL;
+    vector_sort(shown, compare_shown);
+    if (shown->count > MOST_SHOWN)
+        shown->count = MOST_SHOWN;
 }
 
 static struct g2h_error *find_largest(struct gathering *gathering)
 {
-    const struct dominators *dominators = &gathering->dominators;
-    for (uint32_t i = 1; i < dominators->nodes; i++) {
-        if (dominators->idom[i] != 0 || gathering->sizes[i] == 0)
+    const struct tops *tops = &gathering->tops;
+    for (uint32_t i = 0; i < tops->count; i++) {
+        const struct shown shown = {tops->sizes[i], tops->nodes.data[i], i};
+        if (shown.size == 0)
             continue;
-        TRY_MEMORY(vector_push(
-            &gathering->shown,
-            ((struct top){gathering->sizes[i], dominators->node_at[i], gathering->top_of[i]})));
+        TRY_MEMORY(vector_push(&gathering->shown, shown));
         if (gathering->shown.count == (size_t)2 * MOST_SHOWN)
             keep_largest(&gathering->shown);
     }
@@ -92,9 +61,10 @@ static struct g2h_error *find_largest(struct gathering *gathering)
 static void account(const struct gathering *gathering)
 {
     struct g2h_graph_account *account = &gathering->graph->account;
-    account->several = gathering->tops;
-    account->several_bytes = gathering->sizes[0];
+    account->several = gathering->tops.count;
     account->several_shown = gathering->shown.count;
+    for (uint32_t i = 0; i < gathering->tops.count; i++)
+        account->several_bytes += gathering->tops.sizes[i];
     for (size_t i = 0; i < gathering->shown.count; i++)
         account->several_shown_bytes += gathering->shown.data[i].size;
 }
@@ -107,12 +77,12 @@ static struct g2h_error *name_edges(const struct gathering *gathering, struct ed
     struct text text = {0};
     bool good = true;
     for (size_t i = 0; i < gathering->shown.count && good; i++) {
-        const struct top *top = &gathering->shown.data[i];
+        const struct shown *shown = &gathering->shown.data[i];
         text.size = 0;
-        sharers_append(&gathering->sharers, top->number, &text);
+        sharers_append(&gathering->sharers, shown->top, &text);
         edges[i].type = EDGE_WEAK;
-        edges[i].target = top->node < synthetics ? node_synthetic(top->node)
-                                                 : node_object(top->node - synthetics);
+        edges[i].target = shown->node < synthetics ? node_synthetic(shown->node)
+                                                   : node_object(shown->node - synthetics);
         good = !text.failed &&
                names_add_label(&gathering->graph->names, text.data, text.size, &edges[i].name);
     }
@@ -151,26 +121,22 @@ static struct g2h_error *show(const struct gathering *gathering)
 
 static void gathering_deinit(struct gathering *gathering)
 {
-    const uint32_t nodes = gathering->dominators.nodes;
-    large_free(gathering->sizes, nodes, sizeof(*gathering->sizes));
-    large_free(gathering->top_of, nodes, sizeof(*gathering->top_of));
-    free(gathering->shown.data);
-    dominators_deinit(&gathering->dominators);
+    tops_deinit(&gathering->tops);
     sharers_deinit(&gathering->sharers);
+    free(gathering->shown.data);
 }
 
 struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners)
 {
-    _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph, .owners = owners};
-    const struct several_listener listener = {sharers_hear, &gathering.sharers};
+    _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};
     owners_sum_up(owners, graph);
     if (owners->several == 0)
         return NULL;
-    TRY(sharers_init(&gathering.sharers, graph, owners));
-    TRY(dominators_init_several(&gathering.dominators, graph, owners, &listener));
-    TRY(find_sizes(&gathering));
+    TRY(tops_init(&gathering.tops, graph, owners));
     TRY(find_largest(&gathering));
-    TRY(sharers_find(&gathering.sharers, &gathering.dominators, gathering.top_of, gathering.tops));
+    if (gathering.shown.count == 0)
+        return NULL;
+    TRY(sharers_init(&gathering.sharers, graph, owners, &gathering.tops));
     account(&gathering);
     return show(&gathering);
 }

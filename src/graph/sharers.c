@@ -1,7 +1,7 @@
 /*
  * sharers; see sharers.h.
  *
- * Groups hold entries directly. From one top to another they come by the pointers that lead from
+ * Groups hold some tops directly. From one top to another they come by the pointers that lead from
  * what the one dominates to the other. Tops that hold each other have the same holders, so that
  * sets are made of components, each after all that lead to it.
  */
@@ -12,10 +12,11 @@
 
 #include "base/scope.h"
 #include "graph/components.h"
+#include "graph/strong.h"
 
 enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
 
-/* Bytes that the sets of all nodes may have, where LEAST_WORDS are not more. */
+/* Bytes that the sets of all tops may have, where LEAST_WORDS are not more. */
 static const uint64_t SETS_ROOM = 32 << 20;
 
 /* ---- groups ---- */
@@ -48,102 +49,68 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     return NULL;
 }
 
-struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
-                               const struct owners *owners)
-{
-    const uint64_t nodes = (uint64_t)owners->several + 1,
-                   room = SETS_ROOM / sizeof(uint64_t) / nodes,
-                   wanted = graph->owners.count / SET_BITS + 1;
-    const uint64_t most = room < LEAST_WORDS ? LEAST_WORDS : room < MOST_WORDS ? room : MOST_WORDS;
-    *sharers = (struct sharers){
-        .graph = graph, .owners = owners, .words = (unsigned)(wanted < most ? wanted : most)};
-    sharers->entry_words = (size_t)(nodes * sharers->words);
-    sharers->entries = large_alloc(sharers->entry_words, sizeof(*sharers->entries));
-    TRY_MEMORY(sharers->entries);
-    return give_bits(sharers);
-}
-
-void sharers_deinit(struct sharers *sharers)
-{
-    large_free(sharers->entries, sharers->entry_words, sizeof(*sharers->entries));
-    free(sharers->bit_of);
-    free(sharers->owner_at);
-    free(sharers->sets);
-    *sharers = (struct sharers){0};
-}
-
-void sharers_hear(void *context, uint32_t preorder, owner_number owner)
-{
-    const struct sharers *sharers = context;
-    const uint32_t bit = sharers->bit_of[owner - OWNER_FIRST];
-    sharers->entries[(size_t)preorder * sharers->words + bit / SET_BITS] |= (uint64_t)1
-                                                                            << (bit % SET_BITS);
-}
-
 /* ---- from top to top ---- */
 
-struct linking {
-    const struct g2h_graph *graph;
-    const struct dominators *dominators;
-    const uint32_t *top_of;
-    struct edge_lists *edges;
-    bool is_second; /* walk: targets are put where the first has made room */
-    uint64_t count;
+struct link {
+    uint32_t from, to; /* tops */
 };
 
-static inline void link_nodes(struct linking *linking, uint32_t from, uint32_t node)
+struct linking {
+    struct sharers *sharers;
+    VECTOR(struct link) links;
+};
+
+/* What an edge that leads to a top says: that a group holds it, or that another top does. */
+static bool take_edge(void *context, uint32_t source, uint32_t target)
 {
-    const struct dominators *dominators = linking->dominators;
-    const uint32_t to = dominators->preorder_of[node];
-    uint32_t *first = linking->edges->first;
-    if (to == 0 || dominators->idom[to] != 0 || linking->top_of[to] == linking->top_of[from])
-        return;
-    linking->count++;
-    if (linking->is_second)
-        linking->edges->targets[first[linking->top_of[from]]++] = linking->top_of[to];
-    else
-        first[linking->top_of[from] + 1]++;
+    struct linking *linking = context;
+    struct sharers *sharers = linking->sharers;
+    const uint32_t of_target = sharers->tops->of_node[target],
+                   of_source = sharers->tops->of_node[source];
+    if ((of_target & TOP_ITSELF) == 0)
+        return true;
+    const struct link link = {top_number(of_source), top_number(of_target)};
+    if (of_source != 0)
+        return link.from == link.to || vector_push(&linking->links, link);
+    const owner_number owner = owner_of(sharers->owners, graph_synthetics(sharers->graph), source);
+    const uint32_t bit =
+        sharers->bit_of[(owner == OWNER_NONE ? OWNER_GC_ROOTS : owner) - OWNER_FIRST];
+    sharers->sets[(size_t)link.to * sharers->words + bit / SET_BITS] |= (uint64_t)1
+                                                                        << (bit % SET_BITS);
+    return true;
 }
 
-static void link_all(struct linking *linking)
+/* Puts links in the order of what they lead from. */
+static struct g2h_error *sort_links(const struct linking *linking, struct edge_lists *ret)
 {
-    const struct g2h_graph *graph = linking->graph;
-    const uint32_t synthetics = graph_synthetics(graph),
-                   *preorder_of = linking->dominators->preorder_of;
-    for (uint64_t i = 0; i < graph->first_object_child; i++) {
-        const struct edge *edge = &graph->children[i];
-        const uint32_t from = preorder_of[edge->source.index];
-        if (from != 0 && edge->type != EDGE_WEAK)
-            link_nodes(linking, from, graph_node_number(graph, edge->target));
-    }
-    for (uint32_t object = 0; object < graph->heap->object_count; object++) {
-        const uint32_t *end, *target = object_targets(graph, object, &end),
-                             from = preorder_of[synthetics + object];
-        for (; from != 0 && target < end; target++)
-            if (*target != NO_TARGET)
-                link_nodes(linking, from, synthetics + *target);
-    }
-}
-
-static struct g2h_error *link_tops(struct linking *linking)
-{
-    struct edge_lists *edges = linking->edges;
-    const struct g2h_graph *graph = linking->graph;
-    edges->first = calloc((size_t)edges->nodes + 2, sizeof(*edges->first));
-    TRY_MEMORY(edges->first);
-    link_all(linking);
-    if (linking->count > UINT32_MAX)
+    const struct sharers *sharers = linking->sharers;
+    const size_t count = linking->links.count;
+    if (count > UINT32_MAX)
         return error_create(G2H_ERROR_LIMIT, "%s: %llu edges: too many to find who holds what",
-                            graph->heap->input->name, (unsigned long long)linking->count);
-    for (uint32_t i = 0; i < edges->nodes; i++)
-        edges->first[i + 1] += edges->first[i];
-    edges->targets = malloc((linking->count + 1) * sizeof(*edges->targets));
-    TRY_MEMORY(edges->targets);
-    linking->is_second = true;
-    link_all(linking);
-    memmove(edges->first + 1, edges->first, (size_t)edges->nodes * sizeof(*edges->first));
-    edges->first[0] = 0;
+                            sharers->graph->heap->input->name, (unsigned long long)count);
+    ret->nodes = sharers->tops->count;
+    ret->first = calloc((size_t)ret->nodes + 2, sizeof(*ret->first));
+    ret->targets = malloc((count + 1) * sizeof(*ret->targets));
+    TRY_MEMORY(ret->first && ret->targets);
+    for (size_t i = 0; i < count; i++)
+        ret->first[linking->links.data[i].from + 2]++;
+    for (uint32_t i = 0; i < ret->nodes; i++)
+        ret->first[i + 1] += ret->first[i];
+    for (size_t i = 0; i < count; i++)
+        ret->targets[ret->first[linking->links.data[i].from + 1]++] = linking->links.data[i].to;
     return NULL;
+}
+
+static void linking_deinit(struct linking *linking)
+{
+    free(linking->links.data);
+}
+
+static struct g2h_error *link_tops(struct sharers *sharers, struct edge_lists *ret)
+{
+    _cleanup_(linking_deinit) struct linking linking = {.sharers = sharers};
+    TRY_MEMORY(along_strong_edges(sharers->graph, sharers->tops->of_node, take_edge, &linking));
+    return sort_links(&linking, ret);
 }
 
 static void lists_deinit(struct edge_lists *edges)
@@ -190,20 +157,38 @@ static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists
     return NULL;
 }
 
-struct g2h_error *sharers_find(struct sharers *sharers, const struct dominators *dominators,
-                               const uint32_t *top_of, uint32_t tops)
+static struct g2h_error *find_all(struct sharers *sharers)
 {
-    const unsigned words = sharers->words;
-    _cleanup_(lists_deinit) struct edge_lists edges = {.nodes = tops};
-    struct linking linking = {
-        .graph = sharers->graph, .dominators = dominators, .top_of = top_of, .edges = &edges};
-    sharers->sets = calloc((size_t)tops + 1, words * sizeof(*sharers->sets));
+    _cleanup_(lists_deinit) struct edge_lists edges = {0};
+    sharers->sets = calloc((size_t)sharers->tops->count + 1, sharers->words * sizeof(uint64_t));
     TRY_MEMORY(sharers->sets);
-    for (uint32_t i = 1; i < dominators->nodes; i++)
-        unite(&sharers->sets[(size_t)top_of[i] * words], &sharers->entries[(size_t)i * words],
-              words); /* only tops are held directly */
-    TRY(link_tops(&linking));
+    TRY(give_bits(sharers));
+    TRY(link_tops(sharers, &edges));
     return spread(sharers, &edges);
+}
+
+struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
+                               const struct owners *owners, const struct tops *tops)
+{
+    const uint64_t room = SETS_ROOM / sizeof(uint64_t) / ((uint64_t)tops->count + 1),
+                   wanted = graph->owners.count / SET_BITS + 1;
+    const uint64_t most = room < LEAST_WORDS ? LEAST_WORDS : room < MOST_WORDS ? room : MOST_WORDS;
+    *sharers = (struct sharers){.graph = graph,
+                                .owners = owners,
+                                .tops = tops,
+                                .words = (unsigned)(wanted < most ? wanted : most)};
+    struct g2h_error *error = find_all(sharers);
+    if (error)
+        sharers_deinit(sharers);
+    return error;
+}
+
+void sharers_deinit(struct sharers *sharers)
+{
+    free(sharers->bit_of);
+    free(sharers->owner_at);
+    free(sharers->sets);
+    *sharers = (struct sharers){0};
 }
 
 /* ---- what they are called ---- */
