@@ -34,4 +34,20 @@ check "-v on a cut dump: the warning, then the account" awk '
 	END { exit !account }' err
 check "-v on a cut dump: does not say that all bytes were read" awk '/bytes read/ && / all$/ { exit 1 }' err
 
+# Native contexts: those that there are, and none.
+contexts() { grep -c '"system / NativeContext / ' "$1"; }
+run go2heapsnapshot -v go1.26-386.1.dump
+check "contexts: as many as -v says" [ "$(contexts out)" -eq "$(awk '/of these contexts/ { print $4 }' err)" ]
+check "contexts: of packages, places, garbage and the rest" \
+	[ "$(grep -cE 'NativeContext / (globals in bss|[0-9]+ goroutines .GC worker.*|garbage|other roots)"' out)" -eq 4 ]
+check "nodes and edges: those of -v" awk '
+	FNR == NR && match($0, /"node_count":[0-9]+,"edge_count":[0-9]+/) { split(substr($0, RSTART, RLENGTH), of, /[:,]/) }
+	FNR == NR { next } /^  nodes / { nodes = $2 } /^  edges / { edges = $2 }
+	END { exit nodes != of[2] || edges != of[4] }' out err
+run go2heapsnapshot -v --reachable go1.26-386.1.dump
+check "contexts: none of garbage where there is none" [ "$(grep -c 'NativeContext / garbage' out)" -eq 0 ]
+run go2heapsnapshot -v --no-contexts go1.26-386.1.dump
+check "--no-contexts: none" [ "$(contexts out)" -eq 0 ]
+check "--no-contexts: nor in the account" [ "$(grep -c context err)" -eq 0 ]
+
 finish
