@@ -57,7 +57,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
 {
     const struct g2h_heap_options heap_options = {.threads = threads};
     const struct g2h_output_options output_options = {
-        .fd = fd, .name = "the snapshot", .threads = threads};
+        .fd = fd, .name = "the snapshot", .threads = threads, .no_contexts = choice % 7 == 0};
     const struct g2h_format *output_format = g2h_format(0);
     struct g2h_heap *heap = NULL;
     struct g2h_exe *exe = NULL;
@@ -71,6 +71,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     const struct conversion_options options = choose_options(exe, threads, choice);
     const struct options said = {.format = output_format,
                                  .reachable = options.view.reachable,
+                                 .no_contexts = choice % 7 == 0,
                                  .max_nodes = options.view.max_nodes};
     if (!error)
         error = conversion_init(&conversion, heap, &options);
@@ -79,7 +80,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     if (!error)
         error = g2h_write(output_format, conversion.view, &output_options);
     if (!error)
-        message_account(input, exe, conversion.graph, conversion.view);
+        message_account(&said, input, exe, conversion.graph, conversion.view);
     else
         message_error(error);
     if (!error && exe)
