@@ -24,7 +24,7 @@ function* edgesOf(n) {
   for (let e = node.first[n]; e < node.first[n + 1]; e++) yield e;
 }
 const isLiving = (n) => reached[n] && s.isObject(n);
-const below = (n) => [...edgesOf(n)].map((e) => edge.to[e]);
+const below = (n) => [...edgesOf(n)].map((e) => edge.to[e]).filter((to) => !s.className(to).startsWith('system / NativeContext / '));
 const goroutinePlaces = () => {
   const group = s.child(s.child(0, '(GC roots)'), '(goroutines)');
   return group < 0 ? [] : below(group);
