@@ -126,11 +126,13 @@ static void gathering_deinit(struct gathering *gathering)
     free(gathering->shown.data);
 }
 
-struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners)
+struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners, bool any_number)
 {
     _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};
     owners_sum_up(owners, graph);
-    if (owners->several == 0)
+    graph->account.shared = owners->several;
+    graph->account.several_left_out = !any_number && owners->several > G2H_SEVERAL_USUAL;
+    if (owners->several == 0 || graph->account.several_left_out)
         return NULL;
     TRY(tops_init(&gathering.tops, graph, owners));
     TRY(find_largest(&gathering));

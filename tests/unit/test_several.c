@@ -239,6 +239,31 @@ static void ladder(void **state)
     dump_deinit(&dump);
 }
 
+/* Of so many it is found only if that is wanted. */
+static void more_than_usual(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        const uint32_t objects = round == 0 ? G2H_SEVERAL_USUAL : G2H_SEVERAL_USUAL + 1;
+        struct dump dump;
+        dump_start_modern(&dump, "go1.19.8");
+        for (uint32_t i = 0; i < objects; i++)
+            dump_object(&dump, AT(i), 64, WORDS(i + 1 < objects ? AT(i + 1) : 0));
+        dump_goroutine(&dump, 1, 0x700001, STACK);
+        dump_frame(&dump, "main.f1", STACK, 0, WORDS(AT(0)), 1);
+        dump_bss(&dump, 0x560000, WORDS(AT(0)));
+        dump_eof(&dump);
+        dump.held_by_several = round == 2;
+        const struct g2h_graph_account *account = g2h_graph_account(dump_graph(&dump, 2));
+        assert_int_equal(account->shared, objects);
+        assert_int_equal(account->shared_bytes, (uint64_t)objects * 64);
+        assert_int_equal(account->several_left_out, round == 1);
+        assert_int_equal(account->several, round != 1);
+        assert_int_equal(account->several_bytes, round == 1 ? 0 : (uint64_t)objects * 64);
+        dump_deinit(&dump);
+    }
+}
+
 /* More groups than a set has bits for where there is much that several hold. */
 static void many_groups(void **state)
 {
@@ -284,6 +309,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_heaps),
         cmocka_unit_test(ladder),
+        cmocka_unit_test(more_than_usual),
         cmocka_unit_test(many_groups),
     };
     return UNIT_RUN(tests);
