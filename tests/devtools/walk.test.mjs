@@ -110,6 +110,10 @@ try {
     const count = (rows, name) => Number(rows.find(row => row.depth === 0 && row.name === name)?.count.replace(/\D/g, '') ?? 0);
     await tab.perspective('Summary');
     const all = await tab.rows();
+    assert.equal(count(all, 'map[string]*main.Preview entries'), 3, 'a directory, its table and the slots are one class');
+    const names = new Set(all.filter(row => row.depth === 0).map(row => row.name));
+    assert.ok(names.has('string header'), 'of string, the 16 bytes');
+    assert.ok(names.has('http.Request') && !names.has('net/http.Request'), 'names are short');
     await tab.objects('Native context globals of main @');
     const main = await tab.rows();
     assert.equal(count(main, 'main.Preview'), count(all, 'main.Preview'), 'previews.byName is a global');
