@@ -17,7 +17,7 @@
 
 /* A group of the roots, and what it alone reaches; see owners.h. */
 struct graph_owner {
-    uint32_t node; /* UINT32_MAX: there is no such group */
+    uint32_t node; /* UINT32_MAX: there is no such group, or it stands for many */
     uint64_t bytes;
 };
 

@@ -5,7 +5,8 @@
 
 #include "base/scope.h"
 
-/* So many have numbers of their own; those behind share the last one. */
+/* So many have numbers; all but the last one stand for one group, and that for all that are left.
+ */
 enum { MOST_OWNERS = UINT16_MAX - OWNER_FIRST + 1 };
 
 static struct g2h_error *grow(struct owners *owners, const struct g2h_graph *graph)
@@ -26,8 +27,10 @@ static struct g2h_error *add_group(struct owners *owners, struct g2h_graph *grap
                  number = count < MOST_OWNERS ? count : MOST_OWNERS - 1;
     if (node != UINT32_MAX)
         owners->of_synthetic[node] = (owner_number)(OWNER_FIRST + number);
-    TRY_MEMORY(count >= MOST_OWNERS ||
-               vector_push(&graph->owners, ((struct graph_owner){.node = node})));
+    if (count >= MOST_OWNERS)
+        graph->owners.data[number].node = UINT32_MAX;
+    else
+        TRY_MEMORY(vector_push(&graph->owners, ((struct graph_owner){.node = node})));
     return NULL;
 }
 

@@ -232,7 +232,7 @@ static void count_groups(struct naming *naming, uint32_t top)
         for (uint64_t left = set[i]; left != 0; left &= left - 1) {
             const uint32_t owner =
                 sharers->owner_at[i * SET_BITS + (unsigned)__builtin_ctzll(left)];
-            if (owner == UINT32_MAX)
+            if (owner == UINT32_MAX || sharers->graph->owners.data[owner].node == UINT32_MAX)
                 naming->has_more = true;
             else
                 count_group(naming, sharers->graph->owners.data[owner].node);

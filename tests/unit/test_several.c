@@ -304,6 +304,42 @@ static void many_groups(void **state)
     dump_deinit(&dump);
 }
 
+/* More groups than there are numbers for owners: those that are left are one, without a name. */
+static void more_groups_than_numbers(void **state)
+{
+    (void)state;
+    enum { GROUPS = 66000 };
+    struct dump dump;
+    struct snapshot snapshot;
+    uint64_t bytes = 0;
+    dump_start_modern(&dump, "go1.19.8");
+    for (int i = 0; i < GROUPS; i++)
+        dump_object(&dump, AT(i), 64, WORDS(AT(GROUPS)));
+    dump_object(&dump, AT(GROUPS), 64, NO_WORDS);
+    for (unsigned i = 0; i < GROUPS; i++) {
+        char function[32];
+        snprintf(function, sizeof(function), "main.f%u", i);
+        dump_goroutine(&dump, i + 1, 0x700000 + i, STACK + i * 4096);
+        dump_frame(&dump, function, STACK + i * 4096, 0, WORDS(AT(i)), 1);
+    }
+    dump_eof(&dump);
+    snapshot_of(&snapshot, &dump, 2);
+    for (size_t i = 0; i < g2h_view_owner_count(dump.view); i++) {
+        struct g2h_view_owner owner;
+        g2h_view_owner(dump.view, i, &owner);
+        bytes += owner.bytes;
+        assert_true(owner.node == UINT32_MAX || owner.bytes <= 64);
+    }
+    assert_int_equal(bytes, (uint64_t)GROUPS * 64);
+    const struct snapshot_node *group =
+        &snapshot.nodes[snapshot_find(&snapshot, "(held by several)")];
+    assert_int_equal(group->edge_count, 1);
+    assert_string_equal(snapshot_edge_name(&snapshot, &snapshot.edges[group->first_edge]),
+                        "4094 goroutines and others");
+    snapshot_deinit(&snapshot);
+    dump_deinit(&dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +347,7 @@ int main(void)
         cmocka_unit_test(ladder),
         cmocka_unit_test(more_than_usual),
         cmocka_unit_test(many_groups),
+        cmocka_unit_test(more_groups_than_numbers),
     };
     return UNIT_RUN(tests);
 }
