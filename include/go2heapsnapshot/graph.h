@@ -15,7 +15,7 @@ G2H_BEGIN
 struct g2h_graph;
 
 /* Up to so many nodes that more than one group of roots reaches, it is found what these hold
- * together. It may take half as long as all else, and 24 bytes of memory for each. */
+ * together. It may take as long as all else does without types, and 24 bytes of memory for each. */
 #define G2H_SEVERAL_USUAL ((uint32_t)1 << 20)
 
 struct g2h_graph_options {

@@ -62,6 +62,14 @@ static inline uint32_t graph_node_number(const struct g2h_graph *graph, struct n
     return node.of == OF_SYNTHETIC ? node.index : graph_synthetics(graph) + node.index;
 }
 
+/* The bytes that a node has itself. */
+static inline uint64_t graph_node_size(const struct g2h_graph *graph, uint32_t node)
+{
+    const uint32_t synthetics = graph_synthetics(graph);
+    return node < synthetics ? graph->roots.nodes.data[node].size
+                             : heap_object_size(graph->heap, node - synthetics);
+}
+
 /* The targets of an object: *ret_end - the result of them. */
 static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint32_t object,
                                              const uint32_t **ret_end)

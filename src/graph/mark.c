@@ -48,7 +48,7 @@ static inline bool set_owner(owner_number *owners, uint32_t object, owner_number
 {
     owner_number *place = &owners[object], known = __atomic_load_n(place, __ATOMIC_RELAXED);
     for (;;) {
-        const owner_number merged = known == OWNER_NONE || known == owner ? owner : OWNER_SEVERAL;
+        const owner_number merged = owner_merge(known, owner);
         if (merged == known)
             return false;
         if (is_alone) {

@@ -26,6 +26,14 @@ struct mark_stack {
 typedef uint16_t owner_number;
 enum { OWNER_NONE, OWNER_SEVERAL, OWNER_FIRST };
 
+/* Who owns what somebody held and another one holds, too; nobody holds nothing. */
+static inline owner_number owner_merge(owner_number known, owner_number owner)
+{
+    return known == OWNER_NONE || known == owner ? owner
+           : owner == OWNER_NONE                 ? known
+                                                 : OWNER_SEVERAL;
+}
+
 struct marker {
     const struct targets *targets;
     uint64_t *marks;      /* a bit per object */

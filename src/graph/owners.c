@@ -74,9 +74,9 @@ static bool take_along(owner_number *of, const uint64_t *is_fixed, const struct 
     if (edge->type == EDGE_WEAK || edge->source.of != OF_SYNTHETIC ||
         edge->target.of != OF_SYNTHETIC || is_marked(is_fixed, edge->target.index))
         return false;
-    const owner_number owner = of[edge->source.index], known = of[edge->target.index],
-                       merged = known == OWNER_NONE || known == owner ? owner : OWNER_SEVERAL;
-    if (owner == OWNER_NONE || merged == known)
+    const owner_number known = of[edge->target.index],
+                       merged = owner_merge(known, of[edge->source.index]);
+    if (merged == known)
         return false;
     of[edge->target.index] = merged;
     return true;
@@ -96,6 +96,9 @@ static struct g2h_error *spread(struct owners *owners, const struct g2h_graph *g
         for (size_t i = 0; i < graph->roots.edges.count; i++)
             more |= take_along(owners->of_synthetic, is_fixed, &graph->roots.edges.data[i]);
     }
+    for (size_t i = 0; i < owners->synthetics; i++)
+        if (owners->of_synthetic[i] == OWNER_NONE)
+            owners->of_synthetic[i] = OWNER_GC_ROOTS;
     return NULL;
 }
 
@@ -143,9 +146,7 @@ static void add_to(struct owners *owners, struct g2h_graph *graph, owner_number 
 
 void owners_sum_up(struct owners *owners, struct g2h_graph *graph)
 {
-    const uint32_t objects = graph->heap->object_count;
-    for (size_t i = 0; i < owners->synthetics; i++)
-        add_to(owners, graph, owners->of_synthetic[i], graph->roots.nodes.data[i].size);
-    for (uint32_t i = 0; i < objects; i++)
-        add_to(owners, graph, owners->of_object[i], heap_object_size(graph->heap, i));
+    const uint32_t nodes = graph_node_count(graph), synthetics = graph_synthetics(graph);
+    for (uint32_t node = 0; node < nodes; node++)
+        add_to(owners, graph, owner_of(owners, synthetics, node), graph_node_size(graph, node));
 }

@@ -23,8 +23,7 @@ static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h
         if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
             edge->type == EDGE_WEAK || edge->type == EDGE_TENTATIVE)
             continue;
-        const owner_number owner = owners->of_synthetic[edge->source.index];
-        marker->owner = owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
+        marker->owner = owners->of_synthetic[edge->source.index];
         TRY_MEMORY(marker_push(marker, edge->target.index));
     }
     return marker_drain(marker);

@@ -73,8 +73,7 @@ static bool take_edge(void *context, uint32_t source, uint32_t target)
     if (of_source != 0)
         return link.from == link.to || vector_push(&linking->links, link);
     const owner_number owner = owner_of(sharers->owners, graph_synthetics(sharers->graph), source);
-    const uint32_t bit =
-        sharers->bit_of[(owner == OWNER_NONE ? OWNER_GC_ROOTS : owner) - OWNER_FIRST];
+    const uint32_t bit = sharers->bit_of[owner - OWNER_FIRST];
     sharers->sets[(size_t)link.to * sharers->words + bit / SET_BITS] |= (uint64_t)1
                                                                         << (bit % SET_BITS);
     return true;

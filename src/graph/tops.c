@@ -87,16 +87,11 @@ static bool has_top(const struct tops *tops, uint32_t node)
 
 static struct g2h_error *find_sizes(struct tops *tops, const struct g2h_graph *graph)
 {
-    const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count;
     tops->sizes = calloc((size_t)tops->count + 1, sizeof(*tops->sizes));
     TRY_MEMORY(tops->sizes);
-    for (uint32_t i = 0; i < synthetics; i++)
-        if (has_top(tops, i))
-            tops->sizes[top_number(tops->of_node[i])] += graph->roots.nodes.data[i].size;
-    for (uint32_t i = 0; i < objects; i++)
-        if (has_top(tops, synthetics + i))
-            tops->sizes[top_number(tops->of_node[synthetics + i])] +=
-                heap_object_size(graph->heap, i);
+    for (uint32_t node = 0; node < tops->graph_nodes; node++)
+        if (has_top(tops, node))
+            tops->sizes[top_number(tops->of_node[node])] += graph_node_size(graph, node);
     return NULL;
 }
 

@@ -59,13 +59,19 @@ bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uin
 
 /* ---- packages ---- */
 
+/* Whether packages in a name may have to be shortened; in most there is no path. */
+static bool has_paths(const struct names *names, const uint8_t *data, uint64_t size)
+{
+    return names->packages.paths.count > 0 && size > 0 && memchr(data, '/', (size_t)size);
+}
+
 /* Appends all of a name of the linker's, short where names are. */
 static void append_whole_name(struct text *text, const struct names *names, const uint8_t *data,
                               uint64_t size)
 {
     struct text plain = {0};
-    if (names->packages.paths.count == 0 || size == 0 || !memchr(data, '/', (size_t)size)) {
-        text_append_unescaped(text, data, size); /* most */
+    if (!has_paths(names, data, size)) {
+        text_append_unescaped(text, data, size);
         return;
     }
     text_append_unescaped(&plain, data, size);
@@ -78,7 +84,7 @@ size_t text_append_name(struct text *text, const struct names *names, const uint
                         uint64_t size, size_t limit)
 {
     struct text whole = {0};
-    if (names->packages.paths.count == 0 || size == 0 || !memchr(data, '/', (size_t)size))
+    if (!has_paths(names, data, size))
         return text_append_symbol(text, data, size, limit);
     append_whole_name(&whole, names, data, size);
     const size_t characters =
@@ -103,7 +109,7 @@ static void append_record_name(struct text *text, const struct names *names, str
 {
     if (name.size > 8 * NAME_LIMIT)
         name.size = 8 * NAME_LIMIT;
-    if (names->packages.paths.count > 0)
+    if (has_paths(names, name.data, name.size))
         text_append_short(text, &names->packages, name.data, name.size);
     else
         text_append(text, (const char *)name.data, (size_t)name.size);

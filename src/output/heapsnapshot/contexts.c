@@ -62,24 +62,30 @@ static const char *prefix_of(enum g2h_node_kind kind)
     }
 }
 
-/* Whether an owner gets a context of its own, if it is large enough. */
-static bool is_eligible(const struct g2h_view *view, size_t owner, struct group *ret)
+/* The group of a number, if the view has a node for it. */
+static bool read_group(const struct g2h_view *view, size_t number, struct group *ret)
 {
-    struct g2h_view_owner found;
-    g2h_view_owner(view, owner, &found);
-    if (found.node == UINT32_MAX || found.bytes == 0)
+    struct g2h_view_owner owner;
+    g2h_view_owner(view, number, &owner);
+    if (owner.node == UINT32_MAX)
         return false;
-    g2h_view_node(view, found.node, &ret->node);
-    ret->bytes = found.bytes;
-    ret->number = found.node;
-    return prefix_of(ret->node.kind) != NULL;
+    g2h_view_node(view, owner.node, &ret->node);
+    ret->bytes = owner.bytes;
+    ret->number = owner.node;
+    return true;
+}
+
+/* Whether a group gets a context of its own, if it is large enough. */
+static bool is_eligible(const struct group *group)
+{
+    return group->bytes > 0 && prefix_of(group->node.kind) != NULL;
 }
 
 static struct g2h_error *list_groups(const struct g2h_view *view, group_vector *ret)
 {
     struct group group;
     for (size_t i = 0; i < g2h_view_owner_count(view); i++)
-        if (is_eligible(view, i, &group))
+        if (read_group(view, i, &group) && is_eligible(&group))
             TRY_MEMORY(vector_push(ret, group));
     vector_sort(ret, compare_groups);
     if (ret->count > MOST_OF_GROUPS)
@@ -135,24 +141,22 @@ static const struct rest rests[] = {
 
 enum { RESTS = sizeof(rests) / sizeof(rests[0]) };
 
-static bool is_of_rest(const struct g2h_view *view, const struct rest *rest, uint32_t node)
+static bool is_of_rest(const struct rest *rest, const struct group *group)
 {
-    struct g2h_node found;
-    g2h_view_node(view, node, &found);
-    return found.kind == rest->kinds[0] || found.kind == rest->kinds[1];
+    return group->node.kind == rest->kinds[0] || group->node.kind == rest->kinds[1];
 }
 
 static bool add_rest(const struct making *making, const struct rest *rest, struct text *text)
 {
-    const uint32_t nodes = (uint32_t)g2h_view_account(making->view)->first_object;
+    struct group group;
     bool is_there = false;
     text->size = 0;
     text_append(text, rest->name, strlen(rest->name));
-    for (uint32_t i = 0; i < nodes; i++) {
-        if (!is_of_rest(making->view, rest, i))
+    for (size_t i = 0; i < g2h_view_owner_count(making->view); i++) {
+        if (!read_group(making->view, i, &group) || !is_of_rest(rest, &group))
             continue;
         if ((!is_there && !add_context(making, text, rest->kinds[0])) ||
-            !add_edge(making->contexts, i))
+            !add_edge(making->contexts, group.number))
             return false;
         is_there = true;
     }
@@ -210,17 +214,19 @@ uint32_t contexts_of(const struct contexts *contexts, uint32_t node)
 
 void g2h_heapsnapshot_contexts(const struct g2h_view *view, struct g2h_contexts_account *ret)
 {
-    const uint32_t nodes = (uint32_t)g2h_view_account(view)->first_object;
+    uint64_t groups = 0, of_rest[RESTS] = {0};
     struct group group;
-    *ret = (struct g2h_contexts_account){0};
-    for (size_t i = 0; i < g2h_view_owner_count(view) && ret->nodes < MOST_OF_GROUPS; i++)
-        ret->nodes += is_eligible(view, i, &group);
-    ret->edges = ret->nodes;
+    for (size_t i = 0; i < g2h_view_owner_count(view); i++) {
+        if (!read_group(view, i, &group))
+            continue;
+        groups += is_eligible(&group);
+        for (size_t j = 0; j < RESTS; j++)
+            of_rest[j] += is_of_rest(&rests[j], &group);
+    }
+    ret->nodes = ret->edges = groups < MOST_OF_GROUPS ? groups : MOST_OF_GROUPS;
     for (size_t i = 0; i < RESTS; i++) {
-        const uint64_t edges = ret->edges;
-        for (uint32_t node = 0; node < nodes; node++)
-            ret->edges += is_of_rest(view, &rests[i], node);
-        ret->nodes += ret->edges > edges;
+        ret->nodes += of_rest[i] > 0;
+        ret->edges += of_rest[i];
     }
     ret->edges += CONTEXT_EDGES * ret->nodes;
 }
