@@ -32,6 +32,15 @@ static inline bool bytes_begin(struct g2h_bytes bytes, const char *text)
     return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
 }
 
+/* What is behind the last slash of a path; all of it where there is none. */
+static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
+{
+    uint64_t at = path.size;
+    while (at > 0 && path.data[at - 1] != '/')
+        at--;
+    return (struct g2h_bytes){path.data + at, path.size - at};
+}
+
 static inline bool bytes_contain(struct g2h_bytes bytes, const char *text)
 {
     return bytes.size > 0 && memmem(bytes.data, (size_t)bytes.size, text, strlen(text)) != NULL;

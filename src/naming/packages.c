@@ -41,15 +41,6 @@ static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
     return (struct g2h_bytes){symbol.data, end};
 }
 
-/* Where the last element of a path begins. */
-static size_t last_element(struct g2h_bytes path)
-{
-    size_t at = (size_t)path.size;
-    while (at > 0 && path.data[at - 1] != '/')
-        at--;
-    return at;
-}
-
 /* Whether it is v2, v3 … */
 static bool is_major_version(struct g2h_bytes element)
 {
@@ -63,12 +54,10 @@ static bool is_major_version(struct g2h_bytes element)
  */
 static struct g2h_bytes guess_name(struct g2h_bytes path)
 {
-    size_t at = last_element(path);
-    struct g2h_bytes name = {path.data + at, path.size - at};
-    if (at > 1 && is_major_version(name)) {
-        path.size = at - 1;
-        at = last_element(path);
-        name = (struct g2h_bytes){path.data + at, path.size - at};
+    struct g2h_bytes name = bytes_base_name(path);
+    if (name.size + 1 < path.size && is_major_version(name)) {
+        path.size -= name.size + 1;
+        name = bytes_base_name(path);
     }
     for (uint64_t i = name.size; i > 1; i--)
         if (name.data[i - 1] == '.') {
@@ -142,7 +131,7 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
         return false;
     if (number < packages->name_of.count)
         return true;
-    if (last_element(path) == 0) /* it stays as it is */
+    if (bytes_base_name(path).size == path.size) /* it stays as it is */
         name = path;
     if (!string_pool_intern(&packages->names, (const char *)name.data, (size_t)name.size, &own) ||
         !vector_push(&packages->name_of, own))

@@ -134,12 +134,3 @@ void builder_append(struct builder *builder, const struct g2h_bytes *bytes)
 {
     text_append_name(&builder->text, builder->names, bytes->data, bytes->size, NAME_LIMIT);
 }
-
-const char *bytes_base_name(const struct g2h_bytes *file, size_t *ret_size)
-{
-    uint64_t at = file->size;
-    while (at > 0 && file->data[at - 1] != '/')
-        at--;
-    *ret_size = (size_t)(file->size - at);
-    return (const char *)file->data + at;
-}

@@ -99,9 +99,6 @@ bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_typ
 bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
                                const char *name, uint64_t value);
 
-/* The last part of a path. */
-const char *bytes_base_name(const struct g2h_bytes *path, size_t *ret_size);
-
 /* ---- functions (functions.c) ---- */
 
 /* Learns the functions that have frames in the dump. */

@@ -38,12 +38,11 @@ struct g2h_error *builder_collect_functions(struct builder *builder)
 /* Appends the file and line, behind a space. */
 static void append_file_and_line(struct builder *builder, const struct g2h_line *line)
 {
-    size_t size;
     if (line->line == 0)
         return;
-    const char *file = bytes_base_name(&line->file, &size);
+    const struct g2h_bytes file = bytes_base_name(line->file);
     text_append(&builder->text, " ", 1);
-    text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
+    text_append_utf8(&builder->text, file.data, file.size, NAME_LIMIT / 16);
     text_printf(&builder->text, ":%u", line->line);
 }
 

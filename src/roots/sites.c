@@ -24,8 +24,7 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
     unsigned shown = 0;
     builder->text.size = 0;
     while (shown <= CALLERS && g2h_memprof_next_frame(&memprof, &frame)) {
-        size_t size;
-        const char *file = bytes_base_name(&frame.file, &size);
+        const struct g2h_bytes file = bytes_base_name(frame.file);
         if (shown == 0 && memprof.frame_count > 0 && is_allocator(&frame))
             continue;
         if (shown++ > 0)
@@ -33,7 +32,7 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         text_append_name(&builder->text, builder->names, frame.function.data, frame.function.size,
                          NAME_LIMIT / 8);
         text_printf(&builder->text, " ");
-        text_append_utf8(&builder->text, (const uint8_t *)file, size, NAME_LIMIT / 16);
+        text_append_utf8(&builder->text, file.data, file.size, NAME_LIMIT / 16);
         text_printf(&builder->text, ":%llu", (unsigned long long)frame.line);
     }
     if (shown == 0)

@@ -22,6 +22,7 @@ import {tmpdir} from 'node:os';
 import {delimiter, dirname, join} from 'node:path';
 import {createRequire} from 'node:module';
 import process from 'node:process';
+import {end, report} from '../tap.mjs';
 
 const frontEnd = 'devtools://devtools/bundled/devtools_app.html?panel=heap-profiler';
 
@@ -58,30 +59,20 @@ export function endWithoutChromium() {
   process.exit(77);
 }
 
-/** Tests that look at a tab, in TAP. A busy machine may draw a table later than it was read: it is read again. */
+/** Tests that look at a tab. A busy machine may draw a table later than it was read: it is read again. */
 export class TabTests {
   #tab;
-  #count = 0;
-  #failures = 0;
 
   constructor(tab) { this.#tab = tab; }
 
   /** Whether the test passed. */
   async test(name, body) {
-    const error = await patiently(this.#tab, body);
-    console.log(`${error ? 'not ok' : 'ok'} ${++this.#count} - ${name}`);
-    if (error) {
-      this.#failures++;
-      console.log(String(error.message).replace(/^/gm, '# '));
-    }
-    return !error;
+    const wrong = await patiently(this.#tab, body);
+    report(name, wrong);
+    return wrong === undefined;
   }
 
-  /** The plan, and the exit status. */
-  end() {
-    console.log(`1..${this.#count}`);
-    process.exitCode = this.#failures === 0 ? 0 : 1;
-  }
+  end() { end(); }
 }
 
 /** Runs a body that looks at a tab, and again with more patience where it fails; what is wrong then, or undefined. */

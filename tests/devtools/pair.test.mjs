@@ -8,6 +8,7 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {comparison, loadSnapshot} from './devtools.mjs';
+import {end, test} from '../tap.mjs';
 
 const files = process.argv.slice(2);
 if (files.length !== 2) {
@@ -29,19 +30,6 @@ function objectsOf(file) {
     classes.get(name).set(nodes[node + at('id')], size);
   }
   return classes;
-}
-
-let tests = 0;
-let failures = 0;
-function test(name, body) {
-  try {
-    body();
-    console.log(`ok ${++tests} - ${name}`);
-  } catch (error) {
-    failures++;
-    console.log(`not ok ${++tests} - ${name}`);
-    console.log(String(error.message).split('\n').slice(0, 20).join('\n').replace(/^/gm, '# '));
-  }
 }
 
 const sum = sizes => [...sizes].reduce((all, size) => all + size, 0);
@@ -88,5 +76,4 @@ test('Comparison shows what is new and what is deleted', () => {
   assert.ok(Object.keys(expected).length > 0, 'something has come or gone');
 });
 
-console.log(`1..${tests}`);
-process.exitCode = failures === 0 ? 0 : 1;
+end();

@@ -5,22 +5,10 @@ import assert from 'node:assert/strict';
 import {checkSnapshot, meta} from './check-snapshot.mjs';
 import {comparison, loadSnapshot} from './devtools.mjs';
 import {pair} from './handmade.mjs';
+import {end, test} from '../tap.mjs';
 
 const bytes = file => Buffer.from(typeof file === 'string' ? file : JSON.stringify(file));
 
-let tests = 0;
-let failures = 0;
-
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok ${++tests} - ${name}`);
-  } catch (error) {
-    failures++;
-    console.log(`not ok ${++tests} - ${name}`);
-    console.log(String(error.message).replace(/^/gm, '# '));
-  }
-}
 
 const base = await loadSnapshot(bytes(pair.base()));
 const target = await loadSnapshot(bytes(pair.target()));
@@ -143,5 +131,4 @@ for (const [promise, damage] of damages) {
   });
 }
 
-console.log(`1..${tests}`);
-process.exitCode = failures === 0 ? 0 : 1;
+end();

@@ -8,15 +8,7 @@
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {loadSnapshot} from '../devtools/devtools.mjs';
-
-let tests = 0;
-
-function result(name, wrong) {
-  console.log(`${wrong ? 'not ok' : 'ok'} ${++tests} - ${name}`);
-  if (wrong) {
-    console.log(`# ${wrong}`);
-  }
-}
+import {end, report} from '../tap.mjs';
 
 /** What differs; undefined where nothing does. */
 function difference(listing, snapshot) {
@@ -44,6 +36,7 @@ function difference(listing, snapshot) {
 const files = process.argv.slice(2);
 for (let i = 0; i < files.length; i += 2) {
   const snapshot = await loadSnapshot(files[i + 1]);
-  result(`${basename(files[i + 1], '.heapsnapshot')}: ${snapshot.nodeCount} nodes have the dominators of DevTools`,
+  report(`${basename(files[i + 1], '.heapsnapshot')}: ${snapshot.nodeCount} nodes have the dominators of DevTools`,
     difference(readFileSync(files[i], 'utf8'), snapshot));
 }
+end();

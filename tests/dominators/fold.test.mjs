@@ -5,27 +5,13 @@
 //
 // A folded snapshot's name has how many nodes it may have at most: NAME.NODES.heapsnapshot. TAP on standard output.
 
+import assert from 'node:assert/strict';
 import {basename} from 'node:path';
 import {comparison, loadSnapshot} from '../devtools/devtools.mjs';
-
-let tests = 0;
-
-class Broken extends Error {}
+import {end, test} from '../tap.mjs';
 
 function expect(condition, text) {
-  if (!condition) {
-    throw new Broken(typeof text === 'function' ? text() : text);
-  }
-}
-
-function test(name, body) {
-  try {
-    body();
-    console.log(`ok ${++tests} - ${name}`);
-  } catch (error) {
-    console.log(`not ok ${++tests} - ${name}`);
-    console.log(`# ${error instanceof Broken ? error.message : error.stack.replaceAll('\n', '\n# ')}`);
-  }
+  assert.ok(condition, typeof text === 'function' && !condition ? text() : text);
 }
 
 const edgeText = ({type, name, target}) => `${type} ${name} → @${target.id}`;
@@ -158,3 +144,4 @@ for (const [file, ...files] of lists) {
     compare(`${name} in ${most} nodes`, whole, await loadSnapshot(folded), Number(most));
   }
 }
+end();

@@ -8,21 +8,10 @@
 import assert from 'node:assert/strict';
 import {basename} from 'node:path';
 import {loadSnapshot} from '../devtools/devtools.mjs';
+import {end, test} from '../tap.mjs';
 
 /** How many rows (held by several) has at most, and how many groups have contexts of their own. */
 const mostRows = 1000, mostContexts = 20;
-
-let tests = 0;
-
-function test(name, body) {
-  try {
-    body();
-    console.log(`ok ${++tests} - ${name}`);
-  } catch (error) {
-    console.log(`not ok ${++tests} - ${name}`);
-    console.log(String(error.message).replace(/^/gm, '# '));
-  }
-}
 
 const children = node => node.edges().filter(edge => edge.type !== 'weak').map(edge => edge.target);
 const childNamed = (node, name) => node.edges().map(edge => edge.target).find(target => target.name === name);
@@ -166,3 +155,4 @@ for (let i = 0; i < files.length; i += 2) {
   });
 }
 test('some dump has much that several hold', () => assert.ok(rows > 100));
+end();

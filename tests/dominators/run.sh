@@ -9,6 +9,18 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 converter=${GO2HEAPSNAPSHOT:-build/go2heapsnapshot}
 plain() { "$converter" --no-contexts "$@"; } # for these are no nodes of the graph
+failed=0
+# written COMMAND CASE...: hands dumps of the oracle's cases to a command, by name and file.
+written() {
+	local command=$1 name
+	shift
+	for name; do
+		node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
+		"$command" "$name" "$build/$name.dump"
+		rm "$build/$name.dump"
+	done
+}
+
 build=${BUILD:-build/dominators}
 rm -rf "$build"
 mkdir -p "$build"
@@ -38,13 +50,9 @@ sizes() {
 		list "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
 	done
 	# One per trap: parts of large objects, garbage, self references, tentative edges, 2013's single roots ...
-	for name in 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stack-object defers-panics goroutines segments \
-		samples pair.2 far-fields; do
-		node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
-		list "$name" "$build/$name.dump"
-		rm "$build/$name.dump"
-	done
-	node tests/dominators/dominators.test.mjs "${files[@]}"
+	written list 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stack-object defers-panics goroutines segments \
+		samples pair.2 far-fields
+	node tests/dominators/dominators.test.mjs "${files[@]}" || failed=1
 }
 [[ $parts != *' sizes '* ]] || sizes
 
@@ -57,7 +65,7 @@ owned() {
 }
 
 owners() {
-	local i dump name
+	local i dump
 	for i in 1 2; do
 		owned "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
 		owned "leakserver.$i-untyped" samples/leakserver.$i.dump.gz
@@ -65,15 +73,11 @@ owners() {
 	for dump in samples/dumps/*.1.dump.gz; do
 		owned "$(basename "$dump" .dump.gz)" "$dump"
 	done
-	for name in 2013-64 1.3 garbage-cycle finalizers defers-panics goroutines segments object-4gib; do
-		node tests/oracle/writer.mjs "$name" >"$build/$name.dump"
-		owned "$name" "$build/$name.dump"
-		rm "$build/$name.dump"
-	done
-	node tests/dominators/owners.test.mjs "${pairs[@]}"
+	written owned 2013-64 1.3 garbage-cycle finalizers defers-panics goroutines segments object-4gib
+	node tests/dominators/owners.test.mjs "${pairs[@]}" || failed=1
 }
 [[ $parts != *' owners '* ]] || owners
-[[ $parts == *' folded '* ]] || exit 0
+[[ $parts == *' folded '* ]] || exit $failed
 
 # fold NAME DUMP EXE NODES...: the whole snapshot, and folded ones, the same for one thread and for two.
 folds=()
@@ -102,5 +106,7 @@ fold leakserver.2-untyped samples/leakserver.2.dump.gz '' 10000 1000 180
 fold go1.26-386.2 samples/dumps/go1.26-386.2.dump.gz '' 20000 5000 600 200
 fold go1.3.3-amd64.2 samples/dumps/go1.3.3-amd64.2.dump.gz '' 10000 1000
 fold go1.15-amd64.1 samples/dumps/go1.15-amd64.1.dump.gz '' 9000 3000 500
-node tests/dominators/fold.test.mjs "${folds[@]}"
-node tests/dominators/fold.test.mjs --comparison "$build/leakserver.1.2000.heapsnapshot" "$build/leakserver.2.5000.heapsnapshot"
+node tests/dominators/fold.test.mjs "${folds[@]}" || failed=1
+node tests/dominators/fold.test.mjs --comparison "$build/leakserver.1.2000.heapsnapshot" "$build/leakserver.2.5000.heapsnapshot" ||
+	failed=1
+exit $failed

@@ -10,22 +10,11 @@ import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 import {loadSnapshot} from '../devtools/devtools.mjs';
+import {end, test} from '../tap.mjs';
 
 const [converter, bin, ...inputs] = process.argv.slice(2);
 const directory = mkdtempSync(join(tmpdir(), 'samples-'));
 process.on('exit', () => rmSync(directory, {recursive: true}));
-
-let tests = 0;
-function test(name, body) {
-  try {
-    body();
-    console.log(`ok ${++tests} - ${name}`);
-  } catch (error) {
-    process.exitCode = 1;
-    console.log(`not ok ${++tests} - ${name}`);
-    console.log(String(error.message).split('\n').slice(0, 20).join('\n').replace(/^/gm, '# '));
-  }
-}
 
 /** What a program does: {status, stdout, stderr}. */
 const call = (program, ...args) => spawnSync(program, args, {encoding: 'utf8', maxBuffer: 2 ** 30});
@@ -199,4 +188,4 @@ test('what goes wrong is said, and is the exit status', () => {
   const none = call(path, dump, '8');
   assert.deepEqual([none.status, none.stdout, none.stderr], [1, '', `${dump}: nothing is found at 8\n`]);
 });
-console.log(`1..${tests}`);
+end();

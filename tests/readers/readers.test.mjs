@@ -10,6 +10,7 @@ import {execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {comparison, loadSnapshot} from '../devtools/devtools.mjs';
+import {end, test} from '../tap.mjs';
 
 const [base, target] = process.argv.slice(2);
 if (target === undefined) {
@@ -18,20 +19,6 @@ if (target === undefined) {
 }
 const require = createRequire(import.meta.url);
 
-let tests = 0;
-let failures = 0;
-
-async function test(name, body) {
-  let wrong;
-  try {
-    await body();
-  } catch (error) {
-    wrong = error;
-    failures++;
-  }
-  console.log(`${wrong ? 'not ok' : 'ok'} ${++tests} - ${name}`);
-  if (wrong) console.log(String(wrong.stack ?? wrong).replace(/^/gm, '# '));
-}
 
 const before = await loadSnapshot(base), snapshot = await loadSnapshot(target);
 const most = 10;
@@ -87,5 +74,4 @@ await test("heapsnapshot-parser: nodes, edges and sizes are DevTools'", () => {
   assert.deepEqual(ours, theirs);
 });
 
-console.log(`1..${tests}`);
-process.exitCode = failures === 0 ? 0 : 1;
+end();
