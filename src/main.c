@@ -207,7 +207,6 @@ static struct g2h_error *build(const struct options *options, const struct serie
                                                     .threads = options->threads,
                                                     .redaction = series->redaction,
                                                     .no_stacks = options->no_stacks,
-                                                    .held_by_several = options->held_by_several,
                                                     .full_names = options->full_names};
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)

@@ -14,23 +14,17 @@ G2H_BEGIN
 
 struct g2h_graph;
 
-/* Up to so many nodes that more than one group of roots reaches, it is found what these hold
- * together. It may take as long as all else does without types, and 24 bytes of memory for each. */
-#define G2H_SEVERAL_USUAL ((uint32_t)1 << 20)
-
 struct g2h_graph_options {
     const struct g2h_exe *exe;       /* matched with the heap, for names; NULL: none */
     const struct g2h_typing *typing; /* of that heap and executable; NULL: none */
     unsigned threads;                /* 0: one per processor */
     const struct g2h_redaction
-        *redaction;       /* strings are named by their length, rounded up, and a hash with its key;
-                             numbers are in no name. NULL: they are shown */
-    bool no_stacks;       /* leaves out the nodes of goroutines' stacks */
-    bool held_by_several; /* finds what groups of roots hold together even where that takes long:
-                             among more nodes than G2H_SEVERAL_USUAL */
-    bool full_names;      /* packages are called by their full import paths everywhere; otherwise by
-                             their names, "mvcc.Watcher", but for those of which exe has several that
-                             call themselves the same. Without exe names are as the dump has them. */
+        *redaction;  /* strings are named by their length, rounded up, and a hash with its key;
+                        numbers are in no name. NULL: they are shown */
+    bool no_stacks;  /* leaves out the nodes of goroutines' stacks */
+    bool full_names; /* packages are called by their full import paths everywhere; otherwise by
+                        their names, "mvcc.Watcher", but for those of which exe has several that
+                        call themselves the same. Without exe names are as the dump has them. */
 };
 
 /*
@@ -57,11 +51,11 @@ struct g2h_graph_account {
     uint64_t shortcuts; /* weak edges that are no pointers: from maps to their groups or overflow
                            buckets, from weak pointers to objects; with types only */
     uint64_t unreachable_objects, unreachable_bytes;
-    uint64_t shared, shared_bytes;   /* nodes that more than one group of the roots reaches */
-    bool several_left_out;           /* it has not been found what groups of roots hold together */
-    uint64_t several, several_shown; /* nodes that groups of roots hold together and */
-    uint64_t several_bytes, several_shown_bytes; /* nothing else does; what these retain; and of
-                                                    those below "(held by several)" */
+    uint64_t shared, shared_bytes; /* nodes that more than one group of the roots reaches */
+    uint64_t several,
+        several_shown;            /* of them those that no other one dominates: these retain all
+                                     of shared_bytes; and how many are below "(held by several)" */
+    uint64_t several_shown_bytes; /* what those retain */
 };
 G2H_PUBLIC const struct g2h_graph_account *g2h_graph_account(const struct g2h_graph *graph);
 

@@ -248,13 +248,9 @@ static void account_graph(const struct options *options, const struct g2h_graph 
     line("their size", account->unreachable_bytes, "bytes", "");
     line("held by several groups of roots", account->shared_bytes, "bytes",
          "packages, goroutines in a place ...");
-    if (account->several_left_out) {
-        line("  nodes", account->shared, "", "--held-by-several finds what holds them together");
-    } else {
-        line("  directly: no other such holds it", account->several, "", "");
-        line("  shown below (held by several)", account->several_shown, "", "");
-        line("    their retained size", account->several_shown_bytes, "bytes", "");
-    }
+    line("  directly: no other such holds it", account->several, "", "");
+    line("  shown below (held by several)", account->several_shown, "", "");
+    line("    their retained size", account->several_shown_bytes, "bytes", "");
     say("snapshot");
     if (seen->left_out_objects > 0)
         line("objects left out as garbage", seen->left_out_objects, "", "");
@@ -299,11 +295,6 @@ void message_size(const struct options *options, const struct g2h_input *input,
             may_have_cleanups(g2h_view_heap(view), graph)
                 ? "; what cleanups hold may be among them, which --exe would tell"
                 : "");
-    if (g2h_graph_account(graph)->several_left_out)
-        say("go2heapsnapshot: note: %s: %" PRIu64
-            " objects are held by more than one package or goroutine; --held-by-several finds "
-            "what is held together",
-            input->name, g2h_graph_account(graph)->shared);
     if (account->folded_nodes > 0)
         say("go2heapsnapshot: note: %s: folded: %" PRIu64 " objects into %" PRIu64
             " nodes; there are %" PRIu64 " nodes now",

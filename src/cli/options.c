@@ -43,7 +43,6 @@ static const char help[] =
     "                      the same with a key of your own, for two to be compared\n"
     "      --reachable     leave out garbage, what hangs from (unreachable)\n"
     "      --no-stacks     leave out goroutines' stacks, which are no objects\n"
-    "      --held-by-several  find what more than 1M objects are held by together\n"
     "      --no-contexts   no filters by what packages and goroutines hold alone\n"
     "      --names=FORM    packages: short, http.Request, or full, net/http.Request\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
@@ -73,7 +72,6 @@ enum {
     OPTION_FORMAT,
     OPTION_NO_STACKS,
     OPTION_NO_CONTEXTS,
-    OPTION_SEVERAL,
     OPTION_NAMES,
     OPTION_BASE
 };
@@ -270,7 +268,6 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"reachable", no_argument, NULL, OPTION_REACHABLE},
                                           {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
                                           {"no-contexts", no_argument, NULL, OPTION_NO_CONTEXTS},
-                                          {"held-by-several", no_argument, NULL, OPTION_SEVERAL},
                                           {"names", required_argument, NULL, OPTION_NAMES},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
@@ -321,9 +318,6 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case OPTION_NO_CONTEXTS:
             ret->no_contexts = true;
-            break;
-        case OPTION_SEVERAL:
-            ret->held_by_several = true;
             break;
         case OPTION_NAMES:
             if (!parse_names(optarg, &ret->full_names))

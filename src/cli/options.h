@@ -22,7 +22,7 @@ struct options {
     const char *output; /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
     bool untyped_ok; /* goes on without types where exe does not fit */
-    bool redact, reachable, no_stacks, no_contexts, full_names, held_by_several;
+    bool redact, reachable, no_stacks, no_contexts, full_names;
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: any number */
     bool gzip, verbose;

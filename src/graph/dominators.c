@@ -56,7 +56,7 @@ struct climb {
 
 struct search {
     const struct g2h_graph *graph;
-    const struct owners *owners; /* NULL: all nodes; else those that have several and lead on */
+    const struct owners *owners; /* NULL: all nodes; else those that have several */
     struct dominators *result;
     uint32_t synthetics, count; /* count: nodes that have a number in preorder so far */
     VECTOR(struct level) levels;
@@ -397,21 +397,13 @@ static struct g2h_error *search_all(struct search *search)
  * there will be. */
 static uint32_t choose_several(const struct search *search)
 {
-    const struct g2h_graph *graph = search->graph;
     const uint32_t nodes = search->result->graph_nodes, synthetics = search->synthetics;
     uint32_t count = 1;
-    for (uint32_t node = 0; node < nodes; node++) {
-        const uint32_t *end, *target;
-        if (owner_of(search->owners, synthetics, node) != OWNER_SEVERAL)
-            continue;
-        if (node >= synthetics) {
-            target = object_targets(graph, node - synthetics, &end);
-            if (target == end)
-                continue;
+    for (uint32_t node = 0; node < nodes; node++)
+        if (owner_of(search->owners, synthetics, node) == OWNER_SEVERAL) {
+            search->result->preorder_of[node] = NOWHERE;
+            count++;
         }
-        search->result->preorder_of[node] = NOWHERE;
-        count++;
-    }
     return count;
 }
 

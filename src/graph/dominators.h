@@ -32,9 +32,8 @@ struct dominators {
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph);
 
 /*
- * Computes the dominators of nodes that have several owners and lead somewhere, as if all others
- * were one with the root: they have its number, 0. What such a node dominates has several owners,
- * too.
+ * Computes the dominators of nodes that have several owners, as if all others were one with the
+ * root: they have its number, 0. What such a node dominates has several owners, too.
  */
 struct g2h_error *dominators_init_several(struct dominators *dominators,
                                           const struct g2h_graph *graph,

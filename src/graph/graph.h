@@ -17,7 +17,7 @@
 
 /* A group of the roots, and what it alone reaches; see owners.h. */
 struct graph_owner {
-    uint32_t node; /* UINT32_MAX: there is no such group, or it stands for many */
+    uint32_t node; /* UINT32_MAX: there is no such group */
     uint64_t bytes;
 };
 
@@ -133,10 +133,8 @@ struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind 
 
 /* ---- what the roots' groups hold together (several.c) ---- */
 
-/* Sums up what each group owns, and hangs what several hold under "(held by several)", weakly; of
- * more nodes than G2H_SEVERAL_USUAL only if any number is wanted. */
-struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners,
-                                    bool any_number);
+/* Sums up what each group owns, and hangs what several hold under "(held by several)", weakly. */
+struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners);
 
 /* The first of the objects' own edges that belongs to object or a later one. */
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object);

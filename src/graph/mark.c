@@ -41,31 +41,56 @@ static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 
 /*
  * Says that somebody holds an object. Gives whether it has another owner since: it is visited again
- * then, twice at most, for after one owner it has several, and that is the end of it.
+ * then, twice at most, for after one owner it has several, and that is the end of it. *ret_known is
+ * what was known before.
  */
 static inline bool set_owner(owner_number *owners, uint32_t object, owner_number owner,
-                             bool is_alone)
+                             bool is_alone, owner_number *ret_known)
 {
-    owner_number *place = &owners[object], known = __atomic_load_n(place, __ATOMIC_RELAXED);
+    owner_number *place = &owners[object], *known = ret_known;
+    *known = __atomic_load_n(place, __ATOMIC_RELAXED);
     for (;;) {
-        const owner_number merged = owner_merge(known, owner);
-        if (merged == known)
+        const owner_number merged = owner_merge(*known, owner);
+        if (merged == *known)
             return false;
         if (is_alone) {
             *place = merged;
             return true;
         }
-        if (__atomic_compare_exchange_n(place, &known, merged, true, __ATOMIC_RELAXED,
+        if (__atomic_compare_exchange_n(place, known, merged, true, __ATOMIC_RELAXED,
                                         __ATOMIC_RELAXED))
             return true;
     }
 }
 
+/* One that holds what another one holds, too. */
+static void meet(const struct marker *marker, owner_number owner)
+{
+    uint64_t *word = &marker->met[owner / 64], bit = (uint64_t)1 << (owner % 64);
+    if (owner >= OWNER_FIRST && (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+}
+
+/* Somebody holds an object of which this was known: keeps in mind what is wanted of it. */
+static inline bool keep_in_mind(struct marker *marker, owner_number known, owner_number owner)
+{
+    if (known == OWNER_NONE || known == owner)
+        return true;
+    if (known > OWNER_FIXED)
+        return !marker->is_crossing || crossings_look(&marker->crossings, owner, known);
+    meet(marker, known);
+    meet(marker, owner);
+    return true;
+}
+
 bool marker_push(struct marker *marker, uint32_t object)
 {
-    const bool is_new = marker->owners ? set_owner(marker->owners, object, marker->owner, true)
-                                       : set_mark(marker->marks, object, true);
-    return !is_new || vector_push(&marker->stack.objects, object);
+    owner_number known = OWNER_NONE;
+    const bool is_new = marker->owners
+                            ? set_owner(marker->owners, object, marker->owner, true, &known)
+                            : set_mark(marker->marks, object, true);
+    return (!marker->met || keep_in_mind(marker, known, marker->owner)) &&
+           (!is_new || vector_push(&marker->stack.objects, object));
 }
 
 static bool is_drained(const struct marker *marker)
@@ -105,38 +130,63 @@ static inline uint32_t next_object(struct marker *marker)
     return marker->queue[begin];
 }
 
-/* Visits an object: marks its targets, and puts those on the stack that were not. False where there
- * is no memory. */
-static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone, bool is_owning)
+enum wanted { WANTED_MARKS, WANTED_OWNERS, WANTED_MEETINGS };
+
+static inline enum wanted wanted(const struct marker *marker)
 {
-    uint64_t *marks = marker->marks;
-    owner_number *owners = marker->owners;
+    return marker->met ? WANTED_MEETINGS : marker->owners ? WANTED_OWNERS : WANTED_MARKS;
+}
+
+/* Visits an object: marks its targets, and puts those on the stack that were not and lead anywhere.
+ * False where there is no memory. */
+static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone,
+                             enum wanted wanted)
+{
+    owner_number *owners = marker->owners, known;
     const owner_number owner =
-        is_owning ? __atomic_load_n(&owners[object], __ATOMIC_RELAXED) : OWNER_NONE;
+        owners ? __atomic_load_n(&owners[object], __ATOMIC_RELAXED) & ~OWNER_FIXED : OWNER_NONE;
     const uint32_t *end, *target = targets_of(marker->targets, object, &end);
     const size_t count = (size_t)(end - target);
     if (marker->stack.objects.capacity - marker->stack.objects.count < count &&
         !vector_grow(&marker->stack.objects, count))
         return false;
-    uint32_t *begin = &marker->stack.objects.data[marker->stack.objects.count], *next = begin;
-    for (; target < end; target++)
-        if (*target != NO_TARGET && (is_owning ? set_owner(owners, *target, owner, is_alone)
-                                               : set_mark(marks, *target, is_alone)))
-            *next++ = *target;
+    uint32_t *next = &marker->stack.objects.data[marker->stack.objects.count];
+    const uint32_t *begin = next;
+    for (; target < end; target++) {
+        if (*target == NO_TARGET)
+            continue;
+        if (wanted == WANTED_MARKS ? set_mark(marker->marks, *target, is_alone)
+                                   : set_owner(owners, *target, owner, is_alone, &known)) {
+            *next = *target;
+            next += targets_lead(marker->targets, *target);
+        }
+        if (wanted == WANTED_MEETINGS && !keep_in_mind(marker, known, owner))
+            return false;
+    }
     marker->stack.objects.count += (size_t)(next - begin);
     return true;
 }
 
 /* Visits at most so many objects. False where there is no memory. */
-static inline bool visit(struct marker *marker, size_t most, bool is_alone)
+static inline __attribute__((always_inline)) bool visit_all(struct marker *marker, size_t most,
+                                                            bool is_alone, enum wanted wanted)
 {
-    for (; !marker->owners && most > 0 && !is_drained(marker); most--)
-        if (!visit_one(marker, next_object(marker), is_alone, false))
-            return false;
     for (; most > 0 && !is_drained(marker); most--)
-        if (!visit_one(marker, next_object(marker), is_alone, true))
+        if (!visit_one(marker, next_object(marker), is_alone, wanted))
             return false;
     return true;
+}
+
+static inline bool visit(struct marker *marker, size_t most, bool is_alone)
+{
+    switch (wanted(marker)) {
+    case WANTED_MEETINGS:
+        return visit_all(marker, most, is_alone, WANTED_MEETINGS);
+    case WANTED_OWNERS:
+        return visit_all(marker, most, is_alone, WANTED_OWNERS);
+    default:
+        return visit_all(marker, most, is_alone, WANTED_MARKS);
+    }
 }
 
 /* ---- several threads ---- */
@@ -144,8 +194,8 @@ static inline bool visit(struct marker *marker, size_t most, bool is_alone)
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t change;
-    const struct marker *first; /* the one that began alone */
-    struct mark_stack *given;   /* given_count of them; no more than there are threads */
+    struct marker *first;     /* the one that began alone */
+    struct mark_stack *given; /* given_count of them; no more than there are threads */
     unsigned given_count;
     unsigned active;  /* threads with something of their own */
     unsigned waiting; /* threads without */
@@ -229,7 +279,9 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
     struct pool *pool = context;
     struct marker marker = {.targets = pool->first->targets,
                             .marks = pool->first->marks,
-                            .owners = pool->first->owners};
+                            .owners = pool->first->owners,
+                            .met = pool->first->met,
+                            .is_crossing = pool->first->is_crossing};
     bool good = true;
     (void)task;
     (void)worker;
@@ -241,6 +293,9 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
         }
         finish(pool, !good);
     }
+    pthread_mutex_lock(&pool->lock);
+    good = good && crossings_move(&marker.crossings, &pool->first->crossings);
+    pthread_mutex_unlock(&pool->lock);
     marker_deinit(&marker);
     return good ? NULL : &error_no_memory;
 }
@@ -279,5 +334,6 @@ struct g2h_error *marker_drain(struct marker *marker)
 void marker_deinit(struct marker *marker)
 {
     free(marker->stack.objects.data);
+    crossings_deinit(&marker->crossings);
     marker->stack = (struct mark_stack){0};
 }

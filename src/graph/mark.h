@@ -9,7 +9,7 @@
 #ifndef GRAPH_MARK_H
 #define GRAPH_MARK_H
 
-#include "base/memory.h"
+#include "graph/owner_numbers.h"
 #include "heap/targets.h"
 
 /* How many objects one thread visits alone; only then is it worth it to start others. */
@@ -22,23 +22,14 @@ struct mark_stack {
     VECTOR(uint32_t) objects;
 };
 
-/* An owner: nobody yet; several; one of those that the caller counts from OWNER_FIRST on. */
-typedef uint16_t owner_number;
-enum { OWNER_NONE, OWNER_SEVERAL, OWNER_FIRST };
-
-/* Who owns what somebody held and another one holds, too; nobody holds nothing. */
-static inline owner_number owner_merge(owner_number known, owner_number owner)
-{
-    return known == OWNER_NONE || known == owner ? owner
-           : owner == OWNER_NONE                 ? known
-                                                 : OWNER_SEVERAL;
-}
-
 struct marker {
     const struct targets *targets;
     uint64_t *marks;      /* a bit per object */
     owner_number *owners; /* by object; not NULL: it finds these, and there are no marks */
     owner_number owner;   /* then: of what is pushed next */
+    uint64_t *met;        /* then: not NULL: a bit per owner, of those that hold what has several */
+    bool is_crossing;     /* then: whether crossings are wanted */
+    struct crossings crossings; /* from owners to objects whose owner is fixed */
     unsigned threads;
     struct mark_stack stack;
     uint32_t queue[MARK_QUEUE]; /* see next_object() */

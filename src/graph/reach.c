@@ -23,7 +23,7 @@ static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h
         if (edge->source.of != OF_SYNTHETIC || edge->target.of != OF_OBJECT ||
             edge->type == EDGE_WEAK || edge->type == EDGE_TENTATIVE)
             continue;
-        marker->owner = owners->of_synthetic[edge->source.index];
+        marker->owner = owners->of_synthetic[edge->source.index] & ~OWNER_FIXED;
         TRY_MEMORY(marker_push(marker, edge->target.index));
     }
     return marker_drain(marker);

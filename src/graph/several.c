@@ -24,6 +24,7 @@ typedef VECTOR(struct shown) shown_vector;
 struct gathering {
     struct g2h_graph *graph;
     struct tops tops;
+    uint64_t *sizes; /* retained, by top */
     struct sharers sharers;
     shown_vector shown; /* the largest */
 };
@@ -43,16 +44,41 @@ static void keep_largest(shown_vector *shown)
         shown->count = MOST_SHOWN;
 }
 
+/* Sums up what each owner has: groups, and tops. */
+static struct g2h_error *sum_up(struct gathering *gathering, const struct owners *owners)
+{
+    struct g2h_graph *graph = gathering->graph;
+    const uint32_t nodes = graph_node_count(graph), synthetics = graph_synthetics(graph);
+    const owner_number first = gathering->tops.first;
+    gathering->sizes = calloc(gathering->tops.nodes.count + 1, sizeof(*gathering->sizes));
+    TRY_MEMORY(gathering->sizes);
+    for (uint32_t node = 0; node < nodes; node++) {
+        const owner_number owner = owner_of(owners, synthetics, node);
+        const uint64_t size = owner == OWNER_NONE ? 0 : graph_node_size(graph, node);
+        const bool is_shared = owner >= first || owner == OWNER_SEVERAL;
+        graph->account.shared += is_shared;
+        graph->account.shared_bytes += is_shared ? size : 0;
+        if (owner >= first)
+            gathering->sizes[owner - first] += size;
+        else if (owner >= OWNER_FIRST)
+            graph->owners.data[owner - OWNER_FIRST].bytes += size;
+    }
+    return NULL;
+}
+
 static struct g2h_error *find_largest(struct gathering *gathering)
 {
     const struct tops *tops = &gathering->tops;
-    for (uint32_t i = 0; i < tops->count; i++) {
-        const struct shown shown = {tops->sizes[i], tops->nodes.data[i], i};
-        if (shown.size == 0)
+    uint64_t least = 1; /* that a top must have to be among them */
+    for (uint32_t i = 0; i < tops->nodes.count; i++) {
+        const struct shown shown = {gathering->sizes[i], tops->nodes.data[i], i};
+        if (shown.size < least)
             continue;
         TRY_MEMORY(vector_push(&gathering->shown, shown));
-        if (gathering->shown.count == (size_t)2 * MOST_SHOWN)
-            keep_largest(&gathering->shown);
+        if (gathering->shown.count < (size_t)2 * MOST_SHOWN)
+            continue;
+        keep_largest(&gathering->shown);
+        least = gathering->shown.data[MOST_SHOWN - 1].size;
     }
     keep_largest(&gathering->shown);
     return NULL;
@@ -61,10 +87,8 @@ static struct g2h_error *find_largest(struct gathering *gathering)
 static void account(const struct gathering *gathering)
 {
     struct g2h_graph_account *account = &gathering->graph->account;
-    account->several = gathering->tops.count;
+    account->several = gathering->tops.nodes.count;
     account->several_shown = gathering->shown.count;
-    for (uint32_t i = 0; i < gathering->tops.count; i++)
-        account->several_bytes += gathering->tops.sizes[i];
     for (size_t i = 0; i < gathering->shown.count; i++)
         account->several_shown_bytes += gathering->shown.data[i].size;
 }
@@ -123,22 +147,20 @@ static void gathering_deinit(struct gathering *gathering)
 {
     tops_deinit(&gathering->tops);
     sharers_deinit(&gathering->sharers);
+    free(gathering->sizes);
     free(gathering->shown.data);
 }
 
-struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners, bool any_number)
+struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners)
 {
     _cleanup_(gathering_deinit) struct gathering gathering = {.graph = graph};
-    owners_sum_up(owners, graph);
-    graph->account.shared = owners->several;
-    graph->account.several_left_out = !any_number && owners->several > G2H_SEVERAL_USUAL;
-    if (owners->several == 0 || graph->account.several_left_out)
-        return NULL;
+    TRY(owners_grow(owners, graph));
     TRY(tops_init(&gathering.tops, graph, owners));
+    TRY(sum_up(&gathering, owners));
     TRY(find_largest(&gathering));
+    account(&gathering);
     if (gathering.shown.count == 0)
         return NULL;
-    TRY(sharers_init(&gathering.sharers, graph, owners, &gathering.tops));
-    account(&gathering);
+    TRY(sharers_init(&gathering.sharers, graph, &gathering.tops));
     return show(&gathering);
 }

@@ -1,9 +1,9 @@
 /*
  * sharers; see sharers.h.
  *
- * Groups hold some tops directly. From one top to another they come by the pointers that lead from
- * what the one dominates to the other. Tops that hold each other have the same holders, so that
- * sets are made of components, each after all that lead to it.
+ * Groups hold some tops directly, and one top holds another by what it has: these are the crossings
+ * that were met when tops were found. Tops that hold each other have the same holders, so that sets
+ * are made of components, each after all that lead to it.
  */
 #include "graph/sharers.h"
 
@@ -12,7 +12,6 @@
 
 #include "base/scope.h"
 #include "graph/components.h"
-#include "graph/strong.h"
 
 enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
 
@@ -51,65 +50,38 @@ static struct g2h_error *give_bits(struct sharers *sharers)
 
 /* ---- from top to top ---- */
 
-struct link {
-    uint32_t from, to; /* tops */
-};
-
-struct linking {
-    struct sharers *sharers;
-    VECTOR(struct link) links;
-};
-
-/* What an edge that leads to a top says: that a group holds it, or that another top does. */
-static bool take_edge(void *context, uint32_t source, uint32_t target)
+/* A group holds a top. */
+static void add_holder(struct sharers *sharers, uint32_t group, uint32_t top)
 {
-    struct linking *linking = context;
-    struct sharers *sharers = linking->sharers;
-    const uint32_t of_target = sharers->tops->of_node[target],
-                   of_source = sharers->tops->of_node[source];
-    if ((of_target & TOP_ITSELF) == 0)
-        return true;
-    const struct link link = {top_number(of_source), top_number(of_target)};
-    if (of_source != 0)
-        return link.from == link.to || vector_push(&linking->links, link);
-    const owner_number owner = owner_of(sharers->owners, graph_synthetics(sharers->graph), source);
-    const uint32_t bit = sharers->bit_of[owner - OWNER_FIRST];
-    sharers->sets[(size_t)link.to * sharers->words + bit / SET_BITS] |= (uint64_t)1
-                                                                        << (bit % SET_BITS);
-    return true;
+    const uint32_t bit = sharers->bit_of[group];
+    sharers->sets[(size_t)top * sharers->words + bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
 }
 
-/* Puts links in the order of what they lead from. */
-static struct g2h_error *sort_links(const struct linking *linking, struct edge_lists *ret)
+/* Takes crossings: those from groups say who holds a top; those from other tops are put in the
+ * order of these. */
+static struct g2h_error *take_crossings(struct sharers *sharers, struct edge_lists *ret)
 {
-    const struct sharers *sharers = linking->sharers;
-    const size_t count = linking->links.count;
+    const struct crossing *all = sharers->tops->crossings.all.data;
+    const size_t count = sharers->tops->crossings.all.count;
+    const owner_number first_top = sharers->tops->first;
     if (count > UINT32_MAX)
-        return error_create(G2H_ERROR_LIMIT, "%s: %llu edges: too many to find who holds what",
-                            sharers->graph->heap->input->name, (unsigned long long)count);
-    ret->nodes = sharers->tops->count;
+        return error_create(G2H_ERROR_LIMIT, "%s: %zu edges: too many to find who holds what",
+                            sharers->graph->heap->input->name, count);
+    ret->nodes = (uint32_t)sharers->tops->nodes.count;
     ret->first = calloc((size_t)ret->nodes + 2, sizeof(*ret->first));
     ret->targets = malloc((count + 1) * sizeof(*ret->targets));
     TRY_MEMORY(ret->first && ret->targets);
     for (size_t i = 0; i < count; i++)
-        ret->first[linking->links.data[i].from + 2]++;
+        if (all[i].by >= first_top)
+            ret->first[all[i].by - first_top + 2]++;
+        else
+            add_holder(sharers, all[i].by - OWNER_FIRST, all[i].to - first_top);
     for (uint32_t i = 0; i < ret->nodes; i++)
         ret->first[i + 1] += ret->first[i];
     for (size_t i = 0; i < count; i++)
-        ret->targets[ret->first[linking->links.data[i].from + 1]++] = linking->links.data[i].to;
+        if (all[i].by >= first_top)
+            ret->targets[ret->first[all[i].by - first_top + 1]++] = all[i].to - first_top;
     return NULL;
-}
-
-static void linking_deinit(struct linking *linking)
-{
-    free(linking->links.data);
-}
-
-static struct g2h_error *link_tops(struct sharers *sharers, struct edge_lists *ret)
-{
-    _cleanup_(linking_deinit) struct linking linking = {.sharers = sharers};
-    TRY_MEMORY(along_strong_edges(sharers->graph, sharers->tops->of_node, take_edge, &linking));
-    return sort_links(&linking, ret);
 }
 
 static void lists_deinit(struct edge_lists *edges)
@@ -159,23 +131,21 @@ static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists
 static struct g2h_error *find_all(struct sharers *sharers)
 {
     _cleanup_(lists_deinit) struct edge_lists edges = {0};
-    sharers->sets = calloc((size_t)sharers->tops->count + 1, sharers->words * sizeof(uint64_t));
+    sharers->sets = calloc(sharers->tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
     TRY_MEMORY(sharers->sets);
     TRY(give_bits(sharers));
-    TRY(link_tops(sharers, &edges));
+    TRY(take_crossings(sharers, &edges));
     return spread(sharers, &edges);
 }
 
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
-                               const struct owners *owners, const struct tops *tops)
+                               const struct tops *tops)
 {
-    const uint64_t room = SETS_ROOM / sizeof(uint64_t) / ((uint64_t)tops->count + 1),
+    const uint64_t room = SETS_ROOM / sizeof(uint64_t) / ((uint64_t)tops->nodes.count + 1),
                    wanted = graph->owners.count / SET_BITS + 1;
     const uint64_t most = room < LEAST_WORDS ? LEAST_WORDS : room < MOST_WORDS ? room : MOST_WORDS;
-    *sharers = (struct sharers){.graph = graph,
-                                .owners = owners,
-                                .tops = tops,
-                                .words = (unsigned)(wanted < most ? wanted : most)};
+    *sharers = (struct sharers){
+        .graph = graph, .tops = tops, .words = (unsigned)(wanted < most ? wanted : most)};
     struct g2h_error *error = find_all(sharers);
     if (error)
         sharers_deinit(sharers);
@@ -296,5 +266,7 @@ void sharers_append(const struct sharers *sharers, uint32_t top, struct text *te
 {
     struct naming naming = {.sharers = sharers};
     count_groups(&naming, top);
+    if (naming.packages + naming.places + naming.others < 2)
+        naming.has_more = true;
     append_all(&naming, text);
 }

@@ -9,7 +9,6 @@
 
 struct sharers {
     const struct g2h_graph *graph;
-    const struct owners *owners;
     const struct tops *tops;
     unsigned words;     /* of a set */
     uint32_t *bit_of;   /* by group of graph->owners */
@@ -22,7 +21,7 @@ struct sharers {
  * own. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges.
  */
 struct g2h_error *sharers_init(struct sharers *sharers, const struct g2h_graph *graph,
-                               const struct owners *owners, const struct tops *tops);
+                               const struct tops *tops);
 void sharers_deinit(struct sharers *sharers);
 
 /* Appends who holds a top: "main and 22 goroutines". */

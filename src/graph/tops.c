@@ -1,119 +1,309 @@
 /*
  * tops; see tops.h.
  *
- * Nodes that lead nowhere, which are half of a heap, need no dominators: such a node has the top of
- * all that hold it, if they have the same one, and else is one itself. The others' are found by
- * dominators.h.
+ * They are found level by level. Of nodes that have several owners each that an edge from another
+ * node leads to is a top, for whatever held it alone would hold what that edge comes from. A marker
+ * then finds what each of these alone reaches: all that has this top. What several of them reach is
+ * what is left, and of it each that an edge from what has one top leads to is a top again, for the
+ * same reason.
+ *
+ * In most heaps nothing is left after a level or two. There are those that have as many as nodes,
+ * such as a list that is held at both ends: what is left after some is done by dominators.h, for
+ * which all else is one with the root. That takes several times as long.
  */
 #include "graph/tops.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/scope.h"
+#include "base/workers.h"
 #include "graph/dominators.h"
-#include "graph/strong.h"
 
-/* What a node that leads nowhere has before anything was found to hold it. */
-#define UNSEEN (TOP_LEAF | (TOP_LEAF - 1))
+enum { MOST_LEVELS = 4, AHEAD = 16 };
 
-enum { MOST_NODES = TOP_LEAF - 2 };
+/* What has an owner of [from, end), and which of what that leads to is looked for. */
+struct walk {
+    owner_number from, end;
+    const uint64_t *met; /* of these those that have a bit; NULL: all */
+    bool crossings;      /* what is fixed, and another's; else what has several owners */
+};
 
 struct finding {
     struct tops *tops;
-    const struct owners *owners;
+    const struct g2h_graph *graph;
+    struct owners *owners;
+    struct walk walk;
+    uint64_t *found;             /* a bit per node that was found to be a top */
+    uint64_t *met;               /* a bit per owner that may hold such nodes; see mark.h */
+    struct crossings *crossings; /* by worker */
     uint32_t synthetics;
 };
 
-/* Makes a node a top, and gives what tops->of_node says of it, but for TOP_LEAF. */
-static bool add_top(struct tops *tops, uint32_t node, uint32_t *ret)
+static owner_number next_number(const struct finding *finding)
 {
-    *ret = ++tops->count | TOP_ITSELF;
-    return vector_push(&tops->nodes, node);
+    return finding->tops->first + (owner_number)finding->tops->nodes.count;
 }
 
-/* ---- nodes that lead somewhere ---- */
-
-/* A node's dominator comes before it: the tops of these take the place of dominators. */
-static struct g2h_error *take_inner(struct tops *tops, struct dominators *dominators)
+/* Whether it is kept in mind what an owner holds: of tops only if they are not too many. */
+static bool is_wanted(const struct finding *finding, owner_number owner)
 {
-    uint32_t *top_of = dominators->idom;
-    tops->of_node = dominators->preorder_of;
-    dominators->preorder_of = NULL;
-    for (uint32_t i = 1; i < dominators->nodes; i++) {
-        const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
-        if (idom == 0)
-            TRY_MEMORY(add_top(tops, node, &tops->of_node[node]));
-        else
-            tops->of_node[node] = top_of[idom];
-        top_of[i] = tops->of_node[node] & ~TOP_ITSELF;
+    return owner < finding->tops->first || finding->tops->nodes.count <= TOPS_LINKED;
+}
+
+/* ---- along the edges of what has an owner ---- */
+
+static owner_number known_of(const struct owners *owners, struct node node)
+{
+    return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
+}
+
+/* An edge leads from what owner has to a node, of whose owner this is known. */
+static inline bool look_at(const struct finding *finding, struct crossings *crossings,
+                           owner_number owner, uint32_t node, owner_number known)
+{
+    if (finding->walk.crossings)
+        return crossings_look(crossings, owner, known);
+    if (known != OWNER_SEVERAL)
+        return true;
+    uint64_t *word = &finding->found[node / 64], bit = (uint64_t)1 << (node % 64);
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+    return !is_wanted(finding, owner) || crossings_add(crossings, owner, node);
+}
+
+static inline bool is_walked(const struct walk *walk, owner_number owner)
+{
+    return owner >= walk->from && owner < walk->end &&
+           (!walk->met || (walk->met[owner / 64] >> (owner % 64) & 1) != 0);
+}
+
+static struct g2h_error *walk_synthetics(const struct finding *finding, struct crossings *crossings)
+{
+    const struct g2h_graph *graph = finding->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
+        if (edge->type != EDGE_WEAK && is_walked(&finding->walk, owner))
+            TRY_MEMORY(look_at(finding, crossings, owner, graph_node_number(graph, edge->target),
+                               known_of(finding->owners, edge->target)));
     }
     return NULL;
 }
 
-/* ---- nodes that lead nowhere ---- */
-
-static void list_leaves(const struct finding *finding, uint32_t nodes)
+static struct g2h_error *walk_block(const struct finding *finding, size_t number,
+                                    struct crossings *crossings)
 {
-    uint32_t *of_node = finding->tops->of_node;
-    for (uint32_t node = 0; node < nodes; node++)
-        if (of_node[node] == 0 &&
-            owner_of(finding->owners, finding->synthetics, node) == OWNER_SEVERAL)
-            of_node[node] = UNSEEN;
+    const struct target_block *block = &finding->graph->targets->blocks[number];
+    const owner_number *of = finding->owners->of_object;
+    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
+    for (uint32_t i = 0; i < block->objects; i++) {
+        const owner_number owner = of[first + i] & ~OWNER_FIXED;
+        const uint32_t end = block->starts[i + 1];
+        for (uint32_t j = is_walked(&finding->walk, owner) ? block->starts[i] : end; j < end; j++) {
+            const uint32_t target = block->targets[j];
+            if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
+                __builtin_prefetch(&of[block->targets[j + AHEAD]]);
+            if (target != NO_TARGET)
+                TRY_MEMORY(
+                    look_at(finding, crossings, owner, finding->synthetics + target, of[target]));
+        }
+    }
+    return NULL;
 }
 
-/* Says of a node that leads nowhere who holds it. */
-static bool hold_leaf(void *context, uint32_t source, uint32_t target)
+static struct g2h_error *walk_task(void *context, size_t task, unsigned worker)
 {
     const struct finding *finding = context;
-    uint32_t *of_target = &finding->tops->of_node[target];
-    const uint32_t known = *of_target, of_source = finding->tops->of_node[source] & ~TOP_ITSELF;
-    if ((known & (TOP_LEAF | TOP_ITSELF)) != TOP_LEAF)
-        return true;
-    if (of_source != 0 && (known == UNSEEN || known == (of_source | TOP_LEAF))) {
-        *of_target = of_source | TOP_LEAF;
-        return true;
+    struct crossings *crossings = &finding->crossings[worker];
+    return task == 0 ? walk_synthetics(finding, crossings)
+                     : walk_block(finding, task - 1, crossings);
+}
+
+static struct g2h_error *walk(struct finding *finding, struct walk how)
+{
+    finding->walk = how;
+    return workers_run(finding->graph->threads, finding->graph->targets->block_count + 1, walk_task,
+                       finding);
+}
+
+/* Takes what the walk found; of nodes it says what their owner is by now. */
+static struct g2h_error *take_crossings(struct finding *finding)
+{
+    for (unsigned i = 0; i < finding->graph->threads; i++) {
+        struct crossings *crossings = &finding->crossings[i];
+        for (size_t j = 0; !finding->walk.crossings && j < crossings->all.count; j++)
+            crossings->all.data[j].to =
+                owner_of(finding->owners, finding->synthetics, crossings->all.data[j].to);
+        TRY_MEMORY(crossings_move(crossings, &finding->tops->crossings));
+        memset(crossings->seen, 0, sizeof(crossings->seen));
     }
-    const bool good = add_top(finding->tops, target, of_target);
-    *of_target |= TOP_LEAF;
-    return good;
-}
-
-/* ---- sizes ---- */
-
-static bool has_top(const struct tops *tops, uint32_t node)
-{
-    return tops->of_node[node] != 0 && tops->of_node[node] != UNSEEN;
-}
-
-static struct g2h_error *find_sizes(struct tops *tops, const struct g2h_graph *graph)
-{
-    tops->sizes = calloc((size_t)tops->count + 1, sizeof(*tops->sizes));
-    TRY_MEMORY(tops->sizes);
-    for (uint32_t node = 0; node < tops->graph_nodes; node++)
-        if (has_top(tops, node))
-            tops->sizes[top_number(tops->of_node[node])] += graph_node_size(graph, node);
     return NULL;
 }
 
-static struct g2h_error *find_all(struct tops *tops, const struct g2h_graph *graph,
-                                  const struct owners *owners)
+/* ---- a level ---- */
+
+/* Takes from what has several owners all that is known of it. */
+static void forget_several(struct owners *owners, uint32_t objects)
 {
-    _cleanup_(dominators_deinit) struct dominators dominators = {0};
-    struct finding finding = {tops, owners, graph_synthetics(graph)};
-    TRY(dominators_init_several(&dominators, graph, owners));
-    TRY(take_inner(tops, &dominators));
-    list_leaves(&finding, tops->graph_nodes);
-    TRY_MEMORY(along_strong_edges(graph, tops->of_node, hold_leaf, &finding));
-    return find_sizes(tops, graph);
+    for (size_t i = 0; i < owners->synthetics; i++)
+        if (owners->of_synthetic[i] == OWNER_SEVERAL)
+            owners->of_synthetic[i] = OWNER_NONE;
+    for (uint32_t i = 0; i < objects; i++)
+        owners->of_object[i] =
+            owners->of_object[i] == OWNER_SEVERAL ? OWNER_NONE : owners->of_object[i];
 }
 
-struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph,
-                            const struct owners *owners)
+/* Makes the nodes that the walk found tops, in their order. */
+static struct g2h_error *add_found(struct finding *finding, struct marker *marker)
 {
-    *tops = (struct tops){.graph_nodes = graph_node_count(graph)};
-    if (tops->graph_nodes > MOST_NODES)
+    const uint32_t nodes = graph_node_count(finding->graph);
+    for (uint32_t i = 0; i <= nodes / 64; i++)
+        for (uint64_t left = finding->found[i]; left != 0; left &= left - 1) {
+            const uint32_t node = i * 64 + (uint32_t)__builtin_ctzll(left);
+            marker->owner = next_number(finding) | OWNER_FIXED;
+            if (node < finding->synthetics)
+                finding->owners->of_synthetic[node] = marker->owner;
+            else
+                TRY_MEMORY(marker_push(marker, node - finding->synthetics));
+            TRY_MEMORY(vector_push(&finding->tops->nodes, node));
+        }
+    memset(finding->found, 0, ((size_t)nodes / 64 + 1) * sizeof(*finding->found));
+    return NULL;
+}
+
+/* Takes what synthetic nodes have to the objects that they lead to. */
+static struct g2h_error *push_from_synthetics(const struct finding *finding, struct marker *marker,
+                                              owner_number first)
+{
+    const struct g2h_graph *graph = finding->graph;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const owner_number owner = known_of(finding->owners, edge->source) & ~OWNER_FIXED;
+        if (edge->type == EDGE_WEAK || (owner < first && owner != OWNER_SEVERAL))
+            continue;
+        marker->owner = owner;
+        TRY_MEMORY(edge->target.of != OF_OBJECT || marker_push(marker, edge->target.index));
+        TRY_MEMORY(
+            crossings_look(&marker->crossings, owner, known_of(finding->owners, edge->target)));
+    }
+    return NULL;
+}
+
+/* Makes place for a bit per owner that there is. */
+static struct g2h_error *renew_met(struct finding *finding)
+{
+    free(finding->met);
+    finding->met = calloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
+    TRY_MEMORY(finding->met);
+    return NULL;
+}
+
+static struct g2h_error *find_level(struct finding *finding)
+{
+    const struct g2h_graph *graph = finding->graph;
+    struct owners *owners = finding->owners;
+    const owner_number first = next_number(finding);
+    _cleanup_(marker_deinit) struct marker marker = {
+        .targets = graph->targets, .owners = owners->of_object, .threads = graph->threads};
+    forget_several(owners, graph->heap->object_count);
+    TRY(add_found(finding, &marker));
+    TRY(take_crossings(finding));
+    TRY(renew_met(finding));
+    marker.met = finding->met;
+    marker.is_crossing = is_wanted(finding, first);
+    owners_spread(owners, graph->children, graph->first_object_child, first);
+    TRY(push_from_synthetics(finding, &marker, first));
+    TRY(marker_drain(&marker));
+    TRY_MEMORY(crossings_move(&marker.crossings, &finding->tops->crossings));
+    return NULL;
+}
+
+/* ---- what is left after some ---- */
+
+/* A node's dominator comes before it: the numbers of the tops take the place of dominators. */
+static struct g2h_error *take_dominators(struct finding *finding, struct dominators *dominators)
+{
+    struct owners *owners = finding->owners;
+    owner_number *number_of = dominators->idom;
+    for (uint32_t i = 1; i < dominators->nodes; i++) {
+        const uint32_t node = dominators->node_at[i], idom = dominators->idom[i];
+        const bool is_top = idom == 0;
+        number_of[i] = is_top ? next_number(finding) : number_of[idom];
+        if (is_top)
+            TRY_MEMORY(vector_push(&finding->tops->nodes, node));
+        *(node < finding->synthetics ? &owners->of_synthetic[node]
+                                     : &owners->of_object[node - finding->synthetics]) =
+            number_of[i] | (is_top ? OWNER_FIXED : 0);
+    }
+    return NULL;
+}
+
+static struct g2h_error *find_rest(struct finding *finding)
+{
+    _cleanup_(dominators_deinit) struct dominators dominators = {0};
+    const owner_number first = next_number(finding);
+    const bool is_linked = is_wanted(finding, first);
+    TRY(dominators_init_several(&dominators, finding->graph, finding->owners));
+    TRY(take_dominators(finding, &dominators));
+    TRY(take_crossings(finding));
+    if (!is_linked)
         return NULL;
-    struct g2h_error *error = find_all(tops, graph, owners);
+    TRY(walk(finding, (struct walk){first, next_number(finding), NULL, true}));
+    return take_crossings(finding);
+}
+
+/* ---- all of it ---- */
+
+static bool has_found(const struct finding *finding)
+{
+    const size_t words = (size_t)graph_node_count(finding->graph) / 64 + 1;
+    for (size_t i = 0; i < words; i++)
+        if (finding->found[i] != 0)
+            return true;
+    return false;
+}
+
+static struct g2h_error *find_all(struct finding *finding)
+{
+    struct walk how = {OWNER_FIRST, finding->tops->first, NULL, false};
+    for (unsigned level = 0;; level++) {
+        TRY(walk(finding, how));
+        if (!has_found(finding))
+            return NULL;
+        if (level == MOST_LEVELS)
+            return find_rest(finding);
+        how.from = next_number(finding);
+        TRY(find_level(finding));
+        how.end = next_number(finding);
+        how.met = finding->met;
+    }
+}
+
+static void finding_deinit(struct finding *finding)
+{
+    for (unsigned i = 0; finding->crossings && i < finding->graph->threads; i++)
+        crossings_deinit(&finding->crossings[i]);
+    free(finding->crossings);
+    free(finding->found);
+    free(finding->met);
+}
+
+struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph, struct owners *owners)
+{
+    const uint32_t nodes = graph_node_count(graph);
+    *tops = (struct tops){.first = OWNER_FIRST + (owner_number)graph->owners.count};
+    if (nodes >= OWNER_FIXED - OWNER_FIRST)
+        return NULL;
+    _cleanup_(finding_deinit) struct finding finding = {
+        .tops = tops,
+        .graph = graph,
+        .owners = owners,
+        .found = calloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
+        .crossings = calloc(graph->threads, sizeof(*finding.crossings)),
+        .synthetics = graph_synthetics(graph)};
+    TRY_MEMORY(finding.found && finding.crossings);
+    struct g2h_error *error = find_all(&finding);
     if (error)
         tops_deinit(tops);
     return error;
@@ -121,8 +311,6 @@ struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph,
 
 void tops_deinit(struct tops *tops)
 {
-    large_free(tops->of_node, tops->graph_nodes, sizeof(*tops->of_node));
     free(tops->nodes.data);
-    free(tops->sizes);
-    *tops = (struct tops){0};
+    crossings_deinit(&tops->crossings);
 }

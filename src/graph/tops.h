@@ -8,28 +8,21 @@
 
 #include "graph/owners.h"
 
+/* Of more tops than so many, found level by level, it is not kept which of them hold others. */
+enum { TOPS_LINKED = 1 << 16 };
+
 struct tops {
-    uint32_t count;
-    uint32_t graph_nodes;
-    uint32_t *of_node;      /* by node: 0, or the number of its top + 1, and what follows */
-    VECTOR(uint32_t) nodes; /* by number */
-    uint64_t *sizes;        /* retained, by number */
+    owner_number first;         /* the number of the first one as an owner */
+    VECTOR(uint32_t) nodes;     /* in the order of their numbers */
+    struct crossings crossings; /* from groups to tops, and from tops to others */
 };
 
-/* A node is a top itself; it leads nowhere. */
-#define TOP_ITSELF ((uint32_t)1 << 31)
-#define TOP_LEAF   ((uint32_t)1 << 30)
-
-/* The number of a node's top, by what tops.of_node says of a node that has one. */
-static inline uint32_t top_number(uint32_t of_node)
-{
-    return (of_node & ~(TOP_ITSELF | TOP_LEAF)) - 1;
-}
-
-/* Finds them. Of a graph of 2^30 nodes and more it finds none. Errors: those of
- * dominators_init_several(). */
+/*
+ * Finds them, and makes them the owners of what has several. Of a graph of 2^31 nodes and more it
+ * finds none. Errors: G2H_ERROR_MEMORY; those of dominators_init_several().
+ */
 struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph,
-                            const struct owners *owners);
+                            struct owners *owners);
 void tops_deinit(struct tops *tops);
 
 #endif

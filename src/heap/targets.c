@@ -251,6 +251,9 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
     if (!find_waiting(finding, &finding->finders[worker], &work))
         return &error_no_memory;
     block->starts[block->objects] = (uint32_t)work.found;
+    for (uint32_t i = 0; i < block->objects; i++)
+        finding->targets->leading[(first + i) / 64] |=
+            (uint64_t)(block->starts[i] < block->starts[i + 1]) << (i % 64);
     uint32_t *exact = realloc(block->targets, (work.found > 0 ? work.found : 1) * sizeof(*exact));
     if (exact)
         block->targets = exact;
@@ -280,9 +283,11 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
     struct finding finding = {heap, targets, listener, calloc(threads, sizeof(struct finder)),
                               heap_words_are_usual(heap)};
     struct g2h_error *error = NULL;
-    *targets = (struct targets){.frame_pointed = calloc(heap->frames.count + 1, 1)};
-    if (!finding.finders || !targets->frame_pointed || !add_blocks(targets, heap) ||
-        !sort_frames(&targets->frames, heap))
+    *targets = (struct targets){
+        .leading = calloc((size_t)heap->object_count / 64 + 1, sizeof(*targets->leading)),
+        .frame_pointed = calloc(heap->frames.count + 1, 1)};
+    if (!finding.finders || !targets->leading || !targets->frame_pointed ||
+        !add_blocks(targets, heap) || !sort_frames(&targets->frames, heap))
         error = &error_no_memory;
     if (!error)
         error = workers_run(threads, targets->block_count, find_of_block, &finding);
@@ -302,6 +307,7 @@ void targets_deinit(struct targets *targets)
         free(targets->blocks[i].outside);
     }
     free(targets->blocks);
+    free(targets->leading);
     free(targets->frames.by_sp);
     free(targets->frame_pointed);
     *targets = (struct targets){0};

@@ -33,6 +33,7 @@ struct frame_index {
 struct targets {
     struct target_block *blocks;
     size_t block_count;
+    uint64_t *leading;       /* a bit per object: it has an entry, so that it may lead somewhere */
     uint64_t pointers, hits; /* words of objects that may be pointers and are not nil; of them those
                                 that hit an object */
     struct frame_index frames;
@@ -70,6 +71,12 @@ static inline bool targets_leave_heap(const struct targets *targets, uint32_t ob
     const uint64_t *outside = targets->blocks[object >> BLOCK_SHIFT].outside;
     const uint32_t index = object & (BLOCK_OBJECTS - 1);
     return (outside[index / 64] >> (index % 64) & 1) != 0;
+}
+
+/* Whether an object has targets: fewer bytes to look at than where they begin. */
+static inline bool targets_lead(const struct targets *targets, uint32_t object)
+{
+    return (targets->leading[object / 64] >> (object % 64) & 1) != 0;
 }
 
 /* The targets of an object: *ret_end - the result of them. */

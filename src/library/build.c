@@ -86,7 +86,7 @@ static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_o
     TRY(graph_add_shortcuts(graph));
     TRY(check_size(graph));
     TRY(graph_fill_children(graph));
-    TRY(graph_add_several(graph, &owners, options->held_by_several));
+    TRY(graph_add_several(graph, &owners));
     account(graph);
     return NULL;
 }

@@ -395,8 +395,7 @@ struct g2h_heap *dump_load(struct dump *dump, unsigned threads)
 
 struct g2h_graph *dump_graph(struct dump *dump, unsigned threads)
 {
-    const struct g2h_graph_options options = {.threads = threads,
-                                              .held_by_several = dump->held_by_several};
+    const struct g2h_graph_options options = {.threads = threads};
     dump_load(dump, threads);
     assert_no_error(g2h_graph_build(dump->heap, &options, &dump->graph));
     return dump->graph;

@@ -29,7 +29,6 @@ struct dump {
     bool size_in_bits; /* 2013: the pointer size is written as 32 or 64 */
     uint64_t hchan_size, heap_start, heap_end;
     const char *version;
-    bool held_by_several; /* of its graph's options */
 
     struct g2h_input *input;
     struct g2h_heap *heap;

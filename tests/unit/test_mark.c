@@ -64,7 +64,10 @@ static void targets_of_links(struct targets *targets, const struct links *links)
     *targets = (struct targets){.block_count =
                                     (links->objects + (size_t)BLOCK_OBJECTS - 1) >> BLOCK_SHIFT};
     targets->blocks = calloc(targets->block_count + 1, sizeof(*targets->blocks));
-    assert_non_null(targets->blocks);
+    targets->leading = calloc((size_t)links->objects / 64 + 1, sizeof(*targets->leading));
+    assert_true(targets->blocks && targets->leading);
+    for (uint32_t i = 0; i < links->objects; i++)
+        targets->leading[i / 64] |= (uint64_t)(links->first[i] < links->first[i + 1]) << (i % 64);
     for (size_t i = 0; i < targets->block_count; i++) {
         struct target_block *block = &targets->blocks[i];
         const uint32_t *first = links->first + (i << BLOCK_SHIFT),
