@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-static bool has_experiment(const char *list, const char *name)
+bool go_release_has_experiment(const char *version, const char *name)
 {
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at += strlen(name)) {
+    const char *list = strstr(version, "X:");
+    for (const char *at = list; at && (at = strstr(at, name)) != NULL; at += strlen(name)) {
         const char before = at == list ? ',' : at[-1], behind = at[strlen(name)];
         if ((before == ',' || before == ':') && (behind == ',' || behind == ' ' || behind == 0))
             return true;
@@ -20,11 +21,8 @@ struct go_release go_release_parse(const char *version)
     if (at) /* digits that go on and on are no release: it is enough not to overflow */
         for (at += strlen("go1."); *at >= '0' && *at <= '9' && release.minor < 1000; at++)
             release.minor = 10 * release.minor + (*at - '0');
-    const char *experiments = strstr(version, "X:");
-    if (experiments) {
-        release.no_swiss_maps = has_experiment(experiments, "noswissmap");
-        release.no_sync_hash_trie = has_experiment(experiments, "nosynchashtriemap");
-        release.split_groups = has_experiment(experiments, "mapsplitgroup");
-    }
+    release.no_swiss_maps = go_release_has_experiment(version, "noswissmap");
+    release.no_sync_hash_trie = go_release_has_experiment(version, "nosynchashtriemap");
+    release.split_groups = go_release_has_experiment(version, "mapsplitgroup");
     return release;
 }

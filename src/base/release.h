@@ -13,4 +13,7 @@ struct go_release {
 /* Reads versions such as "go1.26.1", "devel go1.27-2f3a…" and "go1.24.1 X:noswissmap". */
 struct go_release go_release_parse(const char *version);
 
+/* Whether a version names an experiment, "greenteagc": "go1.25.1 X:arenas,greenteagc" does. */
+bool go_release_has_experiment(const char *version, const char *name);
+
 #endif

@@ -207,6 +207,24 @@ struct image *exe_dwarf_image(struct g2h_exe *exe)
                                           : NULL;
 }
 
+bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol *ret)
+{
+    return image_symbol_named(symbol_image(exe), name, ret);
+}
+
+uint64_t exe_moduledata(const struct g2h_exe *exe)
+{
+    const uint8_t *at = exe->moduledata.at;
+    for (size_t i = 0; at && i < exe->image.section_count; i++) {
+        const struct image_section *section = &exe->image.sections[i];
+        const uintptr_t start = (uintptr_t)section->data.data;
+        if ((section->flags & SHF_WRITE) != 0 && (uintptr_t)at >= start &&
+            (uintptr_t)at - start < section->data.size)
+            return section->address + ((uintptr_t)at - start);
+    }
+    return 0;
+}
+
 /* ---- the process ---- */
 
 /*

@@ -31,6 +31,13 @@ struct g2h_bytes exe_version(const struct g2h_exe *exe);
  * on demand. */
 struct image *exe_dwarf_image(struct g2h_exe *exe);
 
+/* A symbol by its name, of the executable or of its separate debug file; false where there is none.
+ */
+bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol *ret);
+
+/* The address, in the file, of runtime.firstmoduledata; 0 where it is not found. */
+uint64_t exe_moduledata(const struct g2h_exe *exe);
+
 /* The address, in the file, of the runtime's data segment; data_size and bss_size are the sizes of
  * the segments in the process. False where it is not found. */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret);

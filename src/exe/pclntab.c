@@ -76,8 +76,10 @@ static bool read_header(struct pclntab *pclntab)
         pclntab->files = header_word(pclntab, first + 2);
         pclntab->pcs = header_word(pclntab, first + 3);
         pclntab->functab = header_word(pclntab, first + 4);
-        if (magic != MAGIC_GO116)
+        if (magic != MAGIC_GO116) {
             pclntab->entry_size = 4;
+            pclntab->record_size = magic == MAGIC_GO118 ? 40 : 44; /* with startLine */
+        }
     } else {
         return false;
     }
@@ -204,7 +206,16 @@ static uint32_t record_field(const struct pclntab *pclntab, uint64_t index, unsi
                             4);
 }
 
-enum { FIELD_NAME = 0, FIELD_PCFILE = 4, FIELD_PCLN = 5, FIELD_CU = 7 };
+enum {
+    FIELD_NAME = 0,
+    FIELD_ARGS = 1,
+    FIELD_DEFERRETURN = 2,
+    FIELD_PCSP = 3,
+    FIELD_PCFILE = 4,
+    FIELD_PCLN = 5,
+    FIELD_NPCDATA = 6,
+    FIELD_CU = 7
+};
 
 struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
 {
@@ -274,4 +285,31 @@ bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset
     }
     *ret_line = (uint32_t)line;
     return ret_file->size > 0;
+}
+
+bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret)
+{
+    const uint64_t record = record_at(pclntab, index), size = pclntab->record_size;
+    const uint8_t *bytes = size > 0 ? at(pclntab, record, size) : NULL;
+    if (!bytes)
+        return false;
+    *ret = (struct pclntab_function){
+        .args = (int32_t)record_field(pclntab, index, FIELD_ARGS),
+        .deferreturn = record_field(pclntab, index, FIELD_DEFERRETURN),
+        .pcsp = record_field(pclntab, index, FIELD_PCSP),
+        .flag = bytes[size - 3],
+        .pcdata_count = record_field(pclntab, index, FIELD_NPCDATA),
+        .funcdata_count = bytes[size - 1],
+    };
+    const uint64_t pcdata = 4 * (uint64_t)ret->pcdata_count;
+    ret->pcdata = at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
+    ret->funcdata = ret->pcdata ? ret->pcdata + pcdata : NULL;
+    return ret->pcdata != NULL;
+}
+
+bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
+                   uint64_t *left, int64_t *ret)
+{
+    return pc_value(pclntab, pclntab->pcs + table, pclntab_entry(pclntab, index), offset, left,
+                    ret);
 }

@@ -26,7 +26,8 @@ struct pclntab {
     uint8_t quantum, pointer_size;
     uint64_t count;                           /* functions */
     uint64_t functab, names, cus, files, pcs; /* offsets of the table's parts */
-    unsigned entry_size; /* of each of the two numbers that functab has for a function */
+    unsigned record_size; /* of what a function has before its tables; 0 before Go 1.18 */
+    unsigned entry_size;  /* of each of the two numbers that functab has for a function */
 };
 
 /* Finds and checks the table. Error: G2H_ERROR_NOT_EXE. */
@@ -49,5 +50,25 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
  */
 bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line);
+
+/* What the table says of a function for those who walk over stacks (runtime._func). */
+struct pclntab_function {
+    int32_t args;         /* bytes of arguments; INT32_MIN where it is not known */
+    uint32_t deferreturn; /* distance from its start to a call of runtime.deferreturn; 0: none */
+    uint32_t pcsp;        /* for pclntab_value(): how large its frame is */
+    uint8_t flag;         /* abi.FuncFlag… */
+    uint32_t pcdata_count;
+    uint8_t funcdata_count;
+    const uint8_t *pcdata,
+        *funcdata; /* 32 bits each, for pclntab_value(); from moduledata.gofunc */
+};
+
+/* From Go 1.18 on; false where the table is damaged. index < count. */
+bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret);
+
+/* The value that a table of pairs, table, which is not 0, has for the code at a distance from the
+ * first function; index is its function. As of pclntab_line(), *left is what may be read. */
+bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
+                   uint64_t *left, int64_t *ret);
 
 #endif
