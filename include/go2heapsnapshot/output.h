@@ -67,6 +67,14 @@ G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const st
 G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
 
+/*
+ * Writes an input as it is, though not compressed unless options say so: a dump that was made of a
+ * core file or a live process, to be converted elsewhere. Errors: G2H_ERROR_SYSTEM,
+ * G2H_ERROR_MEMORY.
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_dump(const struct g2h_input *input,
+                                            const struct g2h_output_options *options);
+
 G2H_END
 
 #endif

@@ -371,6 +371,27 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
     return NULL;
 }
 
+struct g2h_error *input_spooled(const char *name, struct g2h_error *(*write)(void *context, int fd),
+                                void *context, struct g2h_input **ret)
+{
+    _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
+    struct stat status;
+    TRY_MEMORY(input);
+    input->name = strdup(name);
+    input->file = input->name ? calloc(1, sizeof(*input->file)) : NULL;
+    TRY_MEMORY(input->file);
+    input->file->fd = -1;
+    TRY(temporary_file(&input->file->fd));
+    input->file->is_copy = true;
+    TRY(write(context, input->file->fd));
+    if (fstat(input->file->fd, &status) < 0)
+        return error_system(errno, "%s: cannot read its temporary copy", name);
+    input->stored = (uint64_t)status.st_size;
+    TRY(map(input, input->file->fd, (uint64_t)status.st_size));
+    *ret = take_pointer(input);
+    return NULL;
+}
+
 struct g2h_error *g2h_input_from_memory(const char *name, const void *data, uint64_t size,
                                         struct g2h_input **ret)
 {

@@ -32,6 +32,11 @@ enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is called first at so many bytes 
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
+/* An input of what write() puts into a temporary file, as if it had been a pipe. Errors:
+ * G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, those of write(). */
+struct g2h_error *input_spooled(const char *name, struct g2h_error *(*write)(void *context, int fd),
+                                void *context, struct g2h_input **ret);
+
 /*
  * Says how an input is going to be read, where it may be larger than memory. What is read here and
  * there is read page by page: with what the system else reads ahead of each, pages that are needed

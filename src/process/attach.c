@@ -1,0 +1,212 @@
+/* attach; see attach.h. What is refused is refused before the process is stopped, where possible.
+ */
+#include "process/attach.h"
+
+#ifdef __linux__
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/attach_copy.h"
+#include "process/attach_pages.h"
+#include "process/attach_refuse.h"
+#include "process/attach_room.h"
+#include "process/attach_stop.h"
+#include "process/procfs.h"
+
+/* Room around the pages of a process, which goes on to use new ones: addresses, not memory. */
+#define AROUND (256ull << 20)
+
+/* ---- what it is ---- */
+
+static int read_header(const char *path, Elf64_Ehdr *ret)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    *ret = (Elf64_Ehdr){0};
+    const int error = pread(fd, ret, sizeof(*ret), 0) < 0 ? errno : 0;
+    close(fd);
+    return error;
+}
+
+static bool is_64_little(const Elf64_Ehdr *header)
+{
+    return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+/* The machine of a process, which must be this one: its registers have this one's layout. */
+static struct g2h_error *check_machine(uint64_t pid, uint16_t *ret)
+{
+    Elf64_Ehdr its, ours;
+    const int error = read_header(procfs_path(pid, "exe").text, &its);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    if (!is_64_little(&its))
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "process %llu: 32-bit and big-endian processes are not read",
+                            (unsigned long long)pid);
+    if (read_header("/proc/self/exe", &ours) == 0 && ours.e_machine != its.e_machine)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "process %llu: is of another machine (ELF machine %u) than "
+                            "go2heapsnapshot itself (%u): use a build of it for that one",
+                            (unsigned long long)pid, its.e_machine, ours.e_machine);
+    *ret = its.e_machine;
+    return NULL;
+}
+
+/* AT_ENTRY of the vector that the kernel gave the program; 0 where it is not there. */
+static uint64_t read_entry(uint64_t pid)
+{
+    _cleanup_(text_deinit) struct text vector = {0};
+    if (procfs_read_of(pid, "auxv", &vector) != 0)
+        return 0;
+    for (size_t at = 0; vector.size - at >= 2 * sizeof(uint64_t); at += 2 * sizeof(uint64_t)) {
+        uint64_t entry[2];
+        memcpy(entry, vector.data + at, sizeof(entry));
+        if (entry[0] == AT_ENTRY)
+            return entry[1];
+    }
+    return 0;
+}
+
+/* The path that its executable had, which may have been removed or replaced since. */
+static char *read_executable(uint64_t pid)
+{
+    char path[4096];
+    const ssize_t size = readlink(procfs_path(pid, "exe").text, path, sizeof(path));
+    return size > 0 && (size_t)size < sizeof(path) ? strndup(path, (size_t)size) : NULL;
+}
+
+/* ---- its copy ---- */
+
+/* How much there is to copy. Without a pagemap at most what it has in memory of all that it may
+ * use. */
+static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
+{
+    _cleanup_(text_deinit) struct text status = {0};
+    if (!pages->is_guess || procfs_read_of(pid, "status", &status) != 0)
+        return pages->resident;
+    const uint64_t kilobytes = procfs_number(&status, "VmRSS:") + procfs_number(&status, "VmSwap:");
+    return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
+}
+
+/* Makes room for the copy. The process still runs: it does not pay for this, nor for a refusal. */
+static struct g2h_error *prepare(uint64_t pid, const struct g2h_progress *progress,
+                                 struct attach_space *ret)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    struct attach_room room;
+    const int error = attach_pages_find(pid, &pages);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    attach_room_find(&room);
+    TRY(attach_room_check(pid, estimate(pid, &pages), &room));
+    if (attach_space_make(&pages, AROUND, ret) && !pages.is_guess)
+        attach_space_fill(ret, &pages, progress);
+    return NULL;
+}
+
+/* Where the space that was prepared does not do: it has grown far meanwhile, or the system counts
+ * what is reserved. */
+static int make_do(struct attach_pages *pages, struct attach_space *space)
+{
+    if (attach_space_holds(space, pages))
+        return 0;
+    attach_space_deinit(space);
+    if (attach_space_make(pages, 0, space))
+        return 0;
+    attach_space_deinit(space);
+    attach_pages_drop_zeros(pages);
+    return attach_space_make(pages, 0, space) ? 0 : ENOMEM;
+}
+
+static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
+                        struct attach_space *space, struct process *ret,
+                        struct attach_account *account)
+{
+    _cleanup_(attach_pages_deinit) struct attach_pages pages = {0};
+    struct attach_copied copied;
+    const double start = attach_clock();
+    int error = attach_pages_find(pid, &pages);
+    if (error == 0)
+        error = make_do(&pages, space);
+    if (error == 0)
+        error = attach_copy_pages(pid, &pages, space, progress, &ret->memory, &copied);
+    if (error != 0)
+        return error;
+    ret->entry = read_entry(pid);
+    account->bytes = copied.bytes;
+    account->reads = copied.reads;
+    account->unreadable = copied.unreadable;
+    account->copy_seconds = attach_clock() - start;
+    return 0;
+}
+
+/* Stops it, copies it, lets it go on. */
+static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
+                         struct attach_space *space, struct process *ret,
+                         struct attach_account *account)
+{
+    _cleanup_(attach_stop_deinit) struct attach_stop stop = {0};
+    int error = attach_stop(pid, &stop);
+    if (error == 0)
+        error = copy_stopped(pid, progress, space, ret, account);
+    attach_stop_end(&stop);
+    if (error != 0)
+        return error;
+    account->stopped_seconds = stop.seconds;
+    account->threads = (unsigned)stop.threads.count;
+    account->stuck = stop.stuck;
+    memcpy(&ret->threads, &stop.threads, sizeof(ret->threads));
+    stop.threads = (struct attach_threads){0};
+    return 0;
+}
+
+/* The space is the process's copy from now on. */
+static void hand_over(struct attach_space *space, struct process *process)
+{
+    process->copy = take_pointer(space->data);
+    process->copy_size = space->size;
+}
+
+struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
+                              struct process *ret, struct attach_account *ret_account)
+{
+    _cleanup_(process_deinit) struct process process = {.name = ret_account->name};
+    _cleanup_(attach_space_deinit) struct attach_space space = {0};
+    struct attach_account account = {0};
+    snprintf(account.name, sizeof(account.name), "process %llu", (unsigned long long)pid);
+    TRY(attach_refuse(pid, 0, false));
+    TRY(check_machine(pid, &process.machine));
+    TRY(prepare(pid, progress, &space));
+    process.executable = read_executable(pid);
+    const int error = stop_and_copy(pid, progress, &space, &process, &account);
+    if (error != 0)
+        return attach_refuse(pid, error, true);
+    hand_over(&space, &process);
+    *ret_account = account;
+    *ret = process;
+    process = (struct process){0};
+    return NULL;
+}
+
+#else
+
+#include "base/error.h"
+
+struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
+                              struct process *ret, struct attach_account *ret_account)
+{
+    (void)progress, (void)ret, (void)ret_account;
+    return error_create(G2H_ERROR_SYSTEM, "process %llu: live processes are read on Linux only",
+                        (unsigned long long)pid);
+}
+
+#endif

@@ -1,0 +1,242 @@
+/*
+ * attach_copy; see attach_copy.h.
+ *
+ * They are read in batches of some MB each, on several threads: the process stands still until the
+ * last one is there.
+ */
+#include "process/attach_copy.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+
+#ifndef IOV_MAX
+#define IOV_MAX 1024
+#endif
+
+enum {
+    MOST_THREADS = 4,
+    MOST_PIECES = IOV_MAX < 1024 ? IOV_MAX : 1024, /* in a batch */
+};
+#define MOST_BATCH (16ull << 20) /* bytes */
+
+/* What one entry of a batch reads. */
+struct piece {
+    uint64_t address, size;
+    uint8_t *data;
+};
+
+struct batch {
+    size_t first, count; /* its pieces */
+};
+
+struct copy {
+    pid_t pid;
+    uint64_t page, total;
+    bool is_guess;
+    const struct g2h_progress *progress;
+    VECTOR(struct piece) pieces;
+    VECTOR(struct batch) batches;
+    pthread_mutex_t lock; /* for what follows */
+    uint64_t bytes, reads;
+    VECTOR(uint64_t) unreadable; /* addresses of pages */
+    int error;
+};
+
+/* ---- what is to be read ---- */
+
+/* Adds a piece to the last batch, or to a new one if that is full. */
+static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_size)
+{
+    const struct batch next = {copy->pieces.count, 0};
+    struct batch *last =
+        copy->batches.count > 0 ? &copy->batches.data[copy->batches.count - 1] : NULL;
+    if (!last || last->count == MOST_PIECES || *batch_size + piece.size > MOST_BATCH) {
+        if (!vector_push(&copy->batches, next))
+            return false;
+        last = &copy->batches.data[copy->batches.count - 1];
+        *batch_size = 0;
+    }
+    last->count++;
+    *batch_size += piece.size;
+    return vector_push(&copy->pieces, piece);
+}
+
+static bool plan(struct copy *copy, const struct attach_pages *pages,
+                 const struct attach_space *space)
+{
+    uint64_t batch_size = 0;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        uint8_t *data = attach_space_at(space, run);
+        for (uint64_t at = 0; at < run->size && !run->is_zero;) {
+            const uint64_t left = run->size - at, size = left < MOST_BATCH ? left : MOST_BATCH;
+            if (!add_piece(copy, (struct piece){run->address + at, size, data + at}, &batch_size))
+                return false;
+            at += size;
+        }
+    }
+    return true;
+}
+
+/* ---- reading ---- */
+
+/* Reads pieces, but so many bytes of the first one; gives the number of bytes, which end where the
+ * first page is that cannot be read. */
+static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, size_t count,
+                           uint64_t skip)
+{
+    struct iovec here[MOST_PIECES], there[MOST_PIECES];
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t from = i == 0 ? skip : 0;
+        const size_t size = (size_t)(pieces[i].size - from);
+        here[i] = (struct iovec){pieces[i].data + from, size};
+        there[i] = (struct iovec){(void *)(uintptr_t)(pieces[i].address + from), size};
+    }
+    ssize_t size;
+    do
+        size = process_vm_readv(copy->pid, here, count, there, count, 0);
+    while (size < 0 && errno == EINTR);
+    return size;
+}
+
+static bool leave_out(struct copy *copy, uint64_t address)
+{
+    pthread_mutex_lock(&copy->lock);
+    const bool good = vector_push(&copy->unreadable, address);
+    pthread_mutex_unlock(&copy->lock);
+    return good;
+}
+
+/* Gives back what is zero among bytes that were read: there it is zero too, and takes nothing. */
+static void drop_zeros(const struct copy *copy, const struct piece *piece)
+{
+    const size_t page = (size_t)copy->page;
+    for (uint64_t at = 0; at < piece->size; at += page) {
+        const uint8_t *data = piece->data + at;
+        if (data[0] == 0 && memcmp(data, data + 1, page - 1) == 0)
+            (void)madvise(piece->data + at, page, MADV_DONTNEED);
+    }
+}
+
+/* Reads a batch; of pages that cannot be read nothing is there. */
+static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *bytes,
+                      uint64_t *reads)
+{
+    const struct piece *piece = &copy->pieces.data[batch->first], *const end = piece + batch->count;
+    for (uint64_t done = 0; piece < end; ++*reads) {
+        const ssize_t size = read_pieces(copy, piece, (size_t)(end - piece), done);
+        if (size < 0 && errno != EFAULT)
+            return errno;
+        if (size <= 0 && !leave_out(copy, piece->address + done))
+            return ENOMEM;
+        *bytes += size > 0 ? (uint64_t)size : 0;
+        done += size > 0 ? (uint64_t)size : copy->page;
+        for (; piece < end && done >= piece->size; piece++)
+            done -= piece->size;
+    }
+    for (size_t i = 0; copy->is_guess && i < batch->count; i++)
+        drop_zeros(copy, &copy->pieces.data[batch->first + i]);
+    return 0;
+}
+
+/* A task of workers_run(). What it returns is only for that to end; the error's number is kept. */
+static struct g2h_error *run_batch(void *context, size_t task, unsigned worker)
+{
+    struct copy *copy = context;
+    uint64_t bytes = 0, reads = 0;
+    const int error = read_batch(copy, &copy->batches.data[task], &bytes, &reads);
+    pthread_mutex_lock(&copy->lock);
+    if (error != 0)
+        copy->error = error;
+    copy->bytes += bytes;
+    copy->reads += reads;
+    bytes = copy->bytes;
+    pthread_mutex_unlock(&copy->lock);
+    if (worker == 0 && copy->progress) /* the caller's thread */
+        copy->progress->update(copy->progress->context, "copying", bytes, copy->total, 0);
+    return error != 0 ? &error_no_memory : NULL;
+}
+
+/* ---- what was read ---- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Adds a run without those of its pages that could not be read: from *next on in their list. */
+static bool add_run(const struct copy *copy, const struct attach_run *run, const uint8_t *data,
+                    size_t *next, struct memory *memory)
+{
+    uint64_t from = 0;
+    for (; *next < copy->unreadable.count; ++*next) {
+        const uint64_t hole = copy->unreadable.data[*next] - run->address;
+        if (hole >= run->size)
+            break;
+        if (!memory_add(memory, run->address + from, hole - from, data + from))
+            return false;
+        from = hole + copy->page;
+    }
+    return from >= run->size ||
+           memory_add(memory, run->address + from, run->size - from, data + from);
+}
+
+static bool add_runs(struct copy *copy, const struct attach_pages *pages,
+                     const struct attach_space *space, struct memory *memory)
+{
+    size_t next = 0;
+    vector_sort(&copy->unreadable, compare_addresses);
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        if (!add_run(copy, run, attach_space_at(space, run), &next, memory))
+            return false;
+    }
+    memory_sort(memory);
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static int copy_all(struct copy *copy, const struct attach_pages *pages,
+                    const struct attach_space *space, struct memory *memory)
+{
+    const unsigned available = workers_available();
+    if (!plan(copy, pages, space))
+        return ENOMEM;
+    if (workers_run(available < MOST_THREADS ? available : MOST_THREADS, copy->batches.count,
+                    run_batch, copy))
+        return copy->error != 0 ? copy->error : ENOMEM;
+    return add_runs(copy, pages, space, memory) ? 0 : ENOMEM;
+}
+
+int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
+                      const struct attach_space *space, const struct g2h_progress *progress,
+                      struct memory *memory, struct attach_copied *ret)
+{
+    struct copy copy = {.pid = (pid_t)pid,
+                        .page = (uint64_t)sysconf(_SC_PAGESIZE),
+                        .total = pages->resident,
+                        .is_guess = pages->is_guess,
+                        .progress = progress,
+                        .lock = PTHREAD_MUTEX_INITIALIZER};
+    const int error = copy_all(&copy, pages, space, memory);
+    *ret = (struct attach_copied){copy.bytes, copy.reads, copy.unreadable.count * copy.page};
+    free(copy.pieces.data);
+    free(copy.batches.data);
+    free(copy.unreadable.data);
+    pthread_mutex_destroy(&copy.lock);
+    return error;
+}
+
+#endif

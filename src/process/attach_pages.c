@@ -1,0 +1,187 @@
+/* attach_pages; see attach_pages.h. */
+#include "process/attach_pages.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+/* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+#define PAGEMAP_PRESENT (1ull << 63)
+#define PAGEMAP_SWAPPED (1ull << 62)
+#define PAGEMAP_OF_FILE (1ull << 61) /* or shared: nobody has written to it here */
+
+/* No program is as large. What is mapped so is data, and none of the heap: only what was written to
+ * is taken, as a core has it. */
+#define MOST_OF_FILE (1ull << 30)
+
+/* What is larger is no heap either, but a sanitizer's, which has a byte for each that there might
+ * be: even to ask for its pages takes seconds. */
+#define MOST_OF_ANONYMOUS (1ull << 40)
+#define MOST_OF_GUESS     (64ull << 30) /* where all of it has to be read */
+
+enum { ENTRIES = 1 << 13 };
+
+/* ---- mappings ---- */
+
+static bool is_named(const char *path, const char *name)
+{
+    return strncmp(path, name, strlen(name)) == 0;
+}
+
+/* Memory of devices, of which the kernel gives nothing away, or the same to all processes. */
+static bool is_of_kernel(const char *path)
+{
+    return is_named(path, "[vvar") || is_named(path, "[vsyscall]");
+}
+
+/* Those have a name and an inode, and yet are memory that begins with zeros. */
+static bool is_zeros(const char *path)
+{
+    return is_named(path, "/anon_hugepage") || is_named(path, "/dev/zero");
+}
+
+/* start-end perms offset device inode path */
+static bool parse_line(const char *at, struct attach_mapping *ret)
+{
+    uint64_t start, end, offset, inode;
+    if (!procfs_take_number(&at, 16, &start) || *at++ != '-' || !procfs_take_number(&at, 16, &end))
+        return false;
+    const char *permissions = at;
+    if (strnlen(at, 5) < 5)
+        return false;
+    at += 5;
+    if (!procfs_take_number(&at, 16, &offset))
+        return false;
+    at += strcspn(at, " \n");
+    at += strspn(at, " ");
+    if (!procfs_take_number(&at, 10, &inode) || start >= end)
+        return false;
+    const bool is_file = inode != 0 && !is_zeros(at);
+    const bool is_code = permissions[1] != 'w' && permissions[2] == 'x';
+    *ret = (struct attach_mapping){start, end - start, is_file};
+    return permissions[0] == 'r' && permissions[3] == 'p' && !is_of_kernel(at) &&
+           !(is_file && is_code);
+}
+
+bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
+{
+    for (const char *line = maps; line && *line;) {
+        struct attach_mapping mapping;
+        if (parse_line(line, &mapping) && !vector_push(ret, mapping))
+            return false;
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return true;
+}
+
+/* ---- pages ---- */
+
+/* Adds pages behind those that there are. */
+static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, bool is_zero)
+{
+    struct attach_run *last =
+        pages->runs.count > 0 ? &pages->runs.data[pages->runs.count - 1] : NULL;
+    pages->size += size;
+    pages->resident += is_zero ? 0 : size;
+    if (last && last->is_zero == is_zero && last->address + last->size == address) {
+        last->size += size;
+        return true;
+    }
+    const struct attach_run run = {address, size, is_zero};
+    return vector_push(&pages->runs, run);
+}
+
+static bool add_entry(struct attach_pages *pages, const struct attach_mapping *mapping,
+                      uint64_t address, uint64_t page, uint64_t entry)
+{
+    const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
+    if (mapping->is_file && (!is_there || (entry & PAGEMAP_OF_FILE) != 0))
+        return true;
+    return add(pages, address, page, !is_there);
+}
+
+/* What the pagemap has of a mapping. */
+static int add_by_pagemap(struct attach_pages *pages, const struct attach_mapping *mapping,
+                          int pagemap, uint64_t *entries)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t end = mapping->address + mapping->size;
+    for (uint64_t address = mapping->address; address < end;) {
+        const uint64_t left = (end - address) / page, most = left < ENTRIES ? left : ENTRIES;
+        const ssize_t count = pread(pagemap, entries, (size_t)most * sizeof(*entries),
+                                    (off_t)(address / page * sizeof(*entries)));
+        if (count < (ssize_t)sizeof(*entries))
+            return count < 0 ? errno : 0; /* beyond what processes may map: no mapping is */
+        for (size_t i = 0; i < (size_t)count / sizeof(*entries); i++, address += page)
+            if (!add_entry(pages, mapping, address, page, entries[i]))
+                return ENOMEM;
+    }
+    return 0;
+}
+
+static int add_mapping(struct attach_pages *pages, const struct attach_mapping *mapping,
+                       int pagemap, uint64_t *entries)
+{
+    const bool is_guess = pages->is_guess;
+    const uint64_t most = is_guess ? MOST_OF_GUESS : MOST_OF_ANONYMOUS;
+    bool is_whole = is_guess;
+    if (mapping->is_file)
+        is_whole = mapping->size <= MOST_OF_FILE;
+    else if (mapping->size > most)
+        return 0;
+    if (is_whole)
+        return add(pages, mapping->address, mapping->size, false) ? 0 : ENOMEM;
+    return is_guess ? 0 : add_by_pagemap(pages, mapping, pagemap, entries);
+}
+
+static int add_mappings(struct attach_pages *pages, const struct attach_mappings *mappings,
+                        int pagemap)
+{
+    _cleanup_free_ uint64_t *entries = malloc(ENTRIES * sizeof(*entries));
+    int error = entries ? 0 : ENOMEM;
+    for (size_t i = 0; i < mappings->count && error == 0; i++)
+        error = add_mapping(pages, &mappings->data[i], pagemap, entries);
+    return error;
+}
+
+int attach_pages_find(uint64_t pid, struct attach_pages *ret)
+{
+    _cleanup_(text_deinit) struct text maps = {0};
+    const int error = procfs_read_of(pid, "maps", &maps);
+    if (error != 0)
+        return error;
+    struct attach_mappings mappings = {0};
+    int result = attach_mappings_parse(maps.data, &mappings) ? 0 : ENOMEM;
+    const int pagemap = open(procfs_path(pid, "pagemap").text, O_RDONLY | O_CLOEXEC);
+    ret->is_guess = pagemap < 0;
+    if (result == 0)
+        result = add_mappings(ret, &mappings, pagemap);
+    if (pagemap >= 0)
+        close(pagemap);
+    free(mappings.data);
+    return result;
+}
+
+void attach_pages_drop_zeros(struct attach_pages *pages)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pages->runs.count; i++)
+        if (!pages->runs.data[i].is_zero)
+            pages->runs.data[kept++] = pages->runs.data[i];
+    pages->runs.count = kept;
+    pages->size = pages->resident;
+}
+
+void attach_pages_deinit(struct attach_pages *pages)
+{
+    free(pages->runs.data);
+    *pages = (struct attach_pages){0};
+}
+
+#endif

@@ -1,0 +1,191 @@
+/* attach_room; see attach_room.h. cgroups(7) and proc(5) have the files. */
+#include "process/attach_room.h"
+
+#ifdef __linux__
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/procfs.h"
+
+/* What the two versions of control groups call the same. */
+struct flavour {
+    const char *type, *option;     /* of the mounted file system */
+    const char *limit, *usage;     /* files of a group */
+    const char *inactive, *active; /* keys of its memory.stat: what files have in memory */
+};
+
+static const struct flavour flavours[] = {
+    {"cgroup2", "", "memory.max", "memory.current", "inactive_file", "active_file"},
+    {"cgroup", "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file",
+     "total_active_file"},
+};
+
+/* Where the groups of a flavour are mounted, and which of them is the topmost one there. */
+struct mount {
+    char root[1000], point[1000];
+};
+
+/* ---- where our groups are ---- */
+
+/* Whether a list with commas has a word. */
+static bool has_word(const char *list, const char *word)
+{
+    for (const char *at = list; *at; at += *at == ',') {
+        const size_t size = strcspn(at, ",");
+        if (size == strlen(word) && memcmp(at, word, size) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+/* A line of /proc/self/mountinfo. */
+static bool parse_mount(const char *line, const struct flavour *flavour, struct mount *ret)
+{
+    char type[32], options[1000];
+    const char *tail = strstr(line, " - ");
+    return tail && sscanf(line, "%*u %*u %*s %999s %999s", ret->root, ret->point) == 2 &&
+           sscanf(tail, " - %31s %*s %999s", type, options) == 2 &&
+           strcmp(type, flavour->type) == 0 &&
+           (!*flavour->option || has_word(options, flavour->option));
+}
+
+static bool find_mount(const struct flavour *flavour, struct mount *ret)
+{
+    _cleanup_(text_deinit) struct text mounts = {0};
+    char *rest;
+    if (procfs_read("/proc/self/mountinfo", &mounts) != 0)
+        return false;
+    for (char *line = strtok_r(mounts.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        if (parse_mount(line, flavour, ret))
+            return true;
+    return false;
+}
+
+/* The path of our group in a line of /proc/self/cgroup, number:controllers:path; NULL where it is
+ * one of another flavour. */
+static const char *parse_group(char *line, const struct flavour *flavour)
+{
+    char *controllers = strchr(line, ':'),
+         *path = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!path)
+        return NULL;
+    *path++ = '\0';
+    controllers++;
+    const bool is_ours = *flavour->option ? has_word(controllers, flavour->option) : !*controllers;
+    return is_ours ? path : NULL;
+}
+
+/*
+ * The directory of our group: what of its path is below the topmost one that is mounted. In a
+ * container the path may be that of the machine, whose groups are not there: then it is the topmost
+ * one.
+ */
+static bool find_directory(const struct flavour *flavour, const struct mount *mount, char *ret,
+                           size_t size)
+{
+    _cleanup_(text_deinit) struct text groups = {0};
+    const char *path = NULL;
+    char *rest;
+    if (procfs_read("/proc/self/cgroup", &groups) != 0)
+        return false;
+    for (char *line = strtok_r(groups.data, "\n", &rest); line && !path;
+         line = strtok_r(NULL, "\n", &rest))
+        path = parse_group(line, flavour);
+    if (!path)
+        return false;
+    const size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
+    const bool is_below = strncmp(path, mount->root, root) == 0 && strcmp(path, "/") != 0;
+    const int length = snprintf(ret, size, "%s%s", mount->point, is_below ? path + root : "");
+    if (length > 0 && (size_t)length < size && access(ret, F_OK) == 0)
+        return true;
+    return snprintf(ret, size, "%s", mount->point) < (int)size;
+}
+
+/* ---- what they leave ---- */
+
+static uint64_t number_in(const char *directory, const char *file, const char *key)
+{
+    char path[1100];
+    _cleanup_(text_deinit) struct text content = {0};
+    snprintf(path, sizeof(path), "%s/%s", directory, file);
+    return procfs_read(path, &content) == 0 ? procfs_number(&content, key) : UINT64_MAX;
+}
+
+static uint64_t or_zero(uint64_t number)
+{
+    return number != UINT64_MAX ? number : 0;
+}
+
+/* What a group leaves. */
+static void note_group(const struct flavour *flavour, const char *directory,
+                       struct attach_room *room)
+{
+    const uint64_t limit = number_in(directory, flavour->limit, "");
+    const uint64_t usage = number_in(directory, flavour->usage, "");
+    if (limit == UINT64_MAX || usage == UINT64_MAX)
+        return; /* "max", or the topmost group, which has no limit */
+    const uint64_t files = or_zero(number_in(directory, "memory.stat", flavour->inactive)) +
+                           or_zero(number_in(directory, "memory.stat", flavour->active));
+    const uint64_t used = files < usage ? usage - files : 0;
+    const uint64_t left = used < limit ? limit - used : 0;
+    if (left >= room->left)
+        return;
+    room->left = left;
+    snprintf(room->limit, sizeof(room->limit), "%s/%s", directory, flavour->limit);
+}
+
+/* What our group and those above leave. */
+static void note_groups(const struct flavour *flavour, struct attach_room *room)
+{
+    struct mount mount;
+    char directory[sizeof(room->limit) - 32];
+    if (!find_mount(flavour, &mount) ||
+        !find_directory(flavour, &mount, directory, sizeof(directory)))
+        return;
+    for (;;) {
+        note_group(flavour, directory, room);
+        char *slash = strrchr(directory, '/');
+        if (!slash || strlen(directory) <= strlen(mount.point))
+            return;
+        *slash = '\0';
+    }
+}
+
+void attach_room_find(struct attach_room *ret)
+{
+    _cleanup_(text_deinit) struct text memory = {0};
+    *ret = (struct attach_room){.left = UINT64_MAX};
+    if (procfs_read("/proc/meminfo", &memory) == 0) {
+        const uint64_t kilobytes = procfs_number(&memory, "MemAvailable:");
+        ret->left = kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : UINT64_MAX;
+    }
+    for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++)
+        note_groups(&flavours[i], ret);
+}
+
+struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room)
+{
+    const uint64_t wanted = bytes + bytes / 8;
+    const double wanted_mb = (double)wanted / 1e6, left_mb = (double)room->left / 1e6;
+    if (wanted <= room->left)
+        return NULL;
+    if (!*room->limit)
+        return error_create(
+            G2H_ERROR_SYSTEM,
+            "process %llu: a copy of it takes %.0f MB, and this machine has %.0f MB "
+            "left: stop what else takes memory, or take a core (gcore %llu) "
+            "and convert that, elsewhere if need be",
+            (unsigned long long)pid, wanted_mb, left_mb, (unsigned long long)pid);
+    return error_create(
+        G2H_ERROR_SYSTEM,
+        "process %llu: a copy of it takes %.0f MB, and %s leaves %.0f MB: raise that "
+        "limit, or run this where it does not apply, as outside of the container",
+        (unsigned long long)pid, wanted_mb, room->limit, left_mb);
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* attach_space; see attach_space.h. */
+#include "process/attach_space.h"
+
+#ifdef __linux__
+
+#include <sys/mman.h>
+
+#include "base/bisect.h"
+
+#define FILL_AT_ONCE (64ull << 20)
+
+/* Runs from so many bytes on get huge pages, all of which they need: these are had faster, and
+ * found faster by who reads here and there. */
+#define HUGE_RUN (32ull << 20)
+
+static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
+{
+    struct attach_area *last =
+        space->areas.count > 0 ? &space->areas.data[space->areas.count - 1] : NULL;
+    if (last && from <= last->address + last->size) {
+        space->size += to - (last->address + last->size);
+        last->size = to - last->address;
+        return true;
+    }
+    const struct attach_area area = {from, to - from, space->size};
+    space->size += area.size;
+    return vector_push(&space->areas, area);
+}
+
+bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret)
+{
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const uint64_t from = run->address > around ? run->address - around : 0;
+        if (!add_area(ret, from, run->address + run->size + around))
+            return false;
+    }
+    void *data = ret->size > 0 && ret->size <= SIZE_MAX
+                     ? mmap(NULL, (size_t)ret->size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                     : MAP_FAILED;
+    ret->data = data != MAP_FAILED ? data : NULL;
+    return ret->data != NULL;
+}
+
+static const struct attach_area *find_area(const struct attach_space *space,
+                                           const struct attach_run *run)
+{
+    const struct attach_area *areas = space->areas.data;
+    size_t after;
+    BISECT(after, space->areas.count, areas[after].address <= run->address);
+    return after > 0 && run->address + run->size <= areas[after - 1].address + areas[after - 1].size
+               ? &areas[after - 1]
+               : NULL;
+}
+
+bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages)
+{
+    for (size_t i = 0; i < pages->runs.count; i++)
+        if (!find_area(space, &pages->runs.data[i]))
+            return false;
+    return space->data != NULL;
+}
+
+uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run)
+{
+    const struct attach_area *area = find_area(space, run);
+    return space->data + area->offset + (run->address - area->address);
+}
+
+void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
+                       const struct g2h_progress *progress)
+{
+#ifdef MADV_POPULATE_WRITE /* Linux 5.14; before, the memory comes with the copy */
+    uint64_t done = 0;
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        uint8_t *data = attach_space_at(space, run);
+        if (!run->is_zero && run->size >= HUGE_RUN)
+            (void)madvise(data, (size_t)run->size, MADV_HUGEPAGE);
+        for (uint64_t at = 0, size; at < run->size && !run->is_zero; at += size) {
+            size = run->size - at < FILL_AT_ONCE ? run->size - at : FILL_AT_ONCE;
+            (void)madvise(data + at, (size_t)size, MADV_POPULATE_WRITE);
+            done += size;
+            if (progress)
+                progress->update(progress->context, "preparing", done, pages->resident, 0);
+        }
+    }
+#else
+    (void)space, (void)pages, (void)progress;
+#endif
+}
+
+void attach_space_deinit(struct attach_space *space)
+{
+    if (space->data)
+        munmap(space->data, (size_t)space->size);
+    free(space->areas.data);
+    *space = (struct attach_space){0};
+}
+
+#endif

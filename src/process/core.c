@@ -1,0 +1,194 @@
+/* core; see core.h. */
+#include "process/core.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/scope.h"
+
+/* Of a core with more segments than a header can count, the number is in the first section. */
+enum { NUMBER_ELSEWHERE = 0xffff };
+
+/* Of elf_prstatus of 64-bit machines: where the thread's id and its registers are; behind these is
+ * a word that says whether there are others. */
+enum { PRSTATUS_ID = 32, PRSTATUS_REGISTERS = 112 };
+
+struct reading {
+    const struct g2h_input *input;
+    struct process *process;
+    struct core_account *account;
+    struct g2h_bytes files; /* NT_FILE */
+};
+
+/* So many bytes at an offset of the file; NULL where it does not have them. */
+static const uint8_t *at(const struct reading *reading, uint64_t offset, uint64_t size)
+{
+    const struct g2h_input *input = reading->input;
+    return offset <= input->size && size <= input->size - offset ? input->data + offset : NULL;
+}
+
+static uint64_t word_at(const uint8_t *bytes)
+{
+    return memory_number(bytes, 8);
+}
+
+static uint32_t number_at(const uint8_t *bytes)
+{
+    return (uint32_t)memory_number(bytes, 4);
+}
+
+/* ---- notes ---- */
+
+static struct g2h_error *take_thread(struct reading *reading, struct g2h_bytes note)
+{
+    struct process_thread thread = {0};
+    if (note.size < PRSTATUS_REGISTERS + 8)
+        return NULL;
+    const uint64_t words = (note.size - PRSTATUS_REGISTERS) / 8 - 1;
+    thread.id = number_at(note.data + PRSTATUS_ID);
+    thread.count = words < PROCESS_MOST_REGISTERS ? (unsigned)words : PROCESS_MOST_REGISTERS;
+    for (unsigned i = 0; i < thread.count; i++)
+        thread.registers[i] = word_at(note.data + PRSTATUS_REGISTERS + 8 * (size_t)i);
+    TRY_MEMORY(vector_push(&reading->process->threads, thread));
+    return NULL;
+}
+
+static void take_auxv(struct reading *reading, struct g2h_bytes note)
+{
+    for (uint64_t i = 0; i + 16 <= note.size; i += 16)
+        if (word_at(note.data + i) == AT_ENTRY)
+            reading->process->entry = word_at(note.data + i + 8);
+}
+
+static struct g2h_error *take_note(struct reading *reading, uint32_t type, struct g2h_bytes note)
+{
+    if (type == NT_PRSTATUS)
+        return take_thread(reading, note);
+    if (type == NT_AUXV)
+        take_auxv(reading, note);
+    if (type == NT_FILE)
+        reading->files = note;
+    return NULL;
+}
+
+/* Names and contents of notes begin at multiples of 4. */
+static uint64_t padded(uint64_t size)
+{
+    return (size + 3) & ~(uint64_t)3;
+}
+
+static struct g2h_error *read_notes(struct reading *reading, uint64_t offset, uint64_t size)
+{
+    const uint64_t end = offset + size;
+    const uint8_t *header;
+    while (offset < end && end - offset >= sizeof(Elf64_Nhdr) &&
+           (header = at(reading, offset, sizeof(Elf64_Nhdr))) != NULL) {
+        const uint64_t name = padded(number_at(header)), count = number_at(header + 4);
+        offset += sizeof(Elf64_Nhdr) + name;
+        const uint8_t *data =
+            offset <= end && count <= end - offset ? at(reading, offset, count) : NULL;
+        if (!data)
+            return NULL;
+        TRY(take_note(reading, number_at(header + 8), (struct g2h_bytes){data, count}));
+        offset += padded(count);
+    }
+    return NULL;
+}
+
+/* The name of the file that was mapped where the code begins: NT_FILE has a count and the size of a
+ * page, three words for each mapping, and all the names. */
+static struct g2h_error *find_executable(struct reading *reading)
+{
+    const struct g2h_bytes files = reading->files;
+    const uint64_t entry = reading->process->entry,
+                   count = files.size >= 16 ? word_at(files.data) : 0;
+    if (entry == 0 || count > files.size / 24 || files.size < 16 + count * 24)
+        return NULL;
+    uint64_t name = 16 + count * 24;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *mapping = files.data + 16 + i * 24;
+        const uint8_t *end =
+            name < files.size ? memchr(files.data + name, 0, (size_t)(files.size - name)) : NULL;
+        if (!end)
+            return NULL;
+        if (entry >= word_at(mapping) && entry < word_at(mapping + 8)) {
+            reading->process->executable = strdup((const char *)files.data + name);
+            TRY_MEMORY(reading->process->executable);
+            return NULL;
+        }
+        name = (uint64_t)(end - files.data) + 1;
+    }
+    return NULL;
+}
+
+/* ---- segments ---- */
+
+static struct g2h_error *take_segment(struct reading *reading, const uint8_t *header)
+{
+    const uint32_t type = number_at(header);
+    const uint64_t offset = word_at(header + 8), address = word_at(header + 16),
+                   promised = word_at(header + 32), file = reading->input->size;
+    const uint64_t there = offset >= file ? 0 : promised > file - offset ? file - offset : promised;
+    if (type == PT_NOTE)
+        return read_notes(reading, offset, there);
+    if (type != PT_LOAD)
+        return NULL;
+    reading->account->segments++;
+    reading->account->missing += promised - there;
+    if (offset <= UINT64_MAX - promised && offset + promised > reading->account->size)
+        reading->account->size = offset + promised;
+    TRY_MEMORY(memory_add(&reading->process->memory, address, there,
+                          there > 0 ? reading->input->data + offset : NULL));
+    return NULL;
+}
+
+/* How many segments there are. */
+static uint64_t count_segments(const struct reading *reading)
+{
+    const uint8_t *header = reading->input->data;
+    const uint16_t count = (uint16_t)(header[56] | header[57] << 8);
+    if (count != NUMBER_ELSEWHERE)
+        return count;
+    const uint8_t *section = at(reading, word_at(header + 40), sizeof(Elf64_Shdr));
+    return section ? number_at(section + 44) : count;
+}
+
+static struct g2h_error *read_segments(struct reading *reading)
+{
+    const struct g2h_input *input = reading->input;
+    const uint64_t first = word_at(input->data + 32), count = count_segments(reading);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *header = at(reading, first + i * sizeof(Elf64_Phdr), sizeof(Elf64_Phdr));
+        if (!header)
+            break;
+        TRY(take_segment(reading, header));
+    }
+    memory_sort(&reading->process->memory);
+    return find_executable(reading);
+}
+
+struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
+                            struct core_account *ret_account)
+{
+    struct reading reading = {.input = input, .process = ret, .account = ret_account};
+    const uint8_t *header = input->data;
+    *ret = (struct process){.name = input->name};
+    *ret_account = (struct core_account){0};
+    if (input->size < sizeof(Elf64_Ehdr) || memcmp(header, ELFMAG, SELFMAG) != 0)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "%s: a core file of this kind is not read: ELF cores of 64-bit "
+                            "little-endian machines are",
+                            input->name);
+    if (header[EI_CLASS] != ELFCLASS64 || header[EI_DATA] != ELFDATA2LSB)
+        return error_create(G2H_ERROR_NOT_DUMP,
+                            "%s: is the core of a %s-bit %s-endian process: only 64-bit "
+                            "little-endian ones are read",
+                            input->name, header[EI_CLASS] == ELFCLASS64 ? "64" : "32",
+                            header[EI_DATA] == ELFDATA2MSB ? "big" : "little");
+    ret->machine = (uint16_t)(header[18] | header[19] << 8);
+    TRY(read_segments(&reading));
+    if (ret->memory.ranges.count == 0)
+        return error_create(G2H_ERROR_NOT_DUMP, "%s: this core file has no memory in it%s",
+                            input->name, ret_account->missing > 0 ? ": it is cut" : "");
+    return NULL;
+}

@@ -1,0 +1,188 @@
+/* heap_bits; see heap_bits.h. */
+#include "process/heap_bits.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+
+/* Slots up to so many bytes have bits in their span; other small ones begin with their type. */
+enum { MOST_IN_SPAN = 512 };
+
+/* At the end of a span behind its bitmap. */
+enum { INLINE_MARK_BITS = 128, LEAST_INLINE = 16 };
+
+enum { WORD = 8 };
+static const uint64_t ARENA = 64 << 20;
+
+/* abi.TFlagGCMaskOnDemand: GCData is the address of the mask's address. */
+enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
+
+/* ---- types ---- */
+
+static void read_type(const struct runtime *runtime, uint64_t address, struct heap_type *type)
+{
+    uint64_t size, pointers, flags, data;
+    *type = (struct heap_type){.address = address};
+    if (!runtime_peek(runtime, address, LAYOUT_TYPE_SIZE, &size) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_PTR_BYTES, &pointers) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_TFLAG, &flags) ||
+        !runtime_peek(runtime, address, LAYOUT_TYPE_GC_DATA, &data) || size < WORD ||
+        pointers > size)
+        return;
+    if (runtime->minor >= FIRST_ON_DEMAND && (flags & MASK_ON_DEMAND) != 0 &&
+        !memory_read(runtime->memory, data, WORD, &data))
+        return;
+    type->bits = memory_at(runtime->memory, data, (pointers / WORD + 7) / 8);
+    type->words = type->bits ? pointers / WORD : 0;
+    type->period = size / WORD;
+}
+
+static const struct heap_type *find_type(struct heap_bits *bits, uint64_t address)
+{
+    struct heap_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];
+    if (type->address != address)
+        read_type(bits->runtime, address, type);
+    return type;
+}
+
+static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
+                      struct heap_mask *ret)
+{
+    const struct heap_type *type = find_type(bits, address);
+    bits->missing += type->bits == NULL && type->words == 0 && type->period == 0;
+    *ret = (struct heap_mask){type->bits, 0, type->words, offset, type->period};
+}
+
+/* ---- bitmaps of arenas ---- */
+
+/* The heapArena of an address; 0 where there is none. */
+static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
+{
+    const uint64_t index = (address - runtime->arena_base) / ARENA;
+    uint64_t arenas, arena;
+    return memory_read(runtime->memory,
+                       runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_ARENAS), WORD,
+                       &arenas) &&
+                   memory_read(runtime->memory, arenas + WORD * index, WORD, &arena)
+               ? arena
+               : 0;
+}
+
+/* Words of an object that lie in one arena, and what the arena's bitmaps say of them. */
+struct arena_piece {
+    uint64_t first, words;        /* in the arena */
+    const uint8_t *bitmap, *last; /* from the byte on that has the first word; last: NULL, or a bit
+                                     per 64 words */
+};
+
+/* Up to 1.19: two bits per word, in bytes of four words: whether it is a pointer, and whether there
+ * are more behind it. 1.20 and 1.21: a bit per word; and one per 64 words that says that there are
+ * no more in this object. */
+static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t words,
+                       struct arena_piece *ret)
+{
+    const bool is_pairs = !runtime_has(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
+    const uint64_t arena = arena_of(runtime, address), per_byte = is_pairs ? 4 : 8,
+                   bitmap = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_BITMAP),
+                   last = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
+    ret->first = (address - runtime->arena_base) % ARENA / WORD;
+    ret->words = words < ARENA / WORD - ret->first ? words : ARENA / WORD - ret->first;
+    const uint64_t end = ret->first + ret->words - 1;
+    ret->bitmap = arena == 0 ? NULL
+                             : memory_at(runtime->memory, bitmap + ret->first / per_byte,
+                                         end / per_byte - ret->first / per_byte + 1);
+    ret->last = is_pairs || arena == 0 ? NULL
+                                       : memory_at(runtime->memory, last + ret->first / 512,
+                                                   end / 512 - ret->first / 512 + 1);
+    return ret->bitmap && (is_pairs || ret->last);
+}
+
+/* Whether word i of a piece is a pointer. Clears *more where none is behind it, and with pairs
+ * where the word is none any more itself. */
+static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
+{
+    const uint64_t word = piece->first + i;
+    if (!piece->last) {
+        const unsigned byte = piece->bitmap[word / 4 - piece->first / 4];
+        *more = (byte >> (4 + word % 4) & 1) != 0;
+        return *more && (byte >> (word % 4) & 1) != 0;
+    }
+    *more = word % 64 != 63 ||
+            (piece->last[word / 512 - piece->first / 512] >> (word / 64 % 8) & 1) == 0;
+    return (piece->bitmap[word / 8 - piece->first / 8] >> (word % 8) & 1) != 0;
+}
+
+/* Puts the bits of an object together, for it may lie in two arenas. */
+static bool take_arena(struct heap_bits *bits, const struct span *span, uint64_t address,
+                       struct heap_mask *ret)
+{
+    const uint64_t words = span->elemsize / WORD;
+    struct arena_piece piece;
+    uint64_t done = 0;
+    bool more = true;
+    bits->scratch.count = 0;
+    while (done < words && more) {
+        if (!find_piece(bits->runtime, address + done * WORD, words - done, &piece)) {
+            bits->missing++;
+            break;
+        }
+        for (uint64_t i = 0; i < piece.words && more; i++, done++) {
+            if (done % 8 == 0 && !vector_push(&bits->scratch, 0))
+                return false;
+            bits->scratch.data[done / 8] |=
+                (uint8_t)((unsigned)piece_word(&piece, i, &more) << (done % 8));
+        }
+    }
+    *ret = (struct heap_mask){bits->scratch.data, 0, done, 0, 0};
+    return true;
+}
+
+/* ---- bitmaps of spans ---- */
+
+static void take_span(struct heap_bits *bits, const struct span *span, uint64_t address,
+                      struct heap_mask *ret)
+{
+    const bool has_marks = bits->runtime->has_inline_marks && span->elemsize >= LEAST_INLINE;
+    const uint64_t size = span->size / WORD / 8,
+                   at = span->start + span->size - size - (has_marks ? INLINE_MARK_BITS : 0);
+    const uint8_t *bitmap = memory_at(bits->runtime->memory, at, size);
+    bits->missing += !bitmap;
+    *ret = (struct heap_mask){bitmap, (address - span->start) / WORD,
+                              bitmap ? span->elemsize / WORD : 0, 0, 0};
+}
+
+/* A chunk of a user arena is one slot; the bits of all its words are at its end. */
+static void take_user_arena(struct heap_bits *bits, const struct span *span, struct heap_mask *ret)
+{
+    const uint64_t size = span->size / WORD / 8;
+    const uint8_t *bitmap = memory_at(bits->runtime->memory, span->start + span->size - size, size);
+    bits->missing += !bitmap;
+    *ret = (struct heap_mask){bitmap, 0, bitmap ? span->elemsize / WORD : 0, 0, 0};
+}
+
+bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
+                  struct heap_mask *ret)
+{
+    uint64_t type = span->large_type;
+    *ret = (struct heap_mask){0};
+    if (span->noscan)
+        return true;
+    if (runtime_has(bits->runtime, LAYOUT_HEAP_ARENA_BITMAP))
+        return take_arena(bits, span, address, ret);
+    if (span->is_user_arena)
+        take_user_arena(bits, span, ret);
+    else if (span->elemsize <= MOST_IN_SPAN)
+        take_span(bits, span, address, ret);
+    else if (span->is_large && type != 0)
+        take_type(bits, type, 0, ret);
+    else if (!span->is_large && memory_read(bits->runtime->memory, address, WORD, &type) &&
+             type != 0)
+        take_type(bits, type, 1, ret);
+    return true;
+}
+
+void heap_bits_deinit(struct heap_bits *bits)
+{
+    free(bits->scratch.data);
+    bits->scratch.data = NULL;
+}

@@ -1,0 +1,77 @@
+/*
+ * layout: the structures of Go's runtime by release and machine; see layout.h.
+ */
+#include "process/layout.h"
+
+#include <string.h>
+
+#include "base/release.h"
+#include "process/layout_table.h"
+
+/* ---- fields ---- */
+
+static const char *const structures[] = {
+#define STRUCTURE(name, structure, field) structure,
+    LAYOUT_FIELDS_OF(STRUCTURE)
+#undef STRUCTURE
+};
+
+static const char *const fields[] = {
+#define FIELD(name, structure, field) field,
+    LAYOUT_FIELDS_OF(FIELD)
+#undef FIELD
+};
+
+const char *layout_structure(enum layout_field field)
+{
+    return structures[field];
+}
+
+const char *layout_field(enum layout_field field)
+{
+    return fields[field];
+}
+
+/* ---- releases ---- */
+
+static bool has_machine(uint16_t machine)
+{
+    for (size_t i = 0; i < layout_machine_count; i++)
+        if (layout_machines[i] == machine)
+            return true;
+    return false;
+}
+
+static void apply_changes(int minor, uint16_t machine, struct layout *layout)
+{
+    for (size_t i = 0; i < layout_change_count; i++) {
+        const struct layout_change *change = &layout_changes[i];
+        if (change->minor <= minor && (change->machine == 0 || change->machine == machine))
+            layout->places[change->field] = change->place;
+    }
+}
+
+static void apply_experiments(int minor, const char *version, struct layout *layout)
+{
+    for (size_t i = 0; i < layout_experiment_count; i++) {
+        const struct layout_experiment *experiment = &layout_experiments[i];
+        if (experiment->minor == minor && go_release_has_experiment(version, experiment->name))
+            layout->places[experiment->field] = experiment->place;
+    }
+}
+
+bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machine,
+                       struct layout *ret)
+{
+    char version[256] = "";
+    if (release.size > 0)
+        memcpy(version, release.data,
+               release.size < sizeof(version) ? (size_t)release.size : sizeof(version) - 1);
+    const int minor = is_newest ? layout_newest : go_release_parse(version).minor;
+    if (minor < layout_oldest || minor > layout_newest || !has_machine(machine))
+        return false;
+    *ret = (struct layout){0};
+    apply_changes(minor, machine, ret);
+    apply_experiments(minor, version, ret);
+    return true;
+}

@@ -1,0 +1,170 @@
+/*
+ * layout: where the structures of Go's runtime have their fields, from Go 1.19 on.
+ *
+ * By the DWARF of the executable, if it has any: exact, and good for releases that nobody knows
+ * yet. Else by a table per release and machine (layouts.c), which tools/layouts makes out of the
+ * DWARF of programs built by each of them. Only 64-bit little-endian machines.
+ */
+#ifndef PROCESS_LAYOUT_H
+#define PROCESS_LAYOUT_H
+
+#include "exe/exe.h"
+
+/*
+ * All fields: name here; structure and field by DWARF, others that they were called, or are part
+ * of, behind a "|". A field of a field is path.path. Without a field it is the size of the
+ * structure.
+ */
+#define LAYOUT_FIELDS_OF(X) \
+    X(MHEAP_SWEEPGEN, "runtime.mheap", "sweepgen") \
+    X(MHEAP_ALLSPANS, "runtime.mheap", "allspans") \
+    X(MHEAP_ARENAS, "runtime.mheap", "arenas") \
+    X(MHEAP_HEAP_ARENAS, "runtime.mheap", "heapArenas|allArenas") \
+    X(MSPAN, "runtime.mspan", "") \
+    X(MSPAN_START_ADDR, "runtime.mspan", "startAddr") \
+    X(MSPAN_NPAGES, "runtime.mspan", "npages") \
+    X(MSPAN_NELEMS, "runtime.mspan", "nelems") \
+    X(MSPAN_FREEINDEX, "runtime.mspan", "freeindex") \
+    X(MSPAN_ALLOC_BITS, "runtime.mspan", "allocBits") \
+    X(MSPAN_GCMARK_BITS, "runtime.mspan", "gcmarkBits") \
+    X(MSPAN_SWEEPGEN, "runtime.mspan", "sweepgen") \
+    X(MSPAN_ALLOC_COUNT, "runtime.mspan", "allocCount") \
+    X(MSPAN_SPANCLASS, "runtime.mspan", "spanclass") \
+    X(MSPAN_STATE, "runtime.mspan", "state") \
+    X(MSPAN_IS_USER_ARENA_CHUNK, "runtime.mspan", "isUserArenaChunk") \
+    X(MSPAN_ELEMSIZE, "runtime.mspan", "elemsize") \
+    X(MSPAN_SPECIALS, "runtime.mspan", "specials") \
+    X(MSPAN_LARGE_TYPE, "runtime.mspan", "largeType") \
+    X(SPAN_INLINE_MARK_BITS, "runtime.spanInlineMarkBits", "") \
+    X(HEAP_ARENA_BITMAP, "runtime.heapArena", "bitmap|heapArenaPtrScalar.bitmap") \
+    X(HEAP_ARENA_NO_MORE_PTRS, "runtime.heapArena", "noMorePtrs|heapArenaPtrScalar.noMorePtrs") \
+    X(G, "runtime.g", "") \
+    X(G_STACK_LO, "runtime.g", "stack.lo") \
+    X(G_STACK_HI, "runtime.g", "stack.hi") \
+    X(G_PANIC, "runtime.g", "_panic") \
+    X(G_DEFER, "runtime.g", "_defer") \
+    X(G_M, "runtime.g", "m") \
+    X(G_SCHED_SP, "runtime.g", "sched.sp") \
+    X(G_SCHED_PC, "runtime.g", "sched.pc") \
+    X(G_SCHED_CTXT, "runtime.g", "sched.ctxt") \
+    X(G_SCHED_LR, "runtime.g", "sched.lr") \
+    X(G_SCHED_BP, "runtime.g", "sched.bp") \
+    X(G_SYSCALLSP, "runtime.g", "syscallsp") \
+    X(G_SYSCALLPC, "runtime.g", "syscallpc") \
+    X(G_ATOMICSTATUS, "runtime.g", "atomicstatus") \
+    X(G_GOID, "runtime.g", "goid") \
+    X(G_WAITSINCE, "runtime.g", "waitsince") \
+    X(G_WAITREASON, "runtime.g", "waitreason") \
+    X(G_ASYNC_SAFE_POINT, "runtime.g", "asyncSafePoint") \
+    X(G_RUNNING_CLEANUPS, "runtime.g", "runningCleanups") \
+    X(G_GOPC, "runtime.g", "gopc") \
+    X(G_STARTPC, "runtime.g", "startpc") \
+    X(M_G0, "runtime.m", "g0") \
+    X(M_PROCID, "runtime.m", "procid") \
+    X(M_GSIGNAL, "runtime.m", "gsignal") \
+    X(M_CURG, "runtime.m", "curg") \
+    X(M_ID, "runtime.m", "id") \
+    X(M_ALLLINK, "runtime.m", "alllink") \
+    X(M_VDSO_SP, "runtime.m", "vdsoSP") \
+    X(M_VDSO_PC, "runtime.m", "vdsoPC") \
+    X(DEFER_HEAP, "runtime._defer", "heap") \
+    X(DEFER_SP, "runtime._defer", "sp") \
+    X(DEFER_PC, "runtime._defer", "pc") \
+    X(DEFER_FN, "runtime._defer", "fn") \
+    X(DEFER_LINK, "runtime._defer", "link") \
+    X(PANIC_ARG, "runtime._panic", "arg") \
+    X(PANIC_LINK, "runtime._panic", "link") \
+    X(SPECIAL_NEXT, "runtime.special", "next") \
+    X(SPECIAL_OFFSET, "runtime.special", "offset") \
+    X(SPECIAL_KIND, "runtime.special", "kind") \
+    X(SPECIALFINALIZER_FN, "runtime.specialfinalizer", "fn") \
+    X(SPECIALFINALIZER_FINT, "runtime.specialfinalizer", "fint") \
+    X(SPECIALFINALIZER_OT, "runtime.specialfinalizer", "ot") \
+    X(SPECIALPROFILE_B, "runtime.specialprofile", "b") \
+    X(SPECIAL_WEAK_HANDLE_HANDLE, "runtime.specialWeakHandle", "handle") \
+    X(SPECIAL_CLEANUP_FN, "runtime.specialCleanup", "cleanup.fn|fn") \
+    X(FIN_BLOCK_ALLLINK, "runtime.finBlock|runtime.finblock", "alllink") \
+    X(FIN_BLOCK_CNT, "runtime.finBlock|runtime.finblock", "cnt") \
+    X(FIN_BLOCK_FIN, "runtime.finBlock|runtime.finblock", "fin") \
+    X(FINALIZER, "runtime.finalizer", "") \
+    X(FINALIZER_FN, "runtime.finalizer", "fn") \
+    X(FINALIZER_ARG, "runtime.finalizer", "arg") \
+    X(FINALIZER_FINT, "runtime.finalizer", "fint") \
+    X(FINALIZER_OT, "runtime.finalizer", "ot") \
+    X(BUCKET, "runtime.bucket", "") \
+    X(BUCKET_ALLNEXT, "runtime.bucket", "allnext") \
+    X(BUCKET_TYP, "runtime.bucket", "typ") \
+    X(BUCKET_SIZE, "runtime.bucket", "size") \
+    X(BUCKET_NSTK, "runtime.bucket", "nstk") \
+    X(MEM_RECORD_ALLOCS, "runtime.memRecord", "active.allocs") \
+    X(MEM_RECORD_FREES, "runtime.memRecord", "active.frees") \
+    X(ITAB_TABLE_SIZE, "runtime.itabTableType", "size") \
+    X(ITAB_TABLE_COUNT, "runtime.itabTableType", "count") \
+    X(ITAB_TABLE_ENTRIES, "runtime.itabTableType", "entries") \
+    X(ITAB_TYPE, "internal/abi.ITab|runtime.itab", "Type|_type") \
+    X(MODULEDATA, "runtime.moduledata", "") \
+    X(MODULEDATA_FUNCNAMETAB, "runtime.moduledata", "funcnametab") \
+    X(MODULEDATA_PCTAB, "runtime.moduledata", "pctab") \
+    X(MODULEDATA_PCLNTABLE, "runtime.moduledata", "pclntable") \
+    X(MODULEDATA_FTAB, "runtime.moduledata", "ftab") \
+    X(MODULEDATA_MINPC, "runtime.moduledata", "minpc") \
+    X(MODULEDATA_MAXPC, "runtime.moduledata", "maxpc") \
+    X(MODULEDATA_TEXT, "runtime.moduledata", "text") \
+    X(MODULEDATA_ETEXT, "runtime.moduledata", "etext") \
+    X(MODULEDATA_NOPTRDATA, "runtime.moduledata", "noptrdata") \
+    X(MODULEDATA_DATA, "runtime.moduledata", "data") \
+    X(MODULEDATA_EDATA, "runtime.moduledata", "edata") \
+    X(MODULEDATA_BSS, "runtime.moduledata", "bss") \
+    X(MODULEDATA_EBSS, "runtime.moduledata", "ebss") \
+    X(MODULEDATA_END, "runtime.moduledata", "end") \
+    X(MODULEDATA_TYPES, "runtime.moduledata", "types") \
+    X(MODULEDATA_ETYPES, "runtime.moduledata", "etypes") \
+    X(MODULEDATA_RODATA, "runtime.moduledata", "rodata") \
+    X(MODULEDATA_GOFUNC, "runtime.moduledata", "gofunc") \
+    X(MODULEDATA_GCDATAMASK, "runtime.moduledata", "gcdatamask") \
+    X(MODULEDATA_GCBSSMASK, "runtime.moduledata", "gcbssmask") \
+    X(MODULEDATA_NEXT, "runtime.moduledata", "next") \
+    X(FUNC, "runtime._func", "") \
+    X(TYPE_SIZE, "internal/abi.Type|runtime._type", "Size_|size") \
+    X(TYPE_PTR_BYTES, "internal/abi.Type|runtime._type", "PtrBytes|ptrdata") \
+    X(TYPE_HASH, "internal/abi.Type|runtime._type", "Hash|hash") \
+    X(TYPE_TFLAG, "internal/abi.Type|runtime._type", "TFlag|tflag") \
+    X(TYPE_KIND, "internal/abi.Type|runtime._type", "Kind_|kind") \
+    X(TYPE_GC_DATA, "internal/abi.Type|runtime._type", "GCData|gcdata") \
+    X(TYPE_STR, "internal/abi.Type|runtime._type", "Str|str")
+
+#define LAYOUT_FIELD(name, structure, field) LAYOUT_##name,
+enum layout_field { LAYOUT_FIELDS_OF(LAYOUT_FIELD) LAYOUT_FIELDS };
+#undef LAYOUT_FIELD
+
+/* A field: where it begins in its structure, and its size, 0 where the release has no such field;
+ * of a whole structure: its size twice. */
+struct layout_place {
+    uint32_t offset, size;
+};
+
+struct layout {
+    struct layout_place places[LAYOUT_FIELDS];
+};
+
+/* The structure and the field of a number, as LAYOUT_FIELDS_OF() has them. */
+const char *layout_structure(enum layout_field field);
+const char *layout_field(enum layout_field field);
+
+/*
+ * The layout of a release, "go1.26" or "go1.26.4" (the minor release does not matter), on a machine
+ * (EM_X86_64 …), by the table. False where the table does not have it; with is_newest, that of the
+ * newest release that the table has for the machine.
+ */
+bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machine,
+                       struct layout *ret);
+
+/*
+ * The layout by the DWARF of the executable, or of its separate debug file. *ret_found is false
+ * where there is no DWARF, or it lacks a field that the release has by the table (the newest one,
+ * if the table does not have the release); *ret is what was found even so. Error: G2H_ERROR_MEMORY;
+ * damaged DWARF is none.
+ */
+struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct layout *ret, bool *ret_found);
+
+#endif

@@ -1,0 +1,159 @@
+/*
+ * layout_dwarf: the runtime's structures by DWARF; see layout.h.
+ *
+ * Go has one entry for each of them, right below that of its unit, and names it with the package.
+ * Of several with one name, the first that has a field counts.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/scope.h"
+#include "exe/die.h"
+#include "process/layout.h"
+
+enum {
+    STEPS = 16,         /* what all may cost, for each byte of .debug_info: a sound one takes 0.3 */
+    STEPS_OF_FIELD = 4, /* for comparing its structure's names with another name */
+    CHAIN_MOST = 64,    /* typedefs of typedefs */
+};
+
+/* Cuts what is before a separator, or all, off the beginning of a text. */
+static struct g2h_bytes cut(struct g2h_bytes *text, char separator)
+{
+    const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
+    const uint64_t size = end ? (uint64_t)(end - text->data) : text->size;
+    const struct g2h_bytes part = {text->data, size};
+    const uint64_t passed = end ? size + 1 : size;
+    *text = (struct g2h_bytes){text->data + passed, text->size - passed};
+    return part;
+}
+
+static bool find_member(struct dies *dies, const struct die *structure, struct g2h_bytes name,
+                        struct die *ret)
+{
+    if (!die_child(dies, structure, ret))
+        return false;
+    do {
+        if (die_tag(ret) == DW_TAG_member && bytes_same(die_name(dies, ret), name))
+            return true;
+    } while (die_next(dies, ret));
+    return false;
+}
+
+/* The type of a member, past all typedefs. */
+static bool find_type(struct dies *dies, const struct die *member, struct die *ret)
+{
+    struct die named = *member;
+    for (int i = 0; i < CHAIN_MOST; i++) {
+        if (!die_reference(dies, &named, DW_AT_type, ret))
+            return false;
+        if (die_tag(ret) != DW_TAG_typedef)
+            return true;
+        named = *ret;
+    }
+    return false;
+}
+
+/* The size of a type's values. Go does not say that of pointers and functions. */
+static bool find_size(struct dies *dies, const struct die *type, uint64_t *ret)
+{
+    const uint32_t tag = die_tag(type);
+    if (die_number(dies, type, DW_AT_byte_size, ret))
+        return true;
+    *ret = type->unit->address_size;
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_subroutine_type;
+}
+
+/* Follows a path of fields, "stack.lo", from a structure on. False where it leads nowhere. */
+static bool follow_path(struct dies *dies, const struct die *structure, struct g2h_bytes path,
+                        struct layout_place *ret)
+{
+    struct die member, type = *structure;
+    uint64_t offset = 0, step, size;
+    do {
+        if (!find_member(dies, &type, cut(&path, '.'), &member) ||
+            !die_number(dies, &member, DW_AT_data_member_location, &step) ||
+            !find_type(dies, &member, &type) || step > UINT32_MAX - offset)
+            return false;
+        offset += step;
+    } while (path.size > 0);
+    if (!find_size(dies, &type, &size) || size > UINT32_MAX)
+        return false;
+    *ret = (struct layout_place){(uint32_t)offset, (uint32_t)size};
+    return true;
+}
+
+/* Finds a field in its structure; a release that does not have it leaves the place as it is. */
+static void read_field(struct dies *dies, const struct die *structure, enum layout_field field,
+                       struct layout_place *place)
+{
+    struct g2h_bytes paths = bytes_of(layout_field(field));
+    uint64_t size;
+    if (paths.size == 0 && find_size(dies, structure, &size) && size <= UINT32_MAX)
+        *place = (struct layout_place){(uint32_t)size, (uint32_t)size};
+    while (paths.size > 0 && !follow_path(dies, structure, cut(&paths, '|'), place))
+        ;
+}
+
+static bool is_named(enum layout_field field, struct g2h_bytes name)
+{
+    struct g2h_bytes names = bytes_of(layout_structure(field));
+    while (names.size > 0)
+        if (bytes_same(cut(&names, '|'), name))
+            return true;
+    return false;
+}
+
+/* Reads what a structure has of the fields that have not been found yet. */
+static void read_structure(struct dies *dies, const struct die *structure, struct layout *layout)
+{
+    const struct g2h_bytes name = die_name(dies, structure);
+    if (!bytes_begin(name, "runtime.") && !bytes_begin(name, "internal/abi."))
+        return;
+    for (int i = 0; i < LAYOUT_FIELDS && die_pay(dies, STEPS_OF_FIELD); i++)
+        if (layout->places[i].size == 0 && is_named((enum layout_field)i, name))
+            read_field(dies, structure, (enum layout_field)i, &layout->places[i]);
+}
+
+static void read_units(struct dies *dies, struct layout *layout)
+{
+    struct die unit, die;
+    for (size_t i = 0; i < dies->units.count; i++) {
+        if (!die_of_unit(dies, i, &unit) || !die_child(dies, &unit, &die))
+            continue;
+        do {
+            if (die_tag(&die) == DW_TAG_structure_type)
+                read_structure(dies, &die, layout);
+        } while (die_next(dies, &die));
+    }
+}
+
+/* Whether all was found that the release has by the table; of a release that the table does not
+ * have, what the newest one has. */
+static bool is_complete(const struct g2h_exe *exe, const struct layout *layout)
+{
+    const uint16_t machine = exe_image(exe)->machine;
+    struct layout known;
+    if (!layout_of_release(exe_version(exe), false, machine, &known) &&
+        !layout_of_release(bytes_none, true, machine, &known))
+        return false;
+    for (int i = 0; i < LAYOUT_FIELDS; i++)
+        if (known.places[i].size > 0 && layout->places[i].size == 0)
+            return false;
+    return true;
+}
+
+struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct layout *ret, bool *ret_found)
+{
+    struct image *image = exe_dwarf_image(exe);
+    _cleanup_(dies_deinit) struct dies dies = {.steps_left = 0};
+    *ret = (struct layout){0};
+    *ret_found = false;
+    if (!image)
+        return NULL;
+    TRY(dies_init(&dies, image));
+    dies.steps_left = dies.info.size * STEPS;
+    read_units(&dies, ret);
+    *ret_found = is_complete(exe, ret);
+    return NULL;
+}

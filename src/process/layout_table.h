@@ -1,0 +1,41 @@
+/*
+ * layout_table: where releases of Go have the fields of layout.h, for layout.c. The lists are in
+ * layout_table.c, which tools/layouts makes.
+ *
+ * Releases have most fields where the one before has them, and machines where amd64 has them; so
+ * these are lists of changes.
+ */
+#ifndef PROCESS_LAYOUT_TABLE_H
+#define PROCESS_LAYOUT_TABLE_H
+
+#include "process/layout.h"
+
+/* Where a field is from a release on, up to the next change of the field. */
+struct layout_change {
+    uint16_t field;
+    uint8_t minor;    /* the N of go1.N */
+    uint16_t machine; /* EM_…; 0: on all of them */
+    struct layout_place place;
+};
+
+/* Where a field is in one release, if that was built with an experiment (GOEXPERIMENT). */
+struct layout_experiment {
+    uint16_t field;
+    uint8_t minor;
+    const char *name;
+    struct layout_place place;
+};
+
+/* Of a field, the changes on all machines come before those on one, each ascending by release. */
+extern const struct layout_change layout_changes[];
+extern const size_t layout_change_count;
+
+extern const struct layout_experiment layout_experiments[];
+extern const size_t layout_experiment_count;
+
+/* The machines, and the first and the last release, that the lists have: each with each. */
+extern const uint16_t layout_machines[];
+extern const size_t layout_machine_count;
+extern const uint8_t layout_oldest, layout_newest;
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * objects: the slots of all spans that are objects, with their contents and pointers.
+ *
+ * Spans are shared out among threads by the dozen; what they make is written in the order of
+ * allspans.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/heap_bits.h"
+#include "process/records.h"
+
+/* Spans that are one task; bytes of a buffer after which it is written. */
+enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
+
+struct work {
+    struct records *records;
+    struct heap_bits *bits;              /* by worker */
+    struct g2h_process_account *account; /* the same */
+    uint64_t taken;                      /* bytes of objects, of all threads */
+};
+
+struct span_work {
+    const struct span *span;
+    struct heap_bits *bits;
+    struct g2h_process_account *account;
+    struct worker_buffer *buffer;
+};
+
+/* The fields of one repetition of a mask. */
+static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask *mask,
+                           uint64_t first, uint64_t words)
+{
+    for (uint64_t i = 0; i < mask->words && first + i < words; i++)
+        if (heap_mask_bit(mask, i) && !put_field(buffer, (first + i) * 8))
+            return false;
+    return true;
+}
+
+static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mask, uint64_t words)
+{
+    for (uint64_t first = mask->offset; mask->words > 0 && first < words; first += mask->period) {
+        if (!put_repetition(buffer, mask, first, words))
+            return false;
+        if (mask->period == 0)
+            break;
+    }
+    return put_number(buffer, 0);
+}
+
+/* Contents that are large go out in parts, so that no buffer has all of them. */
+static struct g2h_error *put_contents(struct worker_buffer *buffer, const uint8_t *contents,
+                                      uint64_t size)
+{
+    while (size > 0) {
+        const uint64_t part = size < FLUSHED_AT ? size : FLUSHED_AT;
+        TRY_MEMORY(put_raw(buffer, contents, part));
+        contents += part;
+        size -= part;
+        if (buffer->size >= FLUSHED_AT)
+            TRY(worker_buffer_flush(buffer));
+    }
+    return NULL;
+}
+
+static struct g2h_error *put_object(const struct span_work *work, uint64_t address)
+{
+    const uint64_t size = work->span->elemsize;
+    const uint8_t *contents = memory_at(work->bits->runtime->memory, address, size);
+    struct heap_mask mask;
+    if (!contents) {
+        work->account->objects_missing++;
+        work->account->missing_bytes += size;
+        return NULL;
+    }
+    work->account->objects++;
+    work->account->object_bytes += size;
+    TRY_MEMORY(heap_bits_of(work->bits, work->span, address, &mask));
+    TRY_MEMORY(PUT(work->buffer, G2H_RECORD_OBJECT, address, size));
+    TRY(put_contents(work->buffer, contents, size));
+    TRY_MEMORY(put_fields(work->buffer, &mask, size / 8));
+    return NULL;
+}
+
+static struct g2h_error *put_span(const struct span_work *work)
+{
+    const struct span *span = work->span;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < span->nelems; i++) {
+        if (!span_is_live(span, i))
+            continue;
+        count++;
+        TRY(put_object(work, span->start + i * span->elemsize));
+        if (work->buffer->size >= FLUSHED_AT)
+            TRY(worker_buffer_flush(work->buffer));
+    }
+    work->account->spans++;
+    work->account->span_bytes += span->size;
+    work->account->spans_unswept += !span_is_swept(span);
+    work->account->spans_miscounted += span_is_swept(span) && count != span->alloc_count;
+    return NULL;
+}
+
+/* Spans do not overlap, so that objects have no more bytes than there are. */
+static struct g2h_error *take_bytes(struct work *work, const struct span *span)
+{
+    const struct process *process = work->records->runtime->process;
+    const uint64_t most = process->memory.bytes, size = span->nelems * span->elemsize,
+                   taken = __atomic_fetch_add(&work->taken, size, __ATOMIC_RELAXED);
+    return taken <= most
+               ? NULL
+               : error_create(G2H_ERROR_DAMAGED,
+                              "%s: runtime.mheap_.allspans has spans that overlap", process->name);
+}
+
+static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    struct work *work = context;
+    struct runtime *runtime = work->records->runtime;
+    const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
+    struct span span;
+    const struct span_work span_work = {&span, &work->bits[worker], &work->account[worker], buffer};
+    for (uint64_t i = first; i < first + SPANS_PER_TASK && i < count; i++) {
+        uint64_t address;
+        const enum span_state state =
+            memory_read(runtime->memory, runtime->allspans.data + 8 * i, 8, &address)
+                ? span_read(runtime, address, &span)
+                : SPAN_MISSING;
+        work->account[worker].spans_missing += state == SPAN_MISSING;
+        if (state == SPAN_UNUSED)
+            work->account[worker].manual_bytes += span_manual_bytes(runtime, address);
+        if (state != SPAN_IN_USE)
+            continue;
+        TRY(take_bytes(work, &span));
+        TRY(put_span(&span_work));
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_spans(void *context, const struct worker_buffer *buffer)
+{
+    const struct work *work = context;
+    struct worker_buffer copy = *buffer;
+    return records_flush(&copy, work->records->fd);
+}
+
+static void sum_up(const struct work *work)
+{
+    struct g2h_process_account *sum = work->records->account;
+    for (unsigned i = 0; i < work->records->threads; i++) {
+        const struct g2h_process_account *part = &work->account[i];
+        sum->spans += part->spans;
+        sum->span_bytes += part->span_bytes;
+        sum->manual_bytes += part->manual_bytes;
+        sum->spans_unswept += part->spans_unswept;
+        sum->spans_missing += part->spans_missing;
+        sum->spans_miscounted += part->spans_miscounted;
+        sum->objects += part->objects;
+        sum->object_bytes += part->object_bytes;
+        sum->objects_missing += part->objects_missing;
+        sum->missing_bytes += part->missing_bytes;
+        sum->masks_missing += work->bits[i].missing;
+        heap_bits_deinit(&work->bits[i]);
+    }
+}
+
+struct g2h_error *records_put_objects(struct records *records)
+{
+    const struct runtime *runtime = records->runtime;
+    const size_t tasks = (size_t)(runtime->allspans.count / SPANS_PER_TASK + 1);
+    _cleanup_free_ struct heap_bits *bits = calloc(records->threads, sizeof(*bits));
+    _cleanup_free_ struct g2h_process_account *account = calloc(records->threads, sizeof(*account));
+    TRY_MEMORY(bits && account);
+    struct work work = {.records = records, .bits = bits, .account = account};
+    for (unsigned i = 0; i < records->threads; i++)
+        bits[i].runtime = runtime;
+    TRY(records_flush(&records->buffer, records->fd));
+    struct g2h_error *error =
+        workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
+    sum_up(&work);
+    return error;
+}

@@ -1,0 +1,15 @@
+/* process; see process.h. */
+#include "process/process.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+void process_deinit(struct process *process)
+{
+    memory_deinit(&process->memory);
+    free(process->threads.data);
+    free(process->executable);
+    if (process->copy)
+        munmap(process->copy, (size_t)process->copy_size);
+    *process = (struct process){0};
+}

@@ -1,0 +1,33 @@
+/*
+ * process: what is known of a process, stopped or gone, before its heap is looked for: its memory
+ * and its threads' registers. core.h and attach.h make it.
+ */
+#ifndef PROCESS_PROCESS_H
+#define PROCESS_PROCESS_H
+
+#include "process/memory.h"
+
+enum { PROCESS_MOST_REGISTERS = 40 };
+
+/* A thread's registers: as NT_PRSTATUS has them (elf_gregset_t of the machine), in words. */
+struct process_thread {
+    uint64_t id;
+    unsigned count;
+    uint64_t registers[PROCESS_MOST_REGISTERS];
+};
+
+struct process {
+    const char *name; /* for messages: a path, or "process 1234" */
+    uint16_t machine; /* EM_… */
+    uint64_t entry;   /* AT_ENTRY, where the executable's code begins; 0: unknown */
+    char *executable; /* the path that it had; NULL: unknown */
+    struct memory memory;
+    VECTOR(struct process_thread) threads;
+    void *copy; /* of a live process; NULL: of a core */
+    uint64_t copy_size;
+};
+
+/* Frees all but what ranges of memory point to in a core's file. */
+void process_deinit(struct process *process);
+
+#endif

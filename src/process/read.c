@@ -1,0 +1,125 @@
+/* read: from a core file, or a live process, to a dump; see include/go2heapsnapshot/process.h. */
+#include <go2heapsnapshot/process.h>
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "input/input.h"
+#include "input/magic.h"
+#include "process/attach.h"
+#include "process/core.h"
+#include "process/records.h"
+
+static struct g2h_error *write_records(void *context, int fd)
+{
+    struct records *records = context;
+    records->fd = fd;
+    return records_write(records);
+}
+
+/* The checks that tell a layout which is not that of the release; it would give nonsense. */
+static struct g2h_error *check(const struct records *records)
+{
+    const struct g2h_process_account *account = records->account;
+    const struct runtime *runtime = records->runtime;
+    const char *what = NULL;
+    if (runtime->specials_left == 0)
+        return error_create(G2H_ERROR_DAMAGED, "%s: the chains of specials do not end",
+                            runtime->process->name);
+    if (account->file_missing > 0 || runtime->by_dwarf)
+        return NULL;
+    if (account->spans_miscounted > account->spans / 100 + account->threads + 1)
+        what = "spans have other numbers of objects than they count";
+    else if (account->stacks_incomplete > account->goroutines / 10 + account->goroutines_running)
+        what = "the stacks of goroutines do not end where stacks begin";
+    return what ? error_create(G2H_ERROR_NOT_EXE,
+                               "%s: %s: without DWARF it is not known where %s has its structures",
+                               runtime->process->name, what, runtime->version)
+                : NULL;
+}
+
+static struct g2h_error *read_process(struct process *process, struct g2h_exe *exe,
+                                      const struct g2h_process_options *options,
+                                      struct g2h_process_account *account, struct g2h_input **ret)
+{
+    _cleanup_(runtime_deinit) struct runtime runtime = {0};
+    TRY(runtime_init(&runtime, process, exe));
+    account->by_dwarf = runtime.by_dwarf;
+    account->threads = process->threads.count;
+    if (account->memory_bytes == 0)
+        account->memory_bytes = process->memory.bytes;
+    struct records records = {.runtime = &runtime,
+                              .threads = options && options->threads > 0 ? options->threads
+                                                                         : workers_available(),
+                              .progress = options ? options->progress : NULL,
+                              .account = account};
+    struct g2h_input *dump;
+    TRY(input_spooled(process->name, write_records, &records, &dump));
+    struct g2h_error *error = check(&records);
+    if (error)
+        g2h_input_close(dump);
+    else
+        *ret = dump;
+    return error;
+}
+
+bool g2h_input_is_core(const struct g2h_input *input)
+{
+    return magic_is_core(input->data, input->size);
+}
+
+/* ---- cores ---- */
+
+struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
+{
+    _cleanup_(process_deinit) struct process process = {0};
+    struct core_account account;
+    TRY(core_read(core, &process, &account));
+    *ret = take_pointer(process.executable);
+    return NULL;
+}
+
+/* What is missing may be why. */
+static struct g2h_error *explain(struct g2h_error *error, const struct core_account *account)
+{
+    if (!error || account->missing == 0 || error->code == G2H_ERROR_MEMORY)
+        return error;
+    struct g2h_error *better = error_create(
+        error->code,
+        "%s; the core is cut: of %llu bytes %llu are missing (ulimit -c; systemd-coredump: "
+        "ProcessSizeMax, ExternalSizeMax)",
+        error->message, (unsigned long long)account->size, (unsigned long long)account->missing);
+    g2h_error_destroy(error);
+    return better;
+}
+
+struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h_exe *exe,
+                                        const struct g2h_process_options *options,
+                                        struct g2h_process_account *ret_account,
+                                        struct g2h_input **ret)
+{
+    _cleanup_(process_deinit) struct process process = {0};
+    struct core_account account;
+    *ret_account = (struct g2h_process_account){0};
+    TRY(core_read(core, &process, &account));
+    ret_account->file_missing = account.missing;
+    ret_account->file_size = account.size;
+    return explain(read_process(&process, exe, options, ret_account, ret), &account);
+}
+
+/* ---- live processes ---- */
+
+struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
+                                        const struct g2h_process_options *options,
+                                        struct g2h_process_account *ret_account,
+                                        struct g2h_input **ret)
+{
+    _cleanup_(process_deinit) struct process process = {0};
+    struct attach_account account = {0};
+    *ret_account = (struct g2h_process_account){0};
+    TRY(attach_copy(pid, options ? options->progress : NULL, &process, &account));
+    ret_account->stopped = account.stopped_seconds;
+    ret_account->memory_bytes = account.bytes;
+    return read_process(&process, exe, options, ret_account, ret);
+}

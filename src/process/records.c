@@ -1,0 +1,364 @@
+/* records; see records.h. */
+#include "process/records.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+#include "process/spans.h"
+#include "process/types.h"
+
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+
+enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
+static const uint64_t ARENA = 64 << 20;
+
+struct g2h_error *records_flush(struct worker_buffer *buffer, int fd)
+{
+    for (size_t at = 0; at < buffer->size;) {
+        const ssize_t count = write(fd, buffer->data + at, buffer->size - at);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return error_system(
+                errno, "cannot write a temporary file (set TMPDIR to where there is room)");
+        at += (size_t)count;
+    }
+    buffer->size = 0;
+    return NULL;
+}
+
+static struct g2h_bytes text_of(const char *text)
+{
+    return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+/* ---- params ---- */
+
+static const char *name_of_machine(uint16_t machine)
+{
+    return machine == EM_X86_64      ? "amd64"
+           : machine == EM_AARCH64   ? "arm64"
+           : machine == EM_RISCV     ? "riscv64"
+           : machine == EM_LOONGARCH ? "loong64"
+                                     : "ppc64le";
+}
+
+/* The addresses between which the heap has its arenas. */
+static void find_bounds(struct runtime *runtime, uint64_t *ret_start, uint64_t *ret_end)
+{
+    struct runtime_slice arenas;
+    *ret_start = *ret_end = 0;
+    if (!runtime_slice_at(
+            runtime, runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_HEAP_ARENAS), &arenas))
+        return;
+    for (uint64_t i = 0; i < arenas.count; i++) {
+        uint64_t index;
+        if (!memory_read(runtime->memory, arenas.data + WORD * i, WORD, &index))
+            return;
+        const uint64_t base = index * ARENA + runtime->arena_base;
+        if (*ret_start == 0 || base < *ret_start)
+            *ret_start = base;
+        if (base + ARENA > *ret_end)
+            *ret_end = base + ARENA;
+    }
+}
+
+static struct g2h_error *put_params(struct records *records)
+{
+    struct runtime *runtime = records->runtime;
+    uint64_t start, end, cpus = 0;
+    find_bounds(runtime, &start, &end);
+    if (runtime->cpus != 0)
+        memory_read(runtime->memory, runtime->cpus, 4, &cpus);
+    TRY_MEMORY(PUT(&records->buffer, G2H_RECORD_PARAMS, 0, WORD, start, end) &&
+               put_bytes(&records->buffer, text_of(name_of_machine(runtime->process->machine))) &&
+               put_bytes(&records->buffer, text_of(runtime->version)) &&
+               put_number(&records->buffer, cpus));
+    return NULL;
+}
+
+/* ---- types and itabs ---- */
+
+/* The dumper remembers which types it has written: the last few of each hash. */
+enum { TYPE_BUCKETS = 256, TYPE_ASSOC = 4 };
+
+struct type_cache {
+    uint64_t types[TYPE_BUCKETS][TYPE_ASSOC];
+};
+
+/* Makes a type the first of its bucket. Gives whether it was there. */
+static bool remember(struct type_cache *cache, uint64_t hash, uint64_t type)
+{
+    uint64_t *types = cache->types[hash % TYPE_BUCKETS];
+    size_t at = 0;
+    while (at < TYPE_ASSOC - 1 && types[at] != type)
+        at++;
+    const bool is_known = types[at] == type;
+    memmove(types + 1, types, at * sizeof(*types));
+    types[0] = type;
+    return is_known;
+}
+
+static bool put_type(struct records *records, struct type_cache *cache, uint64_t address)
+{
+    struct worker_buffer *buffer = &records->buffer;
+    struct process_type type;
+    if (!process_type_read(records->runtime, address, &type)) {
+        records->runtime->missing++;
+        return true;
+    }
+    if (remember(cache, type.hash, address))
+        return true;
+    return PUT(buffer, G2H_RECORD_TYPE, address, type.size,
+               type.name.size + (type.package.size > 0 ? type.package.size + 1 : 0)) &&
+           put_raw(buffer, type.package.data, type.package.size) &&
+           put_raw(buffer, ".", type.package.size > 0) &&
+           put_raw(buffer, type.name.data, type.name.size) && put_number(buffer, type.is_indirect);
+}
+
+static struct g2h_error *put_itabs(struct records *records)
+{
+    struct runtime *runtime = records->runtime;
+    _cleanup_free_ struct type_cache *cache = calloc(1, sizeof(*cache));
+    uint64_t table = 0;
+    TRY_MEMORY(cache);
+    if (runtime->itab_table != 0)
+        runtime_word(runtime, runtime->itab_table, &table);
+    const uint64_t size = table != 0 ? runtime_field(runtime, table, LAYOUT_ITAB_TABLE_SIZE) : 0,
+                   entries = table + runtime_offset(runtime, LAYOUT_ITAB_TABLE_ENTRIES);
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t itab, type;
+        if (!memory_read(runtime->memory, entries + WORD * i, WORD, &itab))
+            break;
+        if (itab == 0 || !runtime_peek(runtime, itab, LAYOUT_ITAB_TYPE, &type))
+            continue;
+        TRY_MEMORY(put_type(records, cache, type) &&
+                   PUT(&records->buffer, G2H_RECORD_ITAB, itab, type));
+    }
+    return NULL;
+}
+
+/* ---- data and bss ---- */
+
+static struct g2h_error *put_segment(struct records *records, enum g2h_record_kind kind,
+                                     uint64_t start, uint64_t end, const struct runtime_mask *mask)
+{
+    struct worker_buffer *buffer = &records->buffer;
+    struct g2h_bytes contents = {memory_at(records->runtime->memory, start, end - start),
+                                 end - start};
+    if (!contents.data)
+        contents.size = 0;
+    records->account->missing_bytes += end - start - contents.size;
+    TRY_MEMORY(PUT(buffer, kind, start) && put_bytes(buffer, contents));
+    for (uint64_t i = 0; i < mask->count && i < contents.size / WORD; i++)
+        if ((mask->bits[i / 8] >> (i % 8) & 1) != 0)
+            TRY_MEMORY(put_field(buffer, i * WORD));
+    TRY_MEMORY(put_number(buffer, 0));
+    return NULL;
+}
+
+/* ---- finalizers and samples ---- */
+
+/* One of the walks over the specials of all spans. */
+struct special_walk {
+    struct records *records;
+    bool (*put)(struct special_walk *walk, const struct span *span, const struct special *special);
+    bool is_queued; /* finalizers: those that sweeping will queue, or the others */
+};
+
+static struct g2h_error *walk_specials(struct special_walk *walk)
+{
+    struct runtime *runtime = walk->records->runtime;
+    struct special special;
+    struct span span;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++) {
+        uint64_t address, next;
+        if (!memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) ||
+            span_read_fields(runtime, address, &span) != SPAN_IN_USE || span.specials == 0 ||
+            span_read(runtime, address, &span) != SPAN_IN_USE)
+            continue;
+        for (uint64_t at = span.specials; special_read(runtime, at, &special, &next); at = next)
+            TRY_MEMORY(walk->put(walk, &span, &special));
+    }
+    return NULL;
+}
+
+static bool put_finalizer(struct special_walk *walk, const struct span *span,
+                          const struct special *special)
+{
+    struct runtime *runtime = walk->records->runtime;
+    uint64_t code = 0;
+    if (special->kind != special_finalizer(runtime) ||
+        span_revives(span, special) != walk->is_queued)
+        return true;
+    const uint64_t function = runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FN);
+    runtime_word(runtime, function, &code);
+    return PUT(&walk->records->buffer,
+               walk->is_queued ? G2H_RECORD_QUEUEDFINALIZER : G2H_RECORD_FINALIZER,
+               span->start + special->offset, function, code,
+               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FINT),
+               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
+}
+
+static bool put_sample(struct special_walk *walk, const struct span *span,
+                       const struct special *special)
+{
+    struct runtime *runtime = walk->records->runtime;
+    return special->kind != special_profile(runtime) ||
+           PUT(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE, span->start + special->offset,
+               runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
+}
+
+/* A block of queued finalizers (runtime.finBlock). */
+static bool put_fin_block(struct records *records, uint64_t block, uint64_t count)
+{
+    struct runtime *runtime = records->runtime;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t entry = block + runtime_offset(runtime, LAYOUT_FIN_BLOCK_FIN) +
+                               i * runtime_size(runtime, LAYOUT_FINALIZER),
+                       function = runtime_field(runtime, entry, LAYOUT_FINALIZER_FN);
+        uint64_t code = 0;
+        runtime_word(runtime, function, &code);
+        if (!PUT(&records->buffer, G2H_RECORD_QUEUEDFINALIZER,
+                 runtime_field(runtime, entry, LAYOUT_FINALIZER_ARG), function, code,
+                 runtime_field(runtime, entry, LAYOUT_FINALIZER_FINT),
+                 runtime_field(runtime, entry, LAYOUT_FINALIZER_OT)))
+            return false;
+    }
+    return true;
+}
+
+static struct g2h_error *put_queued(struct records *records)
+{
+    enum { MOST_IN_BLOCK = 101, BLOCK = 4096 };
+    struct runtime *runtime = records->runtime;
+    uint64_t block = 0, left = runtime->memory->bytes / BLOCK + 1;
+    if (runtime->allfin != 0)
+        runtime_word(runtime, runtime->allfin, &block);
+    for (; block != 0 && left > 0; left--) {
+        const uint64_t count = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_CNT);
+        TRY_MEMORY(put_fin_block(records, block, count < MOST_IN_BLOCK ? count : MOST_IN_BLOCK));
+        block = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK);
+    }
+    return NULL;
+}
+
+static struct g2h_error *put_finalizers(struct records *records)
+{
+    struct special_walk walk = {records, put_finalizer, false};
+    TRY(walk_specials(&walk));
+    TRY(put_queued(records));
+    walk.is_queued = true;
+    return walk_specials(&walk);
+}
+
+/* ---- memstats ---- */
+
+/* What is known of runtime.MemStats: sums of objects; all else is 0. */
+static struct g2h_error *put_memstats(struct records *records)
+{
+    enum { ALLOC = 0, HEAP_ALLOC = 6, HEAP_OBJECTS = 11, NUMBERS = 24 + 256 + 1 };
+    TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_MEMSTATS));
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        const uint64_t number = i == ALLOC || i == HEAP_ALLOC ? records->account->object_bytes
+                                : i == HEAP_OBJECTS           ? records->account->objects
+                                                              : 0;
+        TRY_MEMORY(put_number(&records->buffer, number));
+    }
+    return NULL;
+}
+
+/* ---- the profile ---- */
+
+/* A function, its file and its line; of an address in no function that in hexadecimal. */
+static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64_t *left)
+{
+    const struct runtime *runtime = records->runtime;
+    struct worker_buffer *buffer = &records->buffer;
+    uint64_t index;
+    struct g2h_bytes file = text_of("?");
+    uint32_t line = 0;
+    char text[24];
+    if (!runtime_function(runtime, pc, &index)) {
+        snprintf(text, sizeof(text), "(0x%llx)", (unsigned long long)pc);
+        return put_bytes(buffer, text_of(text)) && put_bytes(buffer, file) && put_number(buffer, 0);
+    }
+    pc -= !is_first && pc > runtime_function_entry(runtime, index);
+    if (!pclntab_line(runtime->pclntab, index, pc - runtime->minpc, left, &file, &line)) {
+        file = text_of("?");
+        line = 0;
+    }
+    return put_bytes(buffer, runtime_function_name(runtime, index)) && put_bytes(buffer, file) &&
+           put_number(buffer, line);
+}
+
+static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
+{
+    struct runtime *runtime = records->runtime;
+    const uint64_t depth = runtime_field(runtime, bucket, LAYOUT_BUCKET_NSTK),
+                   pcs = bucket + runtime_size(runtime, LAYOUT_BUCKET), record = pcs + WORD * depth;
+    if (depth > DEEPEST_STACK || !memory_at(runtime->memory, pcs, WORD * depth))
+        return true;
+    if (!PUT(&records->buffer, G2H_RECORD_MEMPROF, bucket,
+             runtime_field(runtime, bucket, LAYOUT_BUCKET_SIZE), depth))
+        return false;
+    for (uint64_t i = 0; i < depth; i++) {
+        uint64_t pc = 0;
+        runtime_word(runtime, pcs + WORD * i, &pc);
+        if (!put_call(records, pc, i == 0, left))
+            return false;
+    }
+    return PUT(&records->buffer, runtime_field(runtime, record, LAYOUT_MEM_RECORD_ALLOCS),
+               runtime_field(runtime, record, LAYOUT_MEM_RECORD_FREES));
+}
+
+static struct g2h_error *put_profile(struct records *records)
+{
+    enum { LEAST_BUCKET = 64 };
+    struct runtime *runtime = records->runtime;
+    struct special_walk walk = {records, put_sample, false};
+    uint64_t bucket = 0, most = runtime->memory->bytes / LEAST_BUCKET,
+             left = exe_lines_most(runtime->exe);
+    if (runtime->mbuckets != 0)
+        runtime_word(runtime, runtime->mbuckets, &bucket);
+    for (; bucket != 0 && most > 0; most--) {
+        if (runtime_field(runtime, bucket, LAYOUT_BUCKET_TYP) == MEM_PROFILE)
+            TRY_MEMORY(put_bucket(records, bucket, &left));
+        bucket = runtime_field(runtime, bucket, LAYOUT_BUCKET_ALLNEXT);
+    }
+    return walk_specials(&walk);
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *put_all(struct records *records)
+{
+    static const char header[] = "go1.7 heap dump\n";
+    struct runtime *runtime = records->runtime;
+    TRY_MEMORY(put_raw(&records->buffer, header, sizeof(header) - 1));
+    TRY(put_params(records));
+    TRY(put_itabs(records));
+    TRY(records_put_objects(records));
+    TRY(records_put_goroutines(records));
+    TRY(put_segment(records, G2H_RECORD_DATA, runtime->data, runtime->edata, &runtime->data_mask));
+    TRY(put_segment(records, G2H_RECORD_BSS, runtime->bss, runtime->ebss, &runtime->bss_mask));
+    TRY(put_finalizers(records));
+    TRY(put_memstats(records));
+    TRY(put_profile(records));
+    TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
+    return records_flush(&records->buffer, records->fd);
+}
+
+struct g2h_error *records_write(struct records *records)
+{
+    struct g2h_error *error = put_all(records);
+    worker_buffer_deinit(&records->buffer);
+    records->account->words_missing = records->runtime->missing;
+    return error;
+}

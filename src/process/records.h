@@ -1,0 +1,92 @@
+/*
+ * records: the heap dump that runtime/debug.WriteHeapDump would have written, from outside.
+ *
+ * The same records in the same order (runtime/heapdump.go), without what the dumper takes for
+ * objects at the ends of spans. docs/dump-formats.md has the format.
+ */
+#ifndef PROCESS_RECORDS_H
+#define PROCESS_RECORDS_H
+
+#include <go2heapsnapshot/dump.h>
+#include <go2heapsnapshot/process.h>
+#include <go2heapsnapshot/progress.h>
+
+#include "base/workers.h"
+#include "process/runtime.h"
+
+/* A dump that is being written. */
+struct records {
+    struct runtime *runtime;
+    int fd;
+    unsigned threads;
+    const struct g2h_progress *progress; /* may be NULL */
+    struct worker_buffer buffer;         /* what has not been written yet */
+    struct g2h_process_account *account;
+};
+
+/* Writes a whole dump to records->fd. Errors: G2H_ERROR_SYSTEM: the file; G2H_ERROR_MEMORY. */
+struct g2h_error *records_write(struct records *records);
+
+/* ---- for the files of this room ---- */
+
+/* Writes what is in a buffer to a file, and empties it. */
+struct g2h_error *records_flush(struct worker_buffer *buffer, int fd);
+
+/* The objects of all spans (objects.c). */
+struct g2h_error *records_put_objects(struct records *records);
+
+/* The goroutines, their frames, deferred functions and panics, and the Ms (goroutines.c). */
+struct g2h_error *records_put_goroutines(struct records *records);
+
+/* Each gives false where there is no memory. */
+
+static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
+{
+    enum { LONGEST = 10 };
+    uint8_t *at = (uint8_t *)worker_buffer_reserve(buffer, LONGEST);
+    size_t size = 0;
+    if (!at)
+        return false;
+    for (; value >= 0x80; value >>= 7)
+        at[size++] = (uint8_t)(value | 0x80);
+    at[size++] = (uint8_t)value;
+    buffer->size += size;
+    return true;
+}
+
+static inline bool put_numbers(struct worker_buffer *buffer, const uint64_t *values, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++)
+        good = put_number(buffer, values[i]);
+    return good;
+}
+
+/* A record's numbers: PUT(buffer, tag, address, …). */
+#define PUT(buffer, ...) \
+    put_numbers(buffer, (const uint64_t[]){__VA_ARGS__}, \
+                sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static inline bool put_raw(struct worker_buffer *buffer, const void *data, uint64_t size)
+{
+    char *at = worker_buffer_reserve(buffer, (size_t)size);
+    if (!at)
+        return false;
+    memcpy(at, data, (size_t)size);
+    buffer->size += (size_t)size;
+    return true;
+}
+
+/* A length, and so many bytes. */
+static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes bytes)
+{
+    return put_number(buffer, bytes.size) && put_raw(buffer, bytes.data, bytes.size);
+}
+
+/* A field that is a pointer. */
+static inline bool put_field(struct worker_buffer *buffer, uint64_t offset)
+{
+    return put_number(buffer, 1) && put_number(buffer, offset);
+}
+
+#endif

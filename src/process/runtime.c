@@ -1,0 +1,292 @@
+/* runtime; see runtime.h. */
+#include "process/runtime.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/release.h"
+#include "base/scope.h"
+
+/* ---- reading ---- */
+
+bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct runtime_slice *ret)
+{
+    return memory_read(runtime->memory, address, 8, &ret->data) &&
+           memory_read(runtime->memory, address + 8, 8, &ret->count) &&
+           memory_read(runtime->memory, address + 16, 8, &ret->capacity) &&
+           ret->count <= ret->capacity;
+}
+
+struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t address)
+{
+    uint64_t data, size;
+    if (!memory_read(runtime->memory, address, 8, &data) ||
+        !memory_read(runtime->memory, address + 8, 8, &size) || size == 0)
+        return (struct g2h_bytes){(const uint8_t *)"", 0};
+    const uint8_t *text = memory_at(runtime->memory, data, size);
+    return text ? (struct g2h_bytes){text, size} : (struct g2h_bytes){(const uint8_t *)"", 0};
+}
+
+/* ---- functions ---- */
+
+bool runtime_function(const struct runtime *runtime, uint64_t pc, uint64_t *ret)
+{
+    return pc >= runtime->minpc && pclntab_find(runtime->pclntab, pc - runtime->minpc, ret);
+}
+
+struct g2h_bytes runtime_function_name(const struct runtime *runtime, uint64_t index)
+{
+    return pclntab_name(runtime->pclntab, index);
+}
+
+uint64_t runtime_function_entry(const struct runtime *runtime, uint64_t index)
+{
+    return runtime->minpc + pclntab_entry(runtime->pclntab, index);
+}
+
+/* ---- the executable ---- */
+
+/* The distance from the addresses of a file to those of the process. */
+static uint64_t find_slide(const struct process *process, const struct image *image)
+{
+    enum { TYPE_AT = 16, ENTRY_AT = 24 };
+    const uint8_t *header = image->file.data;
+    const bool is_movable =
+        image->file.size > ENTRY_AT + 8 && image_u16(image, header + TYPE_AT) == ET_DYN;
+    return is_movable && process->entry != 0 ? process->entry - image_word(image, header + ENTRY_AT)
+                                             : 0;
+}
+
+/* Whether what the process has of the notes with an executable's build IDs is what the file has. */
+static bool has_same_notes(const struct runtime *runtime, const struct image *image)
+{
+    static const char *const names[] = {".note.go.buildid", ".note.gnu.build-id"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct image_section *section = image_section(image, names[i]);
+        const uint64_t address = section ? section->address + runtime->slide : 0;
+        if (!section || !memory_range_at(runtime->memory, address))
+            continue;
+        const uint8_t *bytes = memory_at(runtime->memory, address, section->data.size);
+        if (bytes && memcmp(bytes, section->data.data, (size_t)section->data.size) != 0)
+            return false;
+    }
+    return true;
+}
+
+static struct g2h_error *check_executable(struct runtime *runtime, const struct image *image)
+{
+    const struct process *process = runtime->process;
+    if (image->format != IMAGE_ELF || !image->is_64 || image->big_endian)
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: is no ELF file of a 64-bit little-endian machine, as what %s ran",
+                            image->path, process->name);
+    if (image->machine != process->machine)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: is for another machine than %s ran on",
+                            image->path, process->name);
+    if (!has_same_notes(runtime, image))
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: is another build than the one %s ran (build IDs differ)",
+                            image->path, process->name);
+    return NULL;
+}
+
+static struct g2h_error *find_version(struct runtime *runtime)
+{
+    const struct g2h_bytes version = exe_version(runtime->exe);
+    runtime->version = malloc(version.size + 1);
+    TRY_MEMORY(runtime->version);
+    memcpy(runtime->version, version.data, version.size);
+    runtime->version[version.size] = '\0';
+    runtime->minor = go_release_parse(runtime->version).minor;
+    return NULL;
+}
+
+/* ---- the layout ---- */
+
+static struct g2h_error *find_layout(struct runtime *runtime)
+{
+    enum { OLDEST = 19 };
+    const struct g2h_bytes version = exe_version(runtime->exe);
+    const uint16_t machine = runtime->process->machine;
+    TRY(layout_by_dwarf(runtime->exe, &runtime->layout, &runtime->by_dwarf));
+    if (runtime->minor != 0 && runtime->minor < OLDEST)
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: is of %s; heaps of processes are read from Go 1.19 on",
+                            g2h_exe_path(runtime->exe), runtime->version);
+    if (runtime->by_dwarf || layout_of_release(version, false, machine, &runtime->layout) ||
+        layout_of_release(version, true, machine, &runtime->layout))
+        return NULL;
+    return error_create(G2H_ERROR_NOT_EXE,
+                        "%s: has no DWARF, and it is not known where %s has its structures on this "
+                        "machine",
+                        g2h_exe_path(runtime->exe),
+                        runtime->version[0] ? runtime->version : "this release of Go");
+}
+
+/* ---- moduledata ---- */
+
+/* A mask, and whether it has a bit for each word of a segment. */
+static bool read_mask(const struct runtime *runtime, uint64_t address, uint64_t bytes,
+                      struct runtime_mask *ret)
+{
+    uint64_t count, bits;
+    *ret = (struct runtime_mask){0};
+    if (!memory_read(runtime->memory, address, 4, &count) ||
+        !memory_read(runtime->memory, address + 8, 8, &bits) || count != bytes / 8)
+        return false;
+    if (count == 0)
+        return true;
+    ret->bits = memory_at(runtime->memory, bits, (count + 7) / 8);
+    ret->count = count;
+    return ret->bits != NULL;
+}
+
+static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t address)
+{
+    const struct {
+        enum layout_field field;
+        uint64_t *value;
+    } words[] = {
+        {LAYOUT_MODULEDATA_MINPC, &runtime->minpc},
+        {LAYOUT_MODULEDATA_MAXPC, &runtime->maxpc},
+        {LAYOUT_MODULEDATA_TEXT, &runtime->text},
+        {LAYOUT_MODULEDATA_ETEXT, &runtime->etext},
+        {LAYOUT_MODULEDATA_NOPTRDATA, &runtime->noptrdata},
+        {LAYOUT_MODULEDATA_DATA, &runtime->data},
+        {LAYOUT_MODULEDATA_EDATA, &runtime->edata},
+        {LAYOUT_MODULEDATA_BSS, &runtime->bss},
+        {LAYOUT_MODULEDATA_EBSS, &runtime->ebss},
+        {LAYOUT_MODULEDATA_END, &runtime->end},
+        {LAYOUT_MODULEDATA_TYPES, &runtime->types},
+        {LAYOUT_MODULEDATA_ETYPES, &runtime->etypes},
+        {LAYOUT_MODULEDATA_RODATA, &runtime->rodata},
+        {LAYOUT_MODULEDATA_GOFUNC, &runtime->gofunc},
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        *words[i].value = runtime_field(runtime, address, words[i].field);
+    if (runtime->data > runtime->edata || runtime->edata > runtime->bss ||
+        runtime->bss > runtime->ebss || runtime->ebss > runtime->end ||
+        runtime->text >= runtime->etext || runtime->types >= runtime->etypes)
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: what %s has of runtime.firstmoduledata makes no sense: it is "
+                            "another executable's, or of a release of Go that is not known",
+                            g2h_exe_path(runtime->exe), runtime->process->name);
+    if (!read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
+                   runtime->edata - runtime->data, &runtime->data_mask) ||
+        !read_mask(runtime, address + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
+                   runtime->ebss - runtime->bss, &runtime->bss_mask))
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: runtime.firstmoduledata has masks of another size than data and "
+                            "bss in %s: it is of a release of Go that is not known",
+                            g2h_exe_path(runtime->exe), runtime->process->name);
+    return NULL;
+}
+
+static struct g2h_error *find_moduledata(struct runtime *runtime)
+{
+    const uint64_t in_file = exe_moduledata(runtime->exe), address = in_file + runtime->slide;
+    uint64_t table = 0;
+    if (in_file == 0)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: has no runtime.firstmoduledata",
+                            g2h_exe_path(runtime->exe));
+    if (!memory_range_at(runtime->memory, address))
+        return error_create(
+            G2H_ERROR_DAMAGED,
+            "%s: has no memory at the place of the executable's data: either it is cut, or without "
+            "anonymous private memory (bit 0 of /proc/PID/coredump_filter), or %s is not what ran",
+            runtime->process->name, g2h_exe_path(runtime->exe));
+    if (!memory_read(runtime->memory, address, 8, &table) ||
+        table != runtime->pclntab->address + runtime->slide)
+        return error_create(G2H_ERROR_NOT_EXE, "%s: is another build than the one %s ran",
+                            g2h_exe_path(runtime->exe), runtime->process->name);
+    return read_moduledata(runtime, address);
+}
+
+/* ---- variables ---- */
+
+static uint64_t symbol_at(const struct runtime *runtime, const char *name)
+{
+    struct image_symbol symbol;
+    return exe_symbol(runtime->exe, name, &symbol) ? symbol.address + runtime->slide : 0;
+}
+
+static void find_symbols(struct runtime *runtime)
+{
+    runtime->mheap = symbol_at(runtime, "runtime.mheap_");
+    runtime->allgs = symbol_at(runtime, "runtime.allgs");
+    runtime->allm = symbol_at(runtime, "runtime.allm");
+    runtime->allfin = symbol_at(runtime, "runtime.allfin");
+    runtime->itab_table = symbol_at(runtime, "runtime.itabTable");
+    runtime->mbuckets = symbol_at(runtime, "runtime.mbuckets");
+    runtime->wait_reasons = symbol_at(runtime, "runtime.waitReasonStrings");
+    runtime->fing_status =
+        symbol_at(runtime, runtime->minor >= 20 ? "runtime.fingStatus" : "runtime.fingRunning");
+    runtime->cpus = symbol_at(runtime, "runtime.numCPUStartup");
+    if (runtime->cpus == 0)
+        runtime->cpus = symbol_at(runtime, "runtime.ncpu");
+}
+
+static struct g2h_error *missing_variable(const struct runtime *runtime, const char *name)
+{
+    return error_create(G2H_ERROR_DAMAGED, "%s: %s is not found: the memory is cut%s",
+                        runtime->process->name, name,
+                        runtime->by_dwarf ? "" : ", or of a release of Go that is not known");
+}
+
+static struct g2h_error *find_variables(struct runtime *runtime)
+{
+    find_symbols(runtime);
+    if (runtime->mheap == 0)
+        runtime_search(runtime);
+    const uint64_t allspans = runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_ALLSPANS);
+    if (runtime->mheap == 0 || !runtime_slice_at(runtime, allspans, &runtime->allspans) ||
+        !runtime_is_allspans(runtime, allspans))
+        return missing_variable(runtime, "runtime.mheap_.allspans");
+    if (runtime->allgs == 0 || !runtime_is_allgs(runtime, runtime->allgs))
+        return missing_variable(runtime, "runtime.allgs");
+    runtime->sweepgen = (uint32_t)runtime_field(runtime, runtime->mheap, LAYOUT_MHEAP_SWEEPGEN);
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+static bool has_inline_marks(const struct runtime *runtime)
+{
+    enum { WITH_MARKS = 128 };
+    const bool is_off = strstr(runtime->version, "nogreenteagc") != NULL,
+               is_on = !is_off && strstr(runtime->version, "greenteagc") != NULL;
+    return is_on || (!is_off && runtime_size(runtime, LAYOUT_SPAN_INLINE_MARK_BITS) == WITH_MARKS);
+}
+
+static struct g2h_error *find_all(struct runtime *runtime)
+{
+    const struct image *image = exe_image(runtime->exe);
+    runtime->slide = find_slide(runtime->process, image);
+    TRY(check_executable(runtime, image));
+    TRY(find_version(runtime));
+    TRY(find_layout(runtime));
+    TRY(find_moduledata(runtime));
+    TRY(find_variables(runtime));
+    runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
+    runtime->has_inline_marks = has_inline_marks(runtime);
+    runtime->specials_left = runtime->memory->bytes / 8;
+    return NULL;
+}
+
+struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe)
+{
+    *ret = (struct runtime){
+        .process = process, .memory = &process->memory, .exe = exe, .pclntab = exe_pclntab(exe)};
+    const uint64_t slide = find_slide(process, exe_image(exe));
+    TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), slide));
+    struct g2h_error *error = find_all(ret);
+    if (error)
+        runtime_deinit(ret);
+    return error;
+}
+
+void runtime_deinit(struct runtime *runtime)
+{
+    free(runtime->version);
+    runtime->version = NULL;
+}

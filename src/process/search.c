@@ -1,0 +1,295 @@
+/*
+ * search: the runtime's variables in a program without symbols, by what they hold.
+ *
+ * All words of the module's data are looked at, from noptrdata, or data where another linker has
+ * put that first, to end. What a variable holds is so much of a kind that hardly anything else
+ * looks like it. Looking costs steps, of which there are as many as words, some times over: so that
+ * no memory can be made up that takes long.
+ */
+#include "process/runtime.h"
+
+enum {
+    LOOKED_AT = 256,      /* of the entries of a slice */
+    LONGEST_CHAIN = 4096, /* of those that are compared */
+    SPAN_STATES = 3,
+    PAGE = 8192,
+    LAST_STATUS = 11, /* of a goroutine */
+    SCAN = 0x1000,
+    FIN_BLOCK_ENTRIES = 101,
+    MEM_PROFILE = 1,
+    DEEPEST_STACK = 1024,
+    LEAST_ITABS = 64
+};
+
+static const char second_reason[] = "GC assist marking";
+
+struct search {
+    struct runtime *runtime;
+    uint64_t steps;          /* left */
+    uint64_t ms, finalizers; /* in the longest chain so far */
+};
+
+static bool is_in_text(const struct runtime *runtime, uint64_t pc)
+{
+    return pc >= runtime->text && pc < runtime->etext;
+}
+
+/* Pays for so many steps. */
+static bool pay(struct search *search, uint64_t steps)
+{
+    const bool can = steps <= search->steps;
+    search->steps = can ? search->steps - steps : 0;
+    return can;
+}
+
+/* ---- what is recognized ---- */
+
+static bool is_span(const struct runtime *runtime, uint64_t span)
+{
+    uint64_t state, start, pages, size, count, free_index;
+    if (!runtime_peek(runtime, span, LAYOUT_MSPAN_STATE, &state) || state >= SPAN_STATES)
+        return false;
+    if (state == 0)
+        return true;
+    if (!runtime_peek(runtime, span, LAYOUT_MSPAN_START_ADDR, &start) ||
+        !runtime_peek(runtime, span, LAYOUT_MSPAN_NPAGES, &pages) ||
+        !runtime_peek(runtime, span, LAYOUT_MSPAN_ELEMSIZE, &size) ||
+        !runtime_peek(runtime, span, LAYOUT_MSPAN_NELEMS, &count) ||
+        !runtime_peek(runtime, span, LAYOUT_MSPAN_FREEINDEX, &free_index))
+        return false;
+    if (start == 0 || start % PAGE != 0 || pages == 0 || pages > UINT64_MAX / 2 / PAGE)
+        return false;
+    return state != 1 ||
+           (size >= 8 && count > 0 && count <= pages * PAGE / size && free_index <= count);
+}
+
+static bool is_allspans(struct search *search, uint64_t address)
+{
+    const struct runtime *runtime = search->runtime;
+    struct runtime_slice slice;
+    bool any_in_use = false;
+    if (!runtime_slice_at(runtime, address, &slice) || slice.count < 8 ||
+        slice.capacity > runtime->memory->bytes / 8)
+        return false;
+    for (uint64_t i = 0; i < slice.count && i < LOOKED_AT; i++) {
+        uint64_t span, state;
+        if (!pay(search, 1) || !memory_read(runtime->memory, slice.data + 8 * i, 8, &span) ||
+            !is_span(runtime, span))
+            return false;
+        any_in_use |= runtime_peek(runtime, span, LAYOUT_MSPAN_STATE, &state) && state == 1;
+    }
+    return any_in_use;
+}
+
+static bool is_g(const struct runtime *runtime, uint64_t g, bool *ret_starts)
+{
+    uint64_t status, goid, low, high, sp, start;
+    if (!runtime_peek(runtime, g, LAYOUT_G_ATOMICSTATUS, &status) ||
+        !runtime_peek(runtime, g, LAYOUT_G_GOID, &goid) ||
+        !runtime_peek(runtime, g, LAYOUT_G_STACK_LO, &low) ||
+        !runtime_peek(runtime, g, LAYOUT_G_STACK_HI, &high) ||
+        !runtime_peek(runtime, g, LAYOUT_G_SCHED_SP, &sp) ||
+        !runtime_peek(runtime, g, LAYOUT_G_STARTPC, &start))
+        return false;
+    status &= ~(uint64_t)SCAN;
+    *ret_starts = is_in_text(runtime, start);
+    if (status > LAST_STATUS || goid >> 40 != 0)
+        return false;
+    if (status == 0 || status == 6 || status == LAST_STATUS)
+        return true;
+    return low < high && (status == 2 || status == 3 || (sp >= low && sp <= high)) &&
+           memory_range_at(runtime->memory, high - 1);
+}
+
+static bool is_allgs(struct search *search, uint64_t address)
+{
+    const struct runtime *runtime = search->runtime;
+    struct runtime_slice slice;
+    bool any_starts = false;
+    if (!runtime_slice_at(runtime, address, &slice) || slice.count == 0 ||
+        slice.capacity > runtime->memory->bytes / 8)
+        return false;
+    for (uint64_t i = 0; i < slice.count && i < LOOKED_AT; i++) {
+        uint64_t g;
+        bool starts = false;
+        if (!pay(search, 1) || !memory_read(runtime->memory, slice.data + 8 * i, 8, &g) || g == 0 ||
+            !is_g(runtime, g, &starts))
+            return false;
+        any_starts |= starts;
+    }
+    return any_starts;
+}
+
+/* How many Ms are in a chain; 0 where it is none. */
+static uint64_t chain_of_ms(struct search *search, uint64_t m)
+{
+    const struct runtime *runtime = search->runtime;
+    uint64_t count = 0;
+    for (; m != 0; count++) {
+        uint64_t g0, of_g0, next;
+        if (count == LONGEST_CHAIN || !pay(search, 1) ||
+            !runtime_peek(runtime, m, LAYOUT_M_G0, &g0) || g0 == 0 ||
+            !runtime_peek(runtime, g0, LAYOUT_G_M, &of_g0) || of_g0 != m ||
+            !runtime_peek(runtime, m, LAYOUT_M_ALLLINK, &next))
+            return count == LONGEST_CHAIN ? count : 0;
+        m = next;
+    }
+    return count;
+}
+
+static bool is_itab_table(struct search *search, uint64_t table)
+{
+    const struct runtime *runtime = search->runtime;
+    uint64_t size, count, found = 0;
+    if (!runtime_peek(runtime, table, LAYOUT_ITAB_TABLE_SIZE, &size) || size < LEAST_ITABS ||
+        (size & (size - 1)) != 0 || size > runtime->memory->bytes / 8 ||
+        !runtime_peek(runtime, table, LAYOUT_ITAB_TABLE_COUNT, &count) || count > size ||
+        count == 0 || !pay(search, size))
+        return false;
+    const uint64_t entries = table + runtime_offset(runtime, LAYOUT_ITAB_TABLE_ENTRIES);
+    for (uint64_t i = 0; i < size; i++) {
+        uint64_t itab, type;
+        if (!memory_read(runtime->memory, entries + 8 * i, 8, &itab))
+            return false;
+        if (itab == 0)
+            continue;
+        if (++found > count || !runtime_peek(runtime, itab, LAYOUT_ITAB_TYPE, &type) ||
+            !memory_at(runtime->memory, type, 8))
+            return false;
+    }
+    return found == count;
+}
+
+static bool is_bucket_chain(struct search *search, uint64_t bucket)
+{
+    const struct runtime *runtime = search->runtime;
+    for (unsigned i = 0; bucket != 0 && i < LOOKED_AT; i++) {
+        uint64_t kind, depth, pc, next;
+        if (!pay(search, 1) || !runtime_peek(runtime, bucket, LAYOUT_BUCKET_TYP, &kind) ||
+            !runtime_peek(runtime, bucket, LAYOUT_BUCKET_NSTK, &depth) ||
+            !memory_read(runtime->memory, bucket + runtime_size(runtime, LAYOUT_BUCKET), 8, &pc) ||
+            !runtime_peek(runtime, bucket, LAYOUT_BUCKET_ALLNEXT, &next))
+            return false;
+        if (kind != MEM_PROFILE || depth == 0 || depth > DEEPEST_STACK || !is_in_text(runtime, pc))
+            return false;
+        bucket = next;
+    }
+    return true;
+}
+
+/* Whether the finalizers that are queued in a block are functions, for objects and types. */
+static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t entry = block + runtime_offset(runtime, LAYOUT_FIN_BLOCK_FIN) +
+                               i * runtime_size(runtime, LAYOUT_FINALIZER);
+        uint64_t function, code, object, type;
+        if (!runtime_peek(runtime, entry, LAYOUT_FINALIZER_FN, &function) ||
+            !runtime_peek(runtime, entry, LAYOUT_FINALIZER_ARG, &object) ||
+            !runtime_peek(runtime, entry, LAYOUT_FINALIZER_OT, &type) ||
+            !memory_read(runtime->memory, function, 8, &code) || !is_in_text(runtime, code) ||
+            !memory_range_at(runtime->memory, object) || !memory_at(runtime->memory, type, 8))
+            return false;
+    }
+    return true;
+}
+
+/* How many finalizers are queued in a chain of blocks; 0 where it is none. */
+static uint64_t chain_of_finalizers(struct search *search, uint64_t block)
+{
+    const struct runtime *runtime = search->runtime;
+    uint64_t sum = 0;
+    for (unsigned i = 0; block != 0 && i < LOOKED_AT; i++) {
+        uint64_t count, next;
+        if (!runtime_peek(runtime, block, LAYOUT_FIN_BLOCK_CNT, &count) ||
+            count > FIN_BLOCK_ENTRIES || !pay(search, count + 1) ||
+            !is_fin_block(runtime, block, count) ||
+            !runtime_peek(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK, &next))
+            return 0;
+        sum += count;
+        block = next;
+    }
+    return sum;
+}
+
+/* Whether the second string of runtime.waitReasonStrings is at an address; the first is empty. */
+static bool is_second_reason(const struct runtime *runtime, uint64_t address)
+{
+    uint64_t size;
+    return memory_read(runtime->memory, address + 8, 8, &size) && size == strlen(second_reason) &&
+           runtime_is_named(runtime_string_at(runtime, address), second_reason) &&
+           runtime_is_named(runtime_string_at(runtime, address + 16), "IO wait");
+}
+
+/* ---- looking ---- */
+
+/* What the word at an address may be the beginning of. */
+static void look_at(struct search *search, uint64_t address, uint64_t value)
+{
+    struct runtime *runtime = search->runtime;
+    if (!pay(search, 1))
+        return;
+    if (runtime->wait_reasons == 0 && is_second_reason(runtime, address))
+        runtime->wait_reasons = address - 16;
+    if (!memory_range_at(runtime->memory, value))
+        return;
+    if (runtime->mheap == 0 && is_allspans(search, address))
+        runtime->mheap = address - runtime_offset(runtime, LAYOUT_MHEAP_ALLSPANS);
+    if (runtime->allgs == 0 && is_allgs(search, address))
+        runtime->allgs = address;
+    const uint64_t ms = chain_of_ms(search, value);
+    if (ms > search->ms) {
+        runtime->allm = address;
+        search->ms = ms;
+    }
+    if (runtime->itab_table == 0 && is_itab_table(search, value))
+        runtime->itab_table = address;
+    if (runtime->mbuckets == 0 && is_bucket_chain(search, value))
+        runtime->mbuckets = address;
+    const uint64_t finalizers = chain_of_finalizers(search, value);
+    if (finalizers > search->finalizers) {
+        runtime->allfin = address;
+        search->finalizers = finalizers;
+    }
+}
+
+static uint64_t data_start(const struct runtime *runtime)
+{
+    return runtime->noptrdata < runtime->data ? runtime->noptrdata : runtime->data;
+}
+
+static void look_at_range(struct search *search, const struct memory_range *range)
+{
+    const uint64_t start = data_start(search->runtime), data_end = search->runtime->end,
+                   range_end = range->address + range->size,
+                   first = range->address > start ? range->address : start,
+                   end = range_end < data_end ? range_end : data_end;
+    for (uint64_t at = (first + 7) & ~(uint64_t)7; at < end && end - at >= 8; at += 8) {
+        const uint64_t value = memory_number(range->data + (at - range->address), 8);
+        if (value != 0)
+            look_at(search, at, value);
+    }
+}
+
+void runtime_search(struct runtime *runtime)
+{
+    enum { STEPS_PER_WORD = 64 };
+    const uint64_t words = (runtime->end - data_start(runtime)) / 8,
+                   most = runtime->memory->bytes / 8;
+    struct search search = {.runtime = runtime,
+                            .steps = STEPS_PER_WORD * (words < most ? words : most) + (1 << 20)};
+    for (size_t i = 0; i < runtime->memory->ranges.count; i++)
+        look_at_range(&search, &runtime->memory->ranges.data[i]);
+}
+
+bool runtime_is_allspans(struct runtime *runtime, uint64_t address)
+{
+    struct search search = {.runtime = runtime, .steps = LOOKED_AT};
+    return is_allspans(&search, address);
+}
+
+bool runtime_is_allgs(struct runtime *runtime, uint64_t address)
+{
+    struct search search = {.runtime = runtime, .steps = LOOKED_AT};
+    return is_allgs(&search, address);
+}

@@ -1,0 +1,183 @@
+/* spans; see spans.h. */
+#include "process/spans.h"
+
+/* mspan.state: mSpanInUse, mSpanManual. */
+enum { IN_USE = 1, MANUAL = 2 };
+
+/* sweepgen - sweepgen of the heap of an mspan that a thread is sweeping at this moment. */
+enum { BEING_SWEPT = -1 };
+
+/* Green Tea's marks of a span of one page: a bit per slot, in its last 64 bytes (struct
+ * spanInlineMarkBits, mgcmark_greenteagc.go). */
+enum { LEAST_INLINE = 16, MOST_INLINE = 512, INLINE_MARKS_AT = PAGE_SIZE - 64, INLINE_MARKS = 63 };
+
+static bool read_fields(const struct runtime *runtime, uint64_t address, struct span *span)
+{
+    uint64_t pages, swept, class, arena;
+    const struct {
+        enum layout_field field;
+        uint64_t *value;
+    } fields[] = {
+        {LAYOUT_MSPAN_START_ADDR, &span->start},
+        {LAYOUT_MSPAN_NPAGES, &pages},
+        {LAYOUT_MSPAN_ELEMSIZE, &span->elemsize},
+        {LAYOUT_MSPAN_NELEMS, &span->nelems},
+        {LAYOUT_MSPAN_FREEINDEX, &span->freeindex},
+        {LAYOUT_MSPAN_ALLOC_BITS, &span->alloc_bits},
+        {LAYOUT_MSPAN_GCMARK_BITS, &span->mark_bits},
+        {LAYOUT_MSPAN_ALLOC_COUNT, &span->alloc_count},
+        {LAYOUT_MSPAN_SPECIALS, &span->specials},
+        {LAYOUT_MSPAN_LARGE_TYPE, &span->large_type},
+        {LAYOUT_MSPAN_SWEEPGEN, &swept},
+        {LAYOUT_MSPAN_SPANCLASS, &class},
+        {LAYOUT_MSPAN_IS_USER_ARENA_CHUNK, &arena},
+    };
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (!runtime_peek(runtime, address, fields[i].field, fields[i].value))
+            return false;
+    if (pages == 0 || pages > UINT64_MAX / PAGE_SIZE / 2 || span->elemsize < 8 ||
+        span->nelems > SPAN_MOST_SLOTS || span->nelems > pages * PAGE_SIZE / span->elemsize ||
+        span->start > UINT64_MAX - pages * PAGE_SIZE)
+        return false;
+    span->address = address;
+    span->size = pages * PAGE_SIZE;
+    span->swept = (int32_t)((uint32_t)swept - runtime->sweepgen);
+    span->noscan = (class & 1) != 0;
+    span->is_large = class >> 1 == 0;
+    span->is_user_arena = arena != 0;
+    return true;
+}
+
+/* ---- what is live ---- */
+
+/* Adds a bit per slot from so many bytes at an address. */
+static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t address,
+                     uint64_t bytes)
+{
+    const uint8_t *bits = memory_at(runtime->memory, address, bytes);
+    for (uint64_t i = 0; bits && i < bytes; i++)
+        span->live[i / 8] |= (uint64_t)bits[i] << (8 * (i % 8));
+    return bits != NULL;
+}
+
+static bool add_marks(const struct runtime *runtime, struct span *span)
+{
+    const bool has_inline = runtime->has_inline_marks && span->elemsize >= LEAST_INLINE &&
+                            span->elemsize <= MOST_INLINE && span->size == PAGE_SIZE;
+    const uint64_t bytes = (span->nelems + 7) / 8;
+    return add_bits(runtime, span, span->mark_bits, bytes) &&
+           (!has_inline || add_bits(runtime, span, span->start + INLINE_MARKS_AT,
+                                    bytes < INLINE_MARKS ? bytes : INLINE_MARKS));
+}
+
+static bool add_allocated(const struct runtime *runtime, struct span *span)
+{
+    if (!add_bits(runtime, span, span->alloc_bits, (span->nelems + 7) / 8))
+        return false;
+    const uint64_t before = span->freeindex < span->nelems ? span->freeindex : span->nelems;
+    for (uint64_t i = 0; i < before / 64; i++)
+        span->live[i] = UINT64_MAX;
+    span->live[before / 64] |= ((uint64_t)1 << (before % 64)) - 1;
+    return true;
+}
+
+static bool has_any(const struct span *span)
+{
+    for (uint64_t i = 0; i < span->nelems; i++)
+        if (span_is_live(span, i))
+            return true;
+    return false;
+}
+
+bool special_read(struct runtime *runtime, uint64_t address, struct special *ret,
+                  uint64_t *ret_next)
+{
+    ret->address = address;
+    if (address == 0 || __atomic_load_n(&runtime->specials_left, __ATOMIC_RELAXED) == 0 ||
+        !runtime_peek(runtime, address, LAYOUT_SPECIAL_OFFSET, &ret->offset) ||
+        !runtime_peek(runtime, address, LAYOUT_SPECIAL_KIND, &ret->kind) ||
+        !runtime_peek(runtime, address, LAYOUT_SPECIAL_NEXT, ret_next))
+        return false;
+    __atomic_fetch_sub(&runtime->specials_left, 1, __ATOMIC_RELAXED);
+    return true;
+}
+
+uint64_t special_finalizer(const struct runtime *runtime)
+{
+    return runtime->minor >= 25 ? 2 : 1;
+}
+
+uint64_t special_profile(const struct runtime *runtime)
+{
+    return runtime->minor >= 25 ? 4 : runtime->minor >= 23 ? 3 : 2;
+}
+
+/* An object that is dead and has a finalizer stays until that has run. */
+static void revive(struct runtime *runtime, struct span *span)
+{
+    struct special special;
+    uint64_t next;
+    for (uint64_t at = span->specials; special_read(runtime, at, &special, &next); at = next) {
+        const uint64_t slot = special.offset / span->elemsize, bit = (uint64_t)1 << (slot % 64);
+        if (special.kind != special_finalizer(runtime) || slot >= span->nelems ||
+            span_is_live(span, slot))
+            continue;
+        span->revived[slot / 64] |= bit;
+        span->live[slot / 64] |= bit;
+    }
+}
+
+/*
+ * Who sweeps a span moves the inline marks to gcmarkBits, makes freeindex 0 and the marks the
+ * allocBits, takes fresh marks, and stores sweepgen at last. So where there are marks, or freeindex
+ * is not 0 yet, it has hardly begun.
+ */
+static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
+{
+    if (!add_marks(runtime, span))
+        return false;
+    if (span->swept == BEING_SWEPT && span->freeindex == 0 && !has_any(span))
+        return add_allocated(runtime, span);
+    revive(runtime, span);
+    return true;
+}
+
+/* Takes away the bits behind the last slot. */
+static void cut(struct span *span)
+{
+    enum { WORDS = sizeof(span->live) / sizeof(span->live[0]) };
+    span->live[span->nelems / 64] &= ((uint64_t)1 << (span->nelems % 64)) - 1;
+    for (uint64_t i = span->nelems / 64 + 1; i < WORDS; i++)
+        span->live[i] = 0;
+}
+
+enum span_state span_read_fields(const struct runtime *runtime, uint64_t address, struct span *ret)
+{
+    uint64_t state;
+    if (!runtime_peek(runtime, address, LAYOUT_MSPAN_STATE, &state))
+        return SPAN_MISSING;
+    if (state != IN_USE)
+        return SPAN_UNUSED;
+    *ret = (struct span){0};
+    return read_fields(runtime, address, ret) ? SPAN_IN_USE : SPAN_MISSING;
+}
+
+enum span_state span_read(struct runtime *runtime, uint64_t address, struct span *ret)
+{
+    const enum span_state state = span_read_fields(runtime, address, ret);
+    if (state != SPAN_IN_USE)
+        return state;
+    const bool is_there =
+        span_is_swept(ret) ? add_allocated(runtime, ret) : find_live_of_unswept(runtime, ret);
+    cut(ret);
+    return is_there ? SPAN_IN_USE : SPAN_MISSING;
+}
+
+uint64_t span_manual_bytes(const struct runtime *runtime, uint64_t address)
+{
+    uint64_t state, pages;
+    return runtime_peek(runtime, address, LAYOUT_MSPAN_STATE, &state) && state == MANUAL &&
+                   runtime_peek(runtime, address, LAYOUT_MSPAN_NPAGES, &pages)
+               ? pages * PAGE_SIZE
+               : 0;
+}

@@ -1,0 +1,36 @@
+/*
+ * threads: which of the process's threads runs which of Go's Ms, and where a goroutine was stopped.
+ */
+#ifndef PROCESS_THREADS_H
+#define PROCESS_THREADS_H
+
+#include "base/map.h"
+#include "process/unwind.h"
+
+/* An M, which is what the runtime calls a thread. */
+struct thread_m {
+    uint64_t address, id, procid, gsignal, vdso_sp, vdso_pc;
+    const struct process_thread *thread; /* NULL: not known */
+};
+
+struct threads {
+    struct runtime *runtime;
+    const struct process_thread **by_sp; /* ascending */
+    VECTOR(struct thread_m) ms;          /* allm, in its order */
+    struct map m_by_address;             /* → index in ms */
+    struct map thread_by_id;             /* → index in the threads of the process */
+};
+
+/* Lists the Ms and finds their threads. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime);
+void threads_deinit(struct threads *threads);
+
+/* Finds where the innermost frame of the goroutine at an address is. */
+void threads_find_start(const struct threads *threads, uint64_t g, struct unwind_start *ret);
+
+/* Register number index of a place that has any; false behind the last one. *ret_name is "rax" or
+ * the like. */
+bool threads_register(const struct threads *threads, const struct unwind_start *start,
+                      unsigned index, const char **ret_name, uint64_t *ret);
+
+#endif

@@ -1,0 +1,16 @@
+/* types: what the runtime's descriptors (abi.Type) say of a type in the memory of a process. */
+#ifndef PROCESS_TYPES_H
+#define PROCESS_TYPES_H
+
+#include "process/runtime.h"
+
+struct process_type {
+    uint64_t size, hash;
+    struct g2h_bytes package, name; /* package empty: the name is all of it */
+    bool is_indirect; /* interfaces have a pointer to a value of it, or it has pointers itself */
+};
+
+/* Reads the descriptor at an address. False where it is not there. */
+bool process_type_read(const struct runtime *runtime, uint64_t address, struct process_type *ret);
+
+#endif

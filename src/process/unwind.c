@@ -1,0 +1,215 @@
+/* unwind; see unwind.h. */
+#include "process/unwind.h"
+
+#include <elf.h>
+
+#include "base/map.h"
+
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+
+enum { WORD = 8, STACK_ALIGN = 16 };
+
+/* abi.FuncFlag… */
+enum { TOP_FRAME = 1, SP_WRITE = 2 };
+
+enum { PCDATA_STACK_MAP_INDEX = 1 };
+
+/* What may be read of the tables for one walk over a stack: tables are as long as functions. */
+static const uint64_t MOST_READ = 1 << 22;
+
+void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
+{
+    const uint16_t machine = runtime->process->machine;
+    unwinder->runtime = runtime;
+    unwinder->usual_lr = machine != EM_X86_64;
+    unwinder->minimum = machine == EM_X86_64 ? 0 : machine == EM_PPC64 ? 32 : WORD;
+}
+
+/* ---- functions ---- */
+
+static enum unwind_kind kind_of(struct g2h_bytes name)
+{
+    static const struct {
+        const char *name;
+        enum unwind_kind kind;
+    } kinds[] = {
+        {"runtime.sigpanic", UNWIND_SIGPANIC},
+        {"runtime.asyncPreempt", UNWIND_ASYNC_PREEMPT},
+        {"runtime.debugCallV2", UNWIND_DEBUG_CALL},
+        {"runtime.cgocallback", UNWIND_CGOCALLBACK},
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (runtime_is_named(name, kinds[i].name))
+            return kinds[i].kind;
+    return UNWIND_PLAIN;
+}
+
+/* Entry number index of a table of 32 bits. */
+static uint32_t entry_of(const uint8_t *table, unsigned index)
+{
+    return (uint32_t)memory_number(table + 4 * (size_t)index, 4);
+}
+
+/* The map of live words at a pc: that of the call before; of the entry, and where it does not say,
+ * the first. */
+static int32_t map_at(const struct runtime *runtime, const struct unwind_function *function)
+{
+    uint64_t left = MOST_READ;
+    int64_t value;
+    const uint32_t table = function->record.pcdata_count > PCDATA_STACK_MAP_INDEX
+                               ? entry_of(function->record.pcdata, PCDATA_STACK_MAP_INDEX)
+                               : 0;
+    if (function->pc == function->entry || table == 0 ||
+        !pclntab_value(runtime->pclntab, table, function->index, function->pc - 1 - runtime->minpc,
+                       &left, &value) ||
+        value < 0 || value > INT32_MAX)
+        return 0;
+    return (int32_t)value;
+}
+
+static bool read_function(const struct runtime *runtime, uint64_t pc, struct unwind_function *ret)
+{
+    uint64_t left = MOST_READ;
+    int64_t delta;
+    *ret = (struct unwind_function){.pc = pc};
+    if (!runtime_function(runtime, pc, &ret->index) ||
+        !pclntab_function(runtime->pclntab, ret->index, &ret->record) || ret->record.pcsp == 0 ||
+        !pclntab_value(runtime->pclntab, ret->record.pcsp, ret->index, pc - runtime->minpc, &left,
+                       &delta) ||
+        delta < 0)
+        return false;
+    ret->entry = runtime_function_entry(runtime, ret->index);
+    ret->delta = (uint64_t)delta;
+    ret->kind = kind_of(runtime_function_name(runtime, ret->index));
+    ret->map = map_at(runtime, ret);
+    return true;
+}
+
+/* The function at a pc; false where there is none. */
+static bool find_function(struct unwinder *unwinder, uint64_t pc)
+{
+    struct unwind_function *seen = &unwinder->seen[map_hash(pc) % UNWIND_FUNCTIONS];
+    if ((pc == 0 || seen->pc != pc) && !read_function(unwinder->runtime, pc, seen)) {
+        seen->pc = 0;
+        return false;
+    }
+    unwinder->current = *seen;
+    return true;
+}
+
+/* ---- frames ---- */
+
+/* A word of the stack. */
+static bool stack_word(const struct unwinder *unwinder, uint64_t address, uint64_t *ret)
+{
+    return address >= unwinder->low && address < unwinder->high &&
+           unwinder->high - address >= WORD &&
+           memory_read(unwinder->runtime->memory, address, WORD, ret);
+}
+
+static bool is_last(const struct unwinder *unwinder)
+{
+    const struct unwind_function *function = &unwinder->current;
+    const bool writes_sp = (function->record.flag & SP_WRITE) != 0 &&
+                           function->kind != UNWIND_CGOCALLBACK && !unwinder->is_syscall;
+    return (function->record.flag & TOP_FRAME) != 0 || (writes_sp && !unwinder->is_innermost);
+}
+
+/* Where the function returns to; 0: it is the last one. False where that is not there. */
+static bool find_return(struct unwinder *unwinder)
+{
+    const struct unwind_frame *frame = &unwinder->frame;
+    if (is_last(unwinder)) {
+        unwinder->lr = 0;
+        unwinder->is_complete = true;
+        return true;
+    }
+    if (!unwinder->usual_lr)
+        return stack_word(unwinder, frame->fp - WORD, &unwinder->lr);
+    return (!(unwinder->is_innermost && frame->sp < frame->fp) && unwinder->lr != 0) ||
+           stack_word(unwinder, frame->sp, &unwinder->lr);
+}
+
+static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpanic)
+{
+    const struct unwind_function *function = &unwinder->current;
+    if (!after_sigpanic)
+        return function->pc;
+    return function->record.deferreturn != 0 ? function->entry + function->record.deferreturn + 1
+                                             : 0;
+}
+
+/* Completes the frame of the function at frame.pc, by frame.sp. */
+static bool complete(struct unwinder *unwinder, bool after_sigpanic)
+{
+    struct unwind_frame *frame = &unwinder->frame;
+    const struct unwind_function *function = &unwinder->current;
+    frame->function = function;
+    frame->fp = frame->sp + function->delta + (unwinder->usual_lr ? 0 : WORD);
+    if (frame->sp < unwinder->low || frame->fp < frame->sp || frame->fp > unwinder->high)
+        return false;
+    frame->varp = frame->fp - (unwinder->usual_lr ? 0 : WORD);
+    if (frame->varp > frame->sp &&
+        (!unwinder->usual_lr || unwinder->runtime->process->machine == EM_AARCH64))
+        frame->varp -= WORD; /* the frame pointer */
+    frame->argp = frame->fp + unwinder->minimum;
+    frame->continpc = find_continpc(unwinder, after_sigpanic);
+    return find_return(unwinder);
+}
+
+bool unwind_first(struct unwinder *unwinder, uint64_t low, uint64_t high,
+                  const struct unwind_start *start)
+{
+    struct unwind_frame *frame = &unwinder->frame;
+    *frame = (struct unwind_frame){
+        .sp = start->sp, .pc = start->pc, .is_conservative = start->at_registers};
+    unwinder->low = low;
+    unwinder->high = high;
+    unwinder->lr = start->lr;
+    unwinder->is_innermost = true;
+    unwinder->is_syscall = start->is_syscall;
+    unwinder->is_complete = false;
+    if (frame->pc == 0) { /* a nil function was called: the caller is the innermost */
+        if (!stack_word(unwinder, frame->sp, &frame->pc))
+            return false;
+        frame->sp += unwinder->usual_lr ? 0 : WORD;
+        unwinder->lr = 0;
+    }
+    return find_function(unwinder, frame->pc) && complete(unwinder, false);
+}
+
+/* Where calls leave the return address in a register, a signal's handler has put that of the
+ * function it interrupted on its stack. */
+static bool pass_signal(struct unwinder *unwinder)
+{
+    uint64_t lr;
+    if (!stack_word(unwinder, unwinder->frame.sp, &lr))
+        return false;
+    unwinder->frame.sp += STACK_ALIGN;
+    if (!find_function(unwinder, unwinder->frame.pc))
+        return false;
+    unwinder->lr = unwinder->current.delta == 0 ? lr : 0;
+    return true;
+}
+
+bool unwind_next(struct unwinder *unwinder)
+{
+    struct unwind_frame *frame = &unwinder->frame;
+    const enum unwind_kind callee = unwinder->current.kind;
+    const bool is_injected =
+        callee == UNWIND_SIGPANIC || callee == UNWIND_ASYNC_PREEMPT || callee == UNWIND_DEBUG_CALL;
+    if (unwinder->lr == 0 || (frame->pc == unwinder->lr && frame->sp == frame->fp))
+        return false;
+    *frame = (struct unwind_frame){
+        .sp = frame->fp, .pc = unwinder->lr, .is_conservative = callee == UNWIND_ASYNC_PREEMPT};
+    unwinder->lr = 0;
+    unwinder->is_innermost = false;
+    unwinder->is_syscall = false;
+    unwinder->is_complete = false;
+    if (unwinder->usual_lr && is_injected ? !pass_signal(unwinder)
+                                          : !find_function(unwinder, frame->pc))
+        return false;
+    return complete(unwinder, callee == UNWIND_SIGPANIC);
+}
