@@ -24,6 +24,7 @@
 #include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/origin.h"
 #include "cli/progress.h"
 #include "cli/redact_key.h"
 #include "cli/series.h"
@@ -107,6 +108,7 @@ static void catch_signals(void)
 /* What has been made so far. */
 struct conversion {
     struct g2h_input *input;
+    struct origin origin; /* where that came from: its own pointers are these here */
     struct g2h_heap *heap;
     struct g2h_exe *exe;       /* NULL: none, or it does not fit */
     struct g2h_typing *typing; /* NULL: there is nothing to type by */
@@ -129,9 +131,9 @@ struct series {
 static struct g2h_error *open_exe(const struct options *options, const struct target *target,
                                   struct conversion *conversion)
 {
-    if (!options->exe)
+    if (!options->exe && !conversion->exe)
         return NULL;
-    struct g2h_error *error = g2h_exe_open(options->exe, &conversion->exe);
+    struct g2h_error *error = conversion->exe ? NULL : g2h_exe_open(options->exe, &conversion->exe);
     if (!error)
         error = target_check(target, g2h_exe_input(conversion->exe, 1), "executable's debug file");
     if (!error)
@@ -176,8 +178,14 @@ static struct g2h_error *load(const struct options *options, const char *path,
                               const struct g2h_progress *progress, struct conversion *conversion)
 {
     const struct g2h_heap_options heap_options = {options->threads, progress};
-    TRY(g2h_input_open(path, progress, &conversion->input));
-    struct g2h_error *error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
+    struct g2h_error *error = origin_open(options, path, progress, &conversion->origin);
+    conversion->input = conversion->origin.input;
+    conversion->exe = conversion->origin.exe;
+    TRY(error);
+    message_process(&conversion->origin);
+    if (options->is_dump)
+        return NULL;
+    error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
     if (error && conversion->input->damage) { /* it explains the other */
         g2h_error_destroy(error);
         error = conversion->input->damage;
@@ -215,6 +223,17 @@ static struct g2h_error *build(const struct options *options, const struct serie
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);
 }
 
+/* What was made of a process, as it is. */
+static struct g2h_error *write_dump(const struct g2h_output_options *options, struct target *target,
+                                    const struct conversion *conversion)
+{
+    TRY(g2h_write_dump(conversion->input, options));
+    TRY(g2h_input_check(conversion->input));
+    TRY(target_complete(target, conversion->input));
+    progress_clear();
+    return NULL;
+}
+
 /* The rooms, one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     const struct series *series, struct target *target,
@@ -229,6 +248,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                       .progress = progress,
                                                       .series = series->identity};
     TRY(load(options, path, progress, conversion));
+    if (options->is_dump)
+        return write_dump(&output_options, target, conversion);
     message_warnings(conversion->input, conversion->heap);
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
@@ -240,6 +261,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     TRY(target_complete(target, conversion->input));
     if (target->is_named)
         message_name(options->format, target->name, options->gzip);
+    if (options->verbose && conversion->origin.is_process)
+        message_process_account(&conversion->origin);
     if (options->verbose)
         message_account(options, conversion->input, conversion->exe, conversion->graph,
                         conversion->view);
@@ -331,7 +354,9 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     struct g2h_error *error = target_open(path, sources->list, sources->count, &target);
     if (!error)
         error = convert(options, dump, series, &target, &conversion);
-    *complete = *complete && (error || g2h_heap_is_complete(conversion.heap));
+    *complete =
+        *complete && (error || ((!conversion.heap || g2h_heap_is_complete(conversion.heap)) &&
+                                origin_is_complete(&conversion.origin)));
     if (!error && series->identity)
         series_keep(series, &conversion);
     target_deinit(&target);
@@ -343,6 +368,8 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
 static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
                                       char *const *paths, struct series *series, bool *complete)
 {
+    if (options->pid != 0)
+        return convert_to(options, NULL, options->output, sources, series, complete);
     for (size_t i = 0; i < options->input_count; i++)
         TRY(convert_to(options, options->inputs[i], paths ? paths[i] : options->output, sources,
                        series, complete));
@@ -374,7 +401,11 @@ static int convert_asked(const struct options *options)
     bool complete = true;
     if (!options->output && !options->format->is_text && isatty(STDOUT_FILENO)) {
         say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
-        say("  go2heapsnapshot %s > app%s", options->inputs[0], options->format->suffix);
+        if (options->pid != 0)
+            say("  go2heapsnapshot --pid %llu > app%s", (unsigned long long)options->pid,
+                options->format->suffix);
+        else
+            say("  go2heapsnapshot %s > app%s", options->inputs[0], options->format->suffix);
         return EXIT_USAGE;
     }
     _cleanup_free_ struct target_source *list = list_sources(options, &sources.count);

@@ -81,6 +81,32 @@ static void warn_count(const struct g2h_input *input, uint64_t count, const char
     warn(input, line);
 }
 
+void message_process(const struct origin *origin)
+{
+    const struct g2h_process_account *account = &origin->account;
+    const struct g2h_input *input = origin->input;
+    if (!origin->is_process)
+        return;
+    if (account->stopped > 0)
+        say("go2heapsnapshot: note: %s stood still for %.3f s while %" PRIu64 " bytes of %" PRIu64
+            " thread%s were copied",
+            input->name, account->stopped, account->memory_bytes, account->threads,
+            account->threads == 1 ? "" : "s");
+    if (account->file_missing > 0)
+        say("go2heapsnapshot: warning: %s: the core is cut: of %" PRIu64 " bytes %" PRIu64
+            " are missing (ulimit -c; systemd-coredump: ProcessSizeMax, ExternalSizeMax)",
+            input->name, account->file_size, account->file_missing);
+    warn_count(input, account->objects_missing, "left out: their contents are not there");
+    if (account->spans_missing > 0)
+        say("go2heapsnapshot: warning: %s: %" PRIu64
+            " spans of the heap left out: what describes them is not there",
+            input->name, account->spans_missing);
+    if (account->stacks_incomplete > 0)
+        say("go2heapsnapshot: warning: %s: of %" PRIu64 " goroutines %" PRIu64
+            " have frames that could not be found; what only these hold looks unreachable",
+            input->name, account->goroutines, account->stacks_incomplete);
+}
+
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap)
 {
     const struct g2h_account *account = g2h_heap_account(heap);
@@ -199,7 +225,7 @@ static void account_stacks(const struct g2h_heap *heap, const struct g2h_graph *
     say("stacks of goroutines");
     line("goroutines that have one", account->stacks, "", "");
     line("their size", account->stack_bytes, "bytes", "");
-    if (memstats)
+    if (memstats && memstats->numbers[G2H_MEMSTATS_STACK_INUSE] > 0) /* 0: read from outside */
         line("memstats StackInuse", memstats->numbers[G2H_MEMSTATS_STACK_INUSE], "bytes",
              "with free ones and the runtime's");
 }
@@ -398,4 +424,38 @@ void message_survivors(const struct g2h_input *input, const struct g2h_input *be
         say("go2heapsnapshot: note: %s: %" PRIu64 " of %" PRIu64 " objects are garbage, of which "
             "it is less certain what is new; runtime.GC() before WriteHeapDump() frees it",
             input->name, garbage, account->objects);
+}
+
+/* What the process has in memory, which is what top shows, and what of that are objects. */
+static void account_memory(const struct g2h_process_account *account)
+{
+    const uint64_t slots = account->span_bytes - account->object_bytes,
+                   spans = account->span_bytes + account->manual_bytes;
+    say("memory of the process");
+    line("read", account->memory_bytes, "bytes", "what is resident of it, but for code");
+    line("objects", account->object_bytes, "bytes", "memstats HeapAlloc");
+    line("free slots beside them", slots, "bytes", "in spans that have objects");
+    line("stacks and the like", account->manual_bytes, "bytes", "with free ones");
+    line("all else", account->memory_bytes > spans ? account->memory_bytes - spans : 0, "bytes",
+         "free spans, the runtime, C, files");
+}
+
+void message_process_account(const struct origin *origin)
+{
+    const struct g2h_process_account *account = &origin->account;
+    account_memory(account);
+    say("how it was read");
+    line("threads", account->threads, "", "");
+    line("spans with objects", account->spans, "",
+         account->by_dwarf ? "by DWARF" : "by the table of releases");
+    line("  not swept yet", account->spans_unswept, "", "their objects are those that are marked");
+    line("  not there", account->spans_missing, "", "");
+    line("  with another count", account->spans_miscounted, "",
+         "of objects than the runtime has: threads were in malloc");
+    line("objects not there", account->objects_missing, "", "");
+    line("  their pointers are not known", account->masks_missing, "", "");
+    line("goroutines that were running", account->goroutines_running, "",
+         "their registers are (other roots)");
+    line("stacks that are not complete", account->stacks_incomplete, "", "");
+    line("other words not there", account->words_missing, "", "");
 }

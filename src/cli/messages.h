@@ -5,6 +5,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "cli/options.h"
+#include "cli/origin.h"
 
 /*
  * Prints a line on stderr, by printf's rules, without its end; the progress line gives way to it.
@@ -21,6 +22,12 @@ void message_untyped(const struct g2h_error *error);
 
 /* Says what the executable lacks, and what that costs; nothing if it has all. */
 void message_missing_in_exe(const struct g2h_exe *exe);
+
+/* Says of a live process how long it stood still, and what was not there; nothing of a dump. */
+void message_process(const struct origin *origin);
+
+/* Prints what -v has of a process: its memory, and how it was read. */
+void message_process_account(const struct origin *origin);
 
 /* Says what is wrong with the input and the heap. */
 void message_warnings(const struct g2h_input *input, const struct g2h_heap *heap);

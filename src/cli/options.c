@@ -22,18 +22,22 @@
 /* Between the two come the formats. */
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP\n"
+    "  or:  go2heapsnapshot [OPTION]... --pid PID\n"
     "  or:  go2heapsnapshot [OPTION]... -o DIRECTORY DUMP DUMP...\n"
     "\n"
-    "Turns a Go heap dump, as runtime/debug.WriteHeapDump writes it, into a heap\n"
-    "snapshot for the Memory tab of Chrome DevTools.\n"
+    "Turns the heap of a Go program into a snapshot for the Memory tab of Chrome\n"
+    "DevTools: of a live process, of a core file, or of a heap dump, as\n"
+    "runtime/debug.WriteHeapDump writes it.\n"
     "\n"
+    "  go2heapsnapshot --pid 1234 > app.heapsnapshot\n"
     "  go2heapsnapshot --exe app app.dump > app.heapsnapshot\n"
     "\n"
-    "DUMP may be gzipped; \"-\" reads standard input. Dumps of all Go versions from 1.3\n"
-    "on are read, of any architecture. Several of one process, the oldest first, are\n"
-    "compared exactly: what is new counts as new even where something was freed.\n"
+    "DUMP is a dump of any Go version from 1.3 on, or a core of 1.19 or later; it may\n"
+    "be gzipped, \"-\" reads standard input. Several of one process, the oldest first,\n"
+    "are compared exactly: what is new counts as new even where something was freed.\n"
     "\n"
     "Options:\n"
+    "      --pid=PID       read a live process, which stands still while it is copied\n"
     "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
     "                      names of fields, globals and locals, texts of strings;\n"
     "                      stripped, it gives types of most objects all the same\n"
@@ -73,7 +77,8 @@ enum {
     OPTION_NO_STACKS,
     OPTION_NO_CONTEXTS,
     OPTION_NAMES,
-    OPTION_BASE
+    OPTION_BASE,
+    OPTION_PID
 };
 
 static const char hint[] = "Try 'go2heapsnapshot --help'.";
@@ -132,6 +137,11 @@ static int print(const char *text)
     return EXIT_FAILED;
 }
 
+/* What is no format of a view: the records that views are made of. */
+static const char dump_name[] = "dump",
+                  dump_summary[] =
+                      "a Go heap dump, of a core or a process, to be converted elsewhere";
+
 /* Prints what --help says. Gives the exit status. */
 static int print_help(void)
 {
@@ -140,6 +150,7 @@ static int print_help(void)
     text_append(&text, help, strlen(help));
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         text_printf(&text, "                        %-12s  %s\n", format->name, format->summary);
+    text_printf(&text, "                        %-12s  %s\n", dump_name, dump_summary);
     text_append(&text, more_help, sizeof(more_help)); /* with its end */
     const int status = text.failed ? EXIT_FAILED : print(text.data);
     text_deinit(&text);
@@ -147,15 +158,18 @@ static int print_help(void)
 }
 
 /* False after saying that there is no such format. */
-static bool parse_format(const char *name, const struct g2h_format **ret)
+static bool parse_format(const char *name, struct options *ret)
 {
-    const struct g2h_format *format;
-    *ret = g2h_format_find(name);
-    if (*ret)
+    const struct g2h_format *format = g2h_format_find(name);
+    ret->is_dump = strcmp(name, dump_name) == 0;
+    if (format)
+        ret->format = format;
+    if (format || ret->is_dump)
         return true;
     say("go2heapsnapshot: there is no format '%s'; --format takes", name);
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         say("  %-12s  %s", format->name, format->summary);
+    say("  %-12s  %s", dump_name, dump_summary);
     return false;
 }
 
@@ -191,6 +205,13 @@ static bool refuse_executable(const struct options *options)
 /* Whether the dumps can be converted as they are given; false after saying why not. */
 static bool check_inputs(const struct options *options)
 {
+    if (options->pid != 0 && options->input_count > 0) {
+        say("go2heapsnapshot: --pid takes the place of a dump, so '%s' is one too many",
+            options->inputs[0]);
+        return false;
+    }
+    if (options->pid != 0)
+        return true;
     if (options->input_count == 0) {
         say("go2heapsnapshot: no dump given");
         say("%s", hint);
@@ -271,6 +292,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"names", required_argument, NULL, OPTION_NAMES},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
+                                          {"pid", required_argument, NULL, OPTION_PID},
                                           {0}};
     static char name[] = "go2heapsnapshot";
     const char *base = NULL;
@@ -307,7 +329,11 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             ret->untyped_ok = true;
             break;
         case OPTION_FORMAT:
-            if (!parse_format(optarg, &ret->format))
+            if (!parse_format(optarg, ret))
+                return false;
+            break;
+        case OPTION_PID:
+            if (!parse_number("--pid", optarg, 1, INT32_MAX, &ret->pid))
                 return false;
             break;
         case OPTION_REACHABLE:

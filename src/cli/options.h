@@ -18,9 +18,11 @@ struct options {
     const char *
         *inputs; /* malloced: input_count dumps, in their order; of several, a series is made */
     size_t input_count;
+    uint64_t pid;       /* 0: none; else there are no inputs */
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
+    bool is_dump;    /* the heap dump itself is wanted, in no format */
     bool untyped_ok; /* goes on without types where exe does not fit */
     bool redact, reachable, no_stacks, no_contexts, full_names;
     const char *redact_key; /* a file; NULL: none */

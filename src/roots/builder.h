@@ -22,7 +22,15 @@ struct function {
 };
 
 /* g2h_goroutine.status (runtime/runtime2.go: _Grunnable …). */
-enum { GOROUTINE_RUNNABLE = 1, GOROUTINE_SYSCALL = 3, GOROUTINE_WAITING = 4 };
+enum {
+    GOROUTINE_RUNNABLE = 1,
+    GOROUTINE_RUNNING = 2, /* read from outside; WriteHeapDump stops all */
+    GOROUTINE_SYSCALL = 3,
+    GOROUTINE_WAITING = 4,
+    GOROUTINE_COPYSTACK = 8,
+    GOROUTINE_PREEMPTED = 9,
+    GOROUTINE_LEAKED = 10
+};
 
 struct builder {
     struct roots *roots;

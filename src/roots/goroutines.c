@@ -254,13 +254,16 @@ static bool dumps_heap(const struct builder *builder, const uint32_t *frames, ui
 void root_goroutine_append_state(const struct g2h_heap *heap,
                                  const struct root_goroutine *goroutine, struct text *text)
 {
+    static const char *const states[] = {
+        [GOROUTINE_RUNNABLE] = "runnable",   [GOROUTINE_RUNNING] = "running",
+        [GOROUTINE_SYSCALL] = "syscall",     [GOROUTINE_COPYSTACK] = "copystack",
+        [GOROUTINE_PREEMPTED] = "preempted", [GOROUTINE_LEAKED] = "leaked",
+    };
     const struct g2h_goroutine *record = &heap->goroutines.data[goroutine->goroutine].record;
     if (goroutine->dumps_heap) /* its own wait reason is stale in most versions */
         text_printf(text, "dumping heap");
-    else if (record->status == GOROUTINE_RUNNABLE)
-        text_printf(text, "runnable");
-    else if (record->status == GOROUTINE_SYSCALL)
-        text_printf(text, "syscall");
+    else if (record->status < sizeof(states) / sizeof(*states) && states[record->status])
+        text_printf(text, "%s", states[record->status]);
     else if (record->status != GOROUTINE_WAITING)
         text_printf(text, "status %llu", (unsigned long long)record->status);
     else if (record->wait_reason.size > 0)
@@ -274,7 +277,8 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
 static uint32_t minutes_of(const struct builder *builder, const struct g2h_goroutine *goroutine)
 {
     const uint64_t minute = UINT64_C(60000000000);
-    if (goroutine->status == GOROUTINE_RUNNABLE || goroutine->wait_since == 0)
+    if (goroutine->status == GOROUTINE_RUNNABLE || goroutine->status == GOROUTINE_RUNNING ||
+        goroutine->wait_since == 0)
         return 0;
     const uint64_t minutes = (builder->newest_wait - goroutine->wait_since) / minute;
     return minutes < UINT32_MAX ? (uint32_t)minutes : UINT32_MAX;
