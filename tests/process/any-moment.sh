@@ -1,0 +1,98 @@
+#!/bin/sh
+# Programs that allocate and collect garbage all the time, or compute, are read from outside at moments that chance chooses.
+# Nothing that is needed may be missing: no pointer of what is reached points to a free slot. TAP on standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
+#   SNAPSHOTS            of each program (default: 30; with CHECK_ALL 1000 of all releases together)
+#   MODES                what the programs do (default: 'alloc,3 spin,2')
+#   WAYS                 how they are built (default: plain; one of stripped, pie and cgo, of the newest release, too)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/any-moment
+ways_asked=${WAYS-}
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+may_trace 'any moment' || exit 0
+c dangling "$here/dangling.c" "$here/listing.c" || exit 1
+snapshots=${SNAPSHOTS:-30}
+[ -z "${CHECK_ALL-}" ] || snapshots=${SNAPSHOTS:-60}
+
+any_moment() { # WAY MODE
+	name="$release, $1, $2"
+	at=$build/$release/$1
+	if ! [ -e "$at/app" ]; then
+		app "$(echo "$1" | tr , ' ')" "$at" || {
+			echo "not ok - $name: builds"
+			tell "$at/log"
+			return
+		}
+	fi
+	: >"$at/app.log"
+	# shellcheck disable=SC2046  # the mode and its number
+	"$at/app" $(echo "$2" | tr , ' ') >"$at/app.log" 2>&1 &
+	pid=$!
+	until grep -q '^ready' "$at/app.log"; do
+		if ! kill -0 "$pid" 2>/dev/null; then
+			echo "not ok - $name: starts"
+			tell "$at/app.log"
+			return
+		fi
+		sleep 0.1
+	done
+	: >"$at/failed"
+	: >"$at/checked"
+	i=0
+	while [ $((i += 1)) -le "$snapshots" ]; do
+		sleep "0.$(printf '%03d' $((i * 7919 % 97)))"
+		"$g2h" --pid "$pid" --format dump -o "$at/$2.dump" >"$at/log" 2>&1
+		status=$?
+		if [ "$status" -ne 0 ]; then
+			echo "snapshot $i: status $status" >>"$at/failed"
+			tail -n 3 "$at/log" >>"$at/failed"
+			continue
+		fi
+		if ! "$build/dangling" "$at/$2.dump" >"$at/log" 2>&1; then
+			echo "snapshot $i:" >>"$at/failed"
+			cat "$at/log" >>"$at/failed"
+			[ -e "$at/$2.$i.dump" ] || mv "$at/$2.dump" "$at/$2.$i.dump" # to look at
+			continue
+		fi
+		tail -n 1 "$at/log" >>"$at/checked"
+	done
+	if [ -s "$at/failed" ]; then
+		echo "not ok - $name: in $snapshots snapshots nothing dangles"
+		tell "$at/failed" 30
+	else
+		echo "ok - $name: in $snapshots snapshots nothing dangles"
+	fi
+	tail -n 1 "$at/checked" | sed 's/^/# the last one: /'
+	if [ -e "$at/$2.dump" ]; then
+		"$build/dangling" --control "$at/$2.dump" >"$at/log" 2>&1 && control=ok || control='not ok'
+		echo "$control - $name: what is taken out of the last one is missed"
+		tell "$at/log"
+		rm -f "$at/$2.dump"
+	fi
+	if kill -0 "$pid" 2>/dev/null; then
+		echo "ok - $name: lives on"
+	else
+		echo "not ok - $name: lives on"
+		tell "$at/app.log"
+	fi
+	kill -KILL "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+
+for goroot in $goroots; do
+	release=$(go_release "$goroot")
+	rm -rf "${build:?}/$release"
+	ways=plain
+	[ "$goroot" != "$newest" ] && [ -z "${CHECK_ALL-}" ] || ways='plain pie,stripped'
+	for way in ${ways_asked:-$ways}; do
+		for mode in ${MODES:-alloc,3 spin,2}; do
+			any_moment "$way" "$mode"
+		done
+	done
+done

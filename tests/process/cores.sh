@@ -1,0 +1,193 @@
+#!/bin/sh
+# Core files of the kernel, of processes that crash and that are told to: they are converted, nothing of their stacks and of
+# their heap is missing, and the leak is found. Cores that are cut, without memory, or given with the executable of another
+# program end with a message. TAP on standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
+#   WAYS                 how they are built (default: plain and stripped; of the newest release pie and cgo too)
+#
+# Where the kernel writes no cores to the current directory, gdb's gcore does, of a process that lives.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/cores
+ways_asked=${WAYS-}
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+c dangling "$here/dangling.c" "$here/listing.c" || exit 1
+
+# Seconds of the processor after which a conversion is taken for one that hangs.
+patience=600
+
+# Whether the kernel writes them where they are found.
+kernel_writes() {
+	case $(cat /proc/sys/kernel/core_pattern) in
+	'' | '|'* | */* | *%*) return 1 ;;
+	esac
+	# shellcheck disable=SC3045  # dash has it
+	(ulimit -c unlimited) 2>/dev/null
+}
+kernel=no
+if kernel_writes; then
+	kernel=yes
+elif ! command -v gcore >/dev/null; then
+	echo "ok - cores # SKIP the kernel writes none to the current directory, and there is no gcore"
+	exit 0
+else
+	echo "# the kernel writes no cores to the current directory: gcore does"
+fi
+
+# take HOW: a core as $at/core, of a process that ends so: nil, ABRT, QUIT. With gcore all is the same.
+take() {
+	rm -f "$at"/core*
+	: >"$at/app.log"
+	kind=abort
+	[ "$1" != nil ] || [ "$kernel" = no ] || kind=nil
+	# shellcheck disable=SC3045  # dash has it
+	(cd "$at" && ulimit -c unlimited && exec env GOTRACEBACK=crash ${filter:+sh -c 'echo 0 >/proc/self/coredump_filter && exec "$@"' sh} ./app crash "$kind") >"$at/app.log" 2>&1 &
+	pid=$!
+	if [ "$kind" = abort ]; then
+		until grep -q '^ready' "$at/app.log"; do
+			kill -0 "$pid" 2>/dev/null || return
+			sleep 0.1
+		done
+		sleep 0.2
+		if [ "$kernel" = no ]; then
+			gcore -o "$at/core" "$pid" >"$at/log" 2>&1
+			kill -KILL "$pid"
+		else
+			kill "-$1" "$pid"
+		fi
+	fi
+	wait "$pid" 2>/dev/null
+	for found in "$at"/core*; do
+		[ ! -e "$found" ] || [ "$found" = "$at/core" ] || mv "$found" "$at/core"
+	done
+}
+
+# convert OUTPUT ARGUMENT...: says what it ended with.
+convert() {
+	convert_to=$1
+	shift
+	rm -f "$convert_to"
+	# shellcheck disable=SC3045  # dash has it
+	(ulimit -t "$patience" && exec "$g2h" -v -o "$convert_to" "$@") >"$at/log" 2>&1
+}
+
+whole() { # WAY HOW
+	name="$release, $1, $2"
+	take "$2"
+	[ -e "$at/core" ]
+	result $? "$name: there is a core" "$at/app.log"
+	[ -e "$at/core" ] || return
+	convert "$at/1.heapsnapshot" --exe "$at/app" "$at/core"
+	status=$?
+	result "$status" "$name: is converted" "$at/log"
+	[ "$status" -eq 0 ] || return
+	! grep -E 'could not be found|left out: |is cut|not there|NOT what' "$at/log" >"$at/missing"
+	result $? "$name: nothing is missing" "$at/missing"
+	cp "$here/expected.json" "$at/expected.json"
+	flag=
+	case $1 in *stripped*) flag=--stripped ;; esac
+	# shellcheck disable=SC2086  # there may be no flag
+	"${NODE:-node}" --max-old-space-size=8000 "$top/tests/leaks/check.mjs" "$name" "$at" $flag
+	if [ "$kind" = nil ]; then
+		grep -q '"main\.crash' "$at/1.heapsnapshot"
+		result $? "$name: has the function that crashed"
+	fi
+
+	# The other ways to the same snapshot.
+	"$g2h" --format dump --exe "$at/app" "$at/core" >"$at/x.dump" 2>"$at/log"
+	result $? "$name: becomes a dump" "$at/log"
+	convert "$at/2.heapsnapshot" --exe "$at/app" "$at/x.dump" && cmp "$at/1.heapsnapshot" "$at/2.heapsnapshot" >"$at/log" 2>&1
+	result $? "$name: by way of a dump it is the same snapshot" "$at/log"
+	convert "$at/2.heapsnapshot" "$at/core" && cmp "$at/1.heapsnapshot" "$at/2.heapsnapshot" >"$at/log" 2>&1
+	result $? "$name: says itself where its executable is" "$at/log"
+	"$build/dangling" "$at/x.dump" >"$at/log" 2>&1
+	result $? "$name: nothing dangles" "$at/log"
+	tell "$at/log" 1
+	rm -f "$at"/?.heapsnapshot
+}
+
+# A cut core says how much of it is missing, whatever becomes of it.
+cuts() {
+	size=$(wc -c <"$at/core")
+	for percent in 99 95 60 3; do
+		cp --sparse=always "$at/core" "$at/cut"
+		truncate -s $((size * percent / 100)) "$at/cut"
+		convert "$at/cut.heapsnapshot" --exe "$at/app" "$at/cut"
+		status=$?
+		{ [ "$status" -eq 1 ] || [ "$status" -eq 3 ]; } && grep -Eq "is cut: of $size bytes $((size - size * percent / 100)) are missing" "$at/log"
+		result $? "$name: $percent % of it: says what is missing (status $status)" "$at/log"
+		[ "$status" -ne 3 ] || [ -s "$at/cut.heapsnapshot" ]
+		result $? "$name: $percent % of it: there is a snapshot if it says so"
+		[ "$status" -eq 3 ] || ! [ -e "$at/cut.heapsnapshot" ]
+		result $? "$name: $percent % of it: there is none if it says so"
+	done
+	rm -f "$at/cut" "$at/cut.heapsnapshot"
+}
+
+others() {
+	other=$build/other
+	convert "$at/x.heapsnapshot" --exe "$other" "$at/core"
+	status=$?
+	[ "$status" -eq 1 ] && grep -q 'not the executable\|another' "$at/log"
+	result $? "$name: the executable of another program is refused (status $status)" "$at/log"
+	mv "$at/app" "$at/moved"
+	convert "$at/x.heapsnapshot" "$at/core"
+	status=$?
+	mv "$at/moved" "$at/app"
+	[ "$status" -eq 1 ] && grep -q "$at/app" "$at/log"
+	result $? "$name: without its executable it says which one (status $status)" "$at/log"
+	gzip -1 <"$at/core" >"$at/core.gz"
+	convert "$at/x.heapsnapshot" --exe "$at/app" "$at/core.gz"
+	result $? "$name: is read gzipped" "$at/log"
+	rm -f "$at/core.gz"
+	[ "$kernel" = yes ] || return
+	filter=yes
+	take ABRT
+	filter=
+	convert "$at/x.heapsnapshot" --exe "$at/app" "$at/core"
+	status=$?
+	[ "$status" -eq 1 ] && grep -q coredump_filter "$at/log"
+	result $? "$name: without memory it says what to set (status $status)" "$at/log"
+	rm -f "$at/x.heapsnapshot"
+}
+filter=
+
+printf 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println("another") }\n' >"$build/other.go"
+for goroot in $goroots; do
+	release=$(go_release "$goroot")
+	GOROOT=$goroot "$goroot/bin/go" build -o "$build/other" "$build/other.go" || exit 1
+	ways='plain stripped' hows='nil QUIT'
+	! all_ways || ways='plain stripped pie cgo' hows='nil ABRT QUIT'
+	for way in ${ways_asked:-$ways}; do
+		at=$build/$release/$way
+		rm -rf "$at"
+		app "$(echo "$way" | tr , ' ')" "$at"
+		case $? in
+		0) ;;
+		2)
+			echo "ok - $release, $way # SKIP no C compiler for cgo"
+			continue
+			;;
+		*)
+			echo "not ok - $release, $way: builds"
+			tell "$at/log"
+			continue
+			;;
+		esac
+		for how in $hows; do
+			whole "$way" "$how"
+			[ "$way" = plain ] || break
+		done
+		[ -e "$at/core" ] || continue
+		case $way in
+		plain | stripped) cuts ;;
+		esac
+		[ "$way" != plain ] || others
+		rm -f "$at"/core* "$at/x.dump"
+	done
+done

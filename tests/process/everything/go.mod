@@ -1,0 +1,3 @@
+module everything
+
+go 1.19

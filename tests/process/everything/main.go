@@ -1,0 +1,138 @@
+// Everything that a heap, its stacks and its runtime can hold: what is read of this process from outside is compared with
+// what WriteHeapDump writes.
+//
+//	everything [-spinning] [-yielding] fifo PATH   builds all, collects garbage twice, writes a dump to the FIFO
+//	everything serve                               builds all, says "ready", and stays
+//	everything spin N                              the same, with N goroutines that compute
+//	everything alloc N                             the same, with N goroutines that allocate, GOGC 5 and 50 MB that live
+//	everything crash nil | abort                   the same, then a nil dereference in a goroutine; or waits for a signal
+//
+// -spinning and -yielding add goroutines that compute, or call Gosched, all the time.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	spinning = flag.Bool("spinning", false, "goroutines that compute")
+	yielding = flag.Bool("yielding", false, "goroutines that call Gosched")
+)
+
+func main() {
+	runtime.MemProfileRate = 512
+	flag.Parse()
+	if flag.NArg() == 0 {
+		usage()
+	}
+	objects()
+	finalizers()
+	newer()
+	goroutines()
+	panics()
+	if *spinning {
+		spin(2)
+	}
+	if *yielding {
+		for i := 0; i < 3; i++ {
+			go yield()
+		}
+	}
+	locals := [3]*node{{name: "local of main"}, {}, chain(3)}
+	switch mode := flag.Arg(0); {
+	case mode == "fifo" && flag.NArg() == 2:
+		if !*spinning && !*yielding {
+			settle()
+		}
+		debug.SetGCPercent(-1)
+		runtime.GC()
+		queue()
+		runtime.GC()
+		if !*spinning && !*yielding {
+			settle()
+		}
+		fifo, err := os.OpenFile(flag.Arg(1), os.O_WRONLY, 0)
+		check(err)
+		debug.WriteHeapDump(fifo.Fd())
+		check(fifo.Close())
+	case mode == "serve":
+		queue()
+		ready()
+		select {}
+	case mode == "spin" && flag.NArg() == 2:
+		queue()
+		spin(number(1))
+		ready()
+		select {}
+	case mode == "alloc" && flag.NArg() == 2:
+		queue()
+		alloc(number(1))
+		ready()
+		select {}
+	case mode == "crash" && flag.NArg() == 2:
+		queue()
+		settle()
+		ready()
+		if flag.Arg(1) == "nil" {
+			go crash(nil)
+		}
+		select {}
+	default:
+		usage()
+	}
+	runtime.KeepAlive(locals)
+	runtime.MemProfile(nil, true) // without this the linker turns the profile off
+}
+
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage: everything [-spinning] [-yielding] fifo PATH | serve | spin N | alloc N | crash nil | crash abort")
+	os.Exit(2)
+}
+
+func ready() {
+	fmt.Println("ready")
+}
+
+func number(i int) int {
+	n, err := strconv.Atoi(flag.Arg(i))
+	check(err)
+	return n
+}
+
+//go:noinline
+func crash(n *node) {
+	own := &node{name: "of the goroutine that crashes"}
+	n.next = own
+	runtime.KeepAlive(own)
+}
+
+// settle waits until all other goroutines are where they will stay: at several looks none of them runs, or could.
+func settle() {
+	text := make([]byte, 4<<20)
+	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
+		n := runtime.Stack(text, true)
+		stacks := string(text[:n])
+		switch {
+		case n == len(text):
+			text = make([]byte, 2*n)
+		case strings.Count(stacks, " [running")+strings.Count(stacks, " [runnable")+strings.Count(stacks, " [preempted")+
+			strings.Count(stacks, " [copystack")+strings.Count(stacks, " [GC assist") > 1: // this one runs
+			quiet = 0
+		default:
+			quiet++
+		}
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Builds the program in subject/ with releases of Go, and compares where the table of src/process/layout.c has the fields
+# of the runtime's structures with where its DWARF has them. TAP without numbers on standard output.
+#
+#   GOROOTS              the releases (default: see tests/go.sh)
+#   LIBRARY              internal.a (default: build/internal.a)
+#   BUILD                where everything goes (default: build/process/layouts)
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+library=${LIBRARY:-$top/build/internal.a}
+build=${BUILD:-$top/build/process/layouts}
+mkdir -p "$build" || exit 1
+
+. "$top/tests/go.sh"
+export GOPATH="$build/gopath" GOOS=linux
+
+# shellcheck disable=SC2046  # options
+${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -I"$top/src" -I"$top/include" -o "$build/layouts" "$here/layouts.c" \
+	"$library" $(make -s -C "$top" libs) || exit 1
+cd "$here/subject" || exit 1
+
+# compare GOARCH [EXPERIMENT]
+compare() {
+	name="$release, $1${2:+, $2}: the table is what DWARF says"
+	if GOARCH=$1 GOEXPERIMENT=${2-} "$GOROOT/bin/go" build -o "$build/subject" . >"$build/log" 2>&1 &&
+		"$build/layouts" "$build/subject" >"$build/dwarf" 2>"$build/log" &&
+		"$build/layouts" "$build/subject" table >"$build/table" 2>"$build/log" &&
+		diff "$build/dwarf" "$build/table" >"$build/log"; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		sed 's/^/# /' "$build/log"
+	fi
+}
+
+for GOROOT in $goroots; do
+	export GOROOT
+	release=$(go_release "$GOROOT")
+	case $release in
+	go1.?.* | go1.1[0-8].*) continue ;; # older than any that cores are read of
+	esac
+	compare amd64
+	compare arm64
+	case $release in
+	go1.22*) compare amd64 noallocheaders ;;
+	go1.25*) compare amd64 greenteagc ;;
+	go1.26* | go1.27*) compare amd64 nogreenteagc ;;
+	esac
+done

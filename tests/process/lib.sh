@@ -1,0 +1,81 @@
+# shellcheck shell=sh
+# For the tests beside this file, which read a process from outside; to be sourced, with $here, $top, $build and $goroots set.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   LIBRARY              internal.a, for the checks (default: build/internal.a)
+
+g2h=${G2H:-$top/build/go2heapsnapshot}
+library=${LIBRARY:-$top/build/internal.a}
+
+# Releases before 1.19 are not read from outside.
+known_goroots=
+for goroot in $goroots; do
+	case $(go_release "$goroot") in
+	go1.1[0-8] | go1.1[0-8].*) ;;
+	*) known_goroots="$known_goroots $goroot" ;;
+	esac
+done
+goroots=$known_goroots
+
+# c PROGRAM SOURCE...: builds what the tests use.
+c() {
+	c_program=$1
+	shift
+	# shellcheck disable=SC2046  # there are several libraries
+	${CC:-cc} -std=c17 -D_GNU_SOURCE -Wall -Wextra -O2 -I"$top/src" -I"$top/include" -o "$build/$c_program" "$@" "$library" \
+		$(make -s -C "$top" libs)
+}
+
+# may_trace NAME: whether processes may be read here; if not, it is said.
+may_trace() {
+	c may_trace "$here/may_trace.c" || exit 1
+	trace_error=$("$build/may_trace" 2>&1) && return
+	echo "ok - $1 # SKIP no process may be traced here: $trace_error"
+	return 1
+}
+
+# app WAY DIRECTORY: builds everything/ as DIRECTORY/app with the release in $goroot, and DIRECTORY/symbols. WAY is a list of
+# plain, stripped, pie, cgo. Status 2: there is no C compiler that this release of Go gets along with.
+app() {
+	app_cgo=0 app_flags='' app_ld=
+	for app_way in $1; do
+		case $app_way in
+		stripped) app_ld='-s -w' ;;
+		pie) app_flags=-buildmode=pie ;;
+		cgo) app_cgo=1 ;;
+		esac
+	done
+	mkdir -p "$2" || return
+	# shellcheck disable=SC2086  # there may be no flag
+	if ! (cd "$here/everything" && CGO_ENABLED=$app_cgo GOROOT=$goroot "$goroot/bin/go" build -o "$2/app" $app_flags -ldflags="$app_ld" .) >"$2/log" 2>&1; then
+		[ "$app_cgo" = 0 ] || c_of_go "$2" || return 2
+		return 1
+	fi
+	# The variables of a stripped one are where they are in the other.
+	case $1 in
+	*stripped*) return ;;
+	esac
+	GOROOT=$goroot "$goroot/bin/go" tool nm -size "$2/app" >"$2/symbols"
+}
+
+# Whether cgo works at all.
+c_of_go() {
+	mkdir -p "$1/try"
+	printf 'package main\n\n// int one(void) { return 1; }\nimport "C"\n\nfunc main() { C.one() }\n' >"$1/try/main.go"
+	(cd "$1/try" && CGO_ENABLED=1 GOROOT=$goroot "$goroot/bin/go" run main.go) >/dev/null 2>&1
+}
+
+# result STATUS NAME [FILE [LINES]]: a line of TAP; if it is bad, what a command said.
+result() {
+	if [ "$1" -eq 0 ]; then
+		echo "ok - $2"
+	else
+		echo "not ok - $2"
+		[ -z "${3-}" ] || tell "$3" "${4:-20}"
+	fi
+}
+
+# tell FILE [LINES]: what a command said, as remarks.
+tell() {
+	tail -n "${2:-20}" "$1" | sed 's/^/# /'
+}

@@ -1,0 +1,86 @@
+#!/bin/sh
+# A program writes its heap dump to a FIFO whose reader pauses in the midst of it, so that its world stands still. What is
+# read of the process from outside meanwhile is the same dump, record by record and byte by byte. TAP on standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: those of tests/leaks; with CHECK_ALL all from 1.19 on)
+#   WAYS                 some of them, e.g. 'plain pie,stripped'
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/same-moment
+ways_asked=${WAYS-}
+usual_goroots=$("$top/tools/setup" go-leaks)
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+may_trace 'same moment' || exit 0
+c pause "$here/pause.c" && c compare "$here/compare.c" "$here/differences.c" "$here/listing.c" "$here/spoil.c" || exit 1
+
+# What may change while the dump is written: variables of threads that ptrace has woken up, or that watch the others. (The
+# dumper's own ones stay as they are from the last object on.)
+may_change='--may-change runtime.sched --may-change runtime.m0 --threads-move'
+
+same_moment() { # WAY
+	name="$release, $1"
+	rm -f "${at-$build}/reference.dump"
+	at=$build/$release/$1
+	rm -rf "$at"
+	app "$(echo "$1" | tr , ' ')" "$at"
+	case $? in
+	0) ;;
+	2)
+		echo "ok - $name # SKIP no C compiler for cgo"
+		return
+		;;
+	*)
+		echo "not ok - $name: builds"
+		tell "$at/log"
+		return
+		;;
+	esac
+	stripped=
+	symbols=$at/symbols
+	case $1 in
+	*stripped) # its variables are where those of the same program are that has names
+		named=${1%stripped}
+		named=${named%,}
+		stripped=--stripped symbols=$build/$release/${named:-plain}/symbols
+		[ -e "$symbols" ] || app "$(echo "${named:-plain}" | tr , ' ')" "${symbols%/symbols}"
+		;;
+	esac
+	mkfifo "$at/fifo"
+	"$at/app" fifo "$at/fifo" >"$at/app.log" 2>&1 &
+	pid=$!
+	"$build/pause" "$at/fifo" "$pid" "$at/reference.dump" "$g2h" --pid {} --format dump -o "$at/ours.dump" >"$at/log" 2>&1
+	status=$?
+	wait "$pid"
+	lives=$?
+	if [ "$status" -ne 0 ]; then
+		echo "not ok - $name: is read from outside (status $status)"
+		tell "$at/log"
+		tell "$at/app.log" 5
+		return
+	fi
+	echo "ok - $name: is read from outside"
+	result "$lives" "$name: goes on" "$at/app.log"
+	# shellcheck disable=SC2086  # lists of options
+	"$build/compare" $may_change $stripped --symbols "$symbols" "$at/ours.dump" "$at/reference.dump" >"$at/compared" 2>&1
+	status=$?
+	result "$status" "$name: what was read is what it writes" "$at/compared" 200
+	[ "$status" -ne 0 ] || grep '^may change' "$at/compared" | sed 's/^/# /'
+}
+
+for goroot in $goroots; do
+	GOROOT=$goroot
+	release=$(go_release "$goroot")
+	ways='plain stripped'
+	! all_ways || ways='plain stripped pie pie,stripped cgo cgo,stripped cgo,pie'
+	for way in ${ways_asked:-$ways}; do
+		same_moment "$way"
+	done
+done
+# Whether the comparison notices what it is for.
+if [ -e "$at/reference.dump" ]; then
+	"$build/compare" --self-test "$at/reference.dump" | sed -E '/^1\.\./d; s/^((not )?ok) [0-9]+ - /\1 - the comparison: /'
+fi

@@ -1,0 +1,154 @@
+/* Covers process/layout: which releases and machines the table has, what differs between them, and
+ * fields that a release does not have. That the table is right is what tests/process/layouts.sh
+ * says, by DWARF. */
+#include "unit.h"
+
+#include <elf.h>
+
+#include "base/bytes.h"
+#include "process/layout.h"
+
+static bool find(const char *release, uint16_t machine, struct layout *ret)
+{
+    return layout_of_release(bytes_of(release), false, machine, ret);
+}
+
+static void expect(const char *release, uint16_t machine, enum layout_field field, uint32_t offset,
+                   uint32_t size)
+{
+    struct layout layout;
+    if (!find(release, machine, &layout))
+        fail_msg("%s is not known", release);
+    assert_int_equal(layout.places[field].offset, offset);
+    assert_int_equal(layout.places[field].size, size);
+}
+
+static void expect_same(const char *release, const char *other)
+{
+    struct layout one, another;
+    assert_true(find(release, EM_X86_64, &one));
+    assert_true(find(other, EM_X86_64, &another));
+    assert_memory_equal(&one, &another, sizeof(one));
+}
+
+static void names_of_fields(void **state)
+{
+    (void)state;
+    assert_string_equal(layout_structure(LAYOUT_MHEAP_SWEEPGEN), "runtime.mheap");
+    assert_string_equal(layout_field(LAYOUT_MHEAP_SWEEPGEN), "sweepgen");
+    assert_string_equal(layout_field(LAYOUT_G), "");
+    assert_string_equal(layout_structure(LAYOUT_TYPE_STR), "internal/abi.Type|runtime._type");
+    assert_string_equal(layout_field(LAYOUT_FIELDS - 1), "Str|str");
+}
+
+static void releases(void **state)
+{
+    (void)state;
+    expect("go1.19", EM_X86_64, LAYOUT_MHEAP_ALLSPANS, 65856, 24);
+    expect("go1.20.14", EM_X86_64, LAYOUT_MHEAP_ALLSPANS, 65824, 24);
+    expect("go1.21.13", EM_X86_64, LAYOUT_MHEAP_ALLSPANS, 65864, 24);
+    expect("go1.21", EM_X86_64, LAYOUT_MSPAN_NELEMS, 56, 8);
+    expect("go1.22", EM_X86_64, LAYOUT_MSPAN_NELEMS, 50, 2);
+    expect("go1.27.4", EM_X86_64, LAYOUT_MODULEDATA_NEXT, 560, 8);
+    expect("go1.26.4", EM_X86_64, LAYOUT_G, 456, 456);
+}
+
+/* What has gone, and what has come. */
+static void missing_fields(void **state)
+{
+    (void)state;
+    expect("go1.21", EM_X86_64, LAYOUT_HEAP_ARENA_BITMAP, 0, 1048576);
+    expect("go1.22", EM_X86_64, LAYOUT_HEAP_ARENA_BITMAP, 0, 0);
+    expect("go1.21", EM_X86_64, LAYOUT_MSPAN_LARGE_TYPE, 0, 0);
+    expect("go1.22", EM_X86_64, LAYOUT_MSPAN_LARGE_TYPE, 152, 8);
+}
+
+static void versions(void **state)
+{
+    (void)state;
+    expect_same("go1.26.4", "go1.26");
+    expect_same("go1.26-devel", "go1.26");
+    expect_same("go1.26rc1", "go1.26");
+    expect_same("devel go1.26-2f3a4b5c Thu Jan 1", "go1.26");
+    expect_same("go1.22.5 (Red Hat 1.22.5-1.el9)", "go1.22");
+}
+
+static void experiments(void **state)
+{
+    (void)state;
+    expect("go1.22 X:noallocheaders", EM_X86_64, LAYOUT_HEAP_ARENA_BITMAP, 0, 1048576);
+    expect("go1.25.1 X:arenas,greenteagc", EM_AARCH64, LAYOUT_SPAN_INLINE_MARK_BITS, 128, 128);
+    expect("go1.25.1", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 0, 0);
+    expect("go1.26 X:nogreenteagc", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 0, 0);
+    expect("go1.26 X:greenteagc", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 128, 128);
+    /* Of another release, or unknown. */
+    expect_same("go1.24 X:greenteagc,fieldtrack", "go1.24");
+}
+
+static void unknown_releases(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "",       "go1",  "go1.18.10", "go1.28",          "go1.100",
+        "go2.26", "go1.", "1.26",      "devel +2f3a4b5c", "go1.99999999999999999999"};
+    struct layout layout;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (find(names[i], EM_X86_64, &layout))
+            fail_msg("%s is known", names[i]);
+    assert_false(layout_of_release(bytes_none, false, EM_X86_64, &layout));
+}
+
+/* Text that nothing ends, and more of it than any version has. */
+static void hostile_release(void **state)
+{
+    (void)state;
+    struct layout layout;
+    const size_t size = 1 << 16;
+    char *text = malloc(size);
+    memset(text, 'x', size);
+    assert_false(layout_of_release((struct g2h_bytes){(const uint8_t *)text, size}, false,
+                                   EM_X86_64, &layout));
+    memcpy(text, "go1.26", strlen("go1.26"));
+    assert_true(layout_of_release((struct g2h_bytes){(const uint8_t *)text, size}, false, EM_X86_64,
+                                  &layout));
+    free(text);
+}
+
+static void newest(void **state)
+{
+    (void)state;
+    struct layout one, other;
+    assert_true(layout_of_release(bytes_of("go1.99"), true, EM_X86_64, &one));
+    assert_true(layout_of_release(bytes_none, true, EM_X86_64, &other));
+    assert_memory_equal(&one, &other, sizeof(one));
+    assert_true(find("go1.27", EM_X86_64, &other));
+    assert_memory_equal(&one, &other, sizeof(one));
+}
+
+static void machines(void **state)
+{
+    (void)state;
+    expect("go1.21", EM_AARCH64, LAYOUT_MHEAP_ARENAS, 65944, 8);
+    expect("go1.22", EM_AARCH64, LAYOUT_MHEAP_ARENAS, 66072, 8);
+    expect("go1.27", EM_PPC64, LAYOUT_MHEAP_HEAP_ARENAS, 66160, 24);
+    expect("go1.24", EM_RISCV, LAYOUT_M_VDSO_SP, 872, 8);
+    expect("go1.25", EM_RISCV, LAYOUT_M_VDSO_SP, 896, 8);
+    expect("go1.24", EM_LOONGARCH, LAYOUT_M_VDSO_PC, 880, 8);
+    struct layout layout;
+    assert_false(find("go1.26", EM_386, &layout));
+    assert_false(find("go1.26", EM_S390, &layout));
+    assert_false(find("go1.26", 0, &layout));
+    assert_false(layout_of_release(bytes_none, true, EM_386, &layout));
+}
+
+int main(void)
+{
+    const struct CMUnitTest process_layout[] = {
+        cmocka_unit_test(names_of_fields), cmocka_unit_test(releases),
+        cmocka_unit_test(missing_fields),  cmocka_unit_test(versions),
+        cmocka_unit_test(experiments),     cmocka_unit_test(unknown_releases),
+        cmocka_unit_test(hostile_release), cmocka_unit_test(newest),
+        cmocka_unit_test(machines),
+    };
+    return UNIT_RUN(process_layout);
+}
