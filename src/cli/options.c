@@ -139,8 +139,7 @@ static int print(const char *text)
 
 /* What is no format of a view: the records that views are made of. */
 static const char dump_name[] = "dump",
-                  dump_summary[] =
-                      "a Go heap dump, of a core or a process, to be converted elsewhere";
+                  dump_summary[] = "the heap dump itself, of a core or process";
 
 /* Prints what --help says. Gives the exit status. */
 static int print_help(void)

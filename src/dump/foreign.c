@@ -17,7 +17,7 @@
 /* What can be done about it. */
 static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
                   own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
-                  core[] = "none can be made of it, but viewcore and goref read it",
+                  core[] = "g2h_process_read_core() makes one of it",
                   give_exe[] = "give it beside the dump that it wrote: --exe EXECUTABLE DUMP",
                   load[] = "open it in DevTools as it is: Memory, \"Load profile\"",
                   curl[] = "if a server was asked for the dump, that is its answer: curl -f would "

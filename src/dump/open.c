@@ -4,12 +4,13 @@
  * A file that is compressed, or no regular one, is copied first. Neither says how much there will
  * be: /dev/zero has no end, and gzip makes a thousand bytes of one. So a reader looks at the first
  * bytes that have been copied, and later at more of them, though only at a part. Where it cannot
- * read on it never will, and copying ends.
+ * read on it never will, and copying ends. Of a core file its headers say how long it is.
  */
 #include "input/input.h"
 
 #include "base/error.h"
 #include "dump/reader.h"
+#include "input/magic.h"
 
 enum {
     /* So much is copied of a file that is no dump, for foreign.c to tell what it is. */
@@ -60,8 +61,9 @@ static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t tak
     } else {
         struct g2h_error *error = g2h_reader_create(so_far, &watch->reader);
         if (error) {
+            const uint64_t core = magic_core_size(so_far->data, size);
             g2h_error_destroy(error);
-            return FOREIGN_SIZE;
+            return core > FOREIGN_SIZE ? core : FOREIGN_SIZE;
         }
         watch->offset = reader_offset(watch->reader);
     }

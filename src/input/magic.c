@@ -37,3 +37,27 @@ bool magic_is_executable(const uint8_t *data, uint64_t size)
             return !magic_is_core(data, size);
     return false;
 }
+
+/* A number of 8 bytes. */
+static uint64_t word_at(const uint8_t *data)
+{
+    return number_at(data, false, 0, 4) | (uint64_t)number_at(data, false, 4, 4) << 32;
+}
+
+uint64_t magic_core_size(const uint8_t *data, uint64_t size)
+{
+    enum { FIRST_AT = 32, COUNT_AT = 56, OFFSET_AT = 8, SIZE_AT = 32, HEADER = 56 };
+    const uint64_t longest = (uint64_t)1 << 46;
+    uint64_t end = 0;
+    if (!magic_is_core(data, size) || data[EI_CLASS] != ELFCLASS64 ||
+        data[EI_DATA] != ELFDATA2LSB || size < sizeof(Elf64_Ehdr))
+        return 0;
+    const uint64_t first = word_at(data + FIRST_AT), count = number_at(data, false, COUNT_AT, 2);
+    for (uint64_t i = 0; i < count && first <= size && (i + 1) * HEADER <= size - first; i++) {
+        const uint8_t *header = data + first + i * HEADER;
+        const uint64_t offset = word_at(header + OFFSET_AT), bytes = word_at(header + SIZE_AT);
+        if (offset < longest && bytes < longest && offset + bytes > end)
+            end = offset + bytes;
+    }
+    return end;
+}

@@ -15,4 +15,8 @@ bool magic_is_executable(const uint8_t *data, uint64_t size);
 /* Whether they begin as a core file does: ELF or Mach-O. */
 bool magic_is_core(const uint8_t *data, uint64_t size);
 
+/* How many bytes a core file has by its first ones, if these have its segments, and it is ELF of a
+ * 64-bit little-endian machine; 0 where they do not say. */
+uint64_t magic_core_size(const uint8_t *data, uint64_t size);
+
 #endif

@@ -48,13 +48,30 @@ dumped='a heap dump is what runtime/debug.WriteHeapDump writes'
 cp good.heapsnapshot foreign
 instead "a snapshot" 'a heap snapshot already' 'open it in DevTools as it is: Memory, "Load profile"'
 
+# core NAME MESSAGE: the file foreign, a core of which none can be read.
+core() {
+	run go2heapsnapshot foreign
+	said "a core file: $1" 1 "go2heapsnapshot: foreign: $2"
+	gzip -nc foreign >foreign.gz
+	run go2heapsnapshot - <foreign.gz
+	said "a core file: $1, gzipped, on stdin" 1 "go2heapsnapshot: standard input: $2"
+}
+kinds='a core file of this kind is not read: ELF cores of 64-bit little-endian machines are'
 # Headers of ELF, of either byte order: e_type is 2 bytes from 16 on.
 printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\76\0' >foreign
-instead "a core file" 'a core file' 'none can be made of it, but viewcore and goref read it'
-printf '\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\4\0\10' >foreign
-instead "a core file, big-endian" 'a core file' 'none can be made of it, but viewcore and goref read it'
+core "less than a header" "$kinds"
+{
+	printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\76\0'
+	head -c 44 /dev/zero
+} >foreign
+core "without memory" 'this core file has no memory in it'
+{
+	printf '\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\4\0\10'
+	head -c 44 /dev/zero
+} >foreign
+core "big-endian" 'is the core of a 32-bit big-endian process: only 64-bit little-endian ones are read'
 printf '\317\372\355\376\7\0\0\1\3\0\0\0\4\0\0\0' >foreign
-instead "a core file of macOS" 'a core file' 'none can be made of it, but viewcore and goref read it'
+core "of macOS" "$kinds"
 give_exe='give it beside the dump that it wrote: --exe EXECUTABLE DUMP'
 cp /bin/sh foreign
 instead "an executable" 'an executable' "$give_exe"

@@ -10,7 +10,7 @@ go2heapsnapshot good.dump >good.heapsnapshot || exit 2
 run go2heapsnapshot --help
 said "--help" 0
 wrote "--help prints help.expected" "$here/help.expected"
-check "--help fits 80 columns and 42 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 42 }' out
+check "--help fits 80 columns and 46 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 46 }' out
 run go2heapsnapshot -h
 wrote "-h is --help" "$here/help.expected"
 
@@ -70,7 +70,7 @@ wrote "--format heapsnapshot: what is written without" good.heapsnapshot
 for format in pdf '' heap heapsnapshots; do
 	run go2heapsnapshot --format "$format" good.dump
 	said "--format '$format'" 2 "go2heapsnapshot: there is no format '$format'; --format takes" \
-		'  heapsnapshot  for the Memory tab of Chrome DevTools'
+		'  heapsnapshot  for the Memory tab of Chrome DevTools' '  dump          the heap dump itself, of a core or process'
 	wrote_nothing "--format '$format': nothing on stdout"
 done
 

@@ -9,15 +9,15 @@ import {fileURLToPath} from 'node:url';
 
 /** The rooms in the order in which a dump goes through them: each may include those before it. */
 const order = [
-  'base', 'input', 'dump', 'heap', 'types', 'exe', 'typing', 'naming', 'roots', 'graph', 'identity', 'output', 'output/heapsnapshot',
+  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'output', 'output/heapsnapshot',
   'library',
 ];
 
 /** The program: it may include all rooms, and none of them may include it. */
 const above = ['cli'];
 
-/** Rooms beside each other: an executable is read without a heap, whatever comes first in the list. */
-const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap']};
+/** Rooms beside each other: an executable and a process are read without a heap, whatever comes first in the list. */
+const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], process: ['heap', 'types']};
 
 /**
  * Which room a public header is of, where the name does not say it; null: of none, for the program. The view is what the
