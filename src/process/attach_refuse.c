@@ -36,7 +36,7 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
 {
     if (facts->is_self)
         return say_of(facts, "is this very program");
-    if (!facts->is_there && facts->was_there)
+    if (facts->was_there && (!facts->is_there || facts->has_no_memory))
         return say_of(facts, "has ended while it was read");
     if (!facts->is_there)
         return say_of(facts, "there is none of this number%s",
@@ -50,7 +50,7 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
     if (facts->state == 'Z' || facts->state == 'X')
         return say_of(facts, "has ended, and waits only for process %llu to ask for its status",
                       (unsigned long long)facts->parent);
-    if (facts->is_kernel)
+    if (facts->has_no_memory)
         return say_of(facts, "is a thread of the kernel, which has no memory of its own");
     return NULL;
 }
@@ -98,11 +98,10 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
                       "(/proc/sys/kernel/yama/ptrace_scope is 2): %s",
                       right(facts));
     if (facts->is_hidden)
-        return say_of(facts, "belongs to another user: run this as that user, or %s", right(facts));
+        return say_of(facts, "runs as another user: run this as that user, or %s", right(facts));
     if (facts->is_other_user)
         return say_of(facts,
-                      "belongs to another user or group (uid %llu): run this as that one, "
-                      "or %s",
+                      "runs as another user or group (uid %llu): run this as that user, or %s",
                       (unsigned long long)facts->user, right(facts));
     if (facts->yama == 1)
         return say_of(facts,
@@ -110,10 +109,9 @@ static struct g2h_error *refuse_without_right(const struct attach_facts *facts)
                       "(/proc/sys/kernel/yama/ptrace_scope is 1): %s",
                       right(facts));
     return say_of(facts,
-                  "is protected (its file has set-uid or capabilities or cannot be read, or it "
-                  "wants to be, by PR_SET_DUMPABLE%s): %s",
-                  facts->place == ATTACH_MACHINE ? ""
-                                                 : "; or this container's seccomp profile is old",
+                  "is protected: its file is set-uid, has capabilities or cannot be read, or it "
+                  "has PR_SET_DUMPABLE off%s; %s",
+                  facts->place == ATTACH_MACHINE ? "" : ", or this container forbids ptrace",
                   right(facts));
 }
 
@@ -159,7 +157,7 @@ static void note_process(const struct text *status, struct attach_facts *facts)
     facts->state = state ? *state : '\0';
     facts->leader = procfs_number(status, "Tgid:");
     facts->parent = procfs_number(status, "PPid:");
-    facts->is_kernel = !procfs_value(status, "VmSize:");
+    facts->has_no_memory = !procfs_value(status, "VmSize:");
     facts->tracer = procfs_number(status, "TracerPid:");
     facts->is_self = facts->leader == (uint64_t)getpid();
 }

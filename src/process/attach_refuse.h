@@ -20,10 +20,10 @@ struct attach_facts {
     int error;      /* the number of the system's error; 0: none yet */
     bool was_there; /* when it was looked at first */
     bool is_self, is_there;
-    bool is_hidden;  /* it is there, but /proc does not show it (its option hidepid) */
-    bool is_kernel;  /* a thread of the kernel */
-    char state;      /* as in ps: 'Z': it has ended */
-    uint64_t leader; /* the process, where pid is one of its threads */
+    bool is_hidden;     /* it is there, but /proc does not show it (its option hidepid) */
+    bool has_no_memory; /* a thread of the kernel, or one that is about to end */
+    char state;         /* as in ps: 'Z': it has ended */
+    uint64_t leader;    /* the process, where pid is one of its threads */
     uint64_t parent, user;
     bool is_other_user; /* it runs, in part at least, as another user or group than we do */
     uint64_t tracer;    /* that has it already; 0: none */

@@ -340,9 +340,7 @@ static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *
     TRY(put_defers(dumping, g, left));
     TRY(put_panics(dumping, g, left));
     TRY_MEMORY(put_registers(dumping, g, &start));
-    return dumping->records->buffer.size < FLUSHED_AT
-               ? NULL
-               : records_flush(&dumping->records->buffer, dumping->records->fd);
+    return dumping->records->buffer.size < FLUSHED_AT ? NULL : records_flush(dumping->records);
 }
 
 static struct g2h_error *put_all(struct dumping *dumping)

@@ -35,12 +35,6 @@ struct heap_bits {
     uint64_t missing;                  /* objects of which it is not there */
 };
 
-static inline bool heap_mask_bit(const struct heap_mask *mask, uint64_t word)
-{
-    const uint64_t bit = mask->first + word;
-    return (mask->bits[bit / 8] >> (bit % 8) & 1) != 0;
-}
-
 /* The pointers of the object at an address, which is in the slot of a span; valid until the next
  * call. False where there is no memory. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,

@@ -28,13 +28,35 @@ struct span_work {
     struct worker_buffer *buffer;
 };
 
-/* The fields of one repetition of a mask. */
+/* At most 64 bits of a mask, from a word on. */
+static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
+{
+    const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
+    const uint8_t *place = mask->bits + first / 8;
+    const uint64_t low = memory_number(place, bytes < 8 ? (unsigned)bytes : 8) >> (first % 8),
+                   high = bytes > 8 ? (uint64_t)place[8] << (64 - first % 8) : 0;
+    return (low | high) & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
+}
+
+/* The fields of one repetition of a mask, which is from word first on. */
 static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask *mask,
                            uint64_t first, uint64_t words)
 {
-    for (uint64_t i = 0; i < mask->words && first + i < words; i++)
-        if (heap_mask_bit(mask, i) && !put_field(buffer, (first + i) * 8))
+    enum { AT_A_TIME = 64 };
+    const uint64_t end = mask->words < words - first ? mask->words : words - first;
+    for (uint64_t i = 0; i < end; i += AT_A_TIME) {
+        uint8_t *at =
+            (uint8_t *)worker_buffer_reserve(buffer, (size_t)AT_A_TIME * (1 + LONGEST_NUMBER));
+        if (!at)
             return false;
+        const uint8_t *start = at;
+        for (uint64_t bits = bits_from(mask, i, end - i < AT_A_TIME ? end - i : AT_A_TIME);
+             bits != 0; bits &= bits - 1) {
+            *at++ = 1; /* a pointer */
+            at = put_at(at, (first + i + (uint64_t)__builtin_ctzll(bits)) * 8);
+        }
+        buffer->size += (size_t)(at - start);
+    }
     return true;
 }
 
@@ -142,8 +164,7 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
 static struct g2h_error *write_spans(void *context, const struct worker_buffer *buffer)
 {
     const struct work *work = context;
-    struct worker_buffer copy = *buffer;
-    return records_flush(&copy, work->records->fd);
+    return records_put(work->records->fd, buffer);
 }
 
 static void sum_up(const struct work *work)
@@ -176,7 +197,7 @@ struct g2h_error *records_put_objects(struct records *records)
     struct work work = {.records = records, .bits = bits, .account = account};
     for (unsigned i = 0; i < records->threads; i++)
         bits[i].runtime = runtime;
-    TRY(records_flush(&records->buffer, records->fd));
+    TRY(records_flush(records));
     struct g2h_error *error =
         workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
     sum_up(&work);

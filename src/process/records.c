@@ -18,7 +18,7 @@
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
 static const uint64_t ARENA = 64 << 20;
 
-struct g2h_error *records_flush(struct worker_buffer *buffer, int fd)
+struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
 {
     for (size_t at = 0; at < buffer->size;) {
         const ssize_t count = write(fd, buffer->data + at, buffer->size - at);
@@ -29,7 +29,13 @@ struct g2h_error *records_flush(struct worker_buffer *buffer, int fd)
                 errno, "cannot write a temporary file (set TMPDIR to where there is room)");
         at += (size_t)count;
     }
-    buffer->size = 0;
+    return NULL;
+}
+
+struct g2h_error *records_flush(struct records *records)
+{
+    TRY(records_put(records->fd, &records->buffer));
+    records->buffer.size = 0;
     return NULL;
 }
 
@@ -352,7 +358,7 @@ static struct g2h_error *put_all(struct records *records)
     TRY(put_memstats(records));
     TRY(put_profile(records));
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
-    return records_flush(&records->buffer, records->fd);
+    return records_flush(records);
 }
 
 struct g2h_error *records_write(struct records *records)

@@ -29,8 +29,11 @@ struct g2h_error *records_write(struct records *records);
 
 /* ---- for the files of this room ---- */
 
-/* Writes what is in a buffer to a file, and empties it. */
-struct g2h_error *records_flush(struct worker_buffer *buffer, int fd);
+/* Writes what is in a buffer. */
+struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
+
+/* The same of records->buffer, which is empty then. */
+struct g2h_error *records_flush(struct records *records);
 
 /* The objects of all spans (objects.c). */
 struct g2h_error *records_put_objects(struct records *records);
@@ -40,26 +43,30 @@ struct g2h_error *records_put_goroutines(struct records *records);
 
 /* Each gives false where there is no memory. */
 
-static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
+enum { LONGEST_NUMBER = 10 };
+
+/* Puts a number where there is room for the longest one. Gives the place behind it. */
+static inline uint8_t *put_at(uint8_t *at, uint64_t value)
 {
-    enum { LONGEST = 10 };
-    uint8_t *at = (uint8_t *)worker_buffer_reserve(buffer, LONGEST);
-    size_t size = 0;
-    if (!at)
-        return false;
     for (; value >= 0x80; value >>= 7)
-        at[size++] = (uint8_t)(value | 0x80);
-    at[size++] = (uint8_t)value;
-    buffer->size += size;
-    return true;
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
 }
 
 static inline bool put_numbers(struct worker_buffer *buffer, const uint64_t *values, size_t count)
 {
-    bool good = true;
-    for (size_t i = 0; i < count && good; i++)
-        good = put_number(buffer, values[i]);
-    return good;
+    uint8_t *const start = (uint8_t *)worker_buffer_reserve(buffer, count * LONGEST_NUMBER);
+    uint8_t *at = start;
+    for (size_t i = 0; start && i < count; i++)
+        at = put_at(at, values[i]);
+    buffer->size += (size_t)(at - start);
+    return start != NULL;
+}
+
+static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
+{
+    return put_numbers(buffer, &value, 1);
 }
 
 /* A record's numbers: PUT(buffer, tag, address, …). */
@@ -86,7 +93,7 @@ static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes byte
 /* A field that is a pointer. */
 static inline bool put_field(struct worker_buffer *buffer, uint64_t offset)
 {
-    return put_number(buffer, 1) && put_number(buffer, offset);
+    return PUT(buffer, 1, offset);
 }
 
 #endif
