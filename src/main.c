@@ -344,19 +344,26 @@ struct sources {
     size_t count;
 };
 
-/* Converts a dump to a path; NULL: standard output. Clears *complete where the dump is damaged. */
+/* How conversions went. */
+struct outcome {
+    bool complete;   /* nothing was damaged or missing */
+    bool is_process; /* the last one was of a core or a process */
+};
+
+/* Converts a dump to a path; NULL: standard output. */
 static struct g2h_error *convert_to(const struct options *options, const char *dump,
                                     const char *path, const struct sources *sources,
-                                    struct series *series, bool *complete)
+                                    struct series *series, struct outcome *outcome)
 {
     struct target target = {0};
     struct conversion conversion = {0};
     struct g2h_error *error = target_open(path, sources->list, sources->count, &target);
     if (!error)
         error = convert(options, dump, series, &target, &conversion);
-    *complete =
-        *complete && (error || ((!conversion.heap || g2h_heap_is_complete(conversion.heap)) &&
-                                origin_is_complete(&conversion.origin)));
+    const bool is_whole = (!conversion.heap || g2h_heap_is_complete(conversion.heap)) &&
+                          origin_is_complete(&conversion.origin);
+    outcome->is_process = conversion.origin.is_process;
+    outcome->complete = outcome->complete && (error || is_whole);
     if (!error && series->identity)
         series_keep(series, &conversion);
     target_deinit(&target);
@@ -366,19 +373,20 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
 
 /* One dump after the other, each to the path of its place; paths NULL: one, to the output. */
 static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
-                                      char *const *paths, struct series *series, bool *complete)
+                                      char *const *paths, struct series *series,
+                                      struct outcome *outcome)
 {
     if (options->pid != 0)
-        return convert_to(options, NULL, options->output, sources, series, complete);
+        return convert_to(options, NULL, options->output, sources, series, outcome);
     for (size_t i = 0; i < options->input_count; i++)
         TRY(convert_to(options, options->inputs[i], paths ? paths[i] : options->output, sources,
-                       series, complete));
+                       series, outcome));
     return NULL;
 }
 
 /* One dump, or the dumps of a series. */
 static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
-                                     bool *complete)
+                                     struct outcome *outcome)
 {
     struct series series = {.identity = NULL};
     char **paths = NULL;
@@ -388,7 +396,7 @@ static struct g2h_error *convert_all(const struct options *options, const struct
     if (!error && options->input_count > 1)
         error = g2h_identity_create(options->threads, &series.identity);
     if (!error)
-        error = convert_each(options, sources, paths, &series, complete);
+        error = convert_each(options, sources, paths, &series, outcome);
     series_free_paths(options, paths);
     series_deinit(&series);
     return error;
@@ -398,7 +406,7 @@ static struct g2h_error *convert_all(const struct options *options, const struct
 static int convert_asked(const struct options *options)
 {
     struct sources sources;
-    bool complete = true;
+    struct outcome outcome = {.complete = true};
     if (!options->output && !options->format->is_text && isatty(STDOUT_FILENO)) {
         say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
         if (options->pid != 0)
@@ -417,11 +425,13 @@ static int convert_asked(const struct options *options)
     if (target_is_source(STDERR_FILENO, list, sources.count))
         return EXIT_FAILED; /* to say so would be to write to it */
     catch_signals();
-    struct g2h_error *error = convert_all(options, &sources, &complete);
+    struct g2h_error *error = convert_all(options, &sources, &outcome);
     if (error)
         message_error(error);
+    if (error && error->code == G2H_ERROR_NOT_EXE && !outcome.is_process)
+        message_no_exe();
     g2h_error_destroy(error);
-    return error ? EXIT_FAILED : complete ? EXIT_FINE : EXIT_DAMAGED;
+    return error ? EXIT_FAILED : outcome.complete ? EXIT_FINE : EXIT_DAMAGED;
 }
 
 int main(int argc, char **argv)

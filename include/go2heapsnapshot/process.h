@@ -57,8 +57,9 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
                                                    struct g2h_input **ret);
 
 /*
- * The same of a live process, which is stopped only as long as it takes to copy its memory. Linux
- * only. Errors: those above; G2H_ERROR_SYSTEM: it cannot be traced, with what would help.
+ * The same of a live process, which is stopped only as long as it takes to copy its memory. exe is
+ * /proc/PID/exe, or a copy of it; NULL, where that cannot be opened, for the error that says why.
+ * Linux only. Errors: those above; G2H_ERROR_SYSTEM: it cannot be traced, with what would help.
  */
 G2H_PUBLIC struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                                    const struct g2h_process_options *options,

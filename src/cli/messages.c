@@ -41,11 +41,13 @@ void say(const char *format, ...)
 void message_error(const struct g2h_error *error)
 {
     say("go2heapsnapshot: %s", error->message);
-    if (error->code == G2H_ERROR_NOT_EXE) {
-        say("Give --exe the executable that wrote the dump, or build the same commit with the same "
-            "Go and flags.");
-        say("--untyped-ok converts without types where it does not fit.");
-    }
+}
+
+void message_no_exe(void)
+{
+    say("Give --exe the executable that wrote the dump, or build the same commit with the same Go "
+        "and flags.");
+    say("--untyped-ok converts without types where it does not fit.");
 }
 
 void message_untyped(const struct g2h_error *error)

@@ -14,8 +14,11 @@
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "go2heapsnapshot: " and the error's message; of an executable that does not fit, what to do. */
+/* "go2heapsnapshot: " and the error's message. */
 void message_error(const struct g2h_error *error);
+
+/* Says what to do about an executable that did not write the dump. */
+void message_no_exe(void);
 
 /* Says that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error);

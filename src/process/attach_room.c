@@ -54,56 +54,50 @@ static bool parse_mount(const char *line, const struct flavour *flavour, struct 
            (!*flavour->option || has_word(options, flavour->option));
 }
 
-static bool find_mount(const struct flavour *flavour, struct mount *ret)
+static const char *next_line(const char *line)
 {
-    _cleanup_(text_deinit) struct text mounts = {0};
-    char *rest;
-    if (procfs_read("/proc/self/mountinfo", &mounts) != 0)
-        return false;
-    for (char *line = strtok_r(mounts.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : line + strlen(line);
+}
+
+static bool find_mount(const char *mounts, const struct flavour *flavour, struct mount *ret)
+{
+    for (const char *line = mounts; *line; line = next_line(line))
         if (parse_mount(line, flavour, ret))
             return true;
     return false;
 }
 
-/* The path of our group in a line of /proc/self/cgroup, number:controllers:path; NULL where it is
- * one of another flavour. */
-static const char *parse_group(char *line, const struct flavour *flavour)
+/* A line of /proc/self/cgroup: number:controllers:path. */
+static bool parse_group(const char *line, const struct flavour *flavour, char ret[1000])
 {
-    char *controllers = strchr(line, ':'),
-         *path = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!path)
-        return NULL;
-    *path++ = '\0';
-    controllers++;
-    const bool is_ours = *flavour->option ? has_word(controllers, flavour->option) : !*controllers;
-    return is_ours ? path : NULL;
+    char controllers[256];
+    if (!*flavour->option)
+        return sscanf(line, "0::%999[^\n]", ret) == 1;
+    return sscanf(line, "%*u:%255[^:\n]:%999[^\n]", controllers, ret) == 2 &&
+           has_word(controllers, flavour->option);
+}
+
+static bool find_group(const char *groups, const struct flavour *flavour, char ret[1000])
+{
+    for (const char *line = groups; *line; line = next_line(line))
+        if (parse_group(line, flavour, ret))
+            return true;
+    return false;
 }
 
 /*
- * The directory of our group: what of its path is below the topmost one that is mounted. In a
+ * The directory of a group: what of its path is below the topmost one that is mounted. In a
  * container the path may be that of the machine, whose groups are not there: then it is the topmost
  * one.
  */
-static bool find_directory(const struct flavour *flavour, const struct mount *mount, char *ret,
-                           size_t size)
+static void find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
 {
-    _cleanup_(text_deinit) struct text groups = {0};
-    const char *path = NULL;
-    char *rest;
-    if (procfs_read("/proc/self/cgroup", &groups) != 0)
-        return false;
-    for (char *line = strtok_r(groups.data, "\n", &rest); line && !path;
-         line = strtok_r(NULL, "\n", &rest))
-        path = parse_group(line, flavour);
-    if (!path)
-        return false;
     const size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
-    const bool is_below = strncmp(path, mount->root, root) == 0 && strcmp(path, "/") != 0;
-    const int length = snprintf(ret, size, "%s%s", mount->point, is_below ? path + root : "");
-    if (length > 0 && (size_t)length < size && access(ret, F_OK) == 0)
-        return true;
-    return snprintf(ret, size, "%s", mount->point) < (int)size;
+    const bool is_below = strncmp(group, mount->root, root) == 0 && strcmp(group, "/") != 0;
+    const int length = snprintf(ret, size, "%s%s", mount->point, is_below ? group + root : "");
+    if ((size_t)length >= size || access(ret, F_OK) != 0)
+        snprintf(ret, size, "%s", mount->point);
 }
 
 /* ---- what they leave ---- */
@@ -139,33 +133,42 @@ static void note_group(const struct flavour *flavour, const char *directory,
     snprintf(room->limit, sizeof(room->limit), "%s/%s", directory, flavour->limit);
 }
 
-/* What our group and those above leave. */
-static void note_groups(const struct flavour *flavour, struct attach_room *room)
+/* What a group and those above leave. */
+static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
+                        struct attach_room *room)
 {
-    struct mount mount;
-    char directory[sizeof(room->limit) - 32];
-    if (!find_mount(flavour, &mount) ||
-        !find_directory(flavour, &mount, directory, sizeof(directory)))
-        return;
+    char directory[sizeof(room->limit) - 24];
+    find_directory(mount, group, directory, sizeof(directory));
     for (;;) {
         note_group(flavour, directory, room);
         char *slash = strrchr(directory, '/');
-        if (!slash || strlen(directory) <= strlen(mount.point))
+        if (!slash || strlen(directory) <= strlen(mount->point))
             return;
         *slash = '\0';
     }
 }
 
+void attach_room_of_groups(const char *mounts, const char *groups, struct attach_room *room)
+{
+    for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++) {
+        struct mount mount;
+        char group[1000];
+        if (find_mount(mounts, &flavours[i], &mount) && find_group(groups, &flavours[i], group))
+            note_groups(&flavours[i], &mount, group, room);
+    }
+}
+
 void attach_room_find(struct attach_room *ret)
 {
-    _cleanup_(text_deinit) struct text memory = {0};
+    _cleanup_(text_deinit) struct text memory = {0}, mounts = {0}, groups = {0};
     *ret = (struct attach_room){.left = UINT64_MAX};
     if (procfs_read("/proc/meminfo", &memory) == 0) {
         const uint64_t kilobytes = procfs_number(&memory, "MemAvailable:");
         ret->left = kilobytes < UINT64_MAX / 1024 ? kilobytes * 1024 : UINT64_MAX;
     }
-    for (size_t i = 0; i < sizeof(flavours) / sizeof(*flavours); i++)
-        note_groups(&flavours[i], ret);
+    if (procfs_read("/proc/self/mountinfo", &mounts) == 0 &&
+        procfs_read("/proc/self/cgroup", &groups) == 0)
+        attach_room_of_groups(mounts.data, groups.data, ret);
 }
 
 struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room)

@@ -20,6 +20,10 @@ struct attach_room {
 /* The least that is left anywhere; UINT64_MAX where the system does not say. */
 void attach_room_find(struct attach_room *ret);
 
+/* Where control groups leave less than *room has, notes it there: our own, of which
+ * /proc/self/mountinfo and /proc/self/cgroup have said these, and all above that can be seen. */
+void attach_room_of_groups(const char *mounts, const char *groups, struct attach_room *room);
+
 /* An error unless a copy of so many bytes fits, and an eighth more to work with. */
 struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room);
 

@@ -119,6 +119,9 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
     struct attach_account account = {0};
     *ret_account = (struct g2h_process_account){0};
     TRY(attach_copy(pid, options ? options->progress : NULL, &process, &account));
+    if (!exe)
+        return error_create(G2H_ERROR_NOT_EXE,
+                            "%s: its executable cannot be read: --exe takes a copy", process.name);
     ret_account->stopped = account.stopped_seconds;
     ret_account->memory_bytes = account.bytes;
     return read_process(&process, exe, options, ret_account, ret);
