@@ -2,13 +2,16 @@
  * process: whether two dumps are of one process, the first one earlier.
  *
  * A dump has the pauses of the last 256 collections (runtime.MemStats.PauseNs): number n is at
- * (n - 1) % 256. Those that both dumps have must be the same to the nanosecond.
+ * (n - 1) % 256. Those that both dumps have must be the same to the nanosecond. What was read from
+ * outside has none. But the first thread of a process stays the same, and so do some words of bss
+ * that point to memory outside of the heap, such as runtime.argv; the system puts that elsewhere
+ * for each process.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/scope.h"
 #include "identity/identity.h"
 
 /* In runtime.MemStats. */
@@ -33,7 +36,9 @@ static struct g2h_error *check_program(const struct g2h_heap *before, const stru
     return NULL;
 }
 
-static struct g2h_error *check_order(const struct g2h_heap *before, const struct g2h_heap *after)
+/* Collections are counted from outside, too, the rest is not. */
+static struct g2h_error *check_order(const struct g2h_heap *before, const struct g2h_heap *after,
+                                     bool has_all)
 {
     static const struct {
         int number;
@@ -42,7 +47,7 @@ static struct g2h_error *check_order(const struct g2h_heap *before, const struct
                    {TOTAL_ALLOC, "bytes allocated"},
                    {MALLOCS, "objects allocated"},
                    {FREES, "objects freed"}};
-    for (size_t i = 0; i < sizeof(growing) / sizeof(*growing); i++) {
+    for (size_t i = 0; i < (has_all ? sizeof(growing) / sizeof(*growing) : 1); i++) {
         const uint64_t was = before->memstats.numbers[growing[i].number],
                        is = after->memstats.numbers[growing[i].number];
         if (is < was)
@@ -72,14 +77,81 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
     return NULL;
 }
 
+/* The system's number of the thread that the process began with. */
+static bool first_thread(const struct g2h_heap *heap, uint64_t *ret)
+{
+    const size_t count = g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD);
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_record record;
+        g2h_heap_record(heap, G2H_RECORD_OSTHREAD, i, &record);
+        *ret = record.osthread.os_id;
+        if (record.osthread.id == 0)
+            return true;
+    }
+    return false;
+}
+
+static struct g2h_error *check_threads(const struct g2h_heap *before, const struct g2h_heap *after)
+{
+    uint64_t was, is;
+    char why[128];
+    if (!first_thread(before, &was) || !first_thread(after, &is) || was == is)
+        return NULL;
+    snprintf(why, sizeof(why), "its first thread is %" PRIu64 ", there %" PRIu64, is, was);
+    return refuse_process(before, after, why);
+}
+
+/* Whether a word of bss is an address far from the heap, and from the variables. */
+static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
+{
+    const uint64_t least = UINT64_C(1) << 40, near = UINT64_C(1) << 32;
+    return value >= least && value - (bss - near) >= 2 * near &&
+           value - heap->index.low >= heap->index.high - heap->index.low;
+}
+
+static struct g2h_error *check_outside(const struct g2h_heap *before, const struct g2h_heap *after)
+{
+    enum { LEAST_WORDS = 3 };
+    struct g2h_record was, is;
+    size_t far = 0, same = 0;
+    if (g2h_heap_record_count(before, G2H_RECORD_BSS) == 0 ||
+        g2h_heap_record_count(after, G2H_RECORD_BSS) == 0 || before->params.pointer_size != 8)
+        return NULL;
+    g2h_heap_record(before, G2H_RECORD_BSS, 0, &was);
+    g2h_heap_record(after, G2H_RECORD_BSS, 0, &is);
+    if (was.segment.address != is.segment.address)
+        return refuse_process(before, after, "its variables lie at other addresses");
+    for (uint64_t i = 0; i + 8 <= was.segment.contents.size && i + 8 <= is.segment.contents.size;
+         i += 8) {
+        const uint64_t one = heap_word(before, was.segment.contents.data + i),
+                       other = heap_word(after, is.segment.contents.data + i);
+        if (!is_far(before, one, was.segment.address) || !is_far(after, other, is.segment.address))
+            continue;
+        far++;
+        same += one == other;
+    }
+    return far < LEAST_WORDS || same > 0
+               ? NULL
+               : refuse_process(before, after,
+                                "nothing that its variables point to is where it was");
+}
+
+/* Whether a dump has all numbers of runtime.MemStats: what was read from outside has few. */
+static bool has_all_numbers(const struct g2h_heap *heap)
+{
+    return heap->memstats.numbers[MALLOCS] > 0;
+}
+
 struct g2h_error *identity_check_process(const struct g2h_heap *before,
                                          const struct g2h_heap *after)
 {
-    struct g2h_error *error = check_program(before, after);
+    TRY(check_program(before, after));
+    TRY(check_threads(before, after));
+    TRY(check_outside(before, after));
     /* A dump that is cut ends before its memstats. */
-    if (error || !g2h_heap_memstats(before) || !g2h_heap_memstats(after))
-        return error;
-    if ((error = check_order(before, after)) != NULL)
-        return error;
-    return check_pauses(before, after);
+    if (!g2h_heap_memstats(before) || !g2h_heap_memstats(after))
+        return NULL;
+    const bool has_all = has_all_numbers(before) && has_all_numbers(after);
+    TRY(check_order(before, after, has_all));
+    return has_all ? check_pauses(before, after) : NULL;
 }

@@ -18,6 +18,7 @@ struct reading {
     struct process *process;
     struct core_account *account;
     struct g2h_bytes files; /* NT_FILE */
+    uint64_t left;          /* bytes that segments may have yet: no two have the same of the file */
 };
 
 /* So many bytes at an offset of the file; NULL where it does not have them. */
@@ -112,7 +113,8 @@ static struct g2h_error *find_executable(struct reading *reading)
         if (!end)
             return NULL;
         if (entry >= word_at(mapping) && entry < word_at(mapping + 8)) {
-            reading->process->executable = strdup((const char *)files.data + name);
+            reading->process->executable =
+                strndup((const char *)files.data + name, (size_t)(files.size - name));
             TRY_MEMORY(reading->process->executable);
             return NULL;
         }
@@ -123,18 +125,28 @@ static struct g2h_error *find_executable(struct reading *reading)
 
 /* ---- segments ---- */
 
+static void add_missing(struct core_account *account, uint64_t bytes)
+{
+    const uint64_t most = UINT64_MAX - account->missing;
+    account->missing += bytes < most ? bytes : most;
+}
+
 static struct g2h_error *take_segment(struct reading *reading, const uint8_t *header)
 {
     const uint32_t type = number_at(header);
     const uint64_t offset = word_at(header + 8), address = word_at(header + 16),
                    promised = word_at(header + 32), file = reading->input->size;
-    const uint64_t there = offset >= file ? 0 : promised > file - offset ? file - offset : promised;
+    const uint64_t in_file = offset >= file             ? 0
+                             : promised > file - offset ? file - offset
+                                                        : promised,
+                   there = in_file < reading->left ? in_file : reading->left;
+    if (type != PT_NOTE && type != PT_LOAD)
+        return NULL;
+    reading->left -= there;
     if (type == PT_NOTE)
         return read_notes(reading, offset, there);
-    if (type != PT_LOAD)
-        return NULL;
     reading->account->segments++;
-    reading->account->missing += promised - there;
+    add_missing(reading->account, promised - in_file);
     if (offset <= UINT64_MAX - promised && offset + promised > reading->account->size)
         reading->account->size = offset + promised;
     TRY_MEMORY(memory_add(&reading->process->memory, address, there,
@@ -170,7 +182,8 @@ static struct g2h_error *read_segments(struct reading *reading)
 struct g2h_error *core_read(const struct g2h_input *input, struct process *ret,
                             struct core_account *ret_account)
 {
-    struct reading reading = {.input = input, .process = ret, .account = ret_account};
+    struct reading reading = {
+        .input = input, .process = ret, .account = ret_account, .left = input->size};
     const uint8_t *header = input->data;
     *ret = (struct process){.name = input->name};
     *ret_account = (struct core_account){0};

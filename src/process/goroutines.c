@@ -78,10 +78,11 @@ static bool read_map(const struct dumping *dumping, const struct unwind_function
     return ret->bits || words == 0;
 }
 
+/* Of words from an offset on, in a frame of size bytes. */
 static bool put_live_words(struct worker_buffer *buffer, const struct live_words *words,
-                           uint64_t offset)
+                           uint64_t offset, uint64_t size)
 {
-    for (uint64_t i = 0; i < words->count; i++)
+    for (uint64_t i = 0; i < words->count && offset + i * WORD < size; i++)
         if ((words->bits[i / 8] >> (i % 8) & 1) != 0 && !put_field(buffer, offset + i * WORD))
             return false;
     return true;
@@ -107,7 +108,8 @@ static bool put_locals(const struct dumping *dumping, const struct unwind_frame 
         dumping->records->runtime->missing++;
     if (!has_map)
         return put_all_words(buffer, child->arglen, varp, frame->fp - frame->sp);
-    return words.count * WORD > varp || put_live_words(buffer, &words, varp - words.count * WORD);
+    return words.count * WORD > varp ||
+           put_live_words(buffer, &words, varp - words.count * WORD, varp);
 }
 
 /* The arguments of the callee, which lie in this frame. */
@@ -116,7 +118,7 @@ static bool put_arguments(const struct dumping *dumping, const struct unwind_fra
 {
     struct worker_buffer *buffer = &dumping->records->buffer;
     return child->args.bits || child->args.count > 0
-               ? put_live_words(buffer, &child->args, child->argoff)
+               ? put_live_words(buffer, &child->args, child->argoff, frame->fp - frame->sp)
                : put_all_words(buffer, child->argoff, child->argoff + child->arglen,
                                frame->fp - frame->sp);
 }
@@ -163,7 +165,7 @@ static struct g2h_error *put_frame(struct dumping *dumping, const struct unwind_
     TRY_MEMORY(PUT(buffer, G2H_RECORD_STACKFRAME, frame->sp, child->depth, child->sp) &&
                put_bytes(buffer, contents) &&
                PUT(buffer, frame->function->entry, frame->pc, frame->continpc) &&
-               put_bytes(buffer, name.size > 0 ? name : unknown) &&
+               records_put_name(dumping->records, name.size > 0 ? name : unknown) &&
                put_fields(dumping, frame, child));
     become_child(dumping, frame, child);
     dumping->records->account->frames++;
@@ -298,13 +300,16 @@ static struct g2h_error *put_panics(const struct dumping *dumping, uint64_t g, u
 
 /* ---- registers ---- */
 
-/* Registers of a goroutine that was stopped anywhere are roots as its frames are. */
+/* Registers of a goroutine that was stopped anywhere are roots as its frames are. There are no more
+ * such than threads. */
 static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwind_start *start)
 {
     enum { LEAST = 4096 };
     struct runtime *runtime = dumping->records->runtime;
     const char *name;
     uint64_t value;
+    if (dumping->records->account->goroutines_running > runtime->process->threads.count)
+        return true;
     for (unsigned i = 0; threads_register(&dumping->threads, start, i, &name, &value); i++) {
         char text[64];
         const int size = snprintf(text, sizeof(text), "%s of goroutine %llu", name,
@@ -322,13 +327,16 @@ static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwi
 
 static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *left)
 {
-    enum { FLUSHED_AT = 1 << 20 };
+    enum { FLUSHED_AT = 1 << 20, LEAST_G = 256 };
     struct runtime *runtime = dumping->records->runtime;
     struct g2h_process_account *account = dumping->records->account;
     const uint64_t status = runtime_field(runtime, g, LAYOUT_G_ATOMICSTATUS) & ~(uint64_t)SCAN;
     struct unwind_start start;
     if (status == STATUS_IDLE || status == STATUS_DEAD || status == STATUS_DEADEXTRA)
         return NULL;
+    if (account->goroutines >= runtime->memory->bytes / LEAST_G)
+        return error_create(G2H_ERROR_DAMAGED, "%s: runtime.allgs has goroutines many times",
+                            runtime->process->name);
     threads_find_start(&dumping->threads, g, &start);
     account->goroutines++;
     account->goroutines_running += start.at_registers;

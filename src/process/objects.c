@@ -14,11 +14,14 @@
 /* Spans that are one task; bytes of a buffer after which it is written. */
 enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
 
+/* An mspan has so many bytes in all releases. */
+enum { LEAST_MSPAN = 128 };
+
 struct work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
     struct g2h_process_account *account; /* the same */
-    uint64_t taken;                      /* bytes of objects, of all threads */
+    uint64_t taken;                      /* bytes of objects and mspans, of all threads */
 };
 
 struct span_work {
@@ -124,13 +127,13 @@ static struct g2h_error *put_span(const struct span_work *work)
     return NULL;
 }
 
-/* Spans do not overlap, so that objects have no more bytes than there are. */
-static struct g2h_error *take_bytes(struct work *work, const struct span *span)
+/* Spans do not overlap: what is there of their objects, and what describes them, has no more bytes
+ * than there are. */
+static struct g2h_error *take_bytes(struct work *work, uint64_t size)
 {
     const struct process *process = work->records->runtime->process;
-    const uint64_t most = process->memory.bytes, size = span->nelems * span->elemsize,
-                   taken = __atomic_fetch_add(&work->taken, size, __ATOMIC_RELAXED);
-    return taken <= most
+    const uint64_t most = process->memory.bytes;
+    return __atomic_add_fetch(&work->taken, size, __ATOMIC_RELAXED) <= most
                ? NULL
                : error_create(G2H_ERROR_DAMAGED,
                               "%s: runtime.mheap_.allspans has spans that overlap", process->name);
@@ -155,8 +158,9 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
             work->account[worker].manual_bytes += span_manual_bytes(runtime, address);
         if (state != SPAN_IN_USE)
             continue;
-        TRY(take_bytes(work, &span));
+        const uint64_t before = work->account[worker].object_bytes;
         TRY(put_span(&span_work));
+        TRY(take_bytes(work, work->account[worker].object_bytes - before + LEAST_MSPAN));
     }
     return NULL;
 }

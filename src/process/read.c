@@ -24,7 +24,7 @@ static struct g2h_error *check(const struct records *records)
     const struct g2h_process_account *account = records->account;
     const struct runtime *runtime = records->runtime;
     const char *what = NULL;
-    if (runtime->specials_left == 0)
+    if (runtime->specials > runtime->specials_most)
         return error_create(G2H_ERROR_DAMAGED, "%s: the chains of specials do not end",
                             runtime->process->name);
     if (account->file_missing > 0 || runtime->by_dwarf)

@@ -39,6 +39,20 @@ struct g2h_error *records_flush(struct records *records)
     return NULL;
 }
 
+/* Pays for names. */
+static bool take_names(struct records *records, uint64_t size)
+{
+    const bool can = size <= records->names_left;
+    records->names_left = can ? records->names_left - size : 0;
+    return can;
+}
+
+bool records_put_name(struct records *records, struct g2h_bytes name)
+{
+    return take_names(records, name.size) ? put_bytes(&records->buffer, name)
+                                          : put_number(&records->buffer, 0);
+}
+
 static struct g2h_bytes text_of(const char *text)
 {
     return (struct g2h_bytes){(const uint8_t *)text, strlen(text)};
@@ -115,7 +129,8 @@ static bool put_type(struct records *records, struct type_cache *cache, uint64_t
 {
     struct worker_buffer *buffer = &records->buffer;
     struct process_type type;
-    if (!process_type_read(records->runtime, address, &type)) {
+    if (!process_type_read(records->runtime, address, &type) ||
+        !take_names(records, type.package.size + type.name.size)) {
         records->runtime->missing++;
         return true;
     }
@@ -266,14 +281,16 @@ static struct g2h_error *put_finalizers(struct records *records)
 
 /* ---- memstats ---- */
 
-/* What is known of runtime.MemStats: sums of objects; all else is 0. */
+/* What is known of runtime.MemStats: sums of objects, and how many collections there were, each of
+ * which adds two to sweepgen; all else is 0. */
 static struct g2h_error *put_memstats(struct records *records)
 {
-    enum { ALLOC = 0, HEAP_ALLOC = 6, HEAP_OBJECTS = 11, NUMBERS = 24 + 256 + 1 };
+    enum { ALLOC = 0, HEAP_ALLOC = 6, HEAP_OBJECTS = 11, NUM_GC = 24 + 256, NUMBERS };
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_MEMSTATS));
     for (unsigned i = 0; i < NUMBERS; i++) {
         const uint64_t number = i == ALLOC || i == HEAP_ALLOC ? records->account->object_bytes
                                 : i == HEAP_OBJECTS           ? records->account->objects
+                                : i == NUM_GC                 ? records->runtime->sweepgen / 2
                                                               : 0;
         TRY_MEMORY(put_number(&records->buffer, number));
     }
@@ -300,8 +317,8 @@ static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64
         file = text_of("?");
         line = 0;
     }
-    return put_bytes(buffer, runtime_function_name(runtime, index)) && put_bytes(buffer, file) &&
-           put_number(buffer, line);
+    return records_put_name(records, runtime_function_name(runtime, index)) &&
+           records_put_name(records, file) && put_number(buffer, line);
 }
 
 static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
@@ -309,8 +326,10 @@ static bool put_bucket(struct records *records, uint64_t bucket, uint64_t *left)
     struct runtime *runtime = records->runtime;
     const uint64_t depth = runtime_field(runtime, bucket, LAYOUT_BUCKET_NSTK),
                    pcs = bucket + runtime_size(runtime, LAYOUT_BUCKET), record = pcs + WORD * depth;
-    if (depth > DEEPEST_STACK || !memory_at(runtime->memory, pcs, WORD * depth))
+    if (depth > DEEPEST_STACK || depth > records->pcs_left ||
+        !memory_at(runtime->memory, pcs, WORD * depth))
         return true;
+    records->pcs_left -= depth;
     if (!PUT(&records->buffer, G2H_RECORD_MEMPROF, bucket,
              runtime_field(runtime, bucket, LAYOUT_BUCKET_SIZE), depth))
         return false;
@@ -363,6 +382,9 @@ static struct g2h_error *put_all(struct records *records)
 
 struct g2h_error *records_write(struct records *records)
 {
+    enum { NAMES = 2, FEW_NAMES = 1 << 20 };
+    records->names_left = NAMES * records->runtime->memory->bytes + FEW_NAMES;
+    records->pcs_left = records->runtime->memory->bytes / WORD;
     struct g2h_error *error = put_all(records);
     worker_buffer_deinit(&records->buffer);
     records->account->words_missing = records->runtime->missing;

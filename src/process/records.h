@@ -21,6 +21,8 @@ struct records {
     unsigned threads;
     const struct g2h_progress *progress; /* may be NULL */
     struct worker_buffer buffer;         /* what has not been written yet */
+    uint64_t names_left; /* bytes of names that may be written yet: many may have one long one */
+    uint64_t pcs_left;   /* of the profile, the same */
     struct g2h_process_account *account;
 };
 
@@ -42,6 +44,9 @@ struct g2h_error *records_put_objects(struct records *records);
 struct g2h_error *records_put_goroutines(struct records *records);
 
 /* Each gives false where there is no memory. */
+
+/* A name of the program, or an empty one once there have been too many. */
+bool records_put_name(struct records *records, struct g2h_bytes name);
 
 enum { LONGEST_NUMBER = 10 };
 

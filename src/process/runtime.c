@@ -240,6 +240,7 @@ static struct g2h_error *find_variables(struct runtime *runtime)
         runtime_search(runtime);
     const uint64_t allspans = runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_ALLSPANS);
     if (runtime->mheap == 0 || !runtime_slice_at(runtime, allspans, &runtime->allspans) ||
+        runtime->allspans.count > runtime->memory->bytes / 8 ||
         !runtime_is_allspans(runtime, allspans))
         return missing_variable(runtime, "runtime.mheap_.allspans");
     if (runtime->allgs == 0 || !runtime_is_allgs(runtime, runtime->allgs))
@@ -269,7 +270,7 @@ static struct g2h_error *find_all(struct runtime *runtime)
     TRY(find_variables(runtime));
     runtime->arena_base = runtime->process->machine == EM_X86_64 ? 0xffff800000000000 : 0;
     runtime->has_inline_marks = has_inline_marks(runtime);
-    runtime->specials_left = runtime->memory->bytes / 8;
+    runtime->specials_most = runtime->memory->bytes / 8;
     return NULL;
 }
 

@@ -46,8 +46,8 @@ struct runtime {
     struct runtime_slice allspans;
     uint64_t arena_base; /* the address that arenas count from */
     bool has_inline_marks;
-    uint64_t missing;       /* words that were wanted and are not there */
-    uint64_t specials_left; /* that may be looked at yet: more than there can be means a circle */
+    uint64_t missing;                 /* words that were wanted and are not there */
+    uint64_t specials, specials_most; /* that were looked at; more than that means a circle */
 };
 
 /*

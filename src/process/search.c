@@ -264,7 +264,10 @@ static void look_at_range(struct search *search, const struct memory_range *rang
                    range_end = range->address + range->size,
                    first = range->address > start ? range->address : start,
                    end = range_end < data_end ? range_end : data_end;
-    for (uint64_t at = (first + 7) & ~(uint64_t)7; at < end && end - at >= 8; at += 8) {
+    /* The words that are wholly in [first, end), which may be where addresses end. */
+    for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8) {
+        if (at < first)
+            continue;
         const uint64_t value = memory_number(range->data + (at - range->address), 8);
         if (value != 0)
             look_at(search, at, value);

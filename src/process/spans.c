@@ -93,13 +93,11 @@ bool special_read(struct runtime *runtime, uint64_t address, struct special *ret
                   uint64_t *ret_next)
 {
     ret->address = address;
-    if (address == 0 || __atomic_load_n(&runtime->specials_left, __ATOMIC_RELAXED) == 0 ||
-        !runtime_peek(runtime, address, LAYOUT_SPECIAL_OFFSET, &ret->offset) ||
+    if (address == 0 || !runtime_peek(runtime, address, LAYOUT_SPECIAL_OFFSET, &ret->offset) ||
         !runtime_peek(runtime, address, LAYOUT_SPECIAL_KIND, &ret->kind) ||
         !runtime_peek(runtime, address, LAYOUT_SPECIAL_NEXT, ret_next))
         return false;
-    __atomic_fetch_sub(&runtime->specials_left, 1, __ATOMIC_RELAXED);
-    return true;
+    return __atomic_fetch_add(&runtime->specials, 1, __ATOMIC_RELAXED) < runtime->specials_most;
 }
 
 uint64_t special_finalizer(const struct runtime *runtime)

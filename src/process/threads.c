@@ -185,7 +185,7 @@ static struct g2h_error *list_ms(struct threads *threads)
 
 struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime)
 {
-    *threads = (struct threads){.runtime = runtime};
+    *threads = (struct threads){.runtime = runtime, .words_left = runtime->memory->bytes / WORD};
     TRY(sort_threads(threads));
     return list_ms(threads);
 }
@@ -220,7 +220,7 @@ static void start_at(const struct machine *machine, const uint8_t *registers, bo
 
 /* The registers that a signal's handler will give back: behind uc_stack, which says where the
  * handler's stack is. */
-static bool find_signal_frame(const struct threads *threads, const struct thread_m *m,
+static bool find_signal_frame(struct threads *threads, const struct thread_m *m,
                               struct unwind_start *ret)
 {
     const struct machine *machine = machine_of(threads->runtime);
@@ -231,7 +231,9 @@ static bool find_signal_frame(const struct threads *threads, const struct thread
         !runtime_peek(threads->runtime, m->gsignal, LAYOUT_G_STACK_HI, &high) ||
         !is_in(sp_of(machine, m->thread), low, high) || high - low > (1 << 20))
         return false;
-    for (uint64_t at = sp_of(machine, m->thread) & ~(uint64_t)7; at < high; at += WORD) {
+    for (uint64_t at = sp_of(machine, m->thread) & ~(uint64_t)7;
+         at < high && high - at >= WORD && threads->words_left > 0;
+         at += WORD, threads->words_left--) {
         uint64_t start, size;
         const uint8_t *registers =
             memory_at(memory, at + machine->signal_at, WORD * ((uint64_t)machine->signal_pc + 1));
@@ -250,7 +252,7 @@ static const struct thread_m *m_of(const struct threads *threads, uint64_t addre
     return index != MAP_NONE ? &threads->ms.data[index] : NULL;
 }
 
-void threads_find_start(const struct threads *threads, uint64_t g, struct unwind_start *ret)
+void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start *ret)
 {
     struct runtime *runtime = threads->runtime;
     const uint64_t low = runtime_field(runtime, g, LAYOUT_G_STACK_LO),

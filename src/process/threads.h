@@ -19,6 +19,7 @@ struct threads {
     VECTOR(struct thread_m) ms;          /* allm, in its order */
     struct map m_by_address;             /* → index in ms */
     struct map thread_by_id;             /* → index in the threads of the process */
+    uint64_t words_left; /* of signals' stacks that may be looked at yet: no two overlap */
 };
 
 /* Lists the Ms and finds their threads. Error: G2H_ERROR_MEMORY. */
@@ -26,7 +27,7 @@ struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime)
 void threads_deinit(struct threads *threads);
 
 /* Finds where the innermost frame of the goroutine at an address is. */
-void threads_find_start(const struct threads *threads, uint64_t g, struct unwind_start *ret);
+void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start *ret);
 
 /* Register number index of a place that has any; false behind the last one. *ret_name is "rax" or
  * the like. */

@@ -16,13 +16,14 @@ enum { TOP_FRAME = 1, SP_WRITE = 2 };
 
 enum { PCDATA_STACK_MAP_INDEX = 1 };
 
-/* What may be read of the tables for one walk over a stack: tables are as long as functions. */
-static const uint64_t MOST_READ = 1 << 22;
-
 void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
 {
     const uint16_t machine = runtime->process->machine;
+    enum { WALKS = 4, PER_BYTE = 4 };
+    const uint64_t bytes = runtime->memory->bytes;
     unwinder->runtime = runtime;
+    unwinder->stack_left = WALKS * bytes;
+    unwinder->table_left = exe_lines_most(runtime->exe) + PER_BYTE * bytes;
     unwinder->usual_lr = machine != EM_X86_64;
     unwinder->minimum = machine == EM_X86_64 ? 0 : machine == EM_PPC64 ? 32 : WORD;
 }
@@ -54,36 +55,36 @@ static uint32_t entry_of(const uint8_t *table, unsigned index)
 
 /* The map of live words at a pc: that of the call before; of the entry, and where it does not say,
  * the first. */
-static int32_t map_at(const struct runtime *runtime, const struct unwind_function *function)
+static int32_t map_at(const struct runtime *runtime, const struct unwind_function *function,
+                      uint64_t *left)
 {
-    uint64_t left = MOST_READ;
     int64_t value;
     const uint32_t table = function->record.pcdata_count > PCDATA_STACK_MAP_INDEX
                                ? entry_of(function->record.pcdata, PCDATA_STACK_MAP_INDEX)
                                : 0;
     if (function->pc == function->entry || table == 0 ||
         !pclntab_value(runtime->pclntab, table, function->index, function->pc - 1 - runtime->minpc,
-                       &left, &value) ||
+                       left, &value) ||
         value < 0 || value > INT32_MAX)
         return 0;
     return (int32_t)value;
 }
 
-static bool read_function(const struct runtime *runtime, uint64_t pc, struct unwind_function *ret)
+static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *left,
+                          struct unwind_function *ret)
 {
-    uint64_t left = MOST_READ;
     int64_t delta;
     *ret = (struct unwind_function){.pc = pc};
     if (!runtime_function(runtime, pc, &ret->index) ||
         !pclntab_function(runtime->pclntab, ret->index, &ret->record) || ret->record.pcsp == 0 ||
-        !pclntab_value(runtime->pclntab, ret->record.pcsp, ret->index, pc - runtime->minpc, &left,
+        !pclntab_value(runtime->pclntab, ret->record.pcsp, ret->index, pc - runtime->minpc, left,
                        &delta) ||
         delta < 0)
         return false;
     ret->entry = runtime_function_entry(runtime, ret->index);
     ret->delta = (uint64_t)delta;
     ret->kind = kind_of(runtime_function_name(runtime, ret->index));
-    ret->map = map_at(runtime, ret);
+    ret->map = map_at(runtime, ret, left);
     return true;
 }
 
@@ -91,7 +92,8 @@ static bool read_function(const struct runtime *runtime, uint64_t pc, struct unw
 static bool find_function(struct unwinder *unwinder, uint64_t pc)
 {
     struct unwind_function *seen = &unwinder->seen[map_hash(pc) % UNWIND_FUNCTIONS];
-    if ((pc == 0 || seen->pc != pc) && !read_function(unwinder->runtime, pc, seen)) {
+    if ((pc == 0 || seen->pc != pc) &&
+        !read_function(unwinder->runtime, pc, &unwinder->table_left, seen)) {
         seen->pc = 0;
         return false;
     }
@@ -141,6 +143,14 @@ static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpan
                                              : 0;
 }
 
+/* Pays for a frame, so that many goroutines that have one stack do not take long. */
+static bool take_stack(struct unwinder *unwinder, uint64_t size)
+{
+    const bool is_there = size <= unwinder->stack_left;
+    unwinder->stack_left = is_there ? unwinder->stack_left - size : 0;
+    return is_there;
+}
+
 /* Completes the frame of the function at frame.pc, by frame.sp. */
 static bool complete(struct unwinder *unwinder, bool after_sigpanic)
 {
@@ -148,7 +158,8 @@ static bool complete(struct unwinder *unwinder, bool after_sigpanic)
     const struct unwind_function *function = &unwinder->current;
     frame->function = function;
     frame->fp = frame->sp + function->delta + (unwinder->usual_lr ? 0 : WORD);
-    if (frame->sp < unwinder->low || frame->fp < frame->sp || frame->fp > unwinder->high)
+    if (frame->sp < unwinder->low || frame->fp < frame->sp || frame->fp > unwinder->high ||
+        !take_stack(unwinder, frame->fp - frame->sp + WORD))
         return false;
     frame->varp = frame->fp - (unwinder->usual_lr ? 0 : WORD);
     if (frame->varp > frame->sp &&

@@ -51,7 +51,9 @@ struct unwinder {
     struct unwind_frame frame;
     uint64_t lr;
     bool is_innermost, is_syscall;
-    bool is_complete;                              /* once it is over */
+    bool is_complete;    /* once it is over */
+    uint64_t stack_left; /* bytes that frames may have yet, of all walks: stacks do not overlap */
+    uint64_t table_left; /* bytes of the pclntab that may be read yet */
     struct unwind_function seen[UNWIND_FUNCTIONS]; /* by hash of the pc */
     struct unwind_function current;
 };

@@ -59,6 +59,7 @@ static void add_memstats(struct values *ret, struct g2h_bytes encoded, bool all)
     add_number(ret, "Alloc", NUMBER, stats.numbers[0]);
     add_number(ret, "HeapAlloc", NUMBER, stats.numbers[G2H_MEMSTATS_HEAP_ALLOC]);
     add_number(ret, "HeapObjects", NUMBER, stats.numbers[G2H_MEMSTATS_HEAP_OBJECTS]);
+    add_number(ret, "NumGC", NUMBER, stats.numbers[G2H_MEMSTATS_NUMBERS - 1]);
     if (all)
         add_bytes(ret, "numbers", TEXT, 0, encoded);
 }

@@ -460,6 +460,47 @@ static void dumps_have_their_order(void **state)
     assert_refused(add_with(2, 20, -1, 0), "2 collections so far, there 3");
 }
 
+/* A dump of a process that is read from outside: it has no other numbers than these. */
+static struct g2h_error *add_outside(uint64_t collections, uint64_t first_thread,
+                                     uint64_t bss_address, const uint64_t bss[4])
+{
+    uint64_t numbers[G2H_MEMSTATS_NUMBERS] = {0};
+    struct dump *dump = next();
+    dump_object(dump, AT(0), SLOT, WORDS(AT(0)));
+    dump_tag(dump, G2H_RECORD_OSTHREAD);
+    dump_uvarints(dump, 3, (const uint64_t[]){0x600000, 1, first_thread + 7});
+    dump_tag(dump, G2H_RECORD_OSTHREAD);
+    dump_uvarints(dump, 3, (const uint64_t[]){0x500000, 0, first_thread});
+    dump_bss(dump, bss_address, 4, bss);
+    numbers[NUM_GC] = collections;
+    dump_tag(dump, G2H_RECORD_MEMSTATS);
+    dump_uvarints(dump, G2H_MEMSTATS_NUMBERS, numbers);
+    return add(dump);
+}
+
+static void from_outside_too(void **state)
+{
+    static const uint64_t bss[] = {0x7ffc00001000, 0x7f1200000000, 0x7f1234560000, AT(0)},
+                          moved[] = {0x7ffc00001000, 0x7f1300000000, 0x7f1334560000, AT(0)},
+                          other[] = {0x7ffd00001000, 0x7f9900000000, 0x7f9934560000, AT(0)};
+    (void)state;
+    assert_no_error(add_outside(3, 1234, 0x560000, bss));
+    assert_no_error(add_outside(3, 1234, 0x560000, moved));
+    assert_refused(add_outside(4, 1235, 0x560000, moved), "its first thread is 1235, there 1234");
+    assert_refused(add_outside(4, 1234, 0x560000, other), "nothing that its variables point to");
+    assert_refused(add_outside(4, 1234, 0x570000, moved), "its variables lie at other addresses");
+    assert_refused(add_outside(2, 1234, 0x560000, moved), "2 collections so far, there 3");
+}
+
+/* Of a dump that has all numbers, and one from outside, those are compared that both have. */
+static void inside_and_outside(void **state)
+{
+    (void)state;
+    assert_no_error(add_with(5, 20, -1, 0));
+    assert_no_error(add_with(7, 0, 3, 0));
+    assert_refused(add_with(6, 0, 3, 0), "6 collections so far, there 7");
+}
+
 static void programs_are_the_same(void **state)
 {
     struct dump *dump = next();
@@ -485,6 +526,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pauses_are_those_of_one_process, start, end),
         cmocka_unit_test_setup_teardown(old_pauses_are_gone, start, end),
         cmocka_unit_test_setup_teardown(dumps_have_their_order, start, end),
+        cmocka_unit_test_setup_teardown(from_outside_too, start, end),
+        cmocka_unit_test_setup_teardown(inside_and_outside, start, end),
         cmocka_unit_test_setup_teardown(programs_are_the_same, start, end),
     };
     return UNIT_RUN(tests);
