@@ -224,12 +224,15 @@ static struct g2h_error *build(const struct options *options, const struct serie
 }
 
 /* What was made of a process, as it is. */
-static struct g2h_error *write_dump(const struct g2h_output_options *options, struct target *target,
-                                    const struct conversion *conversion)
+static struct g2h_error *write_dump(const struct options *options,
+                                    const struct g2h_output_options *output_options,
+                                    struct target *target, const struct conversion *conversion)
 {
-    TRY(g2h_write_dump(conversion->input, options));
+    TRY(g2h_write_dump(conversion->input, output_options));
     TRY(g2h_input_check(conversion->input));
     TRY(target_complete(target, conversion->input));
+    if (options->verbose && conversion->origin.is_process)
+        message_process_account(&conversion->origin);
     progress_clear();
     return NULL;
 }
@@ -249,7 +252,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                       .series = series->identity};
     TRY(load(options, path, progress, conversion));
     if (options->is_dump)
-        return write_dump(&output_options, target, conversion);
+        return write_dump(options, &output_options, target, conversion);
     message_warnings(conversion->input, conversion->heap);
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));

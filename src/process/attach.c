@@ -164,8 +164,9 @@ static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
     account->stopped_seconds = stop.seconds;
     account->threads = (unsigned)stop.threads.count;
     account->stuck = stop.stuck;
-    memcpy(&ret->threads, &stop.threads, sizeof(ret->threads));
-    stop.threads = (struct attach_threads){0};
+    ret->threads.count = stop.threads.count;
+    ret->threads.capacity = stop.threads.capacity;
+    ret->threads.data = take_pointer(stop.threads.data);
     return 0;
 }
 

@@ -23,9 +23,12 @@ struct attach_account {
 
 /*
  * Stops all threads of a process, copies its resident memory and its threads' registers, and lets
- * it go on. *ret goes to process_deinit(); its name is that of *ret_account. Errors:
- * G2H_ERROR_SYSTEM: it cannot be read, and what to do about it; G2H_ERROR_NOT_DUMP: it is not of a
- * kind that is read; G2H_ERROR_MEMORY.
+ * it go on. Anonymous memory that nobody has touched is in *ret too: as zeros, which it is, so no
+ * object has holes. *ret goes to process_deinit(); its name is that of *ret_account. Phases of
+ * progress: "preparing" while it still runs, "copying" while it is stopped.
+ *
+ * Errors: G2H_ERROR_SYSTEM: it cannot be read, and what to do about it; G2H_ERROR_NOT_DUMP: it is
+ * not of a kind that is read; G2H_ERROR_MEMORY.
  */
 struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account);

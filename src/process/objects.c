@@ -14,8 +14,8 @@
 /* Spans that are one task; bytes of a buffer after which it is written. */
 enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
 
-/* An mspan has so many bytes in all releases. */
-enum { LEAST_MSPAN = 128 };
+/* An mspan has as many bytes in all releases, or more. */
+enum { LEAST_MSPAN = 160 };
 
 struct work {
     struct records *records;

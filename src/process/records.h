@@ -84,7 +84,8 @@ static inline bool put_raw(struct worker_buffer *buffer, const void *data, uint6
     char *at = worker_buffer_reserve(buffer, (size_t)size);
     if (!at)
         return false;
-    memcpy(at, data, (size_t)size);
+    if (size > 0) /* else there may be no data */
+        memcpy(at, data, (size_t)size);
     buffer->size += (size_t)size;
     return true;
 }
