@@ -15,7 +15,7 @@
 enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
 
 /* An mspan has as many bytes in all releases, or more. */
-enum { LEAST_MSPAN = 160 };
+enum { LEAST_MSPAN = 144 };
 
 struct work {
     struct records *records;

@@ -218,10 +218,11 @@ static void start_at(const struct machine *machine, const uint8_t *registers, bo
         .in_signal = in_signal};
 }
 
-/* The registers that a signal's handler will give back: behind uc_stack, which says where the
- * handler's stack is. */
-static bool find_signal_frame(struct threads *threads, const struct thread_m *m,
-                              struct unwind_start *ret)
+/* The registers of a goroutine that a signal's handler will give back: behind uc_stack, which says
+ * where the handler's stack is. A handler that ends the program by a signal is interrupted itself;
+ * of its frame and the one before, that is wanted whose stack pointer is in [g_low, g_high). */
+static bool find_signal_frame(struct threads *threads, const struct thread_m *m, uint64_t g_low,
+                              uint64_t g_high, struct unwind_start *ret)
 {
     const struct machine *machine = machine_of(threads->runtime);
     const struct memory *memory = threads->runtime->memory;
@@ -241,7 +242,8 @@ static bool find_signal_frame(struct threads *threads, const struct thread_m *m,
             !memory_read(memory, at + 2 * WORD, WORD, &size) || size != high - low)
             continue;
         start_at(machine, registers, true, ret);
-        return true;
+        if (is_in(ret->sp, g_low, g_high))
+            return true;
     }
     return false;
 }
@@ -270,7 +272,7 @@ void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start
         start_at(machine_of(runtime), (const uint8_t *)thread->registers, false, ret);
         return;
     }
-    if (m && find_signal_frame(threads, m, ret) && is_in(ret->sp, low, high))
+    if (m && find_signal_frame(threads, m, low, high, ret))
         return;
     if (m && is_in(m->vdso_sp, low, high)) {
         *ret = (struct unwind_start){.sp = m->vdso_sp, .pc = m->vdso_pc};
