@@ -10,7 +10,7 @@
 #   run.sh BUILD_DIR DUMP_DIR --long MINUTES   the inputs of the targets, and then other choices each time: libFuzzer
 #                                              (if there is clang with it) and mutate with all dumps share the minutes
 #
-#   TARGETS  what shares them (default: dump exe gzip options mutate); without --long: targets, mutate or both
+#   TARGETS  what shares them (default: dump exe core gzip options mutate); without --long: targets, mutate or both
 #   NODE     Node.js 18 or newer (default: node)
 #   JOBS     conversions at a time (default: one per processor)
 #
@@ -32,7 +32,7 @@ minutes=${4:-0}
 node=${NODE:-node}
 jobs=${JOBS:-$(nproc)}
 kept=$build/kept
-targets='dump exe gzip options'
+targets='dump exe core gzip options'
 chosen_targets=${TARGETS:-$targets mutate}
 # Seconds that an input may take by the clock: libFuzzer knows no other. A busy machine is no hang.
 slowest=$([ "$minutes" -gt 0 ] && echo 120 || echo 3600)
@@ -178,6 +178,7 @@ fuzz() {
 		longest=400000
 		"$build/mutate" --small "$work/seeds" "$dumps"/*.1.dump.gz
 		;;
+	core) longest=1000000 ;;
 	options) longest=2048 ;;
 	esac
 	set -- "$1" "$2" corpus seeds

@@ -14,11 +14,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +33,11 @@ enum {
     GUARD_FIRST = 4,
     GUARD_END = 8,
     FILE_PAGES = 4,
-    FILE_SIZE = 6000, /* beyond its second page nothing can be read */
+    FILE_SIZE = 6000,        /* beyond its second page nothing can be read */
+    LARGE_PAGES = 1 << 19,   /* 2 GiB of a file … */
+    LARGE_WRITTEN = 1 << 17, /* … of which one page was written to */
+    FAR_SIZE = 3 << 20,
+    MAP_FAR = 200, /* a request of the thread that answers */
     HEAP_SIZE = 300000,
     SPINNERS = 2,
     THREADS = 2 + SPINNERS, /* the first one, one that waits in read() */
@@ -37,7 +45,8 @@ enum {
 
 /* What a child tells this process, in memory that both have. */
 struct shared {
-    uint8_t *heap, *sparse, *guarded, *of_file;
+    uint8_t *heap, *sparse, *guarded, *of_file, *of_large;
+    uint8_t *far;             /* what was mapped since */
     uint64_t stacks[THREADS]; /* an address in each */
     int ids[THREADS];
     volatile unsigned ready, signals, failed_reads;
@@ -86,17 +95,41 @@ static void make_guarded(void)
     mprotect(shared->guarded + GUARD_FIRST * page, (GUARD_END - GUARD_FIRST) * page, PROT_NONE);
 }
 
-static void make_file(void)
+/* A file that has no name any more. */
+static int make_file(void)
 {
     char path[] = "/tmp/go2heapsnapshot-unit.XXXXXX";
-    uint8_t bytes[FILE_SIZE];
     const int fd = mkstemp(path);
-    fill(bytes, 0, sizeof(bytes));
-    if (fd < 0 || unlink(path) != 0 || write(fd, bytes, sizeof(bytes)) != sizeof(bytes))
+    if (fd < 0 || unlink(path) != 0)
         _exit(91);
+    return fd;
+}
+
+static void make_files(void)
+{
+    uint8_t bytes[FILE_SIZE];
+    const int fd = make_file(), large = make_file();
+    fill(bytes, 0, sizeof(bytes));
+    if (write(fd, bytes, sizeof(bytes)) != sizeof(bytes) ||
+        ftruncate(large, (off_t)LARGE_PAGES * (off_t)page) != 0)
+        _exit(92);
     shared->of_file = map_private(FILE_PAGES, fd);
     shared->of_file[1] = 99; /* what was written is not in the file */
+    shared->of_large = map_private(LARGE_PAGES, large);
+    fill(shared->of_large, LARGE_WRITTEN * page, (LARGE_WRITTEN + 1) * page);
     close(fd);
+    close(large);
+}
+
+/* Maps something at an address that is far from all others. */
+static void map_far(void)
+{
+    void *far = mmap((void *)(uintptr_t)0x300000000000, FAR_SIZE, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (far == MAP_FAILED)
+        _exit(93);
+    fill(far, 0, FAR_SIZE);
+    shared->far = far;
 }
 
 static void note_thread(unsigned index, const void *on_stack)
@@ -118,14 +151,16 @@ static void *spin(void *argument)
 /* Answers each byte by the next one; a read() that gives anything else is counted. */
 static void *answer(void *argument)
 {
-    uint8_t byte;
+    uint8_t byte = 0;
     note_thread((unsigned)(uintptr_t)argument, &byte);
     for (;;) {
         if (read(requests[0], &byte, 1) != 1)
             shared->failed_reads++;
+        if (byte == MAP_FAR)
+            map_far();
         byte++;
         if (write(answers[1], &byte, 1) != 1)
-            _exit(92);
+            _exit(94);
     }
     return NULL;
 }
@@ -144,7 +179,7 @@ static void run_child(void)
     fill(shared->heap, 0, HEAP_SIZE);
     make_sparse();
     make_guarded();
-    make_file();
+    make_files();
     sigaction(SIGRTMIN, &(struct sigaction){.sa_handler = count_signal, .sa_flags = SA_RESTART},
               NULL);
     for (unsigned i = 1; i < THREADS; i++)
@@ -156,8 +191,25 @@ static void run_child(void)
 
 /* ---- this process and its child ---- */
 
+/* Whether processes can be traced here. */
+static bool can_trace(void)
+{
+    int status = 0;
+    const pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            pause();
+    const bool good = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
+    kill(pid, SIGKILL);
+    waitpid(pid, &status, __WALL);
+    return good;
+}
+
+/* Starts a child; skips the test where it could not be attached to. */
 static pid_t start(void (*run)(void))
 {
+    if (!can_trace())
+        skip();
     *shared = (struct shared){0};
     const pid_t pid = fork();
     assert_true(pid >= 0);
@@ -236,20 +288,6 @@ static void assert_refused(uint64_t pid, const char *words)
     g2h_error_destroy(error);
 }
 
-/* Whether processes can be traced here. */
-static bool can_trace(void)
-{
-    int status = 0;
-    const pid_t pid = fork();
-    if (pid == 0)
-        for (;;)
-            pause();
-    const bool good = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, __WALL);
-    return good;
-}
-
 static int set_up(void **state)
 {
     (void)state;
@@ -259,18 +297,10 @@ static int set_up(void **state)
     return shared != MAP_FAILED && pipe(requests) == 0 && pipe2(answers, O_NONBLOCK) == 0 ? 0 : -1;
 }
 
-static int need_trace(void **state)
-{
-    (void)state;
-    if (can_trace())
-        return 0;
-    print_message("# SKIP: ptrace is forbidden here\n");
-    return -1;
-}
-
 /* ---- what is copied ---- */
 
-static void assert_pattern(const struct memory *memory, const uint8_t *start, size_t from, size_t to)
+static void assert_pattern(const struct memory *memory, const uint8_t *start, size_t from,
+                           size_t to)
 {
     const uint8_t *bytes = memory_at(memory, (uint64_t)(uintptr_t)start + from, to - from);
     assert_non_null(bytes);
@@ -316,6 +346,15 @@ static void assert_of_file(const struct memory *memory)
         assert_false(is_there(memory, shared->of_file + at));
 }
 
+/* Of what is too large for a program only what is not in the file. */
+static void assert_of_large(const struct memory *memory)
+{
+    const size_t from = LARGE_WRITTEN * page;
+    assert_pattern(memory, shared->of_large, from, from + page);
+    assert_false(is_there(memory, shared->of_large + from - 1));
+    assert_false(is_there(memory, shared->of_large + from + page));
+}
+
 static void test_memory(void **state)
 {
     const pid_t pid = start_child();
@@ -328,6 +367,7 @@ static void test_memory(void **state)
     assert_sparse(&process.memory);
     assert_guarded(&process.memory);
     assert_of_file(&process.memory);
+    assert_of_large(&process.memory);
     assert_false(is_there(&process.memory, shared)); /* others have it too */
     assert_true(is_there(&process.memory, &page));
     assert_true(account.bytes > HEAP_SIZE && account.bytes < process.memory.bytes);
@@ -335,6 +375,74 @@ static void test_memory(void **state)
     assert_int_equal(account.unreadable, (FILE_PAGES - (FILE_SIZE + page - 1) / page) * page);
     assert_true(account.copy_seconds > 0 && account.copy_seconds < account.stopped_seconds);
     process_deinit(&process);
+    end(pid);
+}
+
+/* Has the child map more; a function of struct g2h_progress. */
+static void let_it_grow(void *context, const char *phase, uint64_t done, uint64_t total,
+                        uint64_t objects)
+{
+    const uint8_t request = MAP_FAR;
+    (void)context, (void)done, (void)total, (void)objects;
+    if (strcmp(phase, "preparing") != 0 || shared->far)
+        return;
+    assert_int_equal(write(requests[1], &request, 1), 1);
+    while (!((volatile struct shared *)shared)->far)
+        usleep(1000);
+}
+
+/* What it has mapped since there was made room for its copy is in it too. */
+static void test_growth(void **state)
+{
+    const pid_t pid = start_child();
+    struct process process;
+    struct attach_account account;
+    const struct g2h_progress progress = {let_it_grow, NULL};
+    uint8_t byte;
+    (void)state;
+    assert_no_error(attach_copy((uint64_t)pid, &progress, &process, &account));
+    while (read(answers[0], &byte, 1) != 1)
+        usleep(1000);
+    assert_goes_on();
+    if (shared->far) /* not before Linux 5.14 */
+        assert_pattern(&process.memory, shared->far, 0, FAR_SIZE);
+    assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
+    assert_sparse(&process.memory);
+    process_deinit(&process);
+    end(pid);
+}
+
+/* Attaches in a process that may have few addresses; what it asserts is its exit status. */
+static void attach_with_few_addresses(pid_t pid)
+{
+    const uint64_t sparse = (uint64_t)(uintptr_t)shared->sparse;
+    const struct rlimit limit = {100 << 20, 100 << 20};
+    struct process process;
+    struct attach_account account;
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        _exit(1);
+    struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
+    if (error)
+        _exit(2);
+    const uint8_t *bytes = memory_at(&process.memory, sparse + SPARSE_STEP * page, page);
+    if (!bytes || bytes[9] != pattern(SPARSE_STEP * page + 9))
+        _exit(3);
+    _exit(memory_at(&process.memory, sparse, SPARSE_PAGES * page) ? 4 : 0);
+}
+
+/* Where the system counts addresses that are reserved, what is zero is left out. */
+static void test_few_addresses(void **state)
+{
+    int status;
+    (void)state;
+    if (UNIT_SANITIZED)
+        skip(); /* they need many themselves */
+    const pid_t pid = start_child(), other = fork();
+    if (other == 0)
+        attach_with_few_addresses(pid);
+    assert_int_equal(waitpid(other, &status, 0), other);
+    assert_int_equal(status, 0);
+    assert_goes_on();
     end(pid);
 }
 
@@ -401,7 +509,7 @@ static void test_again_and_again(void **state)
 {
     const pid_t pid = start_child();
     (void)state;
-    for (unsigned i = 0; i < 20; i++) {
+    for (unsigned i = 0; i < 20; i += unit_step()) {
         attach_once(pid);
         assert_goes_on();
     }
@@ -482,17 +590,534 @@ static void test_stopped_before(void **state)
     end(pid);
 }
 
-/* Starts threads that end at once, for as long as it lives. */
-static void *start_threads(void *argument)
+static void *end_at_once(void *argument)
 {
-    pthread_t threads[8];
-    (void)argument;
-    note_thread(0, threads);
+    return argument;
+}
+
+static void run_churn(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    shared->ready = 1;
     for (;;) {
+        pthread_t threads[8];
         for (unsigned i = 0; i < 8; i++)
-            pthread_create(&threads[i], NULL, (void *(*)(void *))usleep, (void *)(uintptr_t)i);
+            pthread_create(&threads[i], NULL, end_at_once, NULL);
         for (unsigned i = 0; i < 8; i++)
             pthread_join(threads[i], NULL);
+        shared->signals++;
     }
-    return NULL;
+}
+
+/* Threads that begin and end while they are being stopped. */
+static void test_churn(void **state)
+{
+    const pid_t pid = start(run_churn);
+    (void)state;
+    wait_ready(1);
+    for (unsigned i = 0; i < 30; i += unit_step())
+        attach_once(pid);
+    const unsigned before = shared->signals;
+    for (unsigned i = 0; i < 10000 && shared->signals == before; i++)
+        usleep(1000);
+    assert_true(shared->signals > before);
+    end(pid);
+}
+
+static void run_vfork(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    shared->ready = 1;
+    if (vfork() == 0) {
+        usleep(1000000);
+        _exit(0);
+    }
+    shared->signals = 1;
+    for (;;)
+        pause();
+}
+
+/* One whose thread is in the kernel, and does not come out, is read without its registers. */
+static void test_stuck(void **state)
+{
+    const pid_t pid = start(run_vfork);
+    struct process process;
+    struct attach_account account;
+    (void)state;
+    wait_ready(1);
+    usleep(50000);
+    assert_attaches(pid, &process, &account);
+    assert_int_equal(account.stuck + account.threads, 1);
+    assert_int_equal(account.stuck, shared->signals == 0);
+    process_deinit(&process);
+    for (unsigned i = 0; i < 20000 && shared->signals == 0; i++)
+        usleep(1000);
+    assert_int_equal(shared->signals, 1);
+    end(pid);
+}
+
+static void run_large(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    fill(map_private(20000, -1), 0, 20000 * page);
+    shared->ready = 1;
+    for (;;)
+        pause();
+}
+
+/* Ends it while it is copied; a function of struct g2h_progress. */
+static void kill_it(void *context, const char *phase, uint64_t done, uint64_t total,
+                    uint64_t objects)
+{
+    const pid_t *pid = context;
+    siginfo_t info;
+    (void)done, (void)total, (void)objects;
+    if (strcmp(phase, "copying") == 0 && kill(*pid, SIGKILL) == 0)
+        waitid(P_PID, (id_t)*pid, &info, WEXITED | WNOWAIT);
+}
+
+/* One that is killed while it is copied; by one thread, for another might be done by then. */
+static void test_killed(void **state)
+{
+    pid_t pid = start(run_large);
+    struct process process;
+    struct attach_account account;
+    const struct g2h_progress progress = {kill_it, &pid};
+    cpu_set_t all, one;
+    (void)state;
+    wait_ready(1);
+    CPU_ZERO(&one);
+    sched_getaffinity(0, sizeof(all), &all);
+    for (unsigned i = 0; CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    sched_setaffinity(0, sizeof(one), &one);
+    struct g2h_error *error = attach_copy((uint64_t)pid, &progress, &process, &account);
+    sched_setaffinity(0, sizeof(all), &all);
+    assert_non_null(error);
+    if (!strstr(error->message, "has ended"))
+        fail_msg("%s", error->message);
+    g2h_error_destroy(error);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* ---- what cannot be read ---- */
+
+static void test_nobody(void **state)
+{
+    int status;
+    const pid_t pid = fork();
+    (void)state;
+    if (pid == 0)
+        _exit(0);
+    assert_refused((uint64_t)getpid(), "is this very program");
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_refused((uint64_t)pid, "has ended, and waits only for process");
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_refused((uint64_t)pid, "there is none of this number");
+    assert_refused(0, "there is none of this number");
+    assert_refused(UINT64_MAX, "there is none of this number");
+    assert_refused(((uint64_t)1 << 32) + (uint64_t)getpid(), "there is none of this number");
+}
+
+static void test_thread(void **state)
+{
+    const pid_t pid = start_child();
+    char words[64];
+    (void)state;
+    snprintf(words, sizeof(words), "is a thread of process %d", pid);
+    assert_refused((uint64_t)shared->ids[1], words);
+    end(pid);
+}
+
+static void test_traced(void **state)
+{
+    const pid_t pid = start_child(), tracer = fork();
+    char words[64];
+    (void)state;
+    if (tracer == 0) {
+        shared->failed_reads = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0 ? 1 : 2;
+        for (;;)
+            pause();
+    }
+    while (shared->failed_reads == 0)
+        usleep(1000);
+    assert_int_equal(shared->failed_reads, 1);
+    snprintf(words, sizeof(words), "process %d (test_attach) traces it already", tracer);
+    assert_refused((uint64_t)pid, words);
+    end(tracer);
+    attach_once(pid);
+    end(pid);
+}
+
+/* What a user without rights is told of a process. */
+static void assert_refused_as_nobody(pid_t pid, const char *words)
+{
+    const pid_t other = fork();
+    if (other == 0) {
+        struct process process;
+        struct attach_account account;
+        if (setgid(65534) != 0 || setuid(65534) != 0)
+            _exit(3);
+        struct g2h_error *error = attach_copy((uint64_t)pid, NULL, &process, &account);
+        _exit(error && strstr(error->message, words) ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(other, &status, 0), other);
+    assert_int_equal(status, 0);
+}
+
+static void test_other_user(void **state)
+{
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    const pid_t pid = start_child();
+    assert_refused_as_nobody(pid, "runs as another user");
+    assert_goes_on();
+    end(pid);
+}
+
+static void run_protected(void)
+{
+    if (setgid(65534) != 0 || setuid(65534) != 0)
+        _exit(97);
+    prctl(PR_SET_DUMPABLE, 0);
+    run_child();
+}
+
+static void test_protected(void **state)
+{
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    const pid_t pid = start(run_protected);
+    wait_ready(THREADS);
+    assert_refused_as_nobody(pid, "is protected");
+    attach_once(pid);
+    assert_goes_on();
+    end(pid);
+}
+
+/* A program of 32 bits that waits: mov $29, %eax; int $0x80; jmp to the start. */
+static const uint8_t program_32[] =
+    {
+        0x7f, 'E',  'L', 'F',  1,    1,    1,    0,    0,    0,
+        0,    0,    0,   0,    0,    0, /* identification */
+        2,    0,    3,   0,    1,    0,    0,    0,    0x54, 0x80,
+        0x04, 0x08, 52,  0,    0,    0, /* i386, entry */
+        0,    0,    0,   0,    0,    0,    0,    0,    52,   0,
+        32,   0,    1,   0,    0,    0,    0,    0,    0,    0, /* one program header */
+        1,    0,    0,   0,    0,    0,    0,    0,    0,    0x80,
+        0x04, 0x08, 0,   0x80, 0x04, 0x08, /* PT_LOAD */
+        0x5d, 0,    0,   0,    0x5d, 0,    0,    0,    5,    0,
+        0,    0,    0,   0x10, 0,    0, /* r-x */
+        0xb8, 29,   0,   0,    0,    0xcd, 0x80, 0xeb, 0xf7,
+};
+
+static void run_32(void)
+{
+    char path[] = "/tmp/go2heapsnapshot-unit.XXXXXX";
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int fd = mkstemp(path);
+    if (fd < 0 || write(fd, program_32, sizeof(program_32)) != sizeof(program_32))
+        _exit(95);
+    fchmod(fd, 0700);
+    close(fd);
+    const int again = open(path, O_RDONLY | O_CLOEXEC);
+    unlink(path);
+    char *const none[] = {NULL};
+    fexecve(again, (char *[]){path, NULL}, none);
+    _exit(96);
+}
+
+static void test_32_bits(void **state)
+{
+    const pid_t pid = start(run_32);
+    char exe[64], target[4096] = {0};
+    int status;
+    (void)state;
+    snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
+    for (unsigned i = 0; i < 2000 && !strstr(target, "go2heapsnapshot-unit"); i++) {
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            skip(); /* the system runs no programs of 32 bits */
+        usleep(1000);
+        if (readlink(exe, target, sizeof(target) - 1) < 0)
+            target[0] = '\0';
+    }
+    assert_refused((uint64_t)pid, "32-bit and big-endian processes are not read");
+    end(pid);
+}
+
+/* ---- what is said ---- */
+
+static void test_refusals(void **state)
+{
+    static const struct {
+        struct attach_facts facts;
+        const char *words;
+    } rows[] = {
+        {{.is_self = true}, "process 7: is this very program"},
+        {{.error = 0}, "process 7: there is none of this number"},
+        {{.place = ATTACH_CONTAINER}, "there is none of this number in this container"},
+        {{.was_there = true, .error = ESRCH}, "has ended while it was read"},
+        {{.is_there = true, .was_there = true, .has_no_memory = true}, "has ended while it was"},
+        {{.is_there = true, .leader = 5}, "is a thread of process 5: give that number"},
+        {{.is_there = true, .state = 'Z', .parent = 3}, "waits only for process 3"},
+        {{.is_there = true, .has_no_memory = true}, "is a thread of the kernel"},
+        {{.is_there = true, .tracer = 9, .tracer_name = "gdb"}, "process 9 (gdb) traces it"},
+        {{.is_there = true, .error = ETIMEDOUT}, "does not stop"},
+        {{.is_there = true, .error = EIO}, "cannot be read: Input/output error"},
+        {{.is_there = true, .error = EPERM, .yama = 3}, "until it is started anew"},
+        {{.is_there = true, .error = EPERM, .yama = 3, .may_trace = true}, "take a core instead"},
+        {{.is_there = true, .error = EPERM, .yama = 2}, "ptrace_scope is 2): run this with sudo"},
+        {{.is_there = true, .error = EPERM, .yama = 2, .is_other_user = true}, "is 2): run"},
+        {{.is_there = true, .error = EPERM, .yama = 1}, "ptrace_scope is 1): run this with sudo"},
+        {{.is_there = true, .error = EPERM, .yama = 1, .is_other_user = true, .user = 33},
+         "runs as another user or group (uid 33)"},
+        {{.is_there = true, .error = EACCES, .is_other_user = true},
+         "run this as that user, or run"},
+        {{.is_there = true, .error = EPERM}, "PR_SET_DUMPABLE off; run this with sudo"},
+        {{.is_there = true, .error = EPERM, .place = ATTACH_CONTAINER}, "--cap-add SYS_PTRACE"},
+        {{.is_there = true, .error = EPERM, .place = ATTACH_KUBERNETES}, "kubectl debug"},
+        {{.is_there = true, .error = EPERM, .may_trace = true}, "although this has CAP_SYS_PTRACE"},
+        {{.is_there = true, .is_hidden = true, .error = ENOENT}, "runs as another user: run"},
+        {{.is_there = true, .error = ENOMEM}, "not enough memory"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct attach_facts facts = rows[i].facts;
+        facts.pid = 7;
+        facts.leader = facts.leader ? facts.leader : 7;
+        struct g2h_error *error = attach_refusal(&facts);
+        assert_non_null(error);
+        if (!strstr(error->message, rows[i].words))
+            fail_msg("row %zu: '%s' is not in: %s", i, rows[i].words, error->message);
+        if (error->message[strlen(error->message) - 1] == '.' || strchr(error->message, '\n'))
+            fail_msg("row %zu: no line without a full stop: %s", i, error->message);
+        g2h_error_destroy(error);
+    }
+    const struct attach_facts good = {.pid = 7, .leader = 7, .is_there = true, .state = 'S'};
+    assert_null(attach_refusal(&good));
+}
+
+static void test_room(void **state)
+{
+    struct attach_room room;
+    (void)state;
+    attach_room_find(&room);
+    assert_in_range(room.left, 1, 1ull << 50);
+    assert_no_error(attach_room_check(7, 8000, &(struct attach_room){.left = 9000}));
+    struct g2h_error *error =
+        attach_room_check(7, 8000000000, &(struct attach_room){.left = 8999000000});
+    assert_non_null(strstr(error->message, "takes 9000 MB, and this machine has 8999 MB left"));
+    g2h_error_destroy(error);
+    error = attach_room_check(7, 8000000000, &(struct attach_room){1000000, "/x/memory.max"});
+    assert_non_null(strstr(error->message, "takes 9000 MB, and /x/memory.max leaves 1 MB"));
+    g2h_error_destroy(error);
+}
+
+/* Makes a file of a directory, or the directory. */
+static void make_file_of(const char *directory, const char *name, const char *content)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    FILE *file = content ? fopen(path, "w") : NULL;
+    if (content && (!file || fputs(content, file) < 0 || fclose(file) != 0))
+        fail_msg("%s", path);
+    if (!content)
+        assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void assert_room(const char *top, const char *mounts, const char *groups, uint64_t left,
+                        const char *limit)
+{
+    char lines[1024], path[256] = "";
+    struct attach_room room = {.left = 5000000};
+    snprintf(lines, sizeof(lines), mounts, top);
+    attach_room_of_groups(lines, groups, &room);
+    if (*limit)
+        snprintf(path, sizeof(path), "%s%s", top, limit);
+    assert_int_equal(room.left, left);
+    assert_string_equal(room.limit, path);
+}
+
+/* Of a control group and those above, the one that leaves least counts. */
+static void test_groups(void **state)
+{
+    static const char *const files[][2] = {
+        {"a", NULL},
+        {"a/memory.max", "1000000\n"},
+        {"a/memory.current", "400000\n"},
+        {"a/memory.stat", "anon 1\ninactive_file 30000\nactive_file 20000\n"},
+        {"a/b", NULL},
+        {"a/b/memory.max", "max\n"},
+        {"a/b/memory.current", "300000\n"},
+        {"memory.limit_in_bytes", "700000\n"},
+        {"memory.usage_in_bytes", "800000\n"},
+        {"memory.stat", "inactive_file 9\ntotal_inactive_file 200000\ntotal_active_file 1\n"},
+    };
+    static const char one[] = "30 24 0:26 / %s rw - cgroup2 cgroup2 rw,nsdelegate\n";
+    static const char one_below[] = "30 24 0:26 /pods/x %s rw shared:9 - cgroup2 none rw\n";
+    static const char other[] = "30 24 0:26 / /sys/fs/x rw - cgroup cgroup rw,memory_too\n"
+                                "31 24 0:26 /x %s rw - cgroup cgroup rw,cpu,memory\n";
+    char top[] = "/tmp/go2heapsnapshot-unit.XXXXXX", command[64];
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        make_file_of(top, files[i][0], files[i][1]);
+    assert_room(top, one, "0::/a/b\n", 650000, "/a/memory.max");
+    assert_room(top, one, "1:memory:/\n0::/a\n", 650000, "/a/memory.max");
+    assert_room(top, one, "0::/\n", 5000000, "");
+    assert_room(top, one_below, "0::/pods/x/a/b\n", 650000, "/a/memory.max");
+    assert_room(top, one_below, "0::/pods/y/a/b\n", 5000000, "");
+    assert_room(top, other, "5:cpu,memory:/elsewhere\n0::/a\n", 100001, "/memory.limit_in_bytes");
+    assert_room(top, other, "5:cpu:/elsewhere\n0::/a", 5000000, "");
+    snprintf(command, sizeof(command), "rm -r %s", top);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- its parts ---- */
+
+static void test_mappings(void **state)
+{
+    static const char maps[] =
+        "00400000-00401000 r-xp 00000000 fe:00 17                         /bin/x\n"
+        "00401000-00403000 r--p 00001000 fe:00 17                         /bin/x\n"
+        "00403000-00404000 rw-p 00003000 fe:00 17                         /bin/x (deleted)\n"
+        "00404000-00405000 rwxp 00003000 fe:00 17                         /bin/x\n"
+        "00500000-00600000 rw-p 00000000 00:00 0                          [heap]\n"
+        "00600000-00700000 ---p 00000000 00:00 0 \n"
+        "c000000000-c000400000 rw-p 00000000 00:00 0 \n"
+        "c000400000-c000500000 r-xp 00000000 00:00 0 \n"
+        "7f0000000000-7f0000001000 rw-s 00000000 00:01 99                 /dev/zero (deleted)\n"
+        "7f0000001000-7f0000002000 r--s 00000000 fe:00 18                 /tmp/a\\012b\n"
+        "7f0000002000-7f0000003000 rw-p 00000000 00:06 5                  /dev/zero\n"
+        "7f0000200000-7f0000400000 rw-p 00000000 00:10 77    /anon_hugepage (deleted)\n"
+        "7ffff0000000-7ffff0002000 r--p 00000000 00:00 0                  [vvar]\n"
+        "7ffff0002000-7ffff0003000 r--p 00000000 00:00 0                  [vvar_vclock]\n"
+        "7ffff0003000-7ffff0005000 r-xp 00000000 00:00 0                  [vdso]\n"
+        "no line of that kind\n"
+        "123456789012345678-0 rw-p 00000000 00:00 0 \n"
+        "ffffffffff600000-ffffffffff601000 r-xp 00000000 00:00 0          [vsyscall]";
+    static const struct attach_mapping wanted[] = {
+        {0x401000, 0x2000, true},        {0x403000, 0x1000, true},
+        {0x404000, 0x1000, true},        {0x500000, 0x100000, false},
+        {0xc000000000, 0x400000, false}, {0xc000400000, 0x100000, false},
+        {0x7f0000002000, 0x1000, false}, {0x7f0000200000, 0x200000, false},
+        {0x7ffff0003000, 0x2000, false},
+    };
+    struct attach_mappings mappings = {0};
+    (void)state;
+    assert_true(attach_mappings_parse(maps, &mappings));
+    assert_int_equal(mappings.count, sizeof(wanted) / sizeof(*wanted));
+    for (size_t i = 0; i < mappings.count; i++) {
+        assert_int_equal(mappings.data[i].address, wanted[i].address);
+        assert_int_equal(mappings.data[i].size, wanted[i].size);
+        assert_int_equal(mappings.data[i].is_file, wanted[i].is_file);
+    }
+    free(mappings.data);
+}
+
+static void test_procfs(void **state)
+{
+    static const char status[] = "Name:\tx\nPid:\t 12\nBig: 18446744073709551616\nLast:";
+    struct text file = {0};
+    uint64_t number;
+    const char *at = "18446744073709551615 0ff";
+    (void)state;
+    text_append(&file, status, sizeof(status));
+    assert_int_equal(procfs_number(&file, "Pid:"), 12);
+    assert_int_equal(procfs_number(&file, "Name:"), UINT64_MAX);
+    assert_int_equal(procfs_number(&file, "Big:"), UINT64_MAX);
+    assert_int_equal(procfs_number(&file, "id:"), UINT64_MAX);
+    assert_string_equal(procfs_value(&file, "Last:"), "");
+    assert_null(procfs_value(&file, "None:"));
+    assert_true(procfs_take_number(&at, 10, &number) && number == UINT64_MAX);
+    assert_true(procfs_take_number(&at, 16, &number) && number == 0xff);
+    assert_false(procfs_take_number(&at, 16, &number));
+    assert_int_equal(procfs_read("/nonexistent", &file), ENOENT);
+    text_deinit(&file);
+}
+
+/* Around its pages there is room for others; what is far away has none. */
+static void test_space(void **state)
+{
+    struct attach_run runs[] = {{0x10000, 0x2000, false},
+                                {0x12000, 0x1000, true},
+                                {0x20000, 0x1000, false},
+                                {0x7f0000000000, 0x4000, false}};
+    struct attach_pages pages = {.runs = {runs, 4, 4}};
+    struct attach_space space = {0};
+    (void)state;
+    assert_true(attach_space_make(&pages, 0x8000, &space));
+    assert_true(attach_space_holds(&space, &pages));
+    attach_space_fill(&space, &pages, NULL);
+    assert_ptr_equal(attach_space_at(&space, &runs[0]) + 0x10000,
+                     attach_space_at(&space, &runs[2]));
+    runs[3].size = 0xc000;
+    assert_true(attach_space_holds(&space, &pages));
+    runs[3].size = 0xd000;
+    assert_false(attach_space_holds(&space, &pages));
+    attach_space_deinit(&space);
+    assert_false(attach_space_holds(&space, &pages));
+}
+
+/* Without a pagemap all is read, and what is zero takes no memory. */
+static void test_guess(void **state)
+{
+    enum { PAGES = 64 };
+    const uint64_t address = (uint64_t)(uintptr_t)map_private(PAGES, -1);
+    uint8_t *data = (uint8_t *)(uintptr_t)address;
+    struct attach_run run = {address, PAGES * page, false};
+    const struct attach_pages pages = {{&run, 1, 1}, run.size, run.size, true};
+    struct attach_space space = {0};
+    struct memory memory = {0};
+    struct attach_copied copied;
+    unsigned char resident[PAGES];
+    (void)state;
+    fill(data + 8 * page, 0, page);
+    data[9 * page - 1] = data[20 * page] = data[31 * page - 1] = 1;
+    munmap(data + 40 * page, 2 * page);
+    assert_true(attach_space_make(&pages, 0, &space));
+    if (attach_copy_pages((uint64_t)getpid(), &pages, &space, NULL, &memory, &copied) == EPERM)
+        skip();
+    assert_int_equal(copied.bytes, (PAGES - 2) * page);
+    assert_int_equal(copied.unreadable, 2 * page);
+    assert_memory_equal(memory_at(&memory, address, 40 * page), data, 40 * page);
+    assert_null(memory_at(&memory, address, 41 * page));
+    assert_non_null(memory_at(&memory, address + 42 * page, (PAGES - 42) * page));
+    memory_deinit(&memory);
+    attach_space_deinit(&space);
+    attach_space_make(&pages, 0, &space);
+    assert_int_equal(attach_copy_pages((uint64_t)getpid(), &pages, &space, NULL, &memory, &copied),
+                     0);
+    assert_int_equal(mincore(space.data, PAGES * page, resident), 0);
+    for (size_t i = 0; i < PAGES; i++)
+        assert_int_equal(resident[i] & 1, i == 8 || i == 20 || i == 30);
+    memory_deinit(&memory);
+    attach_space_deinit(&space);
+    munmap(data, PAGES * page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_few_addresses),  cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_registers),      cmocka_unit_test(test_again_and_again),
+        cmocka_unit_test(test_signals),        cmocka_unit_test(test_signal_while_stopped),
+        cmocka_unit_test(test_stopped_before), cmocka_unit_test(test_churn),
+        cmocka_unit_test(test_stuck),          cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_nobody),         cmocka_unit_test(test_thread),
+        cmocka_unit_test(test_traced),         cmocka_unit_test(test_other_user),
+        cmocka_unit_test(test_protected),      cmocka_unit_test(test_32_bits),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_room),
+        cmocka_unit_test(test_groups),         cmocka_unit_test(test_mappings),
+        cmocka_unit_test(test_procfs),         cmocka_unit_test(test_space),
+        cmocka_unit_test(test_guess),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, set_up, NULL);
 }

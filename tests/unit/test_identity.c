@@ -14,7 +14,7 @@ enum { OBJECTS = 64, SLOT = 48 };
 #define AT(i)   (BASE + (uint64_t)(i)*SLOT)
 #define TINY(i) (BASE + 0x100000 + (uint64_t)(i)*16)
 
-static struct dump dumps[3];
+static struct dump dumps[16];
 static struct g2h_identity *identity;
 static size_t dump_count;
 

@@ -1,0 +1,2 @@
+module seed
+go 1.19
