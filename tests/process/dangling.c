@@ -6,11 +6,12 @@
  *   dangling --control DUMP
  *
  * Marks from the roots, and looks at all pointers of what is reached. One that points to a page of
- * objects, but to none of these, points to a free slot: what the collector keeps has been left out,
- * or what it does not keep is taken for an object. Only words count that the collector follows
+ * objects, but to none of these, points to a free slot; one to a page without objects must point to
+ * a stack. Else what the collector keeps has been left out, or what it does not keep is taken for
+ * an object. Only words count that the collector follows
  * exactly: those of objects, of data and bss, of frames at calls. The frame of a goroutine that was
- * stopped in the midst of its code has words that mean nothing; what only these reach is counted
- * apart.
+ * stopped in the midst of its code has words that mean nothing, and an object that is being
+ * allocated has what was there before; what only these reach is counted apart.
  *
  * With --control some objects that are reached are taken away first, one by one: each must be
  * missed. Exit status: 0 none dangles, 1 some do (with --control: one was not missed), 2 not read.
@@ -22,19 +23,28 @@
 #include "base/scope.h"
 #include "listing.h"
 
-enum { PAGE = 8192, WORD = 8, SMALL = 512, TOLD = 8, CONTROLS = 50 };
+enum { PAGE = 8192, WORD = 8, SMALL = 512, TOLD = 8, WAY = 40, CONTROLS = 12 };
 
 struct object {
     uint64_t address, size;
     uint32_t record;
+    uint32_t number_from; /* the record that it was reached from */
     bool is_marked, is_gone;
+};
+
+/* Memory that is in the heap's range and has no objects. */
+struct stack {
+    uint64_t begin, end;
 };
 
 struct heap {
     struct listing listing;
     VECTOR(struct object) objects; /* ascending */
+    VECTOR(struct stack) stacks;
     VECTOR(uint32_t) grey;
+    bool *exact_frames;                             /* by their numbers among frames */
     uint64_t followed, reached, dangling, doubtful; /* doubtful: by words that prove nothing */
+    uint64_t dead;
     bool is_exact; /* what is marked now hangs from exact words only */
     bool is_quiet;
 };
@@ -51,7 +61,7 @@ static struct g2h_error *add_objects(struct heap *heap)
     for (size_t i = 0; i < listing->of_kind[G2H_RECORD_OBJECT].count; i++) {
         const uint32_t number = listing->of_kind[G2H_RECORD_OBJECT].data[i];
         const struct g2h_object record = listing_record(listing, number).object;
-        const struct object object = {record.address, record.size, number, false, false};
+        const struct object object = {record.address, record.size, number, 0, false, false};
         TRY_MEMORY(vector_push(&heap->objects, object));
     }
     vector_sort(&heap->objects, by_address);
@@ -94,40 +104,128 @@ static bool is_page_of_objects(const struct heap *heap, uint64_t address, size_t
     return false;
 }
 
-static void tell(struct heap *heap, uint64_t pointer, const char *what, uint64_t from,
-                 uint64_t offset)
+/* The object that an address is in; NULL where there is none. */
+static struct object *object_at(const struct heap *heap, uint64_t address)
+{
+    const size_t count = objects_to(heap, address);
+    struct object *object = count > 0 ? &heap->objects.data[count - 1] : NULL;
+    return object && !object->is_gone && address < object->address + object->size ? object : NULL;
+}
+
+/* Says what has led to an object, or whatever a record is about, up to a root. */
+static void tell_way(const struct heap *heap, uint32_t number)
+{
+    const struct listing *listing = &heap->listing;
+    const uint64_t key = listing->keys.data[number];
+    for (int steps = 0; steps < WAY; steps++) {
+        const struct g2h_record record = listing_record(listing, number);
+        if (record.kind == G2H_RECORD_STACKFRAME) {
+            printf("  frame %" PRIu64 " of goroutine 0x%" PRIx64 ", %.*s\n",
+                   record.stackframe.depth, listing_goroutine(listing, number),
+                   (int)record.stackframe.function.size,
+                   (const char *)record.stackframe.function.data);
+            return;
+        }
+        printf("  %s 0x%" PRIx64, g2h_record_kind_name(record.kind), listing->keys.data[number]);
+        if (record.kind != G2H_RECORD_OBJECT) {
+            putchar('\n');
+            return;
+        }
+        const struct object *object = object_at(heap, listing->keys.data[number]);
+        printf(" of %" PRIu64 " bytes\n", record.object.size);
+        if (!object)
+            return;
+        number = object->number_from;
+    }
+    printf("  ... the way to 0x%" PRIx64 " is longer\n", key);
+}
+
+static void tell(struct heap *heap, uint64_t pointer, bool is_slot, uint32_t from, uint64_t offset)
 {
     if (!heap->is_exact) {
         heap->doubtful++;
         return;
     }
-    if (heap->dangling++ < TOLD && !heap->is_quiet)
-        printf("0x%" PRIx64 ", of %s 0x%" PRIx64 " at +%" PRIu64 ", is a free slot\n", pointer,
-               what, from, offset);
+    if (heap->dangling++ >= TOLD || heap->is_quiet)
+        return;
+    printf("0x%" PRIx64 " is %s; it is at +%" PRIu64 " of\n", pointer,
+           is_slot ? "a free slot" : "in no object, and in no stack", offset);
+    tell_way(heap, from);
 }
 
-/* Follows a pointer at a place. */
-static struct g2h_error *follow(struct heap *heap, uint64_t pointer, const char *what,
-                                uint64_t from, uint64_t offset)
+static bool is_in_stack(const struct heap *heap, uint64_t address)
+{
+    for (size_t i = 0; i < heap->stacks.count; i++)
+        if (address >= heap->stacks.data[i].begin && address <= heap->stacks.data[i].end)
+            return true;
+    return false;
+}
+
+/* The words of an object from an address on; NULL where there are not so many. */
+static const uint8_t *words_at(const struct heap *heap, uint64_t address, uint64_t words)
+{
+    const struct object *object = object_at(heap, address);
+    if (!object || words * WORD > object->address + object->size - address)
+        return NULL;
+    return listing_record(&heap->listing, object->record).object.contents.data +
+           (address - object->address);
+}
+
+/* A runtime.g begins with the bounds of its stack. */
+static struct g2h_error *add_stack(struct heap *heap, uint64_t g)
+{
+    struct stack stack;
+    const uint8_t *words = words_at(heap, g, 2);
+    if (!words)
+        return NULL;
+    memcpy(&stack, words, sizeof(stack));
+    TRY_MEMORY(vector_push(&heap->stacks, stack));
+    return NULL;
+}
+
+/* Stacks of goroutines, and of threads: a runtime.m begins with its g0, and has another g, for
+ * signals, not far behind it. */
+static struct g2h_error *add_stacks(struct heap *heap)
+{
+    enum { WORDS_OF_M = 16 };
+    const struct listing *listing = &heap->listing;
+    for (size_t i = 0; i < listing->of_kind[G2H_RECORD_GOROUTINE].count; i++)
+        TRY(add_stack(heap, listing->keys.data[listing->of_kind[G2H_RECORD_GOROUTINE].data[i]]));
+    for (size_t i = 0; i < listing->of_kind[G2H_RECORD_OSTHREAD].count; i++) {
+        const uint32_t number = listing->of_kind[G2H_RECORD_OSTHREAD].data[i];
+        const uint8_t *words = words_at(heap, listing->keys.data[number], WORDS_OF_M);
+        for (int k = 0; words && k < WORDS_OF_M; k++) {
+            uint64_t g;
+            memcpy(&g, words + k * WORD, WORD);
+            TRY(add_stack(heap, g));
+        }
+    }
+    return NULL;
+}
+
+/* Follows a pointer that a record has at a place. */
+static struct g2h_error *follow(struct heap *heap, uint64_t pointer, uint32_t from, uint64_t offset)
 {
     const struct g2h_params *params = &heap->listing.params;
     if (pointer < params->heap_start || pointer >= params->heap_end)
         return NULL;
     heap->followed++;
-    const size_t count = objects_to(heap, pointer);
-    struct object *object = count > 0 ? &heap->objects.data[count - 1] : NULL;
-    if (object && !object->is_gone && pointer < object->address + object->size) {
-        if (!object->is_marked)
-            TRY_MEMORY(vector_push(&heap->grey, (uint32_t)(count - 1)));
-        heap->reached += !object->is_marked;
+    struct object *object = object_at(heap, pointer);
+    if (!object) {
+        const bool is_slot = is_page_of_objects(heap, pointer, objects_to(heap, pointer));
+        if (is_slot || !is_in_stack(heap, pointer))
+            tell(heap, pointer, is_slot, from, offset);
+    } else if (!object->is_marked) {
         object->is_marked = true;
-    } else if (is_page_of_objects(heap, pointer, count))
-        tell(heap, pointer, what, from, offset);
+        object->number_from = from;
+        heap->reached++;
+        TRY_MEMORY(vector_push(&heap->grey, (uint32_t)(object - heap->objects.data)));
+    }
     return NULL;
 }
 
 static struct g2h_error *follow_fields(struct heap *heap, struct g2h_bytes contents,
-                                       struct g2h_fields fields, const char *what, uint64_t from)
+                                       struct g2h_fields fields, uint32_t from)
 {
     struct g2h_field field;
     while (g2h_fields_next(&fields, &field)) {
@@ -135,7 +233,7 @@ static struct g2h_error *follow_fields(struct heap *heap, struct g2h_bytes conte
         if (field.offset + WORD > contents.size)
             continue;
         memcpy(&pointer, contents.data + field.offset, WORD);
-        TRY(follow(heap, pointer, what, from, field.offset));
+        TRY(follow(heap, pointer, from, field.offset));
     }
     return NULL;
 }
@@ -145,7 +243,7 @@ static struct g2h_error *mark(struct heap *heap)
     while (heap->grey.count > 0) {
         const struct object *object = &heap->objects.data[heap->grey.data[--heap->grey.count]];
         const struct g2h_object record = listing_record(&heap->listing, object->record).object;
-        TRY(follow_fields(heap, record.contents, record.fields, "object", record.address));
+        TRY(follow_fields(heap, record.contents, record.fields, object->record));
     }
     return NULL;
 }
@@ -171,23 +269,57 @@ static bool lists_all(const struct g2h_stackframe *frame)
     return true;
 }
 
-/* Frames: those at calls, or the others. What stopped a goroutine in the midst of its code comes
- * right above its frame: nothing, asyncPreempt, or sigpanic. */
+/* Whether what stands in the frame was put there by an interrupt: the next one's map means nothing
+ * either. */
+static bool is_interrupt(const struct g2h_stackframe *frame)
+{
+    return is_function(frame, "runtime.asyncPreempt") ||
+           is_function(frame, "runtime.debugCallV2") || is_function(frame, "unknown function");
+}
+
+/* runtime.mallocgc, and those that it is split into: the object that it makes may not have been
+ * cleared. */
+static bool is_allocating(const struct g2h_stackframe *frame)
+{
+    static const char name[] = "runtime.mallocgc";
+    return frame->function.size >= strlen(name) &&
+           memcmp(frame->function.data, name, strlen(name)) == 0;
+}
+
+/* Finds the frames whose words the collector would follow exactly: those at calls, and not of an
+ * allocation. */
+static struct g2h_error *find_exact_frames(struct heap *heap)
+{
+    const struct listing *listing = &heap->listing;
+    const size_t count = listing->of_kind[G2H_RECORD_STACKFRAME].count;
+    bool is_interrupted = false, is_in_allocation = false;
+    TRY_MEMORY(heap->exact_frames = calloc(count + 1, sizeof(*heap->exact_frames)));
+    for (size_t i = 0; i < count; i++) {
+        const struct g2h_stackframe frame =
+            listing_record(listing, listing->of_kind[G2H_RECORD_STACKFRAME].data[i]).stackframe;
+        if (frame.depth == 0)
+            is_interrupted = lists_all(&frame);
+        heap->exact_frames[i] = !is_interrupted && !is_interrupt(&frame);
+        is_interrupted = is_interrupt(&frame);
+    }
+    for (size_t i = count; i-- > 0;) { /* from the callers to the callees */
+        const struct g2h_stackframe frame =
+            listing_record(listing, listing->of_kind[G2H_RECORD_STACKFRAME].data[i]).stackframe;
+        is_in_allocation |= is_allocating(&frame);
+        heap->exact_frames[i] &= !is_in_allocation;
+        is_in_allocation &= frame.depth > 0;
+    }
+    return NULL;
+}
+
 static struct g2h_error *follow_frames(struct heap *heap, bool exact)
 {
     const struct listing *listing = &heap->listing;
-    bool is_interrupted = false;
     for (size_t i = 0; i < listing->of_kind[G2H_RECORD_STACKFRAME].count; i++) {
-        const struct g2h_stackframe frame =
-            listing_record(listing, listing->of_kind[G2H_RECORD_STACKFRAME].data[i]).stackframe;
-        const bool is_preempt = is_function(&frame, "runtime.asyncPreempt") ||
-                                is_function(&frame, "runtime.debugCallV2") ||
-                                is_function(&frame, "unknown function");
-        const bool is_exact = !is_preempt && !(is_interrupted && frame.depth > 0) &&
-                              !(frame.depth == 0 && lists_all(&frame));
-        is_interrupted = is_preempt;
-        if (is_exact == exact)
-            TRY(follow_fields(heap, frame.contents, frame.fields, "frame", frame.sp));
+        const uint32_t number = listing->of_kind[G2H_RECORD_STACKFRAME].data[i];
+        const struct g2h_stackframe frame = listing_record(listing, number).stackframe;
+        if (heap->exact_frames[i] == exact)
+            TRY(follow_fields(heap, frame.contents, frame.fields, number));
     }
     return NULL;
 }
@@ -203,24 +335,22 @@ static struct g2h_error *follow_others(struct heap *heap)
         switch (record.kind) {
         case G2H_RECORD_DATA:
         case G2H_RECORD_BSS:
-            TRY(follow_fields(heap, record.segment.contents, record.segment.fields,
-                              g2h_record_kind_name(record.kind), record.segment.address));
+            TRY(follow_fields(heap, record.segment.contents, record.segment.fields, i));
             break;
         case G2H_RECORD_GOROUTINE:
-            TRY(follow(heap, record.goroutine.address, "goroutine", record.goroutine.address, 0));
-            TRY(follow(heap, record.goroutine.ctxt, "ctxt of goroutine", record.goroutine.address,
-                       0));
+            TRY(follow(heap, record.goroutine.address, i, 0));
+            TRY(follow(heap, record.goroutine.ctxt, i, 0));
             break;
         case G2H_RECORD_FINALIZER:
         case G2H_RECORD_QUEUEDFINALIZER:
-            TRY(follow(heap, record.finalizer.object, "finalizer of", record.finalizer.object, 0));
-            TRY(follow(heap, record.finalizer.funcval, "finalizer of", record.finalizer.object, 0));
+            TRY(follow(heap, record.finalizer.object, i, 0));
+            TRY(follow(heap, record.finalizer.funcval, i, 0));
             break;
         case G2H_RECORD_DEFER:
-            TRY(follow(heap, record.defer.funcval, "defer", record.defer.address, 0));
+            TRY(follow(heap, record.defer.funcval, i, 0));
             break;
         case G2H_RECORD_PANIC:
-            TRY(follow(heap, record.panic.data, "panic", record.panic.address, 0));
+            TRY(follow(heap, record.panic.data, i, 0));
             break;
         default:
             break;
@@ -234,9 +364,8 @@ static struct g2h_error *follow_registers(struct heap *heap)
 {
     const struct listing *listing = &heap->listing;
     for (size_t i = 0; i < listing->of_kind[G2H_RECORD_OTHERROOT].count; i++) {
-        const struct g2h_otherroot root =
-            listing_record(listing, listing->of_kind[G2H_RECORD_OTHERROOT].data[i]).otherroot;
-        TRY(follow(heap, root.pointer, "register", 0, 0));
+        const uint32_t number = listing->of_kind[G2H_RECORD_OTHERROOT].data[i];
+        TRY(follow(heap, listing_record(listing, number).otherroot.pointer, number, 0));
     }
     return NULL;
 }
@@ -251,6 +380,34 @@ static struct g2h_error *mark_all(struct heap *heap)
     TRY(follow_frames(heap, false));
     TRY(follow_registers(heap));
     return mark(heap);
+}
+
+/*
+ * Garbage since the last collection points to nothing that has been freed either: what it points to
+ * was there when it was made, and the collection that could free it would free the garbage first.
+ * So objects that nobody reaches and that have such a pointer are dead ones, taken for living. A
+ * thread in an allocation has one that may not have been cleared.
+ */
+static struct g2h_error *count_dead(struct heap *heap)
+{
+    for (size_t i = 0; i < heap->objects.count; i++) {
+        if (heap->objects.data[i].is_marked)
+            continue;
+        const uint32_t number = heap->objects.data[i].record;
+        const struct g2h_object record = listing_record(&heap->listing, number).object;
+        struct g2h_fields fields = record.fields;
+        struct g2h_field field;
+        bool is_dead = false;
+        while (!is_dead && g2h_fields_next(&fields, &field)) {
+            uint64_t pointer;
+            memcpy(&pointer, record.contents.data + field.offset, WORD);
+            is_dead = pointer >= heap->listing.params.heap_start &&
+                      pointer < heap->listing.params.heap_end && !object_at(heap, pointer) &&
+                      !is_in_stack(heap, pointer);
+        }
+        heap->dead += is_dead;
+    }
+    return NULL;
 }
 
 static void forget(struct heap *heap)
@@ -296,14 +453,20 @@ static struct g2h_error *check(struct heap *heap, const struct g2h_input *input,
                                bool *ret)
 {
     TRY(listing_load(input, &heap->listing));
+    const size_t threads = heap->listing.of_kind[G2H_RECORD_OSTHREAD].count;
     TRY(add_objects(heap));
+    TRY(add_stacks(heap));
+    TRY(find_exact_frames(heap));
     if (is_control)
         return control(heap, ret);
     TRY(mark_all(heap));
+    TRY(count_dead(heap));
     printf("%zu objects, %" PRIu64 " reached by %" PRIu64 " pointers; %" PRIu64
-           " dangle, and %" PRIu64 " of words that prove nothing\n",
-           heap->objects.count, heap->reached, heap->followed, heap->dangling, heap->doubtful);
-    *ret = heap->dangling == 0;
+           " dangle, and %" PRIu64 " of words that prove nothing; %" PRIu64
+           " dead ones of %zu threads\n",
+           heap->objects.count, heap->reached, heap->followed, heap->dangling, heap->doubtful,
+           heap->dead, threads);
+    *ret = heap->dangling == 0 && heap->dead <= threads;
     return NULL;
 }
 
@@ -326,7 +489,9 @@ int main(int argc, char **argv)
     }
     listing_deinit(&heap.listing);
     free(heap.objects.data);
+    free(heap.stacks.data);
     free(heap.grey.data);
+    free(heap.exact_frames);
     g2h_input_close(input);
     return good ? 0 : 1;
 }

@@ -17,6 +17,11 @@ for goroot in $goroots; do
 done
 goroots=$known_goroots
 
+# The process that is read does not outlive the test.
+pid=
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null' EXIT
+trap 'exit 1' HUP INT TERM
+
 # c PROGRAM SOURCE...: builds what the tests use.
 c() {
 	c_program=$1

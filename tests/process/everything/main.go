@@ -48,16 +48,12 @@ func main() {
 	locals := [3]*node{{name: "local of main"}, {}, chain(3)}
 	switch mode := flag.Arg(0); {
 	case mode == "fifo" && flag.NArg() == 2:
-		if !*spinning && !*yielding {
-			settle()
-		}
+		settle()
 		debug.SetGCPercent(-1)
 		runtime.GC()
 		queue()
 		runtime.GC()
-		if !*spinning && !*yielding {
-			settle()
-		}
+		settle()
 		fifo, err := os.OpenFile(flag.Arg(1), os.O_WRONLY, 0)
 		check(err)
 		debug.WriteHeapDump(fifo.Fd())
@@ -113,8 +109,12 @@ func crash(n *node) {
 	runtime.KeepAlive(own)
 }
 
-// settle waits until all other goroutines are where they will stay: at several looks none of them runs, or could.
+// settle waits until all other goroutines are where they will stay: at several looks none of them runs, or could. Some may
+// never be.
 func settle() {
+	if *spinning || *yielding {
+		return
+	}
 	text := make([]byte, 4<<20)
 	for quiet := 0; quiet < 5; time.Sleep(time.Millisecond) {
 		n := runtime.Stack(text, true)

@@ -1,0 +1,78 @@
+// The sample server, leaking, read by --pid: the three leaks of samples/README.md are in the snapshot as they are in that of
+// a dump that the server writes itself a moment later. TAP on standard output.
+//
+//   leakserver.mjs GO2HEAPSNAPSHOT LEAKSERVER DIRECTORY
+
+import {execFileSync, spawn} from 'node:child_process';
+import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+import {end, report} from '../tap.mjs';
+
+const [program, leakserver, directory] = process.argv.slice(2);
+const watchers = 300, values = 40, previews = 200;
+const ports = [20000 + process.pid % 20000, 20001 + process.pid % 20000];
+const [publicUrl, debugUrl] = ports.map(port => `http://127.0.0.1:${port}`);
+
+const server = spawn(leakserver, ['-listen', `127.0.0.1:${ports[0]}`, '-debug', `127.0.0.1:${ports[1]}`], {stdio: 'ignore'});
+process.on('exit', () => server.kill('SIGKILL'));
+
+/** Calls url(0) to url(count - 1), a few at a time. */
+async function request(count, url) {
+  let next = 0;
+  const one = async () => {
+    while (next < count) await (await fetch(url(next++))).arrayBuffer();
+  };
+  await Promise.all(Array.from({length: 8}, one));
+}
+
+async function started() {
+  for (let i = 0; i < 600; i++) {
+    try {
+      return await fetch(`${publicUrl}/preview?auction=lamp&width=1`);
+    } catch {
+      await new Promise(resolve => setTimeout(resolve, 100));
+    }
+  }
+  throw new Error('leakserver does not start');
+}
+
+/** Of a snapshot: {classes: class → number of nodes, edges: names of edges and groups}. */
+function read(path) {
+  const {snapshot, nodes, edges, strings} = JSON.parse(readFileSync(path, 'utf8'));
+  const {node_fields: nodeFields, edge_fields: edgeFields} = snapshot.meta;
+  const classes = new Map(), names = new Set();
+  for (let i = nodeFields.indexOf('name'); i < nodes.length; i += nodeFields.length)
+    classes.set(strings[nodes[i]], (classes.get(strings[nodes[i]]) ?? 0) + 1);
+  for (let i = 0; i < edges.length; i += edgeFields.length) names.add(strings[edges[i + edgeFields.indexOf('name_or_index')]]);
+  return {classes, names};
+}
+
+/** One test; seen is what there was instead. */
+function ok(good, name, seen) {
+  report(name, good ? undefined : `instead: ${[seen].flat().join('\n')}`);
+}
+
+await started();
+await request(watchers, () => `${publicUrl}/watch?wait=1ms&auction=lamp`);
+await request(values, () => `${publicUrl}/value?auction=lamp`);
+await request(previews, i => `${publicUrl}/preview?auction=lamp&width=${100 + i}`);
+const live = join(directory, 'live.heapsnapshot'), dump = join(directory, 'leak.dump'), dumped = join(directory, 'dump.heapsnapshot');
+await fetch(`${debugUrl}/debug/heapdump?gc=1`).then(response => response.arrayBuffer()); // a collection for both
+execFileSync(program, ['--pid', String(server.pid), '-o', live], {stdio: 'pipe'});
+ok((await fetch(`${publicUrl}/preview?auction=lamp&width=1`)).ok, 'the server answers afterwards');
+writeFileSync(dump, Buffer.from(await (await fetch(`${debugUrl}/debug/heapdump`)).arrayBuffer()));
+execFileSync(program, ['--exe', leakserver, dump, '-o', dumped], {stdio: 'pipe'});
+const outside = read(live), inside = read(dumped);
+
+ok(outside.classes.get('main.Watcher') === watchers, `${watchers} main.Watcher`, outside.classes.get('main.Watcher'));
+ok(outside.classes.get('main.Preview') > previews, `the previews`, outside.classes.get('main.Preview'));
+ok(outside.names.has('previews.byName'), 'held by main.previews.byName');
+const group = [...outside.classes.keys()].find(name => name.startsWith(`${values} goroutines [chan send] main.`));
+ok(group, `${values} goroutines that hang`, [...outside.classes.keys()].filter(name => name.includes(' goroutines [')));
+const own = [...inside.classes].filter(([name]) => /^\*?(\[\])?main\./.test(name));
+const others = own.filter(([name, count]) => outside.classes.get(name) !== count);
+ok(own.length > 8 && others.length === 0, `each of ${own.length} classes of main has as many objects as in a dump`,
+   others.map(([name, count]) => `${name}: ${outside.classes.get(name)} by --pid, ${count} in the dump`));
+server.kill('SIGKILL');
+end();

@@ -1,0 +1,17 @@
+#!/bin/sh
+# The sample server as it is, leaking, read by --pid. TAP on standard output.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/leakserver
+
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+may_trace 'the sample server' || exit 0
+if ! (cd "$top/samples/leakserver" && GOROOT=$newest "$newest/bin/go" build -o "$build/leakserver" .) >"$build/log" 2>&1; then
+	echo 'not ok - the sample server builds'
+	tell "$build/log"
+	exit 1
+fi
+node "$here/leakserver.mjs" "$g2h" "$build/leakserver" "$build" | sed -E 's/^((not )?ok [0-9]+ - )/\1the sample server: /'
