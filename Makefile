@@ -123,6 +123,7 @@ bench:
 	tools/setup bench
 	$(MAKE) $(PROGRAM)
 	tools/bench/run
+	tools/bench/process
 
 # ---- installing ----
 

@@ -21,6 +21,7 @@ struct work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
     struct g2h_process_account *account; /* the same */
+    uint64_t written;                    /* bytes, so far */
     uint64_t taken;                      /* bytes of objects and mspans, of all threads */
 };
 
@@ -139,6 +140,15 @@ static struct g2h_error *take_bytes(struct work *work, uint64_t size)
                               "%s: runtime.mheap_.allspans has spans that overlap", process->name);
 }
 
+static void update_progress(struct work *work)
+{
+    const struct g2h_progress *progress = work->records->progress;
+    if (progress)
+        progress->update(progress->context, "dumping",
+                         __atomic_load_n(&work->taken, __ATOMIC_RELAXED),
+                         work->records->runtime->memory->bytes, 0);
+}
+
 static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {
@@ -147,6 +157,8 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
     const uint64_t first = (uint64_t)task * SPANS_PER_TASK, count = runtime->allspans.count;
     struct span span;
     const struct span_work span_work = {&span, &work->bits[worker], &work->account[worker], buffer};
+    if (worker == 0) /* the caller's thread */
+        update_progress(work);
     for (uint64_t i = first; i < first + SPANS_PER_TASK && i < count; i++) {
         uint64_t address;
         const enum span_state state =
