@@ -313,4 +313,5 @@ void tops_deinit(struct tops *tops)
 {
     free(tops->nodes.data);
     crossings_deinit(&tops->crossings);
+    *tops = (struct tops){0};
 }
