@@ -14,6 +14,7 @@
 #include <go2heapsnapshot/exe.h>
 
 #include "exe/image.h"
+#include "dice.h"
 #include "fuzz_target.h"
 #include "pair.h"
 
@@ -40,21 +41,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* ---- changing ---- */
-
-static uint64_t state;
-
-static uint64_t next_random(void)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static size_t below(size_t limit)
-{
-    return (size_t)(next_random() % limit);
-}
 
 /* What is changed: the contents of a section. */
 struct range {

@@ -15,6 +15,7 @@
 
 #include <go2heapsnapshot/error.h>
 
+#include "dice.h"
 #include "fuzz_target.h"
 #include "input/input.h"
 
@@ -114,16 +115,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 /* ---- changing ---- */
-
-static uint64_t state;
-
-static size_t below(size_t limit)
-{
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (size_t)((z ^ z >> 31) % limit);
-}
 
 /* What all members hold; what is no stream holds itself. */
 static size_t unpack(const uint8_t *data, size_t size, uint8_t ret[PLAIN_MOST])
