@@ -355,17 +355,26 @@ static void close_input(struct g2h_input **input)
     g2h_input_close(*input);
 }
 
-struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
-                             const struct input_watcher *watcher, struct g2h_input **ret)
+/* An input of a file that is not open yet; NULL where there is no memory. */
+static struct g2h_input *create(const char *name)
 {
     _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
     if (!input)
-        return &error_no_memory;
-    input->name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+        return NULL;
+    input->name = strdup(name);
     input->file = input->name ? calloc(1, sizeof(*input->file)) : NULL;
     if (!input->file)
-        return &error_no_memory;
+        return NULL;
     input->file->fd = -1;
+    return take_pointer(input);
+}
+
+struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
+                             const struct input_watcher *watcher, struct g2h_input **ret)
+{
+    _cleanup_(close_input) struct g2h_input *input =
+        create(strcmp(path, "-") == 0 ? "standard input" : path);
+    TRY_MEMORY(input);
     TRY(open_and_map(input, path, progress, watcher));
     *ret = take_pointer(input);
     return NULL;
@@ -374,13 +383,9 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
 struct g2h_error *input_spooled(const char *name, struct g2h_error *(*write)(void *context, int fd),
                                 void *context, struct g2h_input **ret)
 {
-    _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));
+    _cleanup_(close_input) struct g2h_input *input = create(name);
     struct stat status;
     TRY_MEMORY(input);
-    input->name = strdup(name);
-    input->file = input->name ? calloc(1, sizeof(*input->file)) : NULL;
-    TRY_MEMORY(input->file);
-    input->file->fd = -1;
     TRY(temporary_file(&input->file->fd));
     input->file->is_copy = true;
     TRY(write(context, input->file->fd));

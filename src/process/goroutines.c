@@ -188,35 +188,37 @@ static struct g2h_error *put_frames(struct dumping *dumping, uint64_t g,
 
 /* ---- goroutines ---- */
 
+static bool is_of_runtime(struct g2h_bytes function)
+{
+    static const char package[] = "runtime.";
+    const size_t size = sizeof(package) - 1;
+    return function.size >= size && memcmp(function.data, package, size) == 0;
+}
+
 /* Whether a frame of a goroutine is of another package than the runtime. */
 static bool runs_program(const struct dumping *dumping, uint64_t g,
                          const struct unwind_start *start)
 {
-    static const char package[] = "runtime.";
     struct runtime *runtime = dumping->records->runtime;
     struct unwinder *unwinder = dumping->unwinder;
     bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
                              runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
-    for (; more; more = unwind_next(unwinder)) {
-        const struct g2h_bytes name =
-            runtime_function_name(runtime, unwinder->frame.function->index);
-        if (name.size < sizeof(package) - 1 || memcmp(name.data, package, sizeof(package) - 1) != 0)
+    for (; more; more = unwind_next(unwinder))
+        if (!is_of_runtime(runtime_function_name(runtime, unwinder->frame.function->index)))
             return true;
-    }
     return false;
 }
 
 /* runtime.isSystemGoroutine() */
 static bool is_system(const struct dumping *dumping, uint64_t g, const struct unwind_start *start)
 {
-    static const char package[] = "runtime.";
     struct runtime *runtime = dumping->records->runtime;
     uint64_t index, status;
     if (!runtime_function(runtime, runtime_field(runtime, g, LAYOUT_G_STARTPC), &index))
         return false;
     const struct g2h_bytes name = runtime_function_name(runtime, index);
-    if (name.size < sizeof(package) - 1 || memcmp(name.data, package, sizeof(package) - 1) != 0 ||
-        runtime_is_named(name, "runtime.main") || runtime_is_named(name, "runtime.corostart") ||
+    if (!is_of_runtime(name) || runtime_is_named(name, "runtime.main") ||
+        runtime_is_named(name, "runtime.corostart") ||
         runtime_is_named(name, "runtime.handleAsyncEvent"))
         return false;
     if (runtime_is_named(name, "runtime.runCleanups"))

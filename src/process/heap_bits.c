@@ -12,7 +12,6 @@ enum { MOST_IN_SPAN = 512 };
 enum { INLINE_MARK_BITS = 128, LEAST_INLINE = 16 };
 
 enum { WORD = 8 };
-static const uint64_t ARENA = 64 << 20;
 
 /* abi.TFlagGCMaskOnDemand: GCData is the address of the mask's address. */
 enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
@@ -58,7 +57,7 @@ static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
 /* The heapArena of an address; 0 where there is none. */
 static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
 {
-    const uint64_t index = (address - runtime->arena_base) / ARENA;
+    const uint64_t index = (address - runtime->arena_base) / ARENA_SIZE;
     uint64_t arenas, arena;
     return memory_read(runtime->memory,
                        runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_ARENAS), WORD,
@@ -85,8 +84,8 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
     const uint64_t arena = arena_of(runtime, address), per_byte = is_pairs ? 4 : 8,
                    bitmap = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_BITMAP),
                    last = arena + runtime_offset(runtime, LAYOUT_HEAP_ARENA_NO_MORE_PTRS);
-    ret->first = (address - runtime->arena_base) % ARENA / WORD;
-    ret->words = words < ARENA / WORD - ret->first ? words : ARENA / WORD - ret->first;
+    ret->first = (address - runtime->arena_base) % ARENA_SIZE / WORD;
+    ret->words = words < ARENA_SIZE / WORD - ret->first ? words : ARENA_SIZE / WORD - ret->first;
     const uint64_t end = ret->first + ret->words - 1;
     ret->bitmap = arena == 0 ? NULL
                              : memory_at(runtime->memory, bitmap + ret->first / per_byte,

@@ -21,7 +21,6 @@ struct work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
     struct g2h_process_account *account; /* the same */
-    uint64_t written;                    /* bytes, so far */
     uint64_t taken;                      /* bytes of objects and mspans, of all threads */
 };
 

@@ -5,7 +5,13 @@
 #ifndef PROCESS_PROCESS_H
 #define PROCESS_PROCESS_H
 
+#include <elf.h>
+
 #include "process/memory.h"
+
+#ifndef EM_LOONGARCH /* glibc has it since 2.38 */
+#define EM_LOONGARCH 258
+#endif
 
 enum { PROCESS_MOST_REGISTERS = 40 };
 

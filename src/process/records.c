@@ -11,12 +11,7 @@
 #include "process/spans.h"
 #include "process/types.h"
 
-#ifndef EM_LOONGARCH
-#define EM_LOONGARCH 258
-#endif
-
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
-static const uint64_t ARENA = 64 << 20;
 
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer)
 {
@@ -81,11 +76,11 @@ static void find_bounds(struct runtime *runtime, uint64_t *ret_start, uint64_t *
         uint64_t index;
         if (!memory_read(runtime->memory, arenas.data + WORD * i, WORD, &index))
             return;
-        const uint64_t base = index * ARENA + runtime->arena_base;
+        const uint64_t base = index * ARENA_SIZE + runtime->arena_base;
         if (*ret_start == 0 || base < *ret_start)
             *ret_start = base;
-        if (base + ARENA > *ret_end)
-            *ret_end = base + ARENA;
+        if (base + ARENA_SIZE > *ret_end)
+            *ret_end = base + ARENA_SIZE;
     }
 }
 

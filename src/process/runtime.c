@@ -254,15 +254,14 @@ static struct g2h_error *find_variables(struct runtime *runtime)
 static bool has_inline_marks(const struct runtime *runtime)
 {
     enum { WITH_MARKS = 128 };
-    const bool is_off = strstr(runtime->version, "nogreenteagc") != NULL,
-               is_on = !is_off && strstr(runtime->version, "greenteagc") != NULL;
+    const bool is_off = go_release_has_experiment(runtime->version, "nogreenteagc"),
+               is_on = !is_off && go_release_has_experiment(runtime->version, "greenteagc");
     return is_on || (!is_off && runtime_size(runtime, LAYOUT_SPAN_INLINE_MARK_BITS) == WITH_MARKS);
 }
 
 static struct g2h_error *find_all(struct runtime *runtime)
 {
     const struct image *image = exe_image(runtime->exe);
-    runtime->slide = find_slide(runtime->process, image);
     TRY(check_executable(runtime, image));
     TRY(find_version(runtime));
     TRY(find_layout(runtime));
@@ -276,10 +275,12 @@ static struct g2h_error *find_all(struct runtime *runtime)
 
 struct g2h_error *runtime_init(struct runtime *ret, struct process *process, struct g2h_exe *exe)
 {
-    *ret = (struct runtime){
-        .process = process, .memory = &process->memory, .exe = exe, .pclntab = exe_pclntab(exe)};
-    const uint64_t slide = find_slide(process, exe_image(exe));
-    TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), slide));
+    *ret = (struct runtime){.process = process,
+                            .memory = &process->memory,
+                            .exe = exe,
+                            .pclntab = exe_pclntab(exe),
+                            .slide = find_slide(process, exe_image(exe))};
+    TRY_MEMORY(memory_add_image(&process->memory, exe_image(exe), ret->slide));
     struct g2h_error *error = find_all(ret);
     if (error)
         runtime_deinit(ret);

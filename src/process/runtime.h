@@ -11,6 +11,9 @@
 #include "process/layout.h"
 #include "process/process.h"
 
+/* The unit of spans, and what an arena of the heap has (malloc.go: _PageSize, heapArenaBytes). */
+enum { PAGE_SIZE = 8192, ARENA_SIZE = 64 << 20 };
+
 /* A pointer, a length and a capacity. */
 struct runtime_slice {
     uint64_t data, count, capacity;

@@ -12,7 +12,6 @@ enum {
     LOOKED_AT = 256,      /* of the entries of a slice */
     LONGEST_CHAIN = 4096, /* of those that are compared */
     SPAN_STATES = 3,
-    PAGE = 8192,
     LAST_STATUS = 11, /* of a goroutine */
     SCAN = 0x1000,
     FIN_BLOCK_ENTRIES = 101,
@@ -57,10 +56,10 @@ static bool is_span(const struct runtime *runtime, uint64_t span)
         !runtime_peek(runtime, span, LAYOUT_MSPAN_NELEMS, &count) ||
         !runtime_peek(runtime, span, LAYOUT_MSPAN_FREEINDEX, &free_index))
         return false;
-    if (start == 0 || start % PAGE != 0 || pages == 0 || pages > UINT64_MAX / 2 / PAGE)
+    if (start == 0 || start % PAGE_SIZE != 0 || pages == 0 || pages > UINT64_MAX / 2 / PAGE_SIZE)
         return false;
     return state != 1 ||
-           (size >= 8 && count > 0 && count <= pages * PAGE / size && free_index <= count);
+           (size >= 8 && count > 0 && count <= pages * PAGE_SIZE / size && free_index <= count);
 }
 
 static bool is_allspans(struct search *search, uint64_t address)

@@ -10,7 +10,7 @@
 
 #include "process/runtime.h"
 
-enum { PAGE_SIZE = 8192, SPAN_MOST_SLOTS = 1024 };
+enum { SPAN_MOST_SLOTS = 1024 };
 
 struct span {
     uint64_t address; /* of the mspan */

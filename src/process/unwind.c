@@ -5,10 +5,6 @@
 
 #include "base/map.h"
 
-#ifndef EM_LOONGARCH
-#define EM_LOONGARCH 258
-#endif
-
 enum { WORD = 8, STACK_ALIGN = 16 };
 
 /* abi.FuncFlag… */
