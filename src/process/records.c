@@ -222,11 +222,14 @@ static bool put_finalizer(struct special_walk *walk, const struct span *span,
                runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
 }
 
+/* Who sweeps a span forgets the samples of what is dead. */
 static bool put_sample(struct special_walk *walk, const struct span *span,
                        const struct special *special)
 {
     struct runtime *runtime = walk->records->runtime;
-    return special->kind != special_profile(runtime) ||
+    const uint64_t slot = special->offset / span->elemsize;
+    return special->kind != special_profile(runtime) || slot >= span->nelems ||
+           !span_is_live(span, slot) ||
            PUT(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE, span->start + special->offset,
                runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
 }
