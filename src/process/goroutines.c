@@ -329,7 +329,7 @@ static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwi
 
 static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *left)
 {
-    enum { FLUSHED_AT = 1 << 20, LEAST_G = 256 };
+    enum { LEAST_G = 256 };
     struct runtime *runtime = dumping->records->runtime;
     struct g2h_process_account *account = dumping->records->account;
     const uint64_t status = runtime_field(runtime, g, LAYOUT_G_ATOMICSTATUS) & ~(uint64_t)SCAN;
@@ -350,7 +350,7 @@ static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *
     TRY(put_defers(dumping, g, left));
     TRY(put_panics(dumping, g, left));
     TRY_MEMORY(put_registers(dumping, g, &start));
-    return dumping->records->buffer.size < FLUSHED_AT ? NULL : records_flush(dumping->records);
+    return NULL;
 }
 
 static struct g2h_error *put_all(struct dumping *dumping)

@@ -18,7 +18,7 @@ enum { MASK_ON_DEMAND = 16, FIRST_ON_DEMAND = 24 };
 
 /* ---- types ---- */
 
-static void read_type(const struct runtime *runtime, uint64_t address, struct heap_type *type)
+void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_type *type)
 {
     uint64_t size, pointers, flags, data;
     *type = (struct heap_type){.address = address};
@@ -40,13 +40,16 @@ static const struct heap_type *find_type(struct heap_bits *bits, uint64_t addres
 {
     struct heap_type *type = &bits->seen[map_hash(address) % HEAP_TYPES];
     if (type->address != address)
-        read_type(bits->runtime, address, type);
+        heap_type_read(bits->runtime, address, type);
     return type;
 }
 
+/* An object that has no type yet, for it is being made, has no pointers either. */
 static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
                       struct heap_mask *ret)
 {
+    if (address == 0)
+        return;
     const struct heap_type *type = find_type(bits, address);
     bits->missing += type->bits == NULL && type->words == 0 && type->period == 0;
     *ret = (struct heap_mask){type->bits, 0, type->words, offset, type->period};
@@ -159,10 +162,23 @@ static void take_user_arena(struct heap_bits *bits, const struct span *span, str
     *ret = (struct heap_mask){bitmap, 0, bitmap ? span->elemsize / WORD : 0, 0, 0};
 }
 
+bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *span)
+{
+    return !span->noscan && !runtime_has(runtime, LAYOUT_HEAP_ARENA_BITMAP) &&
+           !span->is_user_arena && span->elemsize > MOST_IN_SPAN;
+}
+
+uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address)
+{
+    uint64_t type;
+    return span->is_large                                       ? span->large_type
+           : memory_read(runtime->memory, address, WORD, &type) ? type
+                                                                : 0;
+}
+
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,
                   struct heap_mask *ret)
 {
-    uint64_t type = span->large_type;
     *ret = (struct heap_mask){0};
     if (span->noscan)
         return true;
@@ -170,13 +186,10 @@ bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t addr
         return take_arena(bits, span, address, ret);
     if (span->is_user_arena)
         take_user_arena(bits, span, ret);
-    else if (span->elemsize <= MOST_IN_SPAN)
+    else if (!heap_bits_are_of_types(bits->runtime, span))
         take_span(bits, span, address, ret);
-    else if (span->is_large && type != 0)
-        take_type(bits, type, 0, ret);
-    else if (!span->is_large && memory_read(bits->runtime->memory, address, WORD, &type) &&
-             type != 0)
-        take_type(bits, type, 1, ret);
+    else
+        take_type(bits, heap_bits_type(bits->runtime, span, address), !span->is_large, ret);
     return true;
 }
 

@@ -35,6 +35,15 @@ struct heap_bits {
     uint64_t missing;                  /* objects of which it is not there */
 };
 
+/* Whether the objects of a span have their bits from types. */
+bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *span);
+
+/* The address of the type of an object of such a span; 0 where it has none. */
+uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address);
+
+/* The type at an address; without bits and period where it is not there. */
+void heap_type_read(const struct runtime *runtime, uint64_t address, struct heap_type *ret);
+
 /* The pointers of the object at an address, which is in the slot of a span; valid until the next
  * call. False where there is no memory. */
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,

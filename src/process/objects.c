@@ -10,6 +10,7 @@
 #include "base/scope.h"
 #include "process/heap_bits.h"
 #include "process/records.h"
+#include "process/release.h"
 
 /* Spans that are one task; bytes of a buffer after which it is written. */
 enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
@@ -21,6 +22,7 @@ struct work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
     struct g2h_process_account *account; /* the same */
+    struct release release;              /* of what has been written */
     uint64_t taken;                      /* bytes of objects and mspans, of all threads */
 };
 
@@ -172,6 +174,7 @@ static struct g2h_error *put_spans(void *context, size_t task, unsigned worker,
         const uint64_t before = work->account[worker].object_bytes;
         TRY(put_span(&span_work));
         TRY(take_bytes(work, work->account[worker].object_bytes - before + LEAST_MSPAN));
+        release_span(&work->release, &span);
     }
     return NULL;
 }
@@ -212,9 +215,10 @@ struct g2h_error *records_put_objects(struct records *records)
     struct work work = {.records = records, .bits = bits, .account = account};
     for (unsigned i = 0; i < records->threads; i++)
         bits[i].runtime = runtime;
-    TRY(records_flush(records));
+    TRY(release_init(&work.release, runtime));
     struct g2h_error *error =
         workers_run_ordered(records->threads, tasks, put_spans, NULL, write_spans, &work);
     sum_up(&work);
+    release_deinit(&work.release);
     return error;
 }

@@ -65,18 +65,13 @@ static const char *name_of_machine(uint16_t machine)
 }
 
 /* The addresses between which the heap has its arenas. */
-static void find_bounds(struct runtime *runtime, uint64_t *ret_start, uint64_t *ret_end)
+static void find_bounds(const struct runtime *runtime, uint64_t *ret_start, uint64_t *ret_end)
 {
-    struct runtime_slice arenas;
+    struct runtime_arenas arenas;
+    uint64_t base;
     *ret_start = *ret_end = 0;
-    if (!runtime_slice_at(
-            runtime, runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_HEAP_ARENAS), &arenas))
-        return;
-    for (uint64_t i = 0; i < arenas.count; i++) {
-        uint64_t index;
-        if (!memory_read(runtime->memory, arenas.data + WORD * i, WORD, &index))
-            return;
-        const uint64_t base = index * ARENA_SIZE + runtime->arena_base;
+    runtime_arenas_begin(runtime, &arenas);
+    while (runtime_arenas_next(&arenas, &base)) {
         if (*ret_start == 0 || base < *ret_start)
             *ret_start = base;
         if (base + ARENA_SIZE > *ret_end)
@@ -360,20 +355,60 @@ static struct g2h_error *put_profile(struct records *records)
 
 /* ---- all of it ---- */
 
-static struct g2h_error *put_all(struct records *records)
+/* What comes behind the objects, but has to be read in the heap before they are given back. */
+struct behind {
+    struct worker_buffer goroutines, finalizers, profile;
+};
+
+static void behind_deinit(struct behind *behind)
+{
+    worker_buffer_deinit(&behind->goroutines);
+    worker_buffer_deinit(&behind->finalizers);
+    worker_buffer_deinit(&behind->profile);
+}
+
+/* Has records made by put(), which go to *ret. */
+static struct g2h_error *set_aside(struct records *records,
+                                   struct g2h_error *(*put)(struct records *),
+                                   struct worker_buffer *ret)
+{
+    TRY(put(records));
+    *ret = records->buffer;
+    records->buffer = (struct worker_buffer){0};
+    return NULL;
+}
+
+static struct g2h_error *put_begin(struct records *records)
 {
     static const char header[] = "go1.7 heap dump\n";
-    struct runtime *runtime = records->runtime;
     TRY_MEMORY(put_raw(&records->buffer, header, sizeof(header) - 1));
     TRY(put_params(records));
     TRY(put_itabs(records));
-    TRY(records_put_objects(records));
-    TRY(records_put_goroutines(records));
+    return records_flush(records);
+}
+
+static struct g2h_error *put_segments(struct records *records)
+{
+    const struct runtime *runtime = records->runtime;
     TRY(put_segment(records, G2H_RECORD_DATA, runtime->data, runtime->edata, &runtime->data_mask));
     TRY(put_segment(records, G2H_RECORD_BSS, runtime->bss, runtime->ebss, &runtime->bss_mask));
-    TRY(put_finalizers(records));
+    return records_flush(records);
+}
+
+static struct g2h_error *put_all(struct records *records)
+{
+    _cleanup_(behind_deinit) struct behind behind = {0};
+    TRY(put_begin(records));
+    TRY(set_aside(records, records_put_goroutines, &behind.goroutines));
+    TRY(set_aside(records, put_finalizers, &behind.finalizers));
+    TRY(set_aside(records, put_profile, &behind.profile));
+    TRY(records_put_objects(records));
+    TRY(records_put(records->fd, &behind.goroutines));
+    TRY(put_segments(records));
+    TRY(records_put(records->fd, &behind.finalizers));
     TRY(put_memstats(records));
-    TRY(put_profile(records));
+    TRY(records_flush(records));
+    TRY(records_put(records->fd, &behind.profile));
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
     return records_flush(records);
 }

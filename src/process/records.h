@@ -37,10 +37,11 @@ struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
 /* The same of records->buffer, which is empty then. */
 struct g2h_error *records_flush(struct records *records);
 
-/* The objects of all spans (objects.c). */
+/* The objects of all spans (objects.c), which a copy of a live process has no more then. */
 struct g2h_error *records_put_objects(struct records *records);
 
-/* The goroutines, their frames, deferred functions and panics, and the Ms (goroutines.c). */
+/* The goroutines, their frames, deferred functions and panics, and the Ms (goroutines.c). They stay
+ * in records->buffer. */
 struct g2h_error *records_put_goroutines(struct records *records);
 
 /* Each gives false where there is no memory. */

@@ -17,6 +17,27 @@ bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct ru
            ret->count <= ret->capacity;
 }
 
+void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *ret)
+{
+    *ret = (struct runtime_arenas){.runtime = runtime};
+    if (!runtime_slice_at(runtime,
+                          runtime->mheap + runtime_offset(runtime, LAYOUT_MHEAP_HEAP_ARENAS),
+                          &ret->indexes))
+        ret->indexes.count = 0;
+}
+
+bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret)
+{
+    uint64_t index;
+    if (arenas->indexes.count == 0 ||
+        !memory_read(arenas->runtime->memory, arenas->indexes.data, 8, &index))
+        return false;
+    arenas->indexes.count--;
+    arenas->indexes.data += 8;
+    *ret = index * ARENA_SIZE + arenas->runtime->arena_base;
+    return true;
+}
+
 struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t address)
 {
     uint64_t data, size;

@@ -122,6 +122,17 @@ static inline uint64_t runtime_field(struct runtime *runtime, uint64_t address,
 /* A slice at an address; false where it is not there, or has more than its capacity. */
 bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct runtime_slice *ret);
 
+/* The arenas of the heap. */
+struct runtime_arenas {
+    const struct runtime *runtime;
+    struct runtime_slice indexes; /* those that are left */
+};
+
+void runtime_arenas_begin(const struct runtime *runtime, struct runtime_arenas *ret);
+
+/* The address of the next one; false where there is none, or not known. */
+bool runtime_arenas_next(struct runtime_arenas *arenas, uint64_t *ret);
+
 /* The contents of a Go string at an address; empty where they are not there. */
 struct g2h_bytes runtime_string_at(const struct runtime *runtime, uint64_t address);
 

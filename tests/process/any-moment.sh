@@ -1,12 +1,12 @@
 #!/bin/sh
-# Programs that allocate and collect garbage all the time, or compute, are read from outside at moments that chance chooses.
+# Programs that allocate and collect garbage all the time, talk over channels, or compute, are read from outside at moments that chance chooses.
 # Nothing that is needed may be missing: no pointer of what is reached points to a free slot. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
-#   SNAPSHOTS            of each program (default: 30; with CHECK_ALL 60, which is 1000 of all releases together); a third of
-#                        them where it only computes
-#   MODES                what the programs do (default: 'alloc,3 spin,2')
+#   SNAPSHOTS            of each program (default: 30; with CHECK_ALL 60, which is more than 1000 of all releases together); a
+#                        third of them where it only computes
+#   MODES                what the programs do (default: 'alloc,3 talk,3 spin,2')
 #   WAYS                 how they are built (default: plain; one of stripped, pie and cgo, of the newest release, too)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -48,7 +48,7 @@ any_moment() { # WAY MODE
 	: >"$at/unswept"
 	i=0
 	count=$snapshots
-	[ "${2%,*}" = alloc ] || count=$(((snapshots + 2) / 3))
+	[ "${2%,*}" != spin ] || count=$(((snapshots + 2) / 3))
 	# Chance gives some of the moments at which spans are not swept yet: about one in five. There must be one.
 	while [ $((i += 1)) -le "$count" ] || { [ "${2%,*}" = alloc ] && [ "$i" -le $((count + 100)) ] && ! grep -q '[1-9]' "$at/unswept"; }; do
 		sleep "0.$(printf '%03d' $((i * 7919 % 97)))"
@@ -124,7 +124,7 @@ for goroot in $goroots; do
 	ways=plain
 	[ "$goroot" != "$newest" ] && [ -z "${CHECK_ALL-}" ] || ways='plain pie,stripped'
 	for way in ${ways_asked:-$ways}; do
-		for mode in ${MODES:-alloc,3 spin,2}; do
+		for mode in ${MODES:-alloc,3 talk,3 spin,2}; do
 			any_moment "$way" "$mode"
 		done
 	done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Core files of the kernel, of processes that crash and that are told to: they are converted, nothing of their stacks and of
+# Core files of the kernel, of processes that crash and that are told to, and gdb's, of one that lives on: they are converted, nothing of their stacks and of
 # their heap is missing, and the leak is found. Cores that are cut, without memory, or given with the executable of another
 # program end with a message. TAP on standard output.
 #
@@ -7,7 +7,7 @@
 #   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
 #   WAYS                 how they are built (default: plain and stripped; of the newest release pie and cgo too)
 #
-# Where the kernel writes no cores to the current directory, gdb's gcore does, of a process that lives.
+# Where the kernel writes no cores to the current directory, all are gdb's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -39,11 +39,13 @@ else
 	echo "# the kernel writes no cores to the current directory: gcore does"
 fi
 
-# take HOW: a core as $at/core, of a process that ends so: nil, ABRT, QUIT; or spinning: ABRT, while goroutines of it compute.
-# With gcore all is the same.
+# take HOW: a core as $at/core, of a process that ends so: nil, ABRT, QUIT; spinning: ABRT, while goroutines of it compute; or
+# gcore: it lives, and they do too.
 take() {
 	signal=$1 flags=
 	[ "$1" != spinning ] || signal=ABRT flags='-spinning -yielding'
+	[ "$1" != gcore ] || signal=gcore flags='-spinning -yielding'
+	[ "$kernel" = yes ] || signal=gcore
 	rm -f "$at"/core*
 	: >"$at/app.log"
 	kind=abort
@@ -57,8 +59,10 @@ take() {
 			sleep 0.1
 		done
 		sleep 0.2
-		if [ "$kernel" = no ]; then
+		if [ "$signal" = gcore ]; then
 			gcore -o "$at/core" "$pid" >"$at/log" 2>&1
+			lives=$?
+			kill -0 "$pid" || lives=1
 			kill -KILL "$pid"
 		else
 			kill "-$signal" "$pid"
@@ -82,7 +86,12 @@ convert() {
 
 whole() { # WAY HOW
 	name="$release, $1, $2"
+	if [ "$2" = gcore ] && ! command -v gcore >/dev/null; then
+		echo "ok - $name # SKIP there is no gcore"
+		return
+	fi
 	take "$2"
+	[ "$2" != gcore ] || result "$lives" "$name: it lives on" "$at/log"
 	[ -e "$at/core" ]
 	result $? "$name: there is a core" "$at/app.log"
 	[ -e "$at/core" ] || return
@@ -168,7 +177,7 @@ for goroot in $goroots; do
 	GOROOT=$goroot "$goroot/bin/go" build -o "$build/other" "$build/other.go" || exit 1
 	ways='plain stripped' hows='nil QUIT'
 	GOROOT=$goroot
-	! all_ways || ways='plain stripped pie cgo' hows='spinning nil ABRT QUIT'
+	! all_ways || ways='plain stripped pie cgo' hows='spinning gcore nil ABRT QUIT'
 	for way in ${ways_asked:-$ways}; do
 		at=$build/$release/$way
 		rm -rf "$at"
@@ -187,7 +196,7 @@ for goroot in $goroots; do
 		esac
 		for how in $hows; do
 			whole "$way" "$how"
-			[ "$way" = plain ] || [ "$how" = spinning ] || break
+			[ "$way" = plain ] || [ "$how" = spinning ] || [ "$how" = gcore ] || break
 		done
 		[ -e "$at/core" ] || continue
 		case $way in

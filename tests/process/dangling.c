@@ -11,7 +11,8 @@
  * an object. Only words count that the collector follows
  * exactly: those of objects, of data and bss, of frames at calls. The frame of a goroutine that was
  * stopped in the midst of its code has words that mean nothing, and an object that is being
- * allocated has what was there before; what only these reach is counted apart.
+ * allocated has what was there before; what only these reach is counted apart. Samples of the
+ * profile are of objects, each.
  *
  * With --control some objects that are reached are taken away first, one by one: each must be
  * missed. Exit status: 0 none dangles, 1 some do (with --control: one was not missed), 2 not read.
@@ -410,6 +411,18 @@ static struct g2h_error *count_dead(struct heap *heap)
     return NULL;
 }
 
+/* Samples of what is no object. */
+static uint64_t count_lost_samples(const struct heap *heap)
+{
+    const struct listing *listing = &heap->listing;
+    uint64_t lost = 0;
+    for (size_t i = 0; i < listing->of_kind[G2H_RECORD_ALLOCSAMPLE].count; i++) {
+        const uint32_t number = listing->of_kind[G2H_RECORD_ALLOCSAMPLE].data[i];
+        lost += !object_at(heap, listing_record(listing, number).allocsample.object);
+    }
+    return lost;
+}
+
 static void forget(struct heap *heap)
 {
     heap->followed = heap->reached = heap->dangling = heap->doubtful = 0;
@@ -461,12 +474,13 @@ static struct g2h_error *check(struct heap *heap, const struct g2h_input *input,
         return control(heap, ret);
     TRY(mark_all(heap));
     TRY(count_dead(heap));
+    const uint64_t lost = count_lost_samples(heap);
     printf("%zu objects, %" PRIu64 " reached by %" PRIu64 " pointers; %" PRIu64
            " dangle, and %" PRIu64 " of words that prove nothing; %" PRIu64
-           " dead ones of %zu threads\n",
+           " dead ones of %zu threads; %" PRIu64 " of %zu samples of none\n",
            heap->objects.count, heap->reached, heap->followed, heap->dangling, heap->doubtful,
-           heap->dead, threads);
-    *ret = heap->dangling == 0 && heap->dead <= threads;
+           heap->dead, threads, lost, heap->listing.of_kind[G2H_RECORD_ALLOCSAMPLE].count);
+    *ret = heap->dangling == 0 && heap->dead <= threads && lost == 0;
     return NULL;
 }
 

@@ -165,12 +165,17 @@ func grow(depth int) *live {
 
 var liveTrees []*live
 
-func alloc(n int) {
+// plant makes 50 MB that live, and has garbage collected all the time.
+func plant() {
 	runtime.GC()
 	for i := 0; i < 50; i++ { // a tree of depth 12 has about a megabyte
 		liveTrees = append(liveTrees, grow(12))
 	}
 	debug.SetGCPercent(5)
+}
+
+func alloc(n int) {
+	plant()
 	for i := 0; i < n; i++ {
 		i := i
 		go func() {
@@ -197,6 +202,38 @@ func alloc(n int) {
 }
 
 var liveLock sync.Mutex
+
+// talk has n groups of goroutines that hand what they make to each other: over channels with and without a buffer, in selects
+// with timers, and to goroutines that end at once, so that others get their stacks.
+func talk(n int) {
+	plant()
+	for i := 0; i < n; i++ {
+		asked, answered := make(chan *live), make(chan *live, 8)
+		for k := 0; k < 4; k++ {
+			go func() {
+				for question := range asked {
+					select {
+					case answered <- &live{left: question}:
+					case <-time.After(100 * time.Microsecond):
+						answered <- question
+					}
+				}
+			}()
+		}
+		go func() {
+			for answer := range answered {
+				seen := make(chan *live)
+				go func() { seen <- grow(len(answer.pad) % 7) }()
+				answer.right = <-seen
+			}
+		}()
+		go func() {
+			for k := 0; ; k++ {
+				asked <- &live{right: grow(k % 5), pad: make([]byte, k%300)}
+			}
+		}()
+	}
+}
 
 func goroutines() {
 	blockedMutex.Lock()

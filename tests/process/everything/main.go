@@ -5,6 +5,7 @@
 //	everything serve                               builds all, says "ready", and stays
 //	everything spin N                              the same, with N goroutines that compute
 //	everything alloc N                             the same, with N goroutines that allocate, GOGC 5 and 50 MB that live
+//	everything talk N                              the same, with N groups that talk over channels
 //	everything crash nil | abort                   the same, then a nil dereference in a goroutine; or waits for a signal
 //
 // -spinning and -yielding add goroutines that compute, or call Gosched, all the time.
@@ -72,6 +73,11 @@ func main() {
 		alloc(number(1))
 		ready()
 		select {}
+	case mode == "talk" && flag.NArg() == 2:
+		queue()
+		talk(number(1))
+		ready()
+		select {}
 	case mode == "crash" && flag.NArg() == 2:
 		queue()
 		settle()
@@ -88,7 +94,7 @@ func main() {
 }
 
 func usage() {
-	fmt.Fprintln(os.Stderr, "usage: everything [-spinning] [-yielding] fifo PATH | serve | spin N | alloc N | crash nil | crash abort")
+	fmt.Fprintln(os.Stderr, "usage: everything [-spinning] [-yielding] fifo PATH | serve | spin N | alloc N | talk N | crash nil | crash abort")
 	os.Exit(2)
 }
 

@@ -1,0 +1,146 @@
+/* release; see release.h. */
+#include "process/release.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/bisect.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "process/heap_bits.h"
+
+/* A huge page: a part of one does not go back by itself. */
+enum { BLOCK = 2 << 20, WORD = 8 };
+
+/* ---- what of a block is wanted ---- */
+
+/* How an amount of bytes of a block changes. */
+typedef void change(struct release *release, size_t block, uint32_t bytes);
+
+static void want(struct release *release, size_t block, uint32_t bytes)
+{
+    release->wanted[block] += bytes;
+}
+
+static void want_not(struct release *release, size_t block, uint32_t bytes)
+{
+    release->wanted[block] -= bytes;
+}
+
+static void drop(struct release *release, size_t block, uint32_t bytes)
+{
+    if (__atomic_sub_fetch(&release->wanted[block], bytes, __ATOMIC_ACQ_REL) == 0)
+        (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
+}
+
+/* Bytes of the copy from an offset on, block by block. */
+static void change_bytes(struct release *release, uint64_t from, uint64_t end, change *how)
+{
+    while (from < end) {
+        const uint64_t block = from / BLOCK, next = (block + 1) * BLOCK,
+                       to = next < end ? next : end;
+        if (block < release->blocks)
+            how(release, (size_t)block, (uint32_t)(to - from));
+        from = to;
+    }
+}
+
+/* Addresses of the process, as far as the copy has them. */
+static void change_addresses(struct release *release, uint64_t from, uint64_t end, change *how)
+{
+    const struct memory *memory = release->runtime->memory;
+    const struct memory_range *ranges = memory->ranges.data;
+    size_t next;
+    BISECT(next, memory->ranges.count, ranges[next].address <= from);
+    for (next -= next > 0; next < memory->ranges.count && ranges[next].address < end; next++) {
+        const uint64_t range_end = ranges[next].address + ranges[next].size,
+                       first = from > ranges[next].address ? from : ranges[next].address,
+                       last = end < range_end ? end : range_end;
+        if (first < last) {
+            const uint64_t offset =
+                (uint64_t)(ranges[next].data - release->copy) + (first - ranges[next].address);
+            change_bytes(release, offset, offset + (last - first), how);
+        }
+    }
+}
+
+/* ---- types in the heap ---- */
+
+/* Types that were looked at lately. */
+enum { SEEN = 256, TYPE = 48 };
+
+struct kept_types {
+    struct release *release;
+    uint64_t seen[SEEN];
+};
+
+/* Keeps a type and its mask, for nobody says of these bytes that they are not wanted. */
+static void keep_type(struct kept_types *types, uint64_t address)
+{
+    struct release *release = types->release;
+    uint64_t *place = &types->seen[map_hash(address) % SEEN];
+    struct heap_type type;
+    if (address == 0 || *place == address)
+        return;
+    *place = address;
+    heap_type_read(release->runtime, address, &type);
+    const uint64_t mask = (uint64_t)((uintptr_t)type.bits - (uintptr_t)release->copy);
+    change_addresses(release, address, address + TYPE, want);
+    if (type.bits && mask / BLOCK < release->blocks)
+        change_bytes(release, mask, mask + (type.words + 7) / 8, want);
+}
+
+static void keep_types(struct kept_types *types, const struct span *span)
+{
+    const struct runtime *runtime = types->release->runtime;
+    if (heap_bits_are_of_types(runtime, span))
+        for (uint64_t i = 0; i < span->nelems; i++)
+            keep_type(types, heap_bits_type(runtime, span, span->start + i * span->elemsize));
+}
+
+/* ---- all of it ---- */
+
+static void want_spans(struct release *release)
+{
+    const struct runtime *runtime = release->runtime;
+    struct kept_types types = {release, {0}};
+    struct span span;
+    uint64_t address;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++)
+        if (memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) &&
+            span_read_fields(runtime, address, &span) == SPAN_IN_USE) {
+            change_addresses(release, span.start, span.start + span.size, want);
+            keep_types(&types, &span);
+        }
+}
+
+struct g2h_error *release_init(struct release *ret, const struct runtime *runtime)
+{
+    const struct process *process = runtime->process;
+    struct runtime_arenas arenas;
+    uint64_t start;
+    *ret = (struct release){.runtime = runtime, .copy = process->copy};
+    if (!process->copy)
+        return NULL;
+    ret->blocks = (size_t)(process->copy_size / BLOCK);
+    ret->wanted = calloc(ret->blocks + 1, sizeof(*ret->wanted));
+    TRY_MEMORY(ret->wanted);
+    change_addresses(ret, 0, UINT64_MAX, want);
+    runtime_arenas_begin(runtime, &arenas);
+    while (runtime_arenas_next(&arenas, &start))
+        change_addresses(ret, start, start + ARENA_SIZE, want_not);
+    want_spans(ret);
+    return NULL;
+}
+
+void release_span(struct release *release, const struct span *span)
+{
+    if (release->blocks > 0)
+        change_addresses(release, span->start, span->start + span->size, drop);
+}
+
+void release_deinit(struct release *release)
+{
+    free(release->wanted);
+    *release = (struct release){0};
+}
