@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 
-enum { WORD = 8, STACK_ALIGN = 16 };
+enum { WORD = 8 };
 
 /* abi.FuncFlag… */
 enum { TOP_FRAME = 1, SP_WRITE = 2 };
@@ -22,6 +22,7 @@ void unwinder_init(struct unwinder *unwinder, struct runtime *runtime)
     unwinder->table_left = exe_lines_most(runtime->exe) + PER_BYTE * bytes;
     unwinder->usual_lr = machine != EM_X86_64;
     unwinder->minimum = machine == EM_X86_64 ? 0 : machine == EM_PPC64 ? 32 : WORD;
+    unwinder->pushed = machine == EM_AARCH64 ? 16 : unwinder->minimum;
 }
 
 /* ---- functions ---- */
@@ -194,7 +195,7 @@ static bool pass_signal(struct unwinder *unwinder)
     uint64_t lr;
     if (!stack_word(unwinder, unwinder->frame.sp, &lr))
         return false;
-    unwinder->frame.sp += STACK_ALIGN;
+    unwinder->frame.sp += unwinder->pushed;
     if (!find_function(unwinder, unwinder->frame.pc))
         return false;
     unwinder->lr = unwinder->current.delta == 0 ? lr : 0;

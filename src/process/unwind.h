@@ -48,6 +48,8 @@ struct unwinder {
     uint64_t low, high; /* of the stack */
     bool usual_lr;      /* calls leave the return address in a register */
     unsigned minimum;   /* bytes between a frame's end and the arguments */
+    unsigned pushed;    /* bytes that a signal puts between an interrupted frame and what it calls:
+                           goarch.MinFrameSize,    of StackAlign */
     struct unwind_frame frame;
     uint64_t lr;
     bool is_innermost, is_syscall;

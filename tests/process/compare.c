@@ -8,6 +8,7 @@
  *   --may-change NAME a variable that may have changed in between
  *   --threads-move    so may the runtime's own structures of threads
  *   --stripped        ours does not know the number of processors
+ *   --cut             the reference ends behind data and bss
  *   --both            both were written by programs: ours has phantoms too, and all memstats
  *   --most N          so many differences of a kind are told (5)
  *   --self-test       takes one dump, spoils it in many ways, and wants to see each noticed
@@ -83,7 +84,7 @@ static void print_counts(const struct comparison *comparison)
 static int usage(void)
 {
     fputs("usage: compare [--symbols FILE] [--may-change NAME]... [--threads-move] [--stripped] "
-          "[--both] [--most N] OURS REFERENCE\n       compare --self-test DUMP\n",
+          "[--cut] [--both] [--most N] OURS REFERENCE\n       compare --self-test DUMP\n",
           stderr);
     return WRONG;
 }
@@ -100,6 +101,8 @@ int main(int argc, char **argv)
             comparison.threads_move = true;
         else if (strcmp(argv[i], "--stripped") == 0)
             comparison.is_stripped = true;
+        else if (strcmp(argv[i], "--cut") == 0)
+            comparison.is_cut = true;
         else if (strcmp(argv[i], "--both") == 0)
             comparison.both_by_program = true;
         else if (strcmp(argv[i], "--self-test") == 0)
@@ -127,8 +130,12 @@ int main(int argc, char **argv)
         return spoil_test(ours) ? SAME : DIFFERENT;
     if ((error = g2h_input_open(argv[i + 1], NULL, &reference)))
         return say(error);
-    if ((error = listing_load(ours, &comparison.ours)) ||
-        (error = listing_load(reference, &comparison.reference)) || (error = compare(&comparison)))
+    if ((error = listing_load(ours, &comparison.ours)))
+        return say(error);
+    error = listing_load(reference, &comparison.reference);
+    if (error && !(comparison.is_cut && error->code == G2H_ERROR_DAMAGED))
+        return say(error);
+    if ((error = compare(&comparison)))
         return say(error);
     print_counts(&comparison);
     const uint64_t differences = comparison_differences(&comparison);

@@ -496,7 +496,7 @@ static void compare_order(struct comparison *comparison)
         i++;
         k++;
     }
-    if (i == ours->kinds.count && k == reference->kinds.count)
+    if (k == reference->kinds.count && (i == ours->kinds.count || comparison->is_cut))
         return;
     comparison->others++;
     if (!comparison->report)
@@ -610,6 +610,14 @@ static void slide_symbols(struct comparison *comparison)
         comparison->symbols.data[i].address += slide;
 }
 
+/* What WriteHeapDump writes after data and bss. */
+static bool is_behind_segments(enum g2h_record_kind kind)
+{
+    return kind == G2H_RECORD_EOF || kind == G2H_RECORD_FINALIZER ||
+           kind == G2H_RECORD_QUEUEDFINALIZER || kind == G2H_RECORD_MEMSTATS ||
+           kind == G2H_RECORD_MEMPROF || kind == G2H_RECORD_ALLOCSAMPLE;
+}
+
 struct g2h_error *compare(struct comparison *comparison)
 {
     slide_symbols(comparison);
@@ -617,9 +625,11 @@ struct g2h_error *compare(struct comparison *comparison)
     if (comparison->threads_move)
         TRY(add_threads(comparison));
     for (int kind = 0; kind < G2H_RECORD_KINDS; kind++)
-        TRY(compare_kind(comparison, (enum g2h_record_kind)kind));
+        if (!comparison->is_cut || !is_behind_segments((enum g2h_record_kind)kind))
+            TRY(compare_kind(comparison, (enum g2h_record_kind)kind));
     compare_order(comparison);
-    compare_sums(comparison);
+    if (!comparison->is_cut)
+        compare_sums(comparison);
     return NULL;
 }
 

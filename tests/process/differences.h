@@ -29,6 +29,7 @@ struct comparison {
     VECTOR(const char *) variables; /* names of those that may change */
     bool threads_move;              /* so may the runtime's threads: Ms, and their own stacks' gs */
     bool is_stripped;               /* ours does not know the number of processors */
+    bool is_cut;                    /* the reference ends behind data and bss */
     bool both_by_program; /* ours is one of WriteHeapDump's too, with phantoms and all memstats */
     uint64_t most;        /* differences of a kind that are told */
     FILE *report;         /* NULL: none is told */

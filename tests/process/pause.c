@@ -2,13 +2,16 @@
  * pause: takes a heap dump from a FIFO, and in the midst of it runs a command while the process
  * that dumps itself stands still. So what the command sees of the process is what the dump has.
  *
- *   pause FIFO PID REFERENCE COMMAND [ARGUMENT]...
+ *   pause [--last] FIFO PID REFERENCE COMMAND [ARGUMENT]...
  *
  * The dump goes to the file REFERENCE; {} in an argument is the PID. The moment is behind all
  * objects, at the first goroutine, with a thread that waits in write(2) on a full pipe. The command
  * may stop the process by ptrace, which breaks off the system call; it is begun again, but for a
  * write of which a part has been taken: that returns, and WriteHeapDump loses what is left. So the
  * write has to be one of at most PIPE_BUF bytes, which a pipe takes whole or not at all.
+ *
+ * With --last the command ends the process: the moment is behind data and bss, and what
+ * WriteHeapDump would write behind them is not in the file.
  *
  * Exit status: the command's; 125 where there was no such moment, or the dump is not whole.
  */
@@ -31,7 +34,20 @@
 #include <unistd.h>
 
 enum { FAILED = 125, PAGE = 4096 };
-enum { TAG_OBJECT = 1, TAG_TYPE = 3, TAG_GOROUTINE = 4, TAG_PARAMS = 6, TAG_ITAB = 8 };
+enum {
+    TAG_OBJECT = 1,
+    TAG_OTHERROOT,
+    TAG_TYPE,
+    TAG_GOROUTINE,
+    TAG_STACKFRAME,
+    TAG_PARAMS,
+    TAG_ITAB = 8,
+    TAG_OSTHREAD,
+    TAG_DATA = 12,
+    TAG_BSS,
+    TAG_DEFER,
+    TAG_PANIC
+};
 
 static int fifo, reference;
 static uint8_t buffer[PAGE];
@@ -74,7 +90,7 @@ static uint8_t byte(void)
     if (at == filled)
         fill();
     if (ended)
-        fail("the dump ended before its goroutines");
+        fail("the dump ended before the moment");
     return buffer[at++];
 }
 
@@ -95,7 +111,7 @@ static void skip(uint64_t n)
         if (at == filled)
             fill();
         if (ended)
-            fail("the dump ended before its goroutines");
+            fail("the dump ended before the moment");
         const size_t step = filled - at < n ? filled - at : (size_t)n;
         at += step;
         n -= step;
@@ -108,40 +124,74 @@ static void numbers(int n)
         number();
 }
 
-/* Reads all records before the first goroutine, and its tag. */
-static void read_objects(void)
+static void fields(void)
+{
+    while (number() != 0)
+        numbers(1);
+}
+
+/* Reads a record behind its tag. */
+static void read_record(uint64_t tag)
+{
+    switch (tag) {
+    case TAG_OBJECT:
+    case TAG_DATA:
+    case TAG_BSS:
+        numbers(1);
+        skip(number());
+        fields();
+        break;
+    case TAG_OTHERROOT:
+        skip(number());
+        numbers(1);
+        break;
+    case TAG_TYPE:
+        numbers(2);
+        skip(number());
+        numbers(1);
+        break;
+    case TAG_GOROUTINE:
+        numbers(8);
+        skip(number());
+        numbers(4);
+        break;
+    case TAG_STACKFRAME:
+        numbers(3);
+        skip(number());
+        numbers(3);
+        skip(number());
+        fields();
+        break;
+    case TAG_PARAMS:
+        numbers(4);
+        skip(number());
+        skip(number());
+        numbers(1);
+        break;
+    case TAG_ITAB:
+        numbers(2);
+        break;
+    case TAG_OSTHREAD:
+        numbers(3);
+        break;
+    case TAG_DEFER:
+        numbers(7);
+        break;
+    case TAG_PANIC:
+        numbers(6);
+        break;
+    default:
+        fail("tag %" PRIu64 " where the moment should come", tag);
+    }
+}
+
+/* Reads all records before the first one of a kind, and its tag. */
+static void read_to(uint64_t wanted)
 {
     while (byte() != '\n')
         ;
-    for (;;) {
-        const uint64_t tag = number();
-        switch (tag) {
-        case TAG_PARAMS:
-            numbers(4);
-            skip(number());
-            skip(number());
-            numbers(1);
-            break;
-        case TAG_TYPE:
-            numbers(2);
-            skip(number());
-            numbers(1);
-            break;
-        case TAG_ITAB:
-            numbers(2);
-            break;
-        case TAG_OBJECT:
-            numbers(1);
-            skip(number());
-            while (number() != 0)
-                numbers(1);
-            break;
-        case TAG_GOROUTINE:
-            return;
-        default:
-            fail("tag %" PRIu64 " where objects should be", tag);
-        }
-    }
+    for (uint64_t tag; (tag = number()) != wanted;)
+        read_record(tag);
 }
 
 /* Whether the descriptor of a process is the FIFO. */
@@ -224,14 +274,18 @@ int main(int argc, char **argv)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
     int status;
-    if (argc < 5)
-        fail("usage: pause FIFO PID REFERENCE COMMAND [ARGUMENT]...");
+    const bool is_last = argc > 1 && strcmp(argv[1], "--last") == 0;
+    argv += is_last;
+    if (argc - is_last < 5)
+        fail("usage: pause [--last] FIFO PID REFERENCE COMMAND [ARGUMENT]...");
     const char *pid = argv[2];
     open_fifo(argv[1], pid);
     reference = open(argv[3], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (reference < 0)
         fail("%s: %s", argv[3], strerror(errno));
-    read_objects();
+    read_to(is_last ? TAG_BSS : TAG_GOROUTINE);
+    if (is_last)
+        read_record(TAG_BSS);
     /* The writer runs until the pipe is full; then it stays where it is until somebody reads. */
     for (uint64_t size; (size = waiting_write(pid)) == 0 || size > PIPE_BUF;) {
         if (size > PIPE_BUF)
@@ -248,7 +302,7 @@ int main(int argc, char **argv)
         run(pid, argv + 4);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    while (!ended)
+    while (!ended && !is_last)
         fill();
     if (close(reference))
         fail("the reference: %s", strerror(errno));

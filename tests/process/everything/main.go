@@ -8,7 +8,7 @@
 //	everything talk N                              the same, with N groups that talk over channels
 //	everything crash nil | abort                   the same, then a nil dereference in a goroutine; or waits for a signal
 //
-// -spinning and -yielding add goroutines that compute, or call Gosched, all the time.
+// With -mortal SIGQUIT ends it as it does any program, with a core at that moment. -spinning and -yielding add goroutines that compute, or call Gosched, all the time.
 package main
 
 import (
@@ -19,11 +19,14 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
+	"unsafe"
 )
 
 var (
 	spinning = flag.Bool("spinning", false, "goroutines that compute")
+	mortal   = flag.Bool("mortal", false, "ends by SIGQUIT, at once")
 	yielding = flag.Bool("yielding", false, "goroutines that call Gosched")
 )
 
@@ -32,6 +35,10 @@ func main() {
 	flag.Parse()
 	if flag.NArg() == 0 {
 		usage()
+	}
+	if *mortal {
+		var byDefault [4]uint64 // struct sigaction of the kernel
+		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGQUIT), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0)
 	}
 	objects()
 	finalizers()
