@@ -33,6 +33,7 @@ struct g2h_process_account {
     uint64_t spans_miscounted;               /* swept, with another number of objects than the
                                                 runtime counts */
     uint64_t goroutines, frames;
+    uint64_t stack_words; /* of stack objects that are alive, which WriteHeapDump does not list */
     uint64_t goroutines_running; /* stopped at their registers */
     uint64_t stacks_incomplete;  /* the way up ended too early */
     uint64_t words_missing;      /* other words that were wanted */

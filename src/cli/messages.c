@@ -459,5 +459,7 @@ void message_process_account(const struct origin *origin)
     line("goroutines that were running", account->goroutines_running, "",
          "their registers are (other roots)");
     line("stacks that are not complete", account->stacks_incomplete, "", "");
+    line("pointers in stack objects", account->stack_words, "",
+         "that are alive; dumps do not list them");
     line("other words not there", account->words_missing, "", "");
 }

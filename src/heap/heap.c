@@ -16,6 +16,7 @@ void g2h_heap_destroy(struct g2h_heap *heap)
     for (size_t i = 0; i < heap->types.count; i++)
         free(heap->types.data[i].fields);
     free(heap->types.data);
+    free(heap->facts.types.data);
     free(heap->itabs.data);
     map_deinit(&heap->type_by_address);
     map_deinit(&heap->itab_by_address);

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "dump/reader.h"
+#include "heap/facts.h"
 #include "heap/index.h"
 #include "heap/phantoms.h"
 
@@ -106,6 +107,7 @@ struct g2h_heap {
     enum span_tail span_tail;
     struct g2h_account account;
     struct g2h_memstats memstats;
+    struct facts facts;
 
     uint32_t object_count;
     size_t object_capacity;

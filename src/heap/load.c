@@ -284,6 +284,17 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 
 /* ---- all records ---- */
 
+/* What is behind the EOF record. */
+static struct g2h_error *read_behind(struct g2h_heap *heap)
+{
+    const uint64_t end = heap->account.bytes_read, left = heap->input->size - end;
+    uint64_t size;
+    TRY(facts_read(heap->input->data + end, left, &heap->facts, &size));
+    heap->account.bytes_read += size;
+    heap->account.bytes_behind = left - size;
+    return NULL;
+}
+
 /* Reads all records, to the end or to the damage. */
 static struct g2h_error *read_records(struct loader *loader)
 {
@@ -311,9 +322,8 @@ static struct g2h_error *read_records(struct loader *loader)
     if (!turn_over(loader))
         return &error_no_memory;
     heap->account.bytes_read = reader_offset(reader);
-    heap->account.bytes_behind = heap->damage ? 0 : heap->input->size - heap->account.bytes_read;
     heap->account.repairs = reader_repairs(reader);
-    return NULL;
+    return heap->damage ? NULL : read_behind(heap);
 }
 
 static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)

@@ -1,15 +1,9 @@
-/*
- * goroutines: the records of goroutines, their frames, their deferred functions and panics.
- *
- * What a frame has of pointers is what the dumper lists: the map of live words of the last call,
- * and the callee's arguments. A goroutine that was stopped anywhere has no such map: each word of
- * its innermost frame, and each register, may be a pointer then, as the collector takes it.
- */
+/* goroutines: the records of goroutines, their deferred functions and panics. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/scope.h"
-#include "process/records.h"
+#include "process/frames.h"
 #include "process/threads.h"
 
 enum { WORD = 8, LONGEST_REASON = 64 };
@@ -23,168 +17,16 @@ enum {
     SCAN = 0x1000
 };
 
-enum { FUNCDATA_ARGS_POINTER_MAPS = 0, FUNCDATA_LOCALS_POINTER_MAPS = 1 };
-
 /* fingStatus: the finalizers' goroutine runs code of the program. */
 enum { RUNNING_FINALIZER = 2 };
-
-/* A bit per word. */
-struct live_words {
-    const uint8_t *bits; /* NULL: not known */
-    uint64_t count;
-};
-
-/* What a frame says of the one that called it. */
-struct child {
-    uint64_t sp, depth;
-    uint64_t argoff, arglen;
-    struct live_words args;
-};
 
 struct dumping {
     struct records *records;
     struct threads threads;
-    struct unwinder *unwinder;
-    uint64_t stack_left;            /* bytes that frames may have yet: stacks do not overlap */
+    struct frames frames;
+    uint64_t defers_left;           /* that may be looked at for what they point to */
     struct worker_buffer registers; /* records of them, for behind the last goroutine */
 };
-
-/* ---- frames ---- */
-
-/* A table of live words (runtime.stackmap): how many rows it has, how many bits each, and the rows.
- */
-static bool read_map(const struct dumping *dumping, const struct unwind_function *function,
-                     unsigned funcdata, bool *ret_has, struct live_words *ret)
-{
-    const struct runtime *runtime = dumping->records->runtime;
-    uint64_t offset, rows, words;
-    *ret = (struct live_words){0};
-    *ret_has = false;
-    if (funcdata >= function->record.funcdata_count)
-        return true;
-    offset = memory_number(function->record.funcdata + 4 * (size_t)funcdata, 4);
-    if (offset == UINT32_MAX)
-        return true;
-    const uint64_t table = runtime->gofunc + offset;
-    *ret_has = true;
-    if (!memory_read(runtime->memory, table, 4, &rows) ||
-        !memory_read(runtime->memory, table + 4, 4, &words) || words > INT32_MAX)
-        return false;
-    if (rows == 0 || rows > INT32_MAX || (uint64_t)function->map >= rows)
-        return true;
-    const uint64_t bytes = (words + 7) / 8;
-    ret->bits = memory_at(runtime->memory, table + 8 + bytes * (uint64_t)function->map, bytes);
-    ret->count = ret->bits ? words : 0;
-    return ret->bits || words == 0;
-}
-
-/* Of words from an offset on, in a frame of size bytes. */
-static bool put_live_words(struct worker_buffer *buffer, const struct live_words *words,
-                           uint64_t offset, uint64_t size)
-{
-    for (uint64_t i = 0; i < words->count && offset + i * WORD < size; i++)
-        if ((words->bits[i / 8] >> (i % 8) & 1) != 0 && !put_field(buffer, offset + i * WORD))
-            return false;
-    return true;
-}
-
-/* All words in [from, end) of a frame, which has size bytes. */
-static bool put_all_words(struct worker_buffer *buffer, uint64_t from, uint64_t end, uint64_t size)
-{
-    for (uint64_t i = from; i < end && i < size; i += WORD)
-        if (!put_field(buffer, i))
-            return false;
-    return true;
-}
-
-static bool put_locals(const struct dumping *dumping, const struct unwind_frame *frame,
-                       const struct child *child)
-{
-    struct worker_buffer *buffer = &dumping->records->buffer;
-    const uint64_t varp = frame->varp - frame->sp;
-    struct live_words words;
-    bool has_map;
-    if (!read_map(dumping, frame->function, FUNCDATA_LOCALS_POINTER_MAPS, &has_map, &words))
-        dumping->records->runtime->missing++;
-    if (!has_map)
-        return put_all_words(buffer, child->arglen, varp, frame->fp - frame->sp);
-    return words.count * WORD > varp ||
-           put_live_words(buffer, &words, varp - words.count * WORD, varp);
-}
-
-/* The arguments of the callee, which lie in this frame. */
-static bool put_arguments(const struct dumping *dumping, const struct unwind_frame *frame,
-                          const struct child *child)
-{
-    struct worker_buffer *buffer = &dumping->records->buffer;
-    return child->args.bits || child->args.count > 0
-               ? put_live_words(buffer, &child->args, child->argoff, frame->fp - frame->sp)
-               : put_all_words(buffer, child->argoff, child->argoff + child->arglen,
-                               frame->fp - frame->sp);
-}
-
-static bool put_fields(const struct dumping *dumping, const struct unwind_frame *frame,
-                       const struct child *child)
-{
-    struct worker_buffer *buffer = &dumping->records->buffer;
-    if (frame->is_conservative)
-        return put_all_words(buffer, 0, frame->varp - frame->sp, frame->fp - frame->sp) &&
-               put_number(buffer, 0);
-    return put_arguments(dumping, frame, child) && put_locals(dumping, frame, child) &&
-           put_number(buffer, 0);
-}
-
-/* What is known of a frame when its caller is looked at. */
-static void become_child(const struct dumping *dumping, const struct unwind_frame *frame,
-                         struct child *child)
-{
-    const int32_t args = frame->function->record.args;
-    bool has_map;
-    child->sp = frame->sp;
-    child->depth++;
-    child->argoff = frame->argp - frame->fp;
-    child->arglen = args > 0 ? (uint64_t)args : 0;
-    if (!read_map(dumping, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &has_map, &child->args))
-        dumping->records->runtime->missing++;
-    if (has_map && !child->args.bits)
-        child->arglen = 0; /* there are none */
-}
-
-static struct g2h_error *put_frame(struct dumping *dumping, const struct unwind_frame *frame,
-                                   struct child *child)
-{
-    const struct runtime *runtime = dumping->records->runtime;
-    struct worker_buffer *buffer = &dumping->records->buffer;
-    const struct g2h_bytes name = runtime_function_name(runtime, frame->function->index),
-                           contents = {memory_at(runtime->memory, frame->sp, frame->fp - frame->sp),
-                                       frame->fp - frame->sp},
-                           unknown = {(const uint8_t *)"unknown function", 16};
-    if ((!contents.data && contents.size > 0) || contents.size > dumping->stack_left)
-        return NULL;
-    dumping->stack_left -= contents.size;
-    TRY_MEMORY(PUT(buffer, G2H_RECORD_STACKFRAME, frame->sp, child->depth, child->sp) &&
-               put_bytes(buffer, contents) &&
-               PUT(buffer, frame->function->entry, frame->pc, frame->continpc) &&
-               records_put_name(dumping->records, name.size > 0 ? name : unknown) &&
-               put_fields(dumping, frame, child));
-    become_child(dumping, frame, child);
-    dumping->records->account->frames++;
-    return NULL;
-}
-
-static struct g2h_error *put_frames(struct dumping *dumping, uint64_t g,
-                                    const struct unwind_start *start)
-{
-    struct runtime *runtime = dumping->records->runtime;
-    struct unwinder *unwinder = dumping->unwinder;
-    struct child child = {0};
-    bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
-                             runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
-    for (; more; more = unwind_next(unwinder))
-        TRY(put_frame(dumping, &unwinder->frame, &child));
-    dumping->records->account->stacks_incomplete += !unwinder->is_complete;
-    return NULL;
-}
 
 /* ---- goroutines ---- */
 
@@ -200,7 +42,7 @@ static bool runs_program(const struct dumping *dumping, uint64_t g,
                          const struct unwind_start *start)
 {
     struct runtime *runtime = dumping->records->runtime;
-    struct unwinder *unwinder = dumping->unwinder;
+    struct unwinder *unwinder = dumping->frames.unwinder;
     bool more = unwind_first(unwinder, runtime_field(runtime, g, LAYOUT_G_STACK_LO),
                              runtime_field(runtime, g, LAYOUT_G_STACK_HI), start);
     for (; more; more = unwind_next(unwinder))
@@ -325,6 +167,38 @@ static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwi
     return true;
 }
 
+/* ---- what points to variables on the stack, beside its frames ---- */
+
+/* As the collector has it (runtime.scanstack). */
+static bool point_from_defers(struct dumping *dumping, uint64_t g)
+{
+    struct runtime *runtime = dumping->records->runtime;
+    struct frames *frames = &dumping->frames;
+    uint64_t defer = runtime_field(runtime, g, LAYOUT_G_DEFER);
+    for (; defer != 0 && dumping->defers_left > 0; dumping->defers_left--) {
+        const uint64_t link = runtime_field(runtime, defer, LAYOUT_DEFER_LINK);
+        if (!frames_point(frames, runtime_field(runtime, defer, LAYOUT_DEFER_FN)) ||
+            !frames_point(frames, link))
+            return false;
+        defer = link;
+    }
+    return true;
+}
+
+static bool point_from_others(struct dumping *dumping, uint64_t g, const struct unwind_start *start)
+{
+    struct runtime *runtime = dumping->records->runtime;
+    struct frames *frames = &dumping->frames;
+    const char *name;
+    uint64_t value;
+    for (unsigned i = 0; threads_register(&dumping->threads, start, i, &name, &value); i++)
+        if (!frames_point(frames, value))
+            return false;
+    return frames_point(frames, runtime_field(runtime, g, LAYOUT_G_SCHED_CTXT)) &&
+           frames_point(frames, runtime_field(runtime, g, LAYOUT_G_PANIC)) &&
+           point_from_defers(dumping, g);
+}
+
 /* ---- all of them ---- */
 
 static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *left)
@@ -345,8 +219,11 @@ static struct g2h_error *put_one(struct dumping *dumping, uint64_t g, uint64_t *
     TRY_MEMORY(put_goroutine(dumping, g, status, &start));
     if (status == STATUS_COPYSTACK)
         account->stacks_incomplete++;
-    else
-        TRY(put_frames(dumping, g, &start));
+    else {
+        TRY(frames_walk(&dumping->frames, g, &start));
+        TRY_MEMORY(point_from_others(dumping, g, &start));
+        TRY(frames_put(&dumping->frames));
+    }
     TRY(put_defers(dumping, g, left));
     TRY(put_panics(dumping, g, left));
     TRY_MEMORY(put_registers(dumping, g, &start));
@@ -379,17 +256,15 @@ static struct g2h_error *put_all(struct dumping *dumping)
 static void dumping_deinit(struct dumping *dumping)
 {
     threads_deinit(&dumping->threads);
-    free(dumping->unwinder);
+    frames_deinit(&dumping->frames);
     worker_buffer_deinit(&dumping->registers);
 }
 
 struct g2h_error *records_put_goroutines(struct records *records)
 {
     _cleanup_(dumping_deinit) struct dumping dumping = {
-        .records = records, .stack_left = records->runtime->memory->bytes};
-    dumping.unwinder = calloc(1, sizeof(*dumping.unwinder));
-    TRY_MEMORY(dumping.unwinder);
-    unwinder_init(dumping.unwinder, records->runtime);
+        .records = records, .defers_left = longest_chain(records->runtime)};
+    TRY(frames_init(&dumping.frames, records));
     TRY(threads_init(&dumping.threads, records->runtime));
     return put_all(&dumping);
 }

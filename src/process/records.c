@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "base/scope.h"
-#include "process/spans.h"
+#include "dump/facts.h"
+#include "process/heap_bits.h"
 #include "process/types.h"
 
 enum { WORD = 8, MEM_PROFILE = 1, DEEPEST_STACK = 1024 };
@@ -174,104 +175,6 @@ static struct g2h_error *put_segment(struct records *records, enum g2h_record_ki
     return NULL;
 }
 
-/* ---- finalizers and samples ---- */
-
-/* One of the walks over the specials of all spans. */
-struct special_walk {
-    struct records *records;
-    bool (*put)(struct special_walk *walk, const struct span *span, const struct special *special);
-    bool is_queued; /* finalizers: those that sweeping will queue, or the others */
-};
-
-static struct g2h_error *walk_specials(struct special_walk *walk)
-{
-    struct runtime *runtime = walk->records->runtime;
-    struct special special;
-    struct span span;
-    for (uint64_t i = 0; i < runtime->allspans.count; i++) {
-        uint64_t address, next;
-        if (!memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) ||
-            span_read_fields(runtime, address, &span) != SPAN_IN_USE || span.specials == 0 ||
-            span_read(runtime, address, &span) != SPAN_IN_USE)
-            continue;
-        for (uint64_t at = span.specials; special_read(runtime, at, &special, &next); at = next)
-            TRY_MEMORY(walk->put(walk, &span, &special));
-    }
-    return NULL;
-}
-
-static bool put_finalizer(struct special_walk *walk, const struct span *span,
-                          const struct special *special)
-{
-    struct runtime *runtime = walk->records->runtime;
-    uint64_t code = 0;
-    if (special->kind != special_finalizer(runtime) ||
-        span_revives(span, special) != walk->is_queued)
-        return true;
-    const uint64_t function = runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FN);
-    runtime_word(runtime, function, &code);
-    return PUT(&walk->records->buffer,
-               walk->is_queued ? G2H_RECORD_QUEUEDFINALIZER : G2H_RECORD_FINALIZER,
-               span->start + special->offset, function, code,
-               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FINT),
-               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
-}
-
-/* Who sweeps a span forgets the samples of what is dead. */
-static bool put_sample(struct special_walk *walk, const struct span *span,
-                       const struct special *special)
-{
-    struct runtime *runtime = walk->records->runtime;
-    const uint64_t slot = special->offset / span->elemsize;
-    return special->kind != special_profile(runtime) || slot >= span->nelems ||
-           !span_is_live(span, slot) ||
-           PUT(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE, span->start + special->offset,
-               runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
-}
-
-/* A block of queued finalizers (runtime.finBlock). */
-static bool put_fin_block(struct records *records, uint64_t block, uint64_t count)
-{
-    struct runtime *runtime = records->runtime;
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t entry = block + runtime_offset(runtime, LAYOUT_FIN_BLOCK_FIN) +
-                               i * runtime_size(runtime, LAYOUT_FINALIZER),
-                       function = runtime_field(runtime, entry, LAYOUT_FINALIZER_FN);
-        uint64_t code = 0;
-        runtime_word(runtime, function, &code);
-        if (!PUT(&records->buffer, G2H_RECORD_QUEUEDFINALIZER,
-                 runtime_field(runtime, entry, LAYOUT_FINALIZER_ARG), function, code,
-                 runtime_field(runtime, entry, LAYOUT_FINALIZER_FINT),
-                 runtime_field(runtime, entry, LAYOUT_FINALIZER_OT)))
-            return false;
-    }
-    return true;
-}
-
-static struct g2h_error *put_queued(struct records *records)
-{
-    enum { MOST_IN_BLOCK = 101, BLOCK = 4096 };
-    struct runtime *runtime = records->runtime;
-    uint64_t block = 0, left = runtime->memory->bytes / BLOCK + 1;
-    if (runtime->allfin != 0)
-        runtime_word(runtime, runtime->allfin, &block);
-    for (; block != 0 && left > 0; left--) {
-        const uint64_t count = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_CNT);
-        TRY_MEMORY(put_fin_block(records, block, count < MOST_IN_BLOCK ? count : MOST_IN_BLOCK));
-        block = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK);
-    }
-    return NULL;
-}
-
-static struct g2h_error *put_finalizers(struct records *records)
-{
-    struct special_walk walk = {records, put_finalizer, false};
-    TRY(walk_specials(&walk));
-    TRY(put_queued(records));
-    walk.is_queued = true;
-    return walk_specials(&walk);
-}
-
 /* ---- memstats ---- */
 
 /* What is known of runtime.MemStats: sums of objects, and how many collections there were, each of
@@ -340,7 +243,6 @@ static struct g2h_error *put_profile(struct records *records)
 {
     enum { LEAST_BUCKET = 64 };
     struct runtime *runtime = records->runtime;
-    struct special_walk walk = {records, put_sample, false};
     uint64_t bucket = 0, most = runtime->memory->bytes / LEAST_BUCKET,
              left = exe_lines_most(runtime->exe);
     if (runtime->mbuckets != 0)
@@ -350,14 +252,39 @@ static struct g2h_error *put_profile(struct records *records)
             TRY_MEMORY(put_bucket(records, bucket, &left));
         bucket = runtime_field(runtime, bucket, LAYOUT_BUCKET_ALLNEXT);
     }
-    return walk_specials(&walk);
+    return records_put_samples(records);
+}
+
+/* ---- facts, behind the end of the dump ---- */
+
+/* Of slots that are of no size class the mspan has the type, from 1.22 on. */
+static struct g2h_error *put_types_of_large(struct records *records)
+{
+    struct runtime *runtime = records->runtime;
+    uint64_t address;
+    struct span span;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++)
+        if (memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) &&
+            span_read_fields(runtime, address, &span) == SPAN_IN_USE && span.is_large &&
+            heap_bits_are_of_types(runtime, &span) && span.large_type != 0)
+            TRY_MEMORY(PUT(&records->buffer, FACT_TYPE, span.start, span.large_type));
+    return NULL;
+}
+
+static struct g2h_error *put_facts(struct records *records)
+{
+    TRY_MEMORY(put_raw(&records->buffer, FACTS_TEXT, sizeof(FACTS_TEXT) - 1) &&
+               put_number(&records->buffer, FACT_STACK_OBJECTS));
+    TRY(put_types_of_large(records));
+    TRY_MEMORY(put_number(&records->buffer, FACT_END));
+    return NULL;
 }
 
 /* ---- all of it ---- */
 
 /* What comes behind the objects, but has to be read in the heap before they are given back. */
 struct behind {
-    struct worker_buffer goroutines, finalizers, profile;
+    struct worker_buffer goroutines, finalizers, profile, kept;
 };
 
 static void behind_deinit(struct behind *behind)
@@ -365,6 +292,7 @@ static void behind_deinit(struct behind *behind)
     worker_buffer_deinit(&behind->goroutines);
     worker_buffer_deinit(&behind->finalizers);
     worker_buffer_deinit(&behind->profile);
+    worker_buffer_deinit(&behind->kept);
 }
 
 /* Has records made by put(), which go to *ret. */
@@ -387,12 +315,27 @@ static struct g2h_error *put_begin(struct records *records)
     return records_flush(records);
 }
 
+static struct g2h_error *put_module(struct records *records, const struct runtime_segments *module)
+{
+    TRY(put_segment(records, G2H_RECORD_DATA, module->data, module->edata, &module->data_mask));
+    TRY(put_segment(records, G2H_RECORD_BSS, module->bss, module->ebss, &module->bss_mask));
+    return records_flush(records);
+}
+
+/* WriteHeapDump has those of the first module only. Their number has an end, for modules may be
+ * linked in a circle. */
 static struct g2h_error *put_segments(struct records *records)
 {
+    enum { MOST = 1000 };
     const struct runtime *runtime = records->runtime;
-    TRY(put_segment(records, G2H_RECORD_DATA, runtime->data, runtime->edata, &runtime->data_mask));
-    TRY(put_segment(records, G2H_RECORD_BSS, runtime->bss, runtime->ebss, &runtime->bss_mask));
-    return records_flush(records);
+    const struct runtime_segments first = {runtime->data, runtime->edata,     runtime->bss,
+                                           runtime->ebss, runtime->data_mask, runtime->bss_mask};
+    struct runtime_segments other;
+    uint64_t module = 0;
+    TRY(put_module(records, &first));
+    for (int i = 0; i < MOST && runtime_next_module(runtime, &module, &other); i++)
+        TRY(put_module(records, &other));
+    return NULL;
 }
 
 static struct g2h_error *put_all(struct records *records)
@@ -400,8 +343,9 @@ static struct g2h_error *put_all(struct records *records)
     _cleanup_(behind_deinit) struct behind behind = {0};
     TRY(put_begin(records));
     TRY(set_aside(records, records_put_goroutines, &behind.goroutines));
-    TRY(set_aside(records, put_finalizers, &behind.finalizers));
+    TRY(set_aside(records, records_put_finalizers, &behind.finalizers));
     TRY(set_aside(records, put_profile, &behind.profile));
+    TRY(set_aside(records, records_put_kept, &behind.kept));
     TRY(records_put_objects(records));
     TRY(records_put(records->fd, &behind.goroutines));
     TRY(put_segments(records));
@@ -409,7 +353,9 @@ static struct g2h_error *put_all(struct records *records)
     TRY(put_memstats(records));
     TRY(records_flush(records));
     TRY(records_put(records->fd, &behind.profile));
+    TRY(records_put(records->fd, &behind.kept));
     TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_EOF));
+    TRY(put_facts(records));
     return records_flush(records);
 }
 

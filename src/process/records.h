@@ -44,6 +44,12 @@ struct g2h_error *records_put_objects(struct records *records);
  * in records->buffer. */
 struct g2h_error *records_put_goroutines(struct records *records);
 
+/* Finalizers, queued ones too; samples of the profile; as other roots, what cleanups and weak
+ * pointers keep (specials.c). They stay in records->buffer. */
+struct g2h_error *records_put_finalizers(struct records *records);
+struct g2h_error *records_put_samples(struct records *records);
+struct g2h_error *records_put_kept(struct records *records);
+
 /* Each gives false where there is no memory. */
 
 /* A name of the program, or an empty one once there have been too many. */

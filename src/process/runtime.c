@@ -203,6 +203,25 @@ static struct g2h_error *read_moduledata(struct runtime *runtime, uint64_t addre
     return NULL;
 }
 
+bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
+                         struct runtime_segments *ret)
+{
+    const uint64_t first = exe_moduledata(runtime->exe) + runtime->slide;
+    *ret = (struct runtime_segments){0};
+    if (!runtime_peek(runtime, *module == 0 ? first : *module, LAYOUT_MODULEDATA_NEXT, module) ||
+        *module == 0)
+        return false;
+    return runtime_peek(runtime, *module, LAYOUT_MODULEDATA_DATA, &ret->data) &&
+           runtime_peek(runtime, *module, LAYOUT_MODULEDATA_EDATA, &ret->edata) &&
+           runtime_peek(runtime, *module, LAYOUT_MODULEDATA_BSS, &ret->bss) &&
+           runtime_peek(runtime, *module, LAYOUT_MODULEDATA_EBSS, &ret->ebss) &&
+           ret->data <= ret->edata && ret->bss <= ret->ebss &&
+           read_mask(runtime, *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCDATAMASK),
+                     ret->edata - ret->data, &ret->data_mask) &&
+           read_mask(runtime, *module + runtime_offset(runtime, LAYOUT_MODULEDATA_GCBSSMASK),
+                     ret->ebss - ret->bss, &ret->bss_mask);
+}
+
 static struct g2h_error *find_moduledata(struct runtime *runtime)
 {
     const uint64_t in_file = exe_moduledata(runtime->exe), address = in_file + runtime->slide;

@@ -122,6 +122,17 @@ static inline uint64_t runtime_field(struct runtime *runtime, uint64_t address,
 /* A slice at an address; false where it is not there, or has more than its capacity. */
 bool runtime_slice_at(const struct runtime *runtime, uint64_t address, struct runtime_slice *ret);
 
+/* What has variables, of a module. */
+struct runtime_segments {
+    uint64_t data, edata, bss, ebss;
+    struct runtime_mask data_mask, bss_mask;
+};
+
+/* The segments of the modules behind the first one, which are plugins and shared libraries. *module
+ * is 0 before the first call. False where there is no other. */
+bool runtime_next_module(const struct runtime *runtime, uint64_t *module,
+                         struct runtime_segments *ret);
+
 /* The arenas of the heap. */
 struct runtime_arenas {
     const struct runtime *runtime;

@@ -110,6 +110,16 @@ uint64_t special_profile(const struct runtime *runtime)
     return runtime->minor >= 25 ? 4 : runtime->minor >= 23 ? 3 : 2;
 }
 
+uint64_t special_weak_handle(const struct runtime *runtime)
+{
+    return runtime->minor >= 25 ? 3 : 2;
+}
+
+uint64_t special_cleanup(const struct runtime *runtime)
+{
+    return runtime->minor >= 25 ? 7 : 6;
+}
+
 /* An object that is dead and has a finalizer stays until that has run. */
 static void revive(struct runtime *runtime, struct span *span)
 {

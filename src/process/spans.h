@@ -60,6 +60,8 @@ bool special_read(struct runtime *runtime, uint64_t address, struct special *ret
 /* The kinds of special that are written, by the release (mheap.go: _KindSpecial…). */
 uint64_t special_finalizer(const struct runtime *runtime);
 uint64_t special_profile(const struct runtime *runtime);
+uint64_t special_weak_handle(const struct runtime *runtime);
+uint64_t special_cleanup(const struct runtime *runtime);
 
 /* Whether the object of a special is dead, and kept for its finalizer only, by who sweeps the span:
  * of one that span_read() has read. */

@@ -199,7 +199,8 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     }
     if (heap->records[G2H_RECORD_STACKROOT].count > 0)
         TRY_MEMORY(map_put(&builder->frame_by_sp, frame->sp, node, &first));
-    if (!builder->frame_pointed[number] || !heap->reader->layout->may_lack_stack_objects)
+    if (!builder->frame_pointed[number] || !heap->reader->layout->may_lack_stack_objects ||
+        heap->facts.has_stack_objects)
         return NULL;
     TRY(add_stack_objects(builder, node, frame, false));
     return builder->typing ? add_stack_objects(builder, node, frame, true) : NULL;

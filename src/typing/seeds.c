@@ -10,31 +10,49 @@
 
 /* ---- objects ---- */
 
+/* What stands in an object from an offset on is a value of a type, or several. */
+static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, uint64_t address)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint32_t type = types_at(typing->types, address);
+    if (type == TYPE_NONE)
+        return;
+    const uint64_t size = type_of(typing, type)->size,
+                   room = heap_object_size(heap, object) - offset;
+    struct reference reference = {.value = heap_address(heap, object) + offset,
+                                  .type = type,
+                                  .source = SOURCE_HEADER,
+                                  .form = REFERENCE_VALUE};
+    if (size > 0 && room / size >= 2) {
+        reference.form = REFERENCE_ARRAY;
+        reference.count = room / size;
+    }
+    typer_propose(typer, object, offset, &reference);
+}
+
 void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end)
 {
-    struct typing *typing = typer->typing;
-    const struct g2h_heap *heap = typing->heap;
+    const struct g2h_heap *heap = typer->typing->heap;
     for (uint32_t object = first; object < end; object++) {
         const struct slot_class *slot_class = heap_slot_class(heap, object);
         struct g2h_object record;
         if (!heap_has_malloc_header(heap, slot_class))
             continue;
-        heap_object(typer->typing->heap, object, &record);
-        if (record.contents.size < slot_class->size)
-            continue;
-        uint32_t type = types_at(typing->types, heap_word(heap, record.contents.data));
-        if (type == TYPE_NONE)
-            continue;
-        const uint64_t size = type_of(typing, type)->size, room = slot_class->size - MALLOC_HEADER;
-        struct reference reference = {.value = heap_address(heap, object) + MALLOC_HEADER,
-                                      .type = type,
-                                      .source = SOURCE_HEADER,
-                                      .form = REFERENCE_VALUE};
-        if (size > 0 && room / size >= 2) {
-            reference.form = REFERENCE_ARRAY;
-            reference.count = room / size;
-        }
-        typer_propose(typer, object, MALLOC_HEADER, &reference);
+        heap_object(heap, object, &record);
+        if (record.contents.size >= slot_class->size)
+            seed_object(typer, object, MALLOC_HEADER, heap_word(heap, record.contents.data));
+    }
+}
+
+void typer_seed_facts(struct typer *typer)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    for (size_t i = 0; i < heap->facts.types.count; i++) {
+        const struct fact_type *fact = &heap->facts.types.data[i];
+        const uint32_t object = heap_find(heap, fact->address);
+        if (object != UINT32_MAX && heap_address(heap, object) == fact->address)
+            seed_object(typer, object, 0, fact->type);
     }
 }
 

@@ -277,6 +277,7 @@ void typer_claim_again(struct typer *typer, const struct waiting *claim);
 /* ---- seeds.c ---- */
 void typing_seed_roots(struct typer *typer);
 void typer_seed_headers(struct typer *typer, uint32_t first, uint32_t end);
+void typer_seed_facts(struct typer *typer);
 void typer_sweep(struct typer *typer, uint32_t object);
 
 /* ---- closures.c ---- */

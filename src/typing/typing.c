@@ -211,6 +211,7 @@ static struct g2h_error *find_types(struct run *run)
 {
     struct typer *alone = &run->waves.typers[0];
     TRY(each_object(run, headers_task));
+    typer_seed_facts(alone);
     typing_seed_roots(alone);
     typing_seed_reflected(alone);
     typing_seed_itab_tables(alone);

@@ -74,6 +74,7 @@ static void print_counts(const struct comparison *comparison)
     }
     printf("%-22s %10" PRIu64 " %10" PRIu64 "\n", "phantoms left out", comparison->ours.phantoms,
            comparison->reference.phantoms);
+    printf("%-22s %10" PRIu64 "\n", "words of stack objects", comparison->stack_words);
     for (size_t i = 0; i < comparison->moving.count; i++)
         if (comparison->moving.data[i].words > 0)
             printf("may change: %s at 0x%" PRIx64 ", %" PRIu64 " words differ\n",

@@ -35,7 +35,8 @@ struct comparison {
     FILE *report;         /* NULL: none is told */
     /* What comes out. */
     uint64_t differences[G2H_RECORD_KINDS], same[G2H_RECORD_KINDS];
-    uint64_t others; /* of what is no record's: their order, the sums */
+    uint64_t stack_words; /* of frames, that only ours lists */
+    uint64_t others;      /* of what is no record's: their order, the sums */
     VECTOR(struct moving) moving;
 };
 

@@ -73,6 +73,8 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	status=$?
 	result "$status" "$name: what was read is what it writes" "$at/compared" 200
 	[ "$status" -eq 0 ] || return # with both dumps left there
+	grep -Eq '^words of stack objects +[1-9]' "$at/compared"
+	result $? "$name: there are words of stack objects, too" "$at/compared"
 	grep '^may change' "$at/compared" | sed 's/^/# /'
 	rm -f "$at/ours.dump"
 	[ -z "${last-}" ] || rm -f "$last"

@@ -228,6 +228,28 @@ static void cut_dump(void **state)
     dump_deinit(&dump);
 }
 
+/* What a dump from outside says behind its EOF record, cut everywhere. */
+static void facts_behind_the_end(void **state)
+{
+    (void)state;
+    static const uint8_t facts[] = "go2heapsnapshot facts 1\n\x01\x02\x80\x20\x05\x00rest";
+    const uint64_t text = 24, whole = text + 6;
+    for (uint64_t size = 0; size < sizeof(facts); size++) {
+        struct facts read = {0};
+        uint64_t taken;
+        assert_null(facts_read(facts, size, &read, &taken));
+        assert_int_equal(taken == 0, size < text);
+        assert_true(taken <= size && taken <= whole);
+        assert_int_equal(read.has_stack_objects, size > text);
+        assert_int_equal(read.types.count, size >= whole - 1);
+        if (read.types.count > 0) {
+            assert_int_equal(read.types.data[0].address, 0x1000);
+            assert_int_equal(read.types.data[0].type, 5);
+        }
+        free(read.types.data);
+    }
+}
+
 static void bytes_behind_the_end(void **state)
 {
     (void)state;
@@ -450,6 +472,7 @@ int main(void)
         cmocka_unit_test(objects_larger_than_the_heap),
         cmocka_unit_test(cut_dump),
         cmocka_unit_test(bytes_behind_the_end),
+        cmocka_unit_test(facts_behind_the_end),
         cmocka_unit_test(phantoms_of_versions),
         cmocka_unit_test(memstats_has_the_last_word),
         cmocka_unit_test(memstats_that_fits_nothing),

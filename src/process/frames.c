@@ -1,0 +1,274 @@
+/* frames; see frames.h. */
+#include "process/frames.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+
+enum { WORD = 8 };
+
+enum {
+    FUNCDATA_ARGS_POINTER_MAPS = 0,
+    FUNCDATA_LOCALS_POINTER_MAPS = 1,
+    FUNCDATA_STACK_OBJECTS = 2
+};
+
+struct g2h_error *frames_init(struct frames *ret, struct records *records)
+{
+    *ret = (struct frames){.records = records, .stack_left = records->runtime->memory->bytes};
+    stack_objects_init(&ret->objects, records->runtime);
+    ret->unwinder = calloc(1, sizeof(*ret->unwinder));
+    TRY_MEMORY(ret->unwinder);
+    unwinder_init(ret->unwinder, records->runtime);
+    return NULL;
+}
+
+void frames_deinit(struct frames *frames)
+{
+    free(frames->unwinder);
+    free(frames->walked.data);
+    free(frames->words.data);
+    free(frames->listed.data);
+    stack_objects_deinit(&frames->objects);
+}
+
+/* ---- what functions say of their frames ---- */
+
+/* The address of a table of a function; 0: it has none. */
+static uint64_t table_of(const struct frames *frames, const struct unwind_function *function,
+                         unsigned funcdata)
+{
+    if (funcdata >= function->record.funcdata_count)
+        return 0;
+    const uint64_t offset = memory_number(function->record.funcdata + 4 * (size_t)funcdata, 4);
+    return offset == UINT32_MAX ? 0 : frames->records->runtime->gofunc + offset;
+}
+
+/* A table of live words (runtime.stackmap): how many rows it has, how many bits each, and the rows.
+ */
+static bool read_map(const struct frames *frames, const struct unwind_function *function,
+                     unsigned funcdata, bool *ret_has, struct live_words *ret)
+{
+    const struct memory *memory = frames->records->runtime->memory;
+    const uint64_t table = table_of(frames, function, funcdata);
+    uint64_t rows, words;
+    *ret = (struct live_words){0};
+    *ret_has = table != 0;
+    if (table == 0)
+        return true;
+    if (!memory_read(memory, table, 4, &rows) || !memory_read(memory, table + 4, 4, &words) ||
+        words > INT32_MAX)
+        return false;
+    if (rows == 0 || rows > INT32_MAX || (uint64_t)function->map >= rows)
+        return true;
+    const uint64_t bytes = (words + 7) / 8;
+    ret->bits = memory_at(memory, table + 8 + bytes * (uint64_t)function->map, bytes);
+    ret->count = ret->bits ? words : 0;
+    return ret->bits || words == 0;
+}
+
+/* ---- words of a frame ---- */
+
+/* Of words from an offset on, in a frame of size bytes. */
+static bool add_live_words(struct frames *frames, const struct live_words *words, uint64_t offset,
+                           uint64_t size)
+{
+    for (uint64_t i = 0; i < words->count && offset + i * WORD < size; i++)
+        if ((words->bits[i / 8] >> (i % 8) & 1) != 0 &&
+            !vector_push(&frames->words, offset + i * WORD))
+            return false;
+    return true;
+}
+
+/* All words in [from, end) of a frame, which has size bytes. */
+static bool add_all_words(struct frames *frames, uint64_t from, uint64_t end, uint64_t size)
+{
+    for (uint64_t i = from; i < end && i < size; i += WORD)
+        if (!vector_push(&frames->words, i))
+            return false;
+    return true;
+}
+
+static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
+{
+    const uint64_t varp = frame->varp - frame->sp;
+    struct live_words words;
+    bool has_map;
+    if (!read_map(frames, frame->function, FUNCDATA_LOCALS_POINTER_MAPS, &has_map, &words))
+        frames->records->runtime->missing++;
+    if (!has_map)
+        return add_all_words(frames, frames->child.arglen, varp, frame->fp - frame->sp);
+    return words.count * WORD > varp ||
+           add_live_words(frames, &words, varp - words.count * WORD, varp);
+}
+
+/* The arguments of the callee, which lie in this frame. */
+static bool add_arguments(struct frames *frames, const struct unwind_frame *frame)
+{
+    const struct frame_child *child = &frames->child;
+    return child->args.bits || child->args.count > 0
+               ? add_live_words(frames, &child->args, child->argoff, frame->fp - frame->sp)
+               : add_all_words(frames, child->argoff, child->argoff + child->arglen,
+                               frame->fp - frame->sp);
+}
+
+static bool add_words(struct frames *frames, const struct unwind_frame *frame)
+{
+    if (frame->is_conservative)
+        return add_all_words(frames, 0, frame->varp - frame->sp, frame->fp - frame->sp);
+    return add_arguments(frames, frame) && add_locals(frames, frame);
+}
+
+/* What is known of a frame when its caller is looked at. */
+static void become_child(struct frames *frames, const struct unwind_frame *frame)
+{
+    struct frame_child *child = &frames->child;
+    const int32_t args = frame->function->record.args;
+    bool has_map;
+    child->sp = frame->sp;
+    child->depth++;
+    child->argoff = frame->argp - frame->fp;
+    child->arglen = args > 0 ? (uint64_t)args : 0;
+    if (!read_map(frames, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &has_map, &child->args))
+        frames->records->runtime->missing++;
+    if (has_map && !child->args.bits)
+        child->arglen = 0; /* there are none */
+}
+
+/* ---- walking ---- */
+
+/* A frame that is not at a call has none that could be told from what was there before, and a dead
+ * one has none. */
+static bool add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
+{
+    const uint64_t table = table_of(frames, frame->function, FUNCDATA_STACK_OBJECTS);
+    return table == 0 || frame->is_conservative || frame->continpc == 0 ||
+           stack_objects_add(&frames->objects, table, frame->varp, frame->argp);
+}
+
+static struct g2h_error *walk_over(struct frames *frames, const struct unwind_frame *frame)
+{
+    const struct runtime *runtime = frames->records->runtime;
+    struct frame_walked walked = {.sp = frame->sp,
+                                  .fp = frame->fp,
+                                  .depth = frames->child.depth,
+                                  .child_sp = frames->child.sp,
+                                  .entry = frame->function->entry,
+                                  .pc = frame->pc,
+                                  .continpc = frame->continpc,
+                                  .name = runtime_function_name(runtime, frame->function->index),
+                                  .first_word = frames->words.count};
+    const uint64_t size = frame->fp - frame->sp;
+    if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left)
+        return NULL;
+    frames->stack_left -= size;
+    TRY_MEMORY(add_words(frames, frame) && add_stack_objects(frames, frame));
+    walked.words = frames->words.count - walked.first_word;
+    TRY_MEMORY(vector_push(&frames->walked, walked));
+    become_child(frames, frame);
+    return NULL;
+}
+
+struct g2h_error *frames_walk(struct frames *frames, uint64_t g, const struct unwind_start *start)
+{
+    struct runtime *runtime = frames->records->runtime;
+    struct unwinder *unwinder = frames->unwinder;
+    const uint64_t low = runtime_field(runtime, g, LAYOUT_G_STACK_LO),
+                   high = runtime_field(runtime, g, LAYOUT_G_STACK_HI);
+    frames->child = (struct frame_child){0};
+    frames->walked.count = frames->words.count = 0;
+    stack_objects_begin(&frames->objects, low, high > low ? high : low);
+    for (bool more = unwind_first(unwinder, low, high, start); more; more = unwind_next(unwinder))
+        TRY(walk_over(frames, &unwinder->frame));
+    stack_objects_sort(&frames->objects);
+    frames->records->account->stacks_incomplete += !unwinder->is_complete;
+    return NULL;
+}
+
+bool frames_point(struct frames *frames, uint64_t address)
+{
+    return stack_objects_point(&frames->objects, address);
+}
+
+/* ---- records ---- */
+
+static const uint8_t *contents_of(const struct frames *frames, const struct frame_walked *walked)
+{
+    return memory_at(frames->records->runtime->memory, walked->sp, walked->fp - walked->sp);
+}
+
+/* Words of a frame that the dumper would list point to stack objects. */
+static bool point_from(struct frames *frames, const struct frame_walked *walked)
+{
+    const uint8_t *contents = contents_of(frames, walked);
+    for (size_t i = 0; i < walked->words; i++) {
+        const uint64_t offset = frames->words.data[walked->first_word + i];
+        if (offset + WORD <= walked->fp - walked->sp &&
+            !frames_point(frames, memory_number(contents + offset, WORD)))
+            return false;
+    }
+    return true;
+}
+
+/* Remembers which words of a frame are listed. */
+static bool list_words(struct frames *frames, const struct frame_walked *walked)
+{
+    const size_t count = (size_t)((walked->fp - walked->sp) / WORD);
+    frames->listed.count = 0;
+    if (!vector_grow(&frames->listed, count + 1))
+        return false;
+    memset(frames->listed.data, 0, count + 1);
+    for (size_t i = 0; i < walked->words; i++) {
+        const uint64_t word = frames->words.data[walked->first_word + i] / WORD;
+        if (word < count)
+            frames->listed.data[word] = 1;
+    }
+    return true;
+}
+
+/* The words of stack objects in a frame that are not listed yet; *next is the first one that is not
+ * before the frame. */
+static bool put_object_words(struct frames *frames, const struct frame_walked *walked, size_t *next)
+{
+    const uint64_t *words = frames->objects.words.data;
+    const size_t count = frames->objects.words.count;
+    for (; *next < count && words[*next] < walked->sp; ++*next) {
+    }
+    for (; *next < count && words[*next] < walked->fp; ++*next) {
+        const uint64_t offset = words[*next] - walked->sp;
+        if (offset + WORD > walked->fp - walked->sp || frames->listed.data[offset / WORD])
+            continue;
+        frames->listed.data[offset / WORD] = 1;
+        frames->records->account->stack_words++;
+        if (!put_field(&frames->records->buffer, offset))
+            return false;
+    }
+    return true;
+}
+
+static bool put_frame(struct frames *frames, const struct frame_walked *walked, size_t *next)
+{
+    struct worker_buffer *buffer = &frames->records->buffer;
+    const struct g2h_bytes contents = {contents_of(frames, walked), walked->fp - walked->sp},
+                           unknown = {(const uint8_t *)"unknown function", 16};
+    bool good = PUT(buffer, G2H_RECORD_STACKFRAME, walked->sp, walked->depth, walked->child_sp) &&
+                put_bytes(buffer, contents) &&
+                PUT(buffer, walked->entry, walked->pc, walked->continpc) &&
+                records_put_name(frames->records, walked->name.size > 0 ? walked->name : unknown);
+    for (size_t i = 0; good && i < walked->words; i++)
+        good = put_field(buffer, frames->words.data[walked->first_word + i]);
+    frames->records->account->frames++;
+    return good && list_words(frames, walked) && put_object_words(frames, walked, next) &&
+           put_number(buffer, 0);
+}
+
+struct g2h_error *frames_put(struct frames *frames)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < frames->walked.count; i++)
+        TRY_MEMORY(point_from(frames, &frames->walked.data[i]));
+    TRY_MEMORY(stack_objects_find(&frames->objects));
+    for (size_t i = 0; i < frames->walked.count; i++)
+        TRY_MEMORY(put_frame(frames, &frames->walked.data[i], &next));
+    return NULL;
+}

@@ -1,0 +1,160 @@
+/*
+ * specials: the records of what the runtime keeps beside objects (runtime.special): finalizers,
+ * samples of the profile; and of what it keeps alive by such, which WriteHeapDump leaves out.
+ */
+#include "base/scope.h"
+#include "process/records.h"
+#include "process/spans.h"
+
+enum { WORD = 8 };
+
+/* One of the walks over the specials of all spans. */
+struct special_walk {
+    struct records *records;
+    bool (*put)(struct special_walk *walk, const struct span *span, const struct special *special);
+    bool is_queued; /* finalizers: those that sweeping will queue, or the others */
+};
+
+static struct g2h_error *walk_specials(struct special_walk *walk)
+{
+    struct runtime *runtime = walk->records->runtime;
+    struct special special;
+    struct span span;
+    for (uint64_t i = 0; i < runtime->allspans.count; i++) {
+        uint64_t address, next;
+        if (!memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) ||
+            span_read_fields(runtime, address, &span) != SPAN_IN_USE || span.specials == 0 ||
+            span_read(runtime, address, &span) != SPAN_IN_USE)
+            continue;
+        for (uint64_t at = span.specials; special_read(runtime, at, &special, &next); at = next)
+            TRY_MEMORY(walk->put(walk, &span, &special));
+    }
+    return NULL;
+}
+
+static bool put_finalizer(struct special_walk *walk, const struct span *span,
+                          const struct special *special)
+{
+    struct runtime *runtime = walk->records->runtime;
+    uint64_t code = 0;
+    if (special->kind != special_finalizer(runtime) ||
+        span_revives(span, special) != walk->is_queued)
+        return true;
+    const uint64_t function = runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FN);
+    runtime_word(runtime, function, &code);
+    return PUT(&walk->records->buffer,
+               walk->is_queued ? G2H_RECORD_QUEUEDFINALIZER : G2H_RECORD_FINALIZER,
+               span->start + special->offset, function, code,
+               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_FINT),
+               runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
+}
+
+/* Who sweeps a span forgets the samples of what is dead. */
+static bool put_sample(struct special_walk *walk, const struct span *span,
+                       const struct special *special)
+{
+    struct runtime *runtime = walk->records->runtime;
+    const uint64_t slot = special->offset / span->elemsize;
+    return special->kind != special_profile(runtime) || slot >= span->nelems ||
+           !span_is_live(span, slot) ||
+           PUT(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE, span->start + special->offset,
+               runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
+}
+
+/* A block of queued finalizers (runtime.finBlock). */
+static bool put_fin_block(struct records *records, uint64_t block, uint64_t count)
+{
+    struct runtime *runtime = records->runtime;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t entry = block + runtime_offset(runtime, LAYOUT_FIN_BLOCK_FIN) +
+                               i * runtime_size(runtime, LAYOUT_FINALIZER),
+                       function = runtime_field(runtime, entry, LAYOUT_FINALIZER_FN);
+        uint64_t code = 0;
+        runtime_word(runtime, function, &code);
+        if (!PUT(&records->buffer, G2H_RECORD_QUEUEDFINALIZER,
+                 runtime_field(runtime, entry, LAYOUT_FINALIZER_ARG), function, code,
+                 runtime_field(runtime, entry, LAYOUT_FINALIZER_FINT),
+                 runtime_field(runtime, entry, LAYOUT_FINALIZER_OT)))
+            return false;
+    }
+    return true;
+}
+
+static struct g2h_error *put_queued(struct records *records)
+{
+    enum { MOST_IN_BLOCK = 101, BLOCK = 4096 };
+    struct runtime *runtime = records->runtime;
+    uint64_t block = 0, left = runtime->memory->bytes / BLOCK + 1;
+    if (runtime->allfin != 0)
+        runtime_word(runtime, runtime->allfin, &block);
+    for (; block != 0 && left > 0; left--) {
+        const uint64_t count = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_CNT);
+        TRY_MEMORY(put_fin_block(records, block, count < MOST_IN_BLOCK ? count : MOST_IN_BLOCK));
+        block = runtime_field(runtime, block, LAYOUT_FIN_BLOCK_ALLLINK);
+    }
+    return NULL;
+}
+
+struct g2h_error *records_put_finalizers(struct records *records)
+{
+    struct special_walk walk = {records, put_finalizer, false};
+    TRY(walk_specials(&walk));
+    TRY(put_queued(records));
+    walk.is_queued = true;
+    return walk_specials(&walk);
+}
+
+/* ---- samples ---- */
+
+struct g2h_error *records_put_samples(struct records *records)
+{
+    struct special_walk walk = {records, put_sample, false};
+    return walk_specials(&walk);
+}
+
+/* ---- what cleanups and weak pointers keep ---- */
+
+static bool put_root(struct worker_buffer *buffer, const char *description, uint64_t pointer)
+{
+    const struct g2h_bytes text = {(const uint8_t *)description, strlen(description)};
+    return pointer == 0 || (put_number(buffer, G2H_RECORD_OTHERROOT) && put_bytes(buffer, text) &&
+                            put_number(buffer, pointer));
+}
+
+/* The function, a closure; since 1.26 the adapter that calls it and the argument's box, too. */
+static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, uint64_t special)
+{
+    enum { SINCE_BOXES = 26 };
+    const uint64_t fn = special + runtime_offset(runtime, LAYOUT_SPECIAL_CLEANUP_FN);
+    uint64_t call = 0, function = 0, argument = 0;
+    runtime_word(runtime, fn, &function);
+    if (runtime->minor >= SINCE_BOXES) {
+        runtime_word(runtime, fn - WORD, &call);
+        runtime_word(runtime, fn + WORD, &argument);
+    }
+    return put_root(buffer, "cleanup", function) && put_root(buffer, "cleanup's caller", call) &&
+           put_root(buffer, "argument of a cleanup", argument);
+}
+
+static bool put_kept(struct special_walk *walk, const struct span *span,
+                     const struct special *special)
+{
+    struct runtime *runtime = walk->records->runtime;
+    struct worker_buffer *buffer = &walk->records->buffer;
+    const uint64_t slot = special->offset / span->elemsize;
+    if (runtime_has(runtime, LAYOUT_SPECIAL_CLEANUP_FN) &&
+        special->kind == special_cleanup(runtime))
+        return put_cleanup(buffer, runtime, special->address);
+    if (!runtime_has(runtime, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE) ||
+        special->kind != special_weak_handle(runtime) || slot >= span->nelems ||
+        !span_is_live(span, slot))
+        return true;
+    return put_root(buffer, "weak handle",
+                    runtime_field(runtime, special->address, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE));
+}
+
+struct g2h_error *records_put_kept(struct records *records)
+{
+    struct special_walk walk = {records, put_kept, false};
+    return walk_specials(&walk);
+}

@@ -1,0 +1,134 @@
+/* stack_objects; see stack_objects.h. */
+#include "process/stack_objects.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+
+enum { WORD = 8 };
+
+/* runtime.stackObjectRecord: offset from varp if negative, else from argp; size; bytes up to the
+ * last pointer, negative where a program says what are pointers; the mask, from moduledata.rodata.
+ */
+enum { RECORD = 16, RECORD_SIZE = 4, RECORD_POINTERS = 8, RECORD_MASK = 12 };
+
+void stack_objects_init(struct stack_objects *objects, const struct runtime *runtime)
+{
+    *objects = (struct stack_objects){.runtime = runtime, .left = runtime->memory->bytes};
+}
+
+void stack_objects_deinit(struct stack_objects *objects)
+{
+    free(objects->list.data);
+    free(objects->grey.data);
+    free(objects->words.data);
+}
+
+void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t high)
+{
+    objects->list.count = objects->grey.count = objects->words.count = 0;
+    objects->low = low;
+    objects->high = high;
+}
+
+static uint64_t take(struct stack_objects *objects, uint64_t count)
+{
+    const uint64_t taken = count < objects->left ? count : objects->left;
+    objects->left -= taken;
+    return taken;
+}
+
+/* ---- which there are ---- */
+
+static int32_t number_at(const uint8_t *record, unsigned offset)
+{
+    return (int32_t)memory_number(record + offset, 4);
+}
+
+static bool add(struct stack_objects *objects, const uint8_t *record, uint64_t varp, uint64_t argp)
+{
+    const int32_t offset = number_at(record, 0), size = number_at(record, RECORD_SIZE),
+                  pointers = number_at(record, RECORD_POINTERS);
+    struct stack_object object = {
+        .address = (offset < 0 ? varp : argp) + (uint64_t)(int64_t)offset,
+        .size = (uint64_t)size,
+        .words = (uint64_t)(pointers < 0 ? -(int64_t)pointers : pointers) / WORD};
+    if (size <= 0 || object.words > object.size / WORD || object.address % WORD != 0 ||
+        object.address < objects->low || object.address >= objects->high ||
+        object.size > objects->high - object.address)
+        return true;
+    if (pointers > 0) {
+        const uint64_t mask = objects->runtime->rodata + (uint32_t)number_at(record, RECORD_MASK);
+        object.mask = memory_at(objects->runtime->memory, mask, (object.words + 7) / 8);
+        if (!object.mask)
+            return true;
+    }
+    return vector_push(&objects->list, object);
+}
+
+bool stack_objects_add(struct stack_objects *objects, uint64_t table, uint64_t varp, uint64_t argp)
+{
+    const struct memory *memory = objects->runtime->memory;
+    uint64_t count;
+    if (!memory_read(memory, table, WORD, &count) || count > (objects->high - objects->low) / WORD)
+        return true;
+    const uint8_t *records = memory_at(memory, table + WORD, count * RECORD);
+    for (uint64_t i = 0, most = records ? take(objects, count) : 0; i < most; i++)
+        if (!add(objects, records + i * RECORD, varp, argp))
+            return false;
+    return true;
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+    const struct stack_object *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+void stack_objects_sort(struct stack_objects *objects)
+{
+    vector_sort(&objects->list, compare_objects);
+}
+
+/* ---- which are alive ---- */
+
+bool stack_objects_point(struct stack_objects *objects, uint64_t value)
+{
+    struct stack_object *list = objects->list.data;
+    size_t after;
+    if (value < objects->low || value >= objects->high)
+        return true;
+    BISECT(after, objects->list.count, list[after].address <= value);
+    if (after == 0 || value - list[after - 1].address >= list[after - 1].size ||
+        list[after - 1].is_live)
+        return true;
+    list[after - 1].is_live = true;
+    return vector_push(&objects->grey, (uint32_t)(after - 1));
+}
+
+static bool scan(struct stack_objects *objects, struct stack_object object)
+{
+    const uint8_t *contents =
+        memory_at(objects->runtime->memory, object.address, object.words * WORD);
+    for (uint64_t i = 0, most = contents ? take(objects, object.words) : 0; i < most; i++)
+        if ((!object.mask || (object.mask[i / 8] >> (i % 8) & 1) != 0) &&
+            !(vector_push(&objects->words, object.address + i * WORD) &&
+              stack_objects_point(objects, memory_number(contents + i * WORD, WORD))))
+            return false;
+    return true;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+bool stack_objects_find(struct stack_objects *objects)
+{
+    while (objects->grey.count > 0)
+        if (!scan(objects, objects->list.data[objects->grey.data[--objects->grey.count]]))
+            return false;
+    vector_sort(&objects->words, compare_words);
+    return true;
+}

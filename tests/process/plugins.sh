@@ -1,0 +1,58 @@
+#!/bin/sh
+# What only the variables of a plugin hold is found from outside. WriteHeapDump writes those of the program only. TAP on
+# standard output.
+#
+#   G2H                  the program (default: build/go2heapsnapshot)
+#   GOROOTS              the releases (default: see tests/go.sh)
+set -u
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+top=$(cd "$here/../.." && pwd) || exit 1
+build=${BUILD:-$top/build/process}/plugins
+. "$top/tests/go.sh"
+. "$here/lib.sh"
+mkdir -p "$build" || exit 1
+may_trace plugins || exit 0
+
+plugins() {
+	name="$release, a plugin"
+	at=$build/$release
+	rm -rf "$at"
+	mkdir -p "$at"
+	if ! c_of_go "$at"; then
+		echo "ok - $name # SKIP no C compiler for cgo"
+		return
+	fi
+	if ! (cd "$here/plugins" && CGO_ENABLED=1 "$goroot/bin/go" build -buildmode=plugin -o "$at/holds.so" ./holds &&
+		CGO_ENABLED=1 "$goroot/bin/go" build -o "$at/app" .) >"$at/log" 2>&1; then
+		echo "not ok - $name: builds"
+		tell "$at/log"
+		return
+	fi
+	"$at/app" "$at/holds.so" "$at/app.dump" >"$at/app.log" 2>&1 &
+	pid=$!
+	until grep -q '^ready' "$at/app.log"; do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	"$g2h" -v --pid "$pid" -o "$at/outside.heapsnapshot" >"$at/outside.log" 2>&1
+	result $? "$name: is read" "$at/outside.log"
+	"$g2h" -v --exe "$at/app" -o "$at/inside.heapsnapshot" "$at/app.dump" >"$at/inside.log" 2>&1
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+	pid=
+	[ "$(garbage outside)" -lt 1000 ]
+	result $? "$name: the 20,000 objects of its global are held" "$at/outside.log" 60
+	[ "$(garbage inside)" -ge 20000 ]
+	result $? "$name: in a dump they are not" "$at/inside.log" 60
+}
+
+# garbage LOG: how many objects nothing holds.
+garbage() {
+	sed -nE 's/^ *objects that nothing holds +([0-9]+).*/\1/p' "$at/$1.log"
+}
+
+for goroot in $goroots; do
+	export GOROOT="$goroot"
+	release=$(go_release "$goroot")
+	plugins
+done

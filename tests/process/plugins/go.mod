@@ -1,0 +1,3 @@
+module plugins
+
+go 1.17

@@ -1,0 +1,34 @@
+// A program that has a plugin fill its own global, writes a heap dump, and waits:
+//
+//	plugins PLUGIN DUMP
+package main
+
+import (
+	"fmt"
+	"os"
+	"plugin"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+func main() {
+	held, err := plugin.Open(os.Args[1])
+	check(err)
+	fill, err := held.Lookup("Fill")
+	check(err)
+	fill.(func(int))(20000)
+	runtime.GC()
+	dump, err := os.Create(os.Args[2])
+	check(err)
+	debug.WriteHeapDump(dump.Fd())
+	check(dump.Close())
+	fmt.Println("ready")
+	time.Sleep(time.Hour)
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
