@@ -106,6 +106,33 @@ static bool name_word(struct builder *builder, const struct frame *frame,
 }
 
 /*
+ * Names a word that no variable has, as the compiler's own variables, by a variable of the frame
+ * with the same value, "v?": it is dead, or lives in a register, and the word has been made of it.
+ * Where all is known that a frame holds nobody would see the variable otherwise.
+ */
+static void name_twin(struct builder *builder, const struct frame *frame, uint64_t offset,
+                      uint64_t value)
+{
+    enum { MOST = 256 }; /* words that are looked at */
+    const struct typing *typing = builder->typing;
+    struct pointers pointers;
+    uint64_t other, other_value, within;
+    pointers_of_words(builder->heap, frame->contents, &pointers);
+    for (int i = 0; i < MOST && pointers_next(&pointers, &other, &other_value); i++) {
+        const struct dwarf_local *local =
+            other_value == value && other != offset
+                ? typing_local_at(typing, frame, other, false, &within)
+                : NULL;
+        if (!local)
+            continue;
+        builder->text.size = 0;
+        builder_append_local(builder, local, within);
+        text_printf(&builder->text, "?");
+        return;
+    }
+}
+
+/*
  * Adds edges for the words of a frame that are in no field list and hit an object: for those of
  * variables, or for the others. These come first: of several ways to an object that are equally
  * short DevTools shows the last one first.
@@ -194,7 +221,9 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     TRY_MEMORY(vector_push(&builder->roots->frames, root));
     pointers_of_fields(heap, frame->contents, frame->fields, &pointers);
     while (pointers_next(&pointers, &offset, &value)) {
-        name_word(builder, frame, callee, offset);
+        if (!name_word(builder, frame, callee, offset) && builder->typing &&
+            heap->facts.has_stack_objects)
+            name_twin(builder, frame, offset, value);
         TRY_MEMORY(builder_add_pointer(builder, node, EDGE_PROPERTY, value));
     }
     if (heap->records[G2H_RECORD_STACKROOT].count > 0)

@@ -1,5 +1,6 @@
-// The sample server, leaking, read by --pid: the three leaks of samples/README.md are in the snapshot as they are in that of
-// a dump that the server writes itself a moment later. TAP on standard output.
+// The sample server, leaking, read by --pid twice, as many requests apart as the two dumps of samples/: live.1.heapsnapshot
+// and live.2.heapsnapshot. The three leaks of samples/README.md are in the second one as they are in that of a dump that the
+// server writes itself a moment later. TAP on standard output.
 //
 //   leakserver.mjs GO2HEAPSNAPSHOT LEAKSERVER DIRECTORY
 
@@ -10,7 +11,8 @@ import {join} from 'node:path';
 import {end, report} from '../tap.mjs';
 
 const [program, leakserver, directory] = process.argv.slice(2);
-const watchers = 300, values = 40, previews = 200;
+const rounds = [{watch: 400, value: 20, preview: 100}, {watch: 1600, value: 60, preview: 300}];
+const auctions = ['lamp', 'clock', 'chair', 'globe'];
 const ports = [20000 + process.pid % 20000, 20001 + process.pid % 20000];
 const [publicUrl, debugUrl] = ports.map(port => `http://127.0.0.1:${port}`);
 
@@ -54,22 +56,28 @@ function ok(good, name, seen) {
 }
 
 await started();
-await request(watchers, () => `${publicUrl}/watch?wait=1ms&auction=lamp`);
-await request(values, () => `${publicUrl}/value?auction=lamp`);
-await request(previews, i => `${publicUrl}/preview?auction=lamp&width=${100 + i}`);
-const live = join(directory, 'live.heapsnapshot'), dump = join(directory, 'leak.dump'), dumped = join(directory, 'dump.heapsnapshot');
-await fetch(`${debugUrl}/debug/heapdump?gc=1`).then(response => response.arrayBuffer()); // a collection for both
-execFileSync(program, ['--pid', String(server.pid), '-o', live], {stdio: 'pipe'});
-ok((await fetch(`${publicUrl}/preview?auction=lamp&width=1`)).ok, 'the server answers afterwards');
+const sums = {watch: 0, value: 0, preview: 0};
+const live = [1, 2].map(i => join(directory, `live.${i}.heapsnapshot`));
+const dump = join(directory, 'leak.dump'), dumped = join(directory, 'dump.heapsnapshot');
+for (const [i, round] of rounds.entries()) {
+  const auction = n => auctions[n % auctions.length];
+  await request(round.watch, n => `${publicUrl}/watch?wait=1ms&auction=${auction(n)}`);
+  await request(round.value, n => `${publicUrl}/value?auction=${auction(n)}`);
+  await request(round.preview, n => `${publicUrl}/preview?auction=${auction(n)}&width=${100 + sums.preview + n}`);
+  for (const kind of Object.keys(sums)) sums[kind] += round[kind];
+  await fetch(`${debugUrl}/debug/heapdump?gc=1`).then(response => response.arrayBuffer()); // a collection for both
+  execFileSync(program, ['--pid', String(server.pid), '-o', live[i]], {stdio: 'pipe'});
+  ok((await fetch(`${publicUrl}/preview?auction=lamp&width=1`)).ok, 'the server answers afterwards');
+}
 writeFileSync(dump, Buffer.from(await (await fetch(`${debugUrl}/debug/heapdump`)).arrayBuffer()));
 execFileSync(program, ['--exe', leakserver, dump, '-o', dumped], {stdio: 'pipe'});
-const outside = read(live), inside = read(dumped);
+const outside = read(live[1]), inside = read(dumped);
 
-ok(outside.classes.get('main.Watcher') === watchers, `${watchers} main.Watcher`, outside.classes.get('main.Watcher'));
-ok(outside.classes.get('main.Preview') > previews, `the previews`, outside.classes.get('main.Preview'));
+ok(outside.classes.get('main.Watcher') === sums.watch, `${sums.watch} main.Watcher`, outside.classes.get('main.Watcher'));
+ok(outside.classes.get('main.Preview') > sums.preview, `the previews`, outside.classes.get('main.Preview'));
 ok(outside.names.has('previews.byName'), 'held by main.previews.byName');
-const group = [...outside.classes.keys()].find(name => name.startsWith(`${values} goroutines [chan send] main.`));
-ok(group, `${values} goroutines that hang`, [...outside.classes.keys()].filter(name => name.includes(' goroutines [')));
+const group = [...outside.classes.keys()].find(name => name.startsWith(`${sums.value} goroutines [chan send] main.`));
+ok(group, `${sums.value} goroutines that hang`, [...outside.classes.keys()].filter(name => name.includes(' goroutines [')));
 const own = [...inside.classes].filter(([name]) => /^\*?(\[\])?main\./.test(name));
 const others = own.filter(([name, count]) => outside.classes.get(name) !== count);
 ok(own.length > 8 && others.length === 0, `each of ${own.length} classes of main has as many objects as in a dump`,
