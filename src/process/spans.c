@@ -136,16 +136,17 @@ static void revive(struct runtime *runtime, struct span *span)
 }
 
 /*
- * Who sweeps a span moves the inline marks to gcmarkBits, makes freeindex 0 and the marks the
- * allocBits, takes fresh marks, and stores sweepgen at last. So where there are marks, or freeindex
- * is not 0 yet, it has hardly begun.
+ * Who sweeps a span moves the inline marks to gcmarkBits, makes allocCount their number, freeindex 0
+ * and the marks the allocBits, takes fresh marks, and stores sweepgen at last. So where there are
+ * marks, or freeindex is not 0 yet, it has hardly begun; and where there are none and allocCount is
+ * 0, nothing lives, though allocBits may still be those from before.
  */
 static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 {
     if (!add_marks(runtime, span))
         return false;
     if (span->swept == BEING_SWEPT && span->freeindex == 0 && !has_any(span))
-        return add_allocated(runtime, span);
+        return span->alloc_count == 0 || add_allocated(runtime, span);
     revive(runtime, span);
     return true;
 }

@@ -1,0 +1,116 @@
+/* Which slots of a span are objects, at each moment of its sweep (runtime/mgcsweep.go). */
+#include "unit.h"
+
+#include <elf.h>
+
+#include "base/bytes.h"
+#include "process/spans.h"
+
+enum { SWEEPGEN = 100, SLOTS = 8, SIZE = 1024, SPAN = 0x1000, START = 0x10000 };
+enum { ALLOCATED = 0x2000, MARKED = 0x2008, FRESH = 0x2010 };
+
+struct mspan {
+    uint64_t freeindex, alloc_count, alloc_bits, mark_bits, sweepgen;
+};
+
+struct process_memory {
+    struct memory memory;
+    struct runtime runtime;
+    uint8_t bytes[0x2000]; /* from SPAN on */
+};
+
+static void put(struct process_memory *process, uint64_t address, const void *data, unsigned size)
+{
+    memcpy(process->bytes + (address - SPAN), data, size); /* on machines that are little endian */
+}
+
+static void put_field(struct process_memory *process, enum layout_field field, uint64_t value)
+{
+    const struct layout_place place = process->runtime.layout.places[field];
+    for (unsigned i = 0; i < place.size && i < 8; i++)
+        process->bytes[place.offset + i] = (uint8_t)(value >> (8 * i));
+}
+
+static void make(struct process_memory *process, const struct mspan *mspan, uint8_t allocated,
+                 uint8_t marked)
+{
+    memset(process, 0, sizeof(*process));
+    process->runtime.memory = &process->memory;
+    process->runtime.sweepgen = SWEEPGEN;
+    process->runtime.minor = 26;
+    assert_true(
+        layout_of_release(bytes_of("go1.26.1"), false, EM_X86_64, &process->runtime.layout));
+    assert_true(memory_add(&process->memory, SPAN, sizeof(process->bytes), process->bytes));
+    memory_sort(&process->memory);
+    put_field(process, LAYOUT_MSPAN_START_ADDR, START);
+    put_field(process, LAYOUT_MSPAN_NPAGES, 1);
+    put_field(process, LAYOUT_MSPAN_ELEMSIZE, SIZE);
+    put_field(process, LAYOUT_MSPAN_NELEMS, SLOTS);
+    put_field(process, LAYOUT_MSPAN_STATE, 1);
+    put_field(process, LAYOUT_MSPAN_SPANCLASS, 2 << 1);
+    put_field(process, LAYOUT_MSPAN_FREEINDEX, mspan->freeindex);
+    put_field(process, LAYOUT_MSPAN_ALLOC_COUNT, mspan->alloc_count);
+    put_field(process, LAYOUT_MSPAN_ALLOC_BITS, mspan->alloc_bits);
+    put_field(process, LAYOUT_MSPAN_GCMARK_BITS, mspan->mark_bits);
+    put_field(process, LAYOUT_MSPAN_SWEEPGEN, mspan->sweepgen);
+    put(process, ALLOCATED, &allocated, 1);
+    put(process, MARKED, &marked, 1);
+}
+
+/* What lives, a bit per slot. */
+static uint64_t live_of(const struct mspan *mspan, uint8_t allocated, uint8_t marked)
+{
+    static struct process_memory process;
+    struct span span;
+    make(&process, mspan, allocated, marked);
+    assert_int_equal(span_read(&process.runtime, SPAN, &span), SPAN_IN_USE);
+    memory_deinit(&process.memory);
+    return span.live[0];
+}
+
+static void swept(void **state)
+{
+    (void)state;
+    const struct mspan mspan = {3, 5, ALLOCATED, FRESH, SWEEPGEN},
+                       cached = {3, 5, ALLOCATED, FRESH, SWEEPGEN + 3};
+    assert_int_equal(live_of(&mspan, 0x50, 0), 0x57);
+    assert_int_equal(live_of(&cached, 0x50, 0), 0x57);
+}
+
+static void not_swept_yet(void **state)
+{
+    (void)state;
+    const struct mspan mspan = {8, 8, ALLOCATED, MARKED, SWEEPGEN - 2};
+    assert_int_equal(live_of(&mspan, 0xff, 0x21), 0x21);
+    assert_int_equal(live_of(&mspan, 0xff, 0), 0);
+}
+
+/* In the order of mspan.sweep(): whatever has been stored, the same slots live. */
+static void being_swept(void **state)
+{
+    (void)state;
+    const uint8_t marks[] = {0x21, 0};
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t count = marks[i] == 0 ? 0 : 2;
+        const struct mspan moments[] = {
+            {8, 8, ALLOCATED, MARKED, SWEEPGEN - 1},
+            {8, count, ALLOCATED, MARKED, SWEEPGEN - 1},
+            {0, count, ALLOCATED, MARKED, SWEEPGEN - 1},
+            {0, count, MARKED, MARKED, SWEEPGEN - 1},
+            {0, count, MARKED, FRESH, SWEEPGEN - 1},
+            {0, count, MARKED, FRESH, SWEEPGEN},
+        };
+        for (size_t k = 0; k < sizeof(moments) / sizeof(*moments); k++)
+            assert_int_equal(live_of(&moments[k], 0xff, marks[i]), marks[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(swept),
+        cmocka_unit_test(not_swept_yet),
+        cmocka_unit_test(being_swept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
