@@ -136,8 +136,8 @@ static void revive(struct runtime *runtime, struct span *span)
 }
 
 /*
- * Who sweeps a span moves the inline marks to gcmarkBits, makes allocCount their number, freeindex 0
- * and the marks the allocBits, takes fresh marks, and stores sweepgen at last. So where there are
+ * Who sweeps a span moves the inline marks to gcmarkBits, makes allocCount their number, freeindex
+ * 0 and the marks the allocBits, takes fresh marks, and stores sweepgen at last. So where there are
  * marks, or freeindex is not 0 yet, it has hardly begun; and where there are none and allocCount is
  * 0, nothing lives, though allocBits may still be those from before.
  */
