@@ -245,6 +245,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     const struct g2h_progress *progress = progress_start();
     const struct g2h_output_options output_options = {.fd = target->fd,
                                                       .name = target->name,
+                                                      .program = options->exe,
                                                       .gzip = options->gzip,
                                                       .threads = options->threads,
                                                       .no_contexts = options->no_contexts,

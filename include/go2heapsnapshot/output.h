@@ -20,10 +20,11 @@ G2H_PUBLIC void g2h_heapsnapshot_contexts(const struct g2h_view *view,
                                           struct g2h_contexts_account *ret);
 
 struct g2h_output_options {
-    int fd;           /* where to; not closed */
-    const char *name; /* of it, for messages */
-    bool gzip;        /* compress (RFC 1952) */
-    unsigned threads; /* 0: one per processor. The bytes are the same for any number */
+    int fd;              /* where to; not closed */
+    const char *name;    /* of it, for messages */
+    const char *program; /* the executable's path, for formats that say it; NULL: not known */
+    bool gzip;           /* compress (RFC 1952) */
+    unsigned threads;    /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
                          groups of roots that alone reach most, of garbage, and of all else */
     const struct g2h_progress *progress; /* may be NULL */
@@ -41,6 +42,7 @@ struct g2h_format {
     const char *summary; /* what it is, in a few words */
     unsigned needs;      /* enum g2h_format_need */
     bool is_text;        /* people can read it */
+    bool is_compressed;  /* by gzip in any case */
     bool is_for_devtools;
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of
      * the file may be there), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT where the format has room for
@@ -66,6 +68,14 @@ G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const st
  */
 G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
+
+/*
+ * Writes what holds the memory as a profile (google/pprof's profile.proto, compressed by gzip in
+ * any case): for `go tool pprof`. docs/pprof.md. Errors: those of format->write().
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
+                                             const struct g2h_dominators *dominators,
+                                             const struct g2h_output_options *options);
 
 /*
  * Writes an input as it is, though not compressed unless options say so: a dump that was made of a

@@ -24,6 +24,14 @@ static const struct g2h_format formats[] = {
         .is_for_devtools = true,
         .write = write_heapsnapshot,
     },
+    {
+        .name = "pprof",
+        .suffix = ".pb.gz",
+        .summary = "who holds the memory, for go tool pprof",
+        .needs = G2H_NEEDS_DOMINATORS,
+        .is_compressed = true,
+        .write = g2h_write_pprof,
+    },
 };
 
 const struct g2h_format *g2h_format(size_t index)

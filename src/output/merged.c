@@ -1,0 +1,344 @@
+/* merged; see merged.h. */
+#include "output/merged.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+
+/* So many nodes of the view are read at a time; so far up one of the same name is looked for. */
+enum { NODES = 256, EDGES = 256, MOST_ANCESTORS = 1024 };
+
+/* A node of the view in the tree of dominators. 0 is the root, which is nobody's child: there is
+ * none. */
+struct place {
+    uint32_t child, sibling;
+    uint32_t name;
+    uint32_t merged; /* node; before it is visited, its kind */
+    uint64_t size;
+};
+
+struct merging {
+    struct merged *merged;
+    const struct g2h_view *view;
+    const struct g2h_dominators *dominators;
+    struct place *places;
+    uint32_t count;     /* of them */
+    uint32_t gc_roots;  /* nodes of the view; 0: there is none */
+    uint32_t several;   /* node */
+    uint32_t texts;     /* name */
+    uint32_t map_parts; /* nodes that were counted to their maps */
+};
+
+/* ---- names ---- */
+
+const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size)
+{
+    const uint32_t name = merged->nodes.data[node].name;
+    return name < merged->view_names
+               ? g2h_view_name(merged->view, name, ret_size)
+               : string_pool_text(&merged->names, name - merged->view_names, ret_size);
+}
+
+/* A name that the view may not have. */
+static struct g2h_error *own_name(struct merged *merged, const char *text, size_t size,
+                                  uint32_t *ret)
+{
+    uint32_t number;
+    if (g2h_view_find_name(merged->view, text, size, ret))
+        return NULL;
+    TRY_MEMORY(string_pool_intern(&merged->names, text, size, &number));
+    *ret = merged->view_names + number;
+    return NULL;
+}
+
+static size_t skip_digits(const char *text, size_t size, size_t at)
+{
+    while (at < size && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return at;
+}
+
+/*
+ * The name of what is no object, without what tells one from others that are alike: "goroutine 17
+ * [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80 goroutines [select]
+ * main.g" the same without the number, and "[17]" of a variable "[]".
+ */
+static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32_t *ret)
+{
+    size_t size;
+    const char *text = g2h_view_name(merged->view, name, &size);
+    _cleanup_(text_deinit) struct text plain = {0};
+    bool in_brackets = false;
+    for (size_t i = 0; i < size;) {
+        const size_t end = skip_digits(text, size, i);
+        const bool is_number = end > i && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[') &&
+                               (end == size || text[end] == ' ' || text[end] == ']');
+        if (is_number && end < size && text[end] == ' ') {
+            i = end + 1; /* with the space behind it */
+            continue;
+        }
+        if (is_number) {
+            i = end;
+            continue;
+        }
+        if (text[i] == '[' || text[i] == ']')
+            in_brackets = text[i] == '[';
+        if (in_brackets && text[i] == ',') { /* how long it has waited, and the like */
+            const char *close = memchr(text + i, ']', size - i);
+            i = close ? (size_t)(close - text) : i + 1;
+            continue;
+        }
+        const size_t part = end > i ? end - i : 1;
+        text_append(&plain, text + i, part);
+        i += part;
+    }
+    TRY_MEMORY(!plain.failed);
+    return own_name(merged, plain.data ? plain.data : "", plain.size, ret);
+}
+
+/* Which names are those of what the runtime keeps of maps: "map[string]int entries". */
+static struct g2h_error *find_entries(struct merged *merged)
+{
+    static const char map[] = "map[", entries[] = " entries";
+    const size_t before = sizeof(map) - 1, behind = sizeof(entries) - 1;
+    for (uint32_t name = 0; name < merged->view_names; name++) {
+        size_t size;
+        uint32_t of, first;
+        const char *text = g2h_view_name(merged->view, name, &size);
+        if (size < before + behind || memcmp(text, map, before) != 0 ||
+            memcmp(text + size - behind, entries, behind) != 0 ||
+            !g2h_view_find_name(merged->view, text, size - behind, &of))
+            continue;
+        TRY_MEMORY(map_put(&merged->entries, name, of, &first));
+    }
+    return NULL;
+}
+
+/* ---- the tree of dominators ---- */
+
+static uint32_t name_of(const struct merging *merging, const struct g2h_node *node)
+{
+    return node->kind == G2H_NODE_TEXT   ? merging->texts
+           : node->name != G2H_NAME_NONE ? node->name
+                                         : merging->texts;
+}
+
+/* Whether objects that a node holds alone are called by the edges that lead to them. */
+static bool names_what_it_holds(enum g2h_node_kind kind)
+{
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
+}
+
+static struct g2h_error *read_places(struct merging *merging)
+{
+    struct g2h_node nodes[NODES];
+    size_t count;
+    for (uint32_t first = 0; (count = g2h_view_nodes(merging->view, first, NODES, nodes)) > 0;
+         first += (uint32_t)count)
+        for (size_t i = 0; i < count; i++) {
+            struct place *place = &merging->places[first + i];
+            place->name = name_of(merging, &nodes[i]);
+            place->merged = nodes[i].kind;
+            place->size = nodes[i].size;
+            if (nodes[i].kind == G2H_NODE_GC_ROOTS)
+                merging->gc_roots = first + (uint32_t)i;
+            if (nodes[i].kind == G2H_NODE_SEVERAL)
+                merging->several = first + (uint32_t)i;
+        }
+    for (uint32_t node = merging->count; node-- > 1;) {
+        const uint32_t above = g2h_dominators_of(merging->dominators, node);
+        merging->places[node].sibling = merging->places[above].child;
+        merging->places[above].child = node;
+    }
+    return NULL;
+}
+
+/* Remembers by which edge of a node others are held, which it or the roots hold alone. */
+static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
+{
+    struct g2h_edge read[EDGES];
+    size_t count;
+    const bool is_several = node == merging->several;
+    g2h_edges_begin(edges, node, node + 1);
+    while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t above = g2h_dominators_of(merging->dominators, read[i].target);
+            uint32_t name, first;
+            if ((read[i].flags & G2H_EDGE_BY_INDEX) != 0 || read[i].name == G2H_NAME_NONE ||
+                (is_several ? above != merging->gc_roots && above != 0 : above != node))
+                continue;
+            name = read[i].name;
+            if (!is_several)
+                TRY(plain_name(merging->merged, name, &name));
+            TRY_MEMORY(map_put(&merging->merged->variables, read[i].target, name, &first));
+        }
+    return NULL;
+}
+
+static void destroy_edges(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
+static struct g2h_error *name_all_held(struct merging *merging)
+{
+    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    TRY(g2h_edges_create(merging->view, &edges));
+    for (uint32_t node = 0; node < g2h_view_account(merging->view)->synthetic_nodes; node++)
+        if (names_what_it_holds((enum g2h_node_kind)merging->places[node].merged) ||
+            (node == merging->several && node != 0))
+            TRY(name_held(merging, edges, node));
+    return NULL;
+}
+
+/* ---- merging ---- */
+
+/* The node of a name below another one, which is made if there is none yet, and none above it where
+ * that may be. */
+static struct g2h_error *node_below(struct merging *merging, uint32_t parent, uint32_t name,
+                                    enum merged_kind kind, uint32_t *ret)
+{
+    struct merged *merged = merging->merged;
+    const uint64_t key = map_hash_pair((uint64_t)parent << 2 | kind, name);
+    *ret = map_get(&merged->numbers, key);
+    if (*ret != MAP_NONE)
+        return NULL;
+    uint32_t above = kind == MERGED_CLASS ? parent : MERGED_NONE;
+    for (int i = 0; above != MERGED_NONE; above = merged->nodes.data[above].parent)
+        if ((merged->nodes.data[above].kind == kind && merged->nodes.data[above].name == name) ||
+            ++i > MOST_ANCESTORS || merged->nodes.data[above].kind != MERGED_CLASS)
+            break;
+    const bool is_above = above != MERGED_NONE && merged->nodes.data[above].kind == kind &&
+                          merged->nodes.data[above].name == name;
+    const uint32_t number = is_above ? above : (uint32_t)merged->nodes.count;
+    TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
+    if (is_above)
+        return NULL;
+    const struct merged_node node = {
+        .kind = kind, .parent = parent, .child = MERGED_NONE, .sibling = MERGED_NONE, .name = name};
+    TRY_MEMORY(vector_push(&merged->nodes, node));
+    return NULL;
+}
+
+/* What several hold is below the group that says so, though that does not hold it. */
+static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
+{
+    const uint32_t name = map_get(&merging->merged->variables, node),
+                   above = g2h_dominators_of(merging->dominators, node);
+    if (name == MAP_NONE)
+        return NULL;
+    if (merging->several != 0 && (above == merging->gc_roots || above == 0))
+        TRY(node_below(merging, *parent, merging->places[merging->several].name, MERGED_SYNTHETIC,
+                       parent));
+    return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
+}
+
+static bool is_object(uint32_t kind)
+{
+    return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
+}
+
+static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t parent)
+{
+    struct merged *merged = merging->merged;
+    struct place *place = &merging->places[node];
+    const bool object = is_object(place->merged);
+    uint32_t name = place->name;
+    if (object) {
+        const uint32_t map = map_get(&merged->entries, name);
+        if (map != MAP_NONE && merged->nodes.data[parent].kind == MERGED_CLASS &&
+            merged->nodes.data[parent].name == map) {
+            merged->nodes.data[parent].bytes += place->size;
+            place->merged = parent;
+            return NULL;
+        }
+        TRY(variable_of(merging, node, &parent));
+    } else {
+        TRY(plain_name(merged, name, &name));
+    }
+    TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
+                   &place->merged));
+    merged->nodes.data[place->merged].count++;
+    merged->nodes.data[place->merged].bytes += place->size;
+    return NULL;
+}
+
+/* From the root down. */
+static struct g2h_error *merge_all(struct merging *merging)
+{
+    const struct place *places = merging->places;
+    uint32_t node = 0;
+    TRY(node_below(merging, MERGED_NONE, places[0].name, MERGED_SYNTHETIC,
+                   &merging->places[0].merged));
+    for (;;) {
+        if (places[node].child != 0) {
+            node = places[node].child;
+        } else {
+            while (node != 0 && places[node].sibling == 0)
+                node = g2h_dominators_of(merging->dominators, node);
+            if (node == 0)
+                return NULL;
+            node = places[node].sibling;
+        }
+        TRY(merge(merging, node, places[g2h_dominators_of(merging->dominators, node)].merged));
+    }
+}
+
+/* Parents come before their children. */
+static void sum_up(struct merged *merged)
+{
+    struct merged_node *nodes = merged->nodes.data;
+    for (size_t i = merged->nodes.count; i-- > 0;) {
+        nodes[i].retained += nodes[i].bytes;
+        if (nodes[i].parent == MERGED_NONE)
+            continue;
+        nodes[nodes[i].parent].retained += nodes[i].retained;
+        nodes[i].sibling = nodes[nodes[i].parent].child;
+        nodes[nodes[i].parent].child = (uint32_t)i;
+    }
+}
+
+static void merging_deinit(struct merging *merging)
+{
+    large_free(merging->places, merging->count, sizeof(*merging->places));
+}
+
+static struct g2h_error *make(struct merged *merged, const struct g2h_dominators *dominators)
+{
+    static const char texts[] = "(string)";
+    _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
+                                                        .view = merged->view,
+                                                        .dominators = dominators,
+                                                        .count = g2h_view_node_count(merged->view)};
+    merging.places = large_alloc(merging.count, sizeof(*merging.places));
+    TRY_MEMORY(merging.places);
+    TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
+    TRY(find_entries(merged));
+    TRY(read_places(&merging));
+    TRY(name_all_held(&merging));
+    TRY(merge_all(&merging));
+    sum_up(merged);
+    return NULL;
+}
+
+struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
+                              struct merged *ret)
+{
+    *ret = (struct merged){.view = view, .view_names = g2h_view_name_count(view)};
+    struct g2h_error *error = make(ret, dominators);
+    if (error)
+        merged_deinit(ret);
+    return error;
+}
+
+void merged_deinit(struct merged *merged)
+{
+    free(merged->nodes.data);
+    string_pool_deinit(&merged->names);
+    map_deinit(&merged->numbers);
+    map_deinit(&merged->entries);
+    map_deinit(&merged->variables);
+    *merged = (struct merged){0};
+}

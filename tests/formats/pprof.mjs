@@ -1,0 +1,74 @@
+// What go tool pprof reads of a profile of --format pprof is what the snapshot of the same dump has: the same bytes and as many
+// objects of each class, the same in all; and what stands at the top is what retains most. TAP on standard output.
+//
+//   pprof.mjs GO PROFILE.pb.gz SNAPSHOT.heapsnapshot
+
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+
+import {end, report} from '../tap.mjs';
+
+const [go, profile, snapshotPath] = process.argv.slice(2);
+
+/** What pprof says of a sample type: Map from name to {flat, cum}; of all: total. */
+function top(type) {
+  const text = execFileSync(go, ['tool', 'pprof', '-top', '-cum', '-nodecount=1000000', '-nodefraction=0', '-unit=B', `-sample_index=${type}`, profile],
+                            {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 30});
+  const rows = new Map();
+  for (const line of text.split('\n')) {
+    const match = /^ *(\d+)B? +\S+% +\S+% +(\d+)B? +\S+% {2}(.*)$/.exec(line) ?? /^ *(\d+)B? +\S+ +\S+ +(\d+)B? +\S+ {2}(.*)$/.exec(line);
+    if (match) rows.set(match[3], {flat: Number(match[1]), cum: Number(match[2])});
+  }
+  return {rows, text, total: Number(/ of (\d+)B? total/.exec(text)?.[1])};
+}
+
+/** Classes of the snapshot: Map from name to {count, bytes}; and the sum of all sizes. */
+function read(path) {
+  const {snapshot, nodes, strings} = JSON.parse(readFileSync(path, 'utf8'));
+  const fields = snapshot.meta.node_fields, types = snapshot.meta.node_types[0];
+  const classes = new Map();
+  let total = 0;
+  for (let i = 0; i < nodes.length; i += fields.length) {
+    const type = types[nodes[i]], size = nodes[i + fields.indexOf('self_size')];
+    total += size;
+    if (type === 'synthetic' || type === 'native') continue;
+    // What V8 calls a string, DevTools shows as one class.
+    const name = type.includes('string') ? '(string)' : strings[nodes[i + fields.indexOf('name')]].replace(/^(map\[.*) entries$/, '$1');
+    const own = classes.get(name) ?? {count: 0, bytes: 0};
+    own.count++;
+    own.bytes += size;
+    classes.set(name, own);
+  }
+  return {classes, total};
+}
+
+function test(name, body) {
+  try {
+    body();
+    report(name);
+  } catch (error) {
+    report(name, error.message.slice(0, 2000));
+  }
+}
+
+const space = top('space'), objects = top('objects'), snapshot = read(snapshotPath);
+test('all bytes are there', () => assert.equal(space.total, snapshot.total));
+test('each class has as many bytes', () => {
+  assert.ok(snapshot.classes.size > 20);
+  const flat = name => space.rows.get(name)?.flat ?? 0; // what a map keeps may be held by others than that map
+  for (const [name, {bytes}] of snapshot.classes) assert.equal(flat(name) + flat(`${name} entries`), bytes, name);
+});
+test('each class has as many objects', () => {
+  for (const [name, {count, bytes}] of snapshot.classes)
+    if (bytes > 0 && !name.startsWith('map[')) assert.equal(objects.rows.get(name)?.flat, count, name); // maps without their parts
+});
+test('names are whole', () => {
+  for (const name of snapshot.classes.keys())
+    if (/[<(]/.test(name) && snapshot.classes.get(name).bytes > 0) assert.ok(space.rows.has(name), name);
+});
+test('the roots retain all but garbage', () => {
+  const roots = space.rows.get('(GC roots)').cum, garbage = space.rows.get('(unreachable)')?.cum ?? 0;
+  assert.ok(roots <= space.total && roots >= space.total - garbage, `${roots} and ${garbage} of ${space.total}`);
+});
+end();
