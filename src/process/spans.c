@@ -139,7 +139,9 @@ static void revive(struct runtime *runtime, struct span *span)
  * Who sweeps a span moves the inline marks to gcmarkBits, makes allocCount their number, freeindex
  * 0 and the marks the allocBits, takes fresh marks, and stores sweepgen at last. So where there are
  * marks, or freeindex is not 0 yet, it has hardly begun; and where there are none and allocCount is
- * 0, nothing lives, though allocBits may still be those from before.
+ * 0, nothing lives, though allocBits may still be those from before. Where freeindex was 0 before,
+ * and nothing lives, nobody can tell: then what was there before is taken for garbage, and nothing
+ * is lost.
  */
 static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 {

@@ -387,10 +387,12 @@ static struct g2h_error *mark_all(struct heap *heap)
  * Garbage since the last collection points to nothing that has been freed either: what it points to
  * was there when it was made, and the collection that could free it would free the garbage first.
  * So objects that nobody reaches and that have such a pointer are dead ones, taken for living. A
- * thread in an allocation has one that may not have been cleared.
+ * thread in an allocation has one that may not have been cleared, and one that has just begun to
+ * sweep a span a whole page of them (docs/process.md): pages count.
  */
 static struct g2h_error *count_dead(struct heap *heap)
 {
+    uint64_t last = UINT64_MAX;
     for (size_t i = 0; i < heap->objects.count; i++) {
         if (heap->objects.data[i].is_marked)
             continue;
@@ -406,7 +408,10 @@ static struct g2h_error *count_dead(struct heap *heap)
                       pointer < heap->listing.params.heap_end && !object_at(heap, pointer) &&
                       !is_in_stack(heap, pointer);
         }
-        heap->dead += is_dead;
+        const uint64_t page = heap->objects.data[i].address / PAGE;
+        heap->dead += is_dead && page != last;
+        if (is_dead)
+            last = page;
     }
     return NULL;
 }
@@ -477,7 +482,7 @@ static struct g2h_error *check(struct heap *heap, const struct g2h_input *input,
     const uint64_t lost = count_lost_samples(heap);
     printf("%zu objects, %" PRIu64 " reached by %" PRIu64 " pointers; %" PRIu64
            " dangle, and %" PRIu64 " of words that prove nothing; %" PRIu64
-           " dead ones of %zu threads; %" PRIu64 " of %zu samples of none\n",
+           " pages with dead ones of %zu threads; %" PRIu64 " of %zu samples of none\n",
            heap->objects.count, heap->reached, heap->followed, heap->dangling, heap->doubtful,
            heap->dead, threads, lost, heap->listing.of_kind[G2H_RECORD_ALLOCSAMPLE].count);
     *ret = heap->dangling == 0 && heap->dead <= threads && lost == 0;
