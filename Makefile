@@ -20,7 +20,7 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
 LIBS     := -lz -pthread
 
-ROOMS    := base input dump heap types exe process typing naming roots graph identity output output/heapsnapshot library
+ROOMS    := base input dump heap types exe process typing naming roots graph identity output output/heapsnapshot output/report library
 LIB_SRC  := $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)

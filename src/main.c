@@ -237,21 +237,30 @@ static struct g2h_error *write_dump(const struct options *options,
     return NULL;
 }
 
+/* How wide a report is to be, as other programs are told; 0: as it likes. */
+static unsigned terminal_columns(void)
+{
+    const char *columns = getenv("COLUMNS");
+    return columns ? (unsigned)strtoul(columns, NULL, 10) : 0;
+}
+
 /* The rooms, one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     const struct series *series, struct target *target,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    const struct g2h_output_options output_options = {.fd = target->fd,
-                                                      .name = target->name,
-                                                      .program = options->exe,
-                                                      .gzip = options->gzip,
-                                                      .threads = options->threads,
-                                                      .no_contexts = options->no_contexts,
-                                                      .progress = progress,
-                                                      .series = series->identity};
+    struct g2h_output_options output_options = {.fd = target->fd,
+                                                .name = target->name,
+                                                .program = options->exe,
+                                                .columns = terminal_columns(),
+                                                .gzip = options->gzip,
+                                                .threads = options->threads,
+                                                .no_contexts = options->no_contexts,
+                                                .progress = progress,
+                                                .series = series->identity};
     TRY(load(options, path, progress, conversion));
+    output_options.source = conversion->input->name;
     if (options->is_dump)
         return write_dump(options, &output_options, target, conversion);
     message_warnings(conversion->input, conversion->heap);

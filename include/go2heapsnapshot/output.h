@@ -23,6 +23,8 @@ struct g2h_output_options {
     int fd;              /* where to; not closed */
     const char *name;    /* of it, for messages */
     const char *program; /* the executable's path, for formats that say it; NULL: not known */
+    const char *source;  /* what the heap was read from, for formats that say it; NULL */
+    unsigned columns;    /* of a terminal, for formats that people read; 0: 100 */
     bool gzip;           /* compress (RFC 1952) */
     unsigned threads;    /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
@@ -68,6 +70,14 @@ G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const st
  */
 G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
+
+/*
+ * Writes a report of who holds the memory, as text for people: docs/report.md. Errors: those of
+ * format->write().
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,
+                                              const struct g2h_dominators *dominators,
+                                              const struct g2h_output_options *options);
 
 /*
  * Writes what holds the memory as a profile (google/pprof's profile.proto, compressed by gzip in

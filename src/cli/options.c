@@ -21,8 +21,7 @@
 
 /* Between the two come the formats. */
 static const char help[] =
-    "Usage: go2heapsnapshot [OPTION]... DUMP\n"
-    "  or:  go2heapsnapshot [OPTION]... --pid PID\n"
+    "Usage: go2heapsnapshot [OPTION]... DUMP | --pid PID\n"
     "  or:  go2heapsnapshot [OPTION]... -o DIRECTORY DUMP DUMP...\n"
     "\n"
     "Turns the heap of a Go program, a live process, a core file or a heap dump of\n"

@@ -25,6 +25,14 @@ static const struct g2h_format formats[] = {
         .write = write_heapsnapshot,
     },
     {
+        .name = "report",
+        .suffix = ".txt",
+        .summary = "who holds the memory, as text",
+        .needs = G2H_NEEDS_DOMINATORS,
+        .is_text = true,
+        .write = g2h_write_report,
+    },
+    {
         .name = "pprof",
         .suffix = ".pb.gz",
         .summary = "who holds the memory, for go tool pprof",

@@ -53,9 +53,17 @@ static struct g2h_error *own_name(struct merged *merged, const char *text, size_
     return NULL;
 }
 
-static size_t skip_digits(const char *text, size_t size, size_t at)
+static bool is_digit(const char *text, size_t size, size_t at)
 {
-    while (at < size && text[at] >= '0' && text[at] <= '9')
+    return at < size && text[at] >= '0' && text[at] <= '9';
+}
+
+/* Where a number ends, which may be in groups: 1,234. */
+static size_t skip_number(const char *text, size_t size, size_t at)
+{
+    while (is_digit(text, size, at) ||
+           (at < size && text[at] == ',' && at > 0 && is_digit(text, size, at - 1) &&
+            is_digit(text, size, at + 1)))
         at++;
     return at;
 }
@@ -72,7 +80,7 @@ static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32
     _cleanup_(text_deinit) struct text plain = {0};
     bool in_brackets = false;
     for (size_t i = 0; i < size;) {
-        const size_t end = skip_digits(text, size, i);
+        const size_t end = skip_number(text, size, i);
         const bool is_number = end > i && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[') &&
                                (end == size || text[end] == ' ' || text[end] == ']');
         if (is_number && end < size && text[end] == ' ') {
@@ -128,7 +136,8 @@ static uint32_t name_of(const struct merging *merging, const struct g2h_node *no
 /* Whether objects that a node holds alone are called by the edges that lead to them. */
 static bool names_what_it_holds(enum g2h_node_kind kind)
 {
-    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
+    return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME || kind == G2H_NODE_DATA ||
+           kind == G2H_NODE_BSS;
 }
 
 static struct g2h_error *read_places(struct merging *merging)
@@ -155,7 +164,8 @@ static struct g2h_error *read_places(struct merging *merging)
     return NULL;
 }
 
-/* Remembers by which edge of a node others are held, which it or the roots hold alone. */
+/* Remembers by which edge of a node others are held, which it or the roots hold alone. Of several
+ * the last one counts: in frames these are of variables that have names. */
 static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
 {
     struct g2h_edge read[EDGES];
@@ -163,7 +173,7 @@ static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *ed
     const bool is_several = node == merging->several;
     g2h_edges_begin(edges, node, node + 1);
     while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = count; i-- > 0;) {
             const uint32_t above = g2h_dominators_of(merging->dominators, read[i].target);
             uint32_t name, first;
             if ((read[i].flags & G2H_EDGE_BY_INDEX) != 0 || read[i].name == G2H_NAME_NONE ||
@@ -232,7 +242,11 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
     if (merging->several != 0 && (above == merging->gc_roots || above == 0))
         TRY(node_below(merging, *parent, merging->places[merging->several].name, MERGED_SYNTHETIC,
                        parent));
-    return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
+    TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
+    struct merged_node *variable = &merging->merged->nodes.data[*parent];
+    if (variable->count++ == 0)
+        variable->example = node;
+    return NULL;
 }
 
 static bool is_object(uint32_t kind)
@@ -260,8 +274,11 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
     }
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
                    &place->merged));
-    merged->nodes.data[place->merged].count++;
-    merged->nodes.data[place->merged].bytes += place->size;
+    struct merged_node *into = &merged->nodes.data[place->merged];
+    if (into->count++ == 0 || g2h_dominators_retained_size(merging->dominators, node) >
+                                  g2h_dominators_retained_size(merging->dominators, into->example))
+        into->example = node;
+    into->bytes += place->size;
     return NULL;
 }
 

@@ -7,8 +7,8 @@
  * so that a list of any length is one. All texts are one class. Goroutines are alike without their
  * numbers, and what the runtime keeps of a map counts to the map.
  *
- * Below a package stand its variables, and below these what they hold; in the same way what several
- * hold together stands below who they are.
+ * Below a package and below a frame stand its variables, and below these what they hold; in the
+ * same way what several hold together stands below who they are.
  */
 #ifndef OUTPUT_MERGED_H
 #define OUTPUT_MERGED_H
@@ -21,7 +21,7 @@
 
 enum merged_kind {
     MERGED_SYNTHETIC, /* no object: a group, a package, a goroutine, a frame … */
-    MERGED_VARIABLE,  /* of a package; or who holds something together */
+    MERGED_VARIABLE,  /* of a package or a frame; or who holds something together */
     MERGED_CLASS,     /* objects */
 };
 
@@ -31,6 +31,7 @@ struct merged_node {
     enum merged_kind kind;
     uint32_t parent, child, sibling; /* numbers of nodes; MERGED_NONE */
     uint32_t name;                   /* see merged_name() */
+    uint32_t example;                /* of its nodes of the view the one that retains most */
     uint64_t count;                  /* of objects, or of nodes that are none */
     uint64_t bytes;                  /* of what is in this node itself */
     uint64_t retained;               /* and of all below it */

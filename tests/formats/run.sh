@@ -2,7 +2,7 @@
 # Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
 # standard output.
 #
-#   run.sh FORMAT          pprof
+#   run.sh FORMAT          pprof, report
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -13,7 +13,7 @@ build=${BUILD:-$top/build/formats}/$1
 rm -rf "$build"
 mkdir -p "$build" || exit 1
 go=$("$top/tools/setup" go-current)/bin/go
-export GOTOOLCHAIN=local HOME="$build"
+export GOTOOLCHAIN=local GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
 log=$build/log
 
 # result STATUS NAME
@@ -69,6 +69,43 @@ pprof() {
 	result $? 'redacted: no text of the heap'
 	"$g2h" --exe "$sample.exe.gz" --format pprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.2.pb.gz" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
+}
+
+report() {
+	sample=$top/samples/leakserver
+	"$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed "s|^$sample|leakserver|" >"$build/sample"
+	diff "$here/report.expected" "$build/sample" >"$log" 2>&1
+	result $? 'the report of the sample is the one that is expected'
+	COLUMNS=72 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,$p' >"$build/narrow"
+	[ "$(grep -v '^WHAT' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
+	result $? 'tables are as wide as COLUMNS says'
+	"$g2h" --format report "$sample.2.dump.gz" >"$build/untyped" 2>"$log" && grep -q '^CLASSES' "$build/untyped"
+	result $? 'without types there is one, too'
+	"$g2h" --redact --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" >"$build/redacted" 2>"$log"
+	! grep -q 'wide"\]\|Go-http' "$build/redacted"
+	result $? 'redacted: no key'
+	for dump in "$top"/samples/dumps/*.1.dump.gz; do
+		"$g2h" --format report "$dump" >"$build/other" 2>"$log" && grep -q '^WHAT HOLDS WHAT' "$build/other"
+		result $? "$(basename "$dump" .1.dump.gz): has one"
+	done
+	for goroot in $("$top/tools/setup" go-leaks); do
+		release=$("$goroot/bin/go" env GOVERSION)
+		case $release in
+		go1.22* | go1.27*) planted ;;
+		esac
+	done
+}
+
+# Programs with one leak each.
+planted() {
+	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
+	result $? "$release: the programs build"
+	for leak in map slice channel closure goroutine timer context pool syncmap finalizer lru pointer list interface nested keys none; do
+		"$build/planted" "$leak" "$build/leak.dump" >"$log" 2>&1 &&
+			"$g2h" --exe "$build/planted" --format report "$build/leak.dump" >"$build/leak.txt" 2>"$log"
+		result $? "$release, $leak: has a report"
+		node "$here/report.mjs" "$release" "$leak" "$build/leak.txt"
+	done
 }
 
 "$1"

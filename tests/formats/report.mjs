@@ -1,0 +1,44 @@
+// A report of a planted leak: what leaks is the first suspect, and its variable is named. TAP on standard output.
+//
+//   report.mjs NAME LEAK REPORT.txt      LEAK: one of tests/formats/planted
+
+import {readFileSync} from 'node:fs';
+
+import {end, report} from '../tap.mjs';
+
+const [name, leak, path] = process.argv.slice(2);
+
+/** What there is of it, what holds it, and how many. */
+const expected = {
+  map: ['main.record', 'main.byName["record '],
+  slice: ['main.record', 'main.history['],
+  channel: ['main.record', 'main.queue.buf['],
+  closure: ['func main.leak.func1', 'main.callbacks['],
+  goroutine: ['goroutines [chan send] main.send ← main.leak.gowrap1', 'hold .*main.record', 2000],
+  timer: ['(time.Timer|runtime.timeTimer)', 'main.timers['],
+  context: ['context.valueCtx', 'main.contexts['],
+  pool: ['main.record', 'main.pooled['],
+  syncmap: ['\\S*sync.(entry|indirect).*', 'main.shared.', undefined],
+  finalizer: ['main.node', 'main.finalized'],
+  lru: ['list.Element', 'main.cache.byKey['],
+  pointer: ['main.record', 'main.current.cache.records["record '],
+  list: ['main.node', 'main.head'],
+  interface: ['main.record', 'main.interfaces['],
+  nested: ['main.record', 'main.nested["tenant '],
+  keys: ['main.record', 'main.subscribers['],
+}[leak];
+
+const text = readFileSync(path, 'utf8');
+const suspects = /^WHO HOLDS THE MEMORY\n([^]*?)\n\n/m.exec(text)?.[1] ?? '';
+const first = suspects.split(/\n(?=  \d  )/)[0];
+const quoted = pattern => pattern.replace(/[.["]/g, match => `\\${match}`).replace(/\\\.\*/g, '.*');
+if (!expected) {
+  report(`${name}, ${leak}: nothing stands out`, suspects === '  Nothing that holds 5 % of the heap stands out.' ? undefined : suspects);
+} else {
+  const [item, holder, count = 20000] = expected;
+  const number = leak === 'syncmap' ? '[\\d,]+' : count.toLocaleString('en');
+  const isItem = new RegExp(`^  1 .* of the heap   ${number} ${leak === 'goroutine' || leak === 'timer' || leak === 'syncmap' ? item.replace(/\[/g, '\\[') : quoted(item)}(, in .*)?$`, 'm');
+  report(`${name}, ${leak}: is the first suspect`, isItem.test(first) ? undefined : suspects);
+  report(`${name}, ${leak}: its variable is named`, new RegExp(`^      (held by     |)${quoted(holder)}`, 'm').test(first) ? undefined : suspects);
+}
+end();
