@@ -121,6 +121,7 @@ struct conversion {
  */
 struct series {
     struct g2h_redaction *redaction; /* NULL: none; else the same for all, for texts are compared */
+    struct g2h_base *base;           /* of formats that take it; NULL: none */
     struct g2h_identity *identity;   /* NULL: there is one dump only */
     struct g2h_input *input;
     struct g2h_heap *heap;
@@ -258,7 +259,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .threads = options->threads,
                                                 .no_contexts = options->no_contexts,
                                                 .progress = progress,
-                                                .series = series->identity};
+                                                .series = series->identity,
+                                                .base = series->base};
     TRY(load(options, path, progress, conversion));
     output_options.source = conversion->input->name;
     if (options->is_dump)
@@ -332,6 +334,7 @@ static void series_keep(struct series *series, struct conversion *conversion)
 
 static void series_deinit(struct series *series)
 {
+    g2h_base_destroy(series->base);
     g2h_redaction_destroy(series->redaction);
     g2h_identity_destroy(series->identity);
     g2h_heap_destroy(series->heap);
@@ -341,13 +344,14 @@ static void series_deinit(struct series *series)
 /* The files that must not be overwritten. *ret_count of them; NULL: no memory. */
 static struct target_source *list_sources(const struct options *options, size_t *ret_count)
 {
-    struct target_source *sources = malloc((options->input_count + 2) * sizeof(*sources));
+    struct target_source *sources = malloc((options->input_count + 3) * sizeof(*sources));
     *ret_count = 0;
     for (size_t i = 0; sources && i < options->input_count; i++)
         sources[(*ret_count)++] = (struct target_source){options->inputs[i], "dump"};
     if (sources) {
         sources[(*ret_count)++] = (struct target_source){options->exe, "executable"};
         sources[(*ret_count)++] = (struct target_source){options->redact_key, "key"};
+        sources[(*ret_count)++] = (struct target_source){options->base, "dump"};
     }
     return sources;
 }
@@ -384,6 +388,30 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
+/* What a heap is compared with: of that nothing is kept but names and numbers. */
+static struct g2h_error *make_base(const struct options *options, struct series *series,
+                                   struct outcome *outcome)
+{
+    static const struct target none = {.name = "standard output"};
+    struct conversion conversion = {.input = NULL};
+    struct g2h_error *error = load(options, options->base, progress_start(), &conversion);
+    if (!error)
+        message_warnings(conversion.input, conversion.heap);
+    if (!error)
+        error = open_exe(options, &none, &conversion);
+    if (!error)
+        error = build(options, series, &conversion);
+    if (!error)
+        error = g2h_base_create(conversion.view, conversion.input->name, &series->base);
+    if (!error)
+        error = check_inputs(series, &conversion);
+    outcome->complete = outcome->complete && conversion.heap &&
+                        g2h_heap_is_complete(conversion.heap) &&
+                        origin_is_complete(&conversion.origin);
+    conversion_deinit(&conversion);
+    return error;
+}
+
 /* One dump after the other, each to the path of its place; paths NULL: one, to the output. */
 static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
                                       char *const *paths, struct series *series,
@@ -408,6 +436,8 @@ static struct g2h_error *convert_all(const struct options *options, const struct
         error = series_make_paths(options, &paths);
     if (!error && options->input_count > 1)
         error = g2h_identity_create(options->threads, &series.identity);
+    if (!error && options->base)
+        error = make_base(options, &series, outcome);
     if (!error)
         error = convert_each(options, sources, paths, &series, outcome);
     series_free_paths(options, paths);

@@ -19,14 +19,26 @@ struct g2h_contexts_account {
 G2H_PUBLIC void g2h_heapsnapshot_contexts(const struct g2h_view *view,
                                           struct g2h_contexts_account *ret);
 
+/* What a view held, by names, to be compared with: formats with takes_base say what has grown
+ * since. */
+struct g2h_base;
+
+/* Makes one; the view is not needed any more then. name is what it is called. It takes some hundred
+ * bytes per place that is told from others, mostly less than a megabyte. Errors: G2H_ERROR_MEMORY;
+ * those of g2h_view_dominators(). */
+G2H_PUBLIC struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name,
+                                             struct g2h_base **ret);
+G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
+
 struct g2h_output_options {
     int fd;              /* where to; not closed */
     const char *name;    /* of it, for messages */
     const char *program; /* the executable's path, for formats that say it; NULL: not known */
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
-    unsigned columns;    /* of a terminal, for formats that people read; 0: 100 */
-    bool gzip;           /* compress (RFC 1952) */
-    unsigned threads;    /* 0: one per processor. The bytes are the same for any number */
+    const struct g2h_base *base; /* NULL: nothing is compared */
+    unsigned columns;            /* of a terminal, for formats that people read; 0: 100 */
+    bool gzip;                   /* compress (RFC 1952) */
+    unsigned threads;            /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
                          groups of roots that alone reach most, of garbage, and of all else */
     const struct g2h_progress *progress; /* may be NULL */
@@ -44,6 +56,7 @@ struct g2h_format {
     const char *summary; /* what it is, in a few words */
     unsigned needs;      /* enum g2h_format_need */
     bool is_text;        /* people can read it */
+    bool takes_base;     /* options.base; the others do not look at it */
     bool is_compressed;  /* by gzip in any case */
     bool is_for_devtools;
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of

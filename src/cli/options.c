@@ -372,6 +372,10 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             return false;
         }
     }
+    if (ret->format->takes_base && !ret->is_dump) {
+        ret->base = base;
+        base = NULL;
+    }
     if (!take_inputs(ret, base, argv + optind, argc - optind)) {
         message_error(&error_no_memory);
         *ret_status = EXIT_FAILED;

@@ -18,6 +18,7 @@ struct options {
     const char *
         *inputs; /* malloced: input_count dumps, in their order; of several, a series is made */
     size_t input_count;
+    const char *base;   /* of a format that takes it; NULL: none. Else it is the first input */
     uint64_t pid;       /* 0: none; else there are no inputs */
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output; of a series a directory */

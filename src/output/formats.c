@@ -30,6 +30,7 @@ static const struct g2h_format formats[] = {
         .summary = "who holds the memory, as text",
         .needs = G2H_NEEDS_DOMINATORS,
         .is_text = true,
+        .takes_base = true,
         .write = g2h_write_report,
     },
     {

@@ -232,11 +232,12 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
     return NULL;
 }
 
-/* What several hold is below the group that says so, though that does not hold it. */
-static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
+/* What a package or a frame holds is below the variable; what several hold below the group that
+ * says so, though that does not hold it. above is the node of the view whose node *parent is. */
+static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t above,
+                                     uint32_t *parent)
 {
-    const uint32_t name = map_get(&merging->merged->variables, node),
-                   above = g2h_dominators_of(merging->dominators, node);
+    const uint32_t name = map_get(&merging->merged->variables, node);
     if (name == MAP_NONE)
         return NULL;
     if (merging->several != 0 && (above == merging->gc_roots || above == 0))
@@ -254,29 +255,33 @@ static bool is_object(uint32_t kind)
     return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
 }
 
-static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t parent)
+/* Whether an object counts to the map whose node parent is. */
+static bool is_of_map(const struct merged *merged, uint32_t name, uint32_t parent)
+{
+    const struct merged_node *node = &merged->nodes.data[parent];
+    return node->kind == MERGED_CLASS && map_get(&merged->entries, name) == node->name;
+}
+
+/* Merges a node into what is below parent, which is the node of above. */
+static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t above)
 {
     struct merged *merged = merging->merged;
     struct place *place = &merging->places[node];
     const bool object = is_object(place->merged);
-    uint32_t name = place->name;
-    if (object) {
-        const uint32_t map = map_get(&merged->entries, name);
-        if (map != MAP_NONE && merged->nodes.data[parent].kind == MERGED_CLASS &&
-            merged->nodes.data[parent].name == map) {
-            merged->nodes.data[parent].bytes += place->size;
-            place->merged = parent;
-            return NULL;
-        }
-        TRY(variable_of(merging, node, &parent));
-    } else {
-        TRY(plain_name(merged, name, &name));
+    uint32_t name = place->name, parent = merging->places[above].merged;
+    if (object && is_of_map(merged, name, parent)) {
+        merged->nodes.data[parent].bytes += place->size;
+        place->merged = parent;
+        return NULL;
     }
+    if (!object)
+        TRY(plain_name(merged, name, &name));
+    else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
+        TRY(variable_of(merging, node, above, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
                    &place->merged));
     struct merged_node *into = &merged->nodes.data[place->merged];
-    if (into->count++ == 0 || g2h_dominators_retained_size(merging->dominators, node) >
-                                  g2h_dominators_retained_size(merging->dominators, into->example))
+    if (into->count++ == 0)
         into->example = node;
     into->bytes += place->size;
     return NULL;
@@ -286,20 +291,23 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
 static struct g2h_error *merge_all(struct merging *merging)
 {
     const struct place *places = merging->places;
-    uint32_t node = 0;
+    uint32_t node = 0, above = 0;
     TRY(node_below(merging, MERGED_NONE, places[0].name, MERGED_SYNTHETIC,
                    &merging->places[0].merged));
     for (;;) {
         if (places[node].child != 0) {
+            above = node;
             node = places[node].child;
         } else {
-            while (node != 0 && places[node].sibling == 0)
-                node = g2h_dominators_of(merging->dominators, node);
+            while (node != 0 && places[node].sibling == 0) {
+                node = above;
+                above = g2h_dominators_of(merging->dominators, node);
+            }
             if (node == 0)
                 return NULL;
-            node = places[node].sibling;
+            node = places[node].sibling; /* below the same */
         }
-        TRY(merge(merging, node, places[g2h_dominators_of(merging->dominators, node)].merged));
+        TRY(merge(merging, node, above));
     }
 }
 

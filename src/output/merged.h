@@ -31,10 +31,10 @@ struct merged_node {
     enum merged_kind kind;
     uint32_t parent, child, sibling; /* numbers of nodes; MERGED_NONE */
     uint32_t name;                   /* see merged_name() */
-    uint32_t example;                /* of its nodes of the view the one that retains most */
-    uint64_t count;                  /* of objects, or of nodes that are none */
-    uint64_t bytes;                  /* of what is in this node itself */
-    uint64_t retained;               /* and of all below it */
+    uint32_t example;  /* one of its nodes of the view; of what hangs in a row the first */
+    uint64_t count;    /* of objects, or of nodes that are none */
+    uint64_t bytes;    /* of what is in this node itself */
+    uint64_t retained; /* and of all below it */
 };
 
 struct merged {

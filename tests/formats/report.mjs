@@ -20,7 +20,7 @@ const expected = {
   pool: ['main.record', 'main.pooled['],
   syncmap: ['\\S*sync.(entry|indirect).*', 'main.shared.', undefined],
   finalizer: ['main.node', 'main.finalized'],
-  lru: ['list.Element', 'main.cache.byKey['],
+  lru: ['list.Element', 'main.cache.'],
   pointer: ['main.record', 'main.current.cache.records["record '],
   list: ['main.node', 'main.head'],
   interface: ['main.record', 'main.interfaces['],

@@ -76,6 +76,15 @@ report() {
 	"$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed "s|^$sample|leakserver|" >"$build/sample"
 	diff "$here/report.expected" "$build/sample" >"$log" 2>&1
 	result $? 'the report of the sample is the one that is expected'
+	"$g2h" --exe "$sample.exe.gz" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" 2>"$log" | sed "s|$sample|leakserver|" >"$build/pair"
+	diff "$here/report.base.expected" "$build/pair" >"$log" 2>&1
+	result $? 'the report of what grew is the one that is expected'
+	"$g2h" --exe "$sample.exe.gz" --format report --base "$sample.2.dump.gz" "$sample.2.dump.gz" >"$log" 2>&1 &&
+		grep -q '^  Nothing grew by much\.$' "$log"
+	result $? 'nothing grew since the same dump'
+	"$g2h" --exe "$sample.exe.gz" --format report --base "$top/samples/README.md" "$sample.2.dump.gz" >"$log" 2>&1
+	[ $? -eq 1 ] && grep -q 'README\.md: ' "$log"
+	result $? 'a base that is no dump is refused'
 	COLUMNS=72 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,$p' >"$build/narrow"
 	[ "$(grep -v '^WHAT' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
 	result $? 'tables are as wide as COLUMNS says'

@@ -52,6 +52,22 @@ static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,
     return error;
 }
 
+/* In all formats but the first one, which are read by nobody here. */
+static struct g2h_error *write_others(const struct g2h_view *view, unsigned threads,
+                                      uint64_t choice)
+{
+    const struct g2h_output_options output_options = {.fd = fuzz_nowhere(),
+                                                      .name = "another format",
+                                                      .source = "a dump",
+                                                      .columns = (unsigned)(choice % 200),
+                                                      .threads = threads};
+    const struct g2h_format *format;
+    struct g2h_error *error = NULL;
+    for (size_t i = 1; !error && (format = g2h_format(i)); i++)
+        error = g2h_write(format, view, &output_options);
+    return error;
+}
+
 int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned threads,
                  uint64_t choice, int fd)
 {
@@ -79,6 +95,8 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
         message_size(&said, input, conversion.graph, conversion.view);
     if (!error)
         error = g2h_write(output_format, conversion.view, &output_options);
+    if (!error)
+        error = write_others(conversion.view, threads, choice);
     if (!error)
         message_account(&said, input, exe, conversion.graph, conversion.view);
     else

@@ -104,6 +104,7 @@ function figure(what, heap) {
 	return what == "cat"    ? ratio(heap, "untyped", "cat-dump", "cat-snapshot") \
 	       : what == "gzip" ? 100 * ratio(heap, "untyped", "gzip-1") \
 	       : what == "typed" ? ratio(heap, "typed", "untyped") \
+	       : what == "report" || what == "pprof" ? ratio(heap, what, "typed") \
 	                         : median_wall(heap, "folded") * 1e6 / objects[heap]
 }
 
@@ -164,5 +165,7 @@ END {
 	           taken("untyped", hungriest("untyped")), 32, "")
 	print_goal("RssAnon - 64 MB - 4 B/edge, in bytes per object: typed", hungriest("typed"),
 	           taken("typed", hungriest("typed")), 48, 40)
+	print_worst("report against the snapshot, both typed", "report", 1.5, "")
+	print_worst("pprof against the snapshot, both typed", "pprof", 1.3, "")
 	print_worst("folded, all of it, in seconds per million objects", "folded", 1, "")
 }

@@ -20,7 +20,8 @@ enum {
     MOST_LINES = 50,   /* of the tree, */
     MOST_CHILDREN = 8, /* of a node there, */
     MOST_DEPTH = 16,
-    MOST_PARTS = 4, /* of what a suspect is made of */
+    LEAST_NAME = 20, /* characters */
+    MOST_PARTS = 4,  /* of what a suspect is made of */
 };
 
 struct report {
@@ -30,6 +31,8 @@ struct report {
     struct text *out;
     size_t columns;
     uint64_t total, garbage, reachable; /* bytes */
+    const struct g2h_base *base;        /* NULL: none */
+    growth_vector growth;               /* since then; by node */
 };
 
 /* ---- nodes ---- */
@@ -98,6 +101,25 @@ static uint64_t goroutines_of(const struct report *report, uint32_t node)
     return count;
 }
 
+/* By how many a group of goroutines has grown. */
+static int64_t goroutines_grown(const struct report *report, uint32_t node)
+{
+    int64_t grown = 0;
+    if (!is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
+        return report->growth.data[node].count;
+    for (uint32_t i = node_of(report, node)->child; i != MERGED_NONE;
+         i = node_of(report, i)->sibling)
+        if (is_kind(report, i, G2H_NODE_GOROUTINE))
+            grown += report->growth.data[i].count;
+    return grown;
+}
+
+/* What nodes are ranked by: what they retain, or by how much that has grown. */
+static uint64_t weight_of(const struct report *report, uint32_t node)
+{
+    return report->base ? report->growth.data[node].weight : node_of(report, node)->retained;
+}
+
 /* ---- the first lines ---- */
 
 /* Numbers of MemStats, in the order of the record: runtime/mstats.go. */
@@ -127,6 +149,26 @@ static void put_process(const struct report *report)
     text_printf(report->out, "\n");
 }
 
+/* "since first.dump: +701 kB (+114 %), +12,313 objects, +60 goroutines" */
+static void put_since(const struct report *report)
+{
+    const struct growth_totals *before = growth_totals(report->base);
+    const struct g2h_heap *heap = g2h_view_heap(report->view);
+    const uint64_t objects =
+        g2h_heap_object_count(heap) - g2h_view_account(report->view)->left_out_objects;
+    struct text *out = report->out;
+    text_printf(out, "since ");
+    text_append(out, before->name, strlen(before->name));
+    text_printf(out, ": ");
+    table_change(out, (int64_t)(report->reachable - before->reachable), true);
+    text_printf(out, " (%+.0f %%), ", table_percent(report->reachable, before->reachable) - 100);
+    table_change(out, (int64_t)(objects - before->objects), false);
+    text_printf(out, " objects, ");
+    table_change(out, (int64_t)(g2h_view_goroutine_count(report->view) - before->goroutines),
+                 false);
+    text_printf(out, " goroutines\n");
+}
+
 static void put_totals(const struct report *report, const char *name)
 {
     const struct g2h_heap *heap = g2h_view_heap(report->view);
@@ -151,6 +193,8 @@ static void put_totals(const struct report *report, const char *name)
     table_bytes(out, report->garbage + account->left_out_bytes);
     text_printf(out, account->left_out_objects > 0 ? ", left out\n" : "\n");
     put_process(report);
+    if (report->base)
+        put_since(report);
 }
 
 /* ---- suspects ---- */
@@ -315,6 +359,13 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, uin
     return put_locals(report, place);
 }
 
+/* By how many of it there are more. */
+static int64_t count_grown(const struct report *report, const struct suspect *suspect)
+{
+    return suspect->is_goroutines ? goroutines_grown(report, suspect->item)
+                                  : report->growth.data[suspect->item].count;
+}
+
 static struct g2h_error *put_suspect(const struct report *report, const struct suspect *suspect,
                                      size_t number)
 {
@@ -322,11 +373,19 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     const uint64_t count = suspect->is_goroutines ? goroutines_of(report, suspect->item)
                                                   : node_of(report, suspect->item)->count;
     text_printf(out, "  %zu  ", number);
-    table_right(out, suspect->bytes, 9);
+    table_right(out, suspect->bytes, report->base != NULL, 9);
     text_printf(out, "  %3.0f %% of the heap   ", table_percent(suspect->bytes, report->reachable));
-    text_append_grouped(out, count);
-    text_printf(out, " ");
-    append_name(report, suspect->item, out);
+    if (report->base) {
+        table_change(out, count_grown(report, suspect), false);
+        text_printf(out, " ");
+        append_name(report, suspect->item, out);
+        text_printf(out, ", now ");
+        text_append_grouped(out, count);
+    } else {
+        text_append_grouped(out, count);
+        text_printf(out, " ");
+        append_name(report, suspect->item, out);
+    }
     if (suspect->holder != MERGED_NONE) {
         const struct merged_node *holder = node_of(report, suspect->holder);
         text_printf(out, ", in ");
@@ -346,16 +405,22 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
 static struct g2h_error *put_suspects(const struct report *report)
 {
     suspect_vector suspects = {0};
-    struct g2h_error *error = suspects_find(&report->merged, report->reachable, &suspects);
+    struct g2h_error *error = suspects_find(&report->merged, report->reachable, report->base,
+                                            report->base ? &report->growth : NULL, &suspects);
     if (!error) {
-        text_printf(report->out, "\nWHO HOLDS THE MEMORY\n");
+        text_printf(report->out,
+                    report->base ? "\nWHAT GREW, AND WHO HOLDS IT\n" : "\nWHO HOLDS THE MEMORY\n");
         if (suspects.count == 0)
-            text_printf(report->out, "  Nothing that holds 5 %% of the heap stands out.\n");
+            text_printf(report->out, report->base
+                                         ? "  Nothing grew by much.\n"
+                                         : "  Nothing that holds 5 %% of the heap stands out.\n");
     }
     for (size_t i = 0; !error && i < suspects.count && i < MOST_SUSPECTS; i++)
         error = put_suspect(report, &suspects.data[i], i + 1);
     if (!error && suspects.count > MOST_SUSPECTS)
-        text_printf(report->out, "     %zu more of 5 %% and above: see the tree below\n",
+        text_printf(report->out,
+                    report->base ? "     %zu more grew by much\n"
+                                 : "     %zu more of 5 %% and above: see the tree below\n",
                     suspects.count - MOST_SUSPECTS);
     free(suspects.data);
     return error;
@@ -402,6 +467,8 @@ static struct g2h_error *put_place(const struct report *report, struct table *ta
                       &site));
     TRY_MEMORY(!name.failed && !site.failed);
     put_without(table, &name, words);
+    if (report->base)
+        table_growth(table, goroutines_grown(report, place), false);
     table_count(table, goroutines_of(report, place));
     table_size(table, node_of(report, place)->retained);
     put_site(table, &site);
@@ -415,25 +482,33 @@ static struct g2h_error *rank_places(const struct report *report, ranking *ret)
     for (uint32_t i = group == MERGED_NONE ? group : node_of(report, group)->child;
          i != MERGED_NONE; i = node_of(report, i)->sibling)
         if (is_place(report, i))
-            TRY_MEMORY(vector_push(ret, ((struct ranked){node_of(report, i)->retained, i})));
+            TRY_MEMORY(vector_push(ret, ((struct ranked){weight_of(report, i), i})));
     vector_sort(ret, compare_ranks);
     return NULL;
 }
 
 static struct g2h_error *put_goroutines(const struct report *report)
 {
-    static const struct table_column columns[] = {
-        {"GOROUTINES", false}, {"count", true}, {"retained", true}, {"started by", false}};
+    static const struct table_column columns[] = {{"GOROUTINES", false},
+                                                  {"grown", true}, /* with a base */
+                                                  {"count", true},
+                                                  {"retained", true},
+                                                  {"started by", false}},
+                                     usual[] = {{"GOROUTINES", false},
+                                                {"count", true},
+                                                {"retained", true},
+                                                {"started by", false}};
     struct table table;
     ranking places = {0};
     struct g2h_error *error = rank_places(report, &places);
-    table_init(&table, report->out, columns, 4, report->columns);
+    table_init(&table, report->out, report->base ? columns : usual, report->base ? 5 : 4,
+               report->columns);
     for (size_t i = 0; !error && i < places.count && i < MOST_ROWS; i++)
         error = put_place(report, &table, places.data[i].node);
     uint64_t others = 0, bytes = 0;
     for (size_t i = MOST_ROWS; i < places.count; i++) {
         others += goroutines_of(report, places.data[i].node);
-        bytes += places.data[i].weight;
+        bytes += node_of(report, places.data[i].node)->retained;
     }
     if (!error && places.count > 0)
         error = table_end(&table);
@@ -451,20 +526,22 @@ static struct g2h_error *put_goroutines(const struct report *report)
 
 /* ---- classes ---- */
 
-struct class
-{
+struct class_row {
     uint32_t node; /* one of its nodes */
     uint64_t count, bytes, retained;
+    int64_t grown; /* bytes; 0 without a base */
 };
 
 struct classes {
-    VECTOR(struct class) list;
+    VECTOR(struct class_row) list;
     struct map by_name;
 };
 
 static int compare_classes(const void *a, const void *b)
 {
-    const struct class *one = a, *other = b;
+    const struct class_row *one = a, *other = b;
+    if (one->grown != other->grown)
+        return one->grown > other->grown ? -1 : 1;
     if (one->bytes != other->bytes)
         return one->bytes > other->bytes ? -1 : 1;
     return one->node < other->node ? -1 : one->node > other->node;
@@ -480,11 +557,12 @@ static struct g2h_error *gather_classes(const struct report *report, struct clas
             continue;
         TRY_MEMORY(map_put(&classes->by_name, node->name, number, &number));
         if (number == classes->list.count)
-            TRY_MEMORY(vector_push(&classes->list, ((struct class){.node = i})));
-        struct class *class = &classes->list.data[number];
-        class->count += node->count;
-        class->bytes += node->bytes;
-        class->retained += node->retained;
+            TRY_MEMORY(vector_push(&classes->list, ((struct class_row){.node = i})));
+        struct class_row *row = &classes->list.data[number];
+        row->count += node->count;
+        row->bytes += node->bytes;
+        row->retained += node->retained;
+        row->grown += report->base ? report->growth.data[i].bytes : 0;
     }
     vector_sort(&classes->list, compare_classes);
     return NULL;
@@ -499,19 +577,24 @@ static void classes_deinit(struct classes *classes)
 static struct g2h_error *put_classes(const struct report *report)
 {
     _cleanup_(classes_deinit) struct classes classes = {0};
-    static const struct table_column columns[] = {
-        {"CLASSES", false}, {"objects", true}, {"bytes", true}, {"retained", true}};
+    static const struct table_column columns[] = {{"CLASSES", false},
+                                                  {"objects", true},
+                                                  {"bytes", true},
+                                                  {"retained", true},
+                                                  {"grown", true}}; /* with a base */
     struct table table;
     TRY(gather_classes(report, &classes));
-    table_init(&table, report->out, columns, 4, report->columns);
+    table_init(&table, report->out, columns, report->base ? 5 : 4, report->columns);
     for (size_t i = 0; i < classes.list.count && i < MOST_ROWS; i++) {
-        const struct class *class = &classes.list.data[i];
+        const struct class_row *row = &classes.list.data[i];
         size_t size;
-        const char *name = merged_name(&report->merged, class->node, &size);
+        const char *name = merged_name(&report->merged, row->node, &size);
         table_text(&table, name, size);
-        table_count(&table, class->count);
-        table_size(&table, class->bytes);
-        table_size(&table, class->retained);
+        table_count(&table, row->count);
+        table_size(&table, row->bytes);
+        table_size(&table, row->retained);
+        if (report->base)
+            table_growth(&table, row->grown, true);
     }
     struct g2h_error *error = table_end(&table);
     if (!error && classes.list.count > MOST_ROWS) {
@@ -532,29 +615,43 @@ static struct g2h_error *put_classes(const struct report *report)
 
 struct tree {
     const struct report *report;
+    uint64_t least; /* bytes that a line has */
     size_t lines;
 };
+
+/* Columns before the names. */
+enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
 static void put_branch(const struct report *report, uint32_t node, size_t depth)
 {
     const struct merged_node *of = node_of(report, node);
-    struct text line = {0}, *out = report->out;
+    const struct growth *growth = report->base ? &report->growth.data[node] : NULL;
+    struct text count = {0}, *out = report->out;
+    const bool has_count =
+        of->kind == MERGED_CLASS && (growth ? growth->count != 0 : of->count > 1);
     text_printf(out, "  ");
-    table_right(out, of->retained, 9);
-    text_printf(out, " %4.0f %% ", table_percent(of->retained, report->total));
-    if (of->kind == MERGED_CLASS && of->count > 1) {
-        text_append_grouped(&line, of->count);
-        table_pad(out, 11 - (line.size < 11 ? line.size : 11));
-        text_append(out, line.data, line.size);
+    if (growth && growth->retained < 0) {
+        table_pad(out, OF_BYTES - 1);
+        text_printf(out, "-");
     } else {
-        table_pad(out, 11);
+        table_right(out, growth ? (uint64_t)growth->retained : of->retained, growth != NULL,
+                    OF_BYTES);
     }
-    text_deinit(&line);
+    text_printf(out, " %4.0f %% ", table_percent(of->retained, report->total));
+    if (has_count && growth)
+        table_change(&count, growth->count, false);
+    else if (has_count)
+        text_append_grouped(&count, of->count);
+    table_pad(out, count.size < OF_COUNT ? OF_COUNT - count.size : 0);
+    text_append(out, count.data, count.size);
+    out->failed |= count.failed;
+    text_deinit(&count);
     table_pad(out, 2 + 2 * depth);
     size_t size;
     const char *name = merged_name(&report->merged, node, &size);
-    const size_t used = 2 + 9 + 8 + 11 + 2 + 2 * depth;
-    table_clip(out, name, size, report->columns > used + 20 ? report->columns - used : 20);
+    const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth;
+    table_clip(out, name, size,
+               report->columns > used + LEAST_NAME ? report->columns - used : LEAST_NAME);
     text_printf(out, "\n");
 }
 
@@ -562,15 +659,19 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
 {
     const struct report *report = tree->report;
     ranking children = {0};
-    struct g2h_error *error = rank_children(report, node, &children);
+    struct g2h_error *error = NULL;
+    for (uint32_t i = node_of(report, node)->child; i != MERGED_NONE && !error;
+         i = node_of(report, i)->sibling)
+        if (weight_of(report, i) >= tree->least &&
+            !vector_push(&children, ((struct ranked){weight_of(report, i), i})))
+            error = &error_no_memory;
+    vector_sort(&children, compare_ranks);
     for (size_t i = 0; !error && i < children.count && i < MOST_CHILDREN; i++) {
-        const uint32_t child = children.data[i].node;
-        if (children.data[i].weight < report->total / 50 || tree->lines >= MOST_LINES)
+        if (tree->lines++ >= MOST_LINES)
             break;
-        tree->lines++;
-        put_branch(report, child, depth);
+        put_branch(report, children.data[i].node, depth);
         if (depth + 1 < MOST_DEPTH)
-            error = put_below(tree, child, depth + 1);
+            error = put_below(tree, children.data[i].node, depth + 1);
     }
     free(children.data);
     return error;
@@ -578,12 +679,16 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
 
 static struct g2h_error *put_tree(const struct report *report)
 {
-    struct tree tree = {.report = report};
+    enum { OF_ALL = 50, LEAST = 4096 };
     const uint32_t gc_roots = find_kind(report, G2H_NODE_GC_ROOTS);
+    const uint32_t root = gc_roots == MERGED_NONE ? 0 : gc_roots;
+    const uint64_t least = weight_of(report, root) / OF_ALL;
+    struct tree tree = {.report = report, .least = report->base && least < LEAST ? LEAST : least};
     text_printf(report->out,
-                "\nWHAT HOLDS WHAT   tree of dominators, from 2 %%; what is of one class below one "
-                "node is one line\n");
-    return put_below(&tree, gc_roots == MERGED_NONE ? 0 : gc_roots, 0);
+                "\n%s   tree of dominators, from 2 %%; what is of one class below one node is one "
+                "line\n",
+                report->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+    return put_below(&tree, root, 0);
 }
 
 /* ---- all of it ---- */
@@ -594,6 +699,8 @@ static struct g2h_error *put_report(struct report *report, const char *name)
     report->total = node_of(report, 0)->retained;
     report->garbage = garbage == MERGED_NONE ? 0 : node_of(report, garbage)->retained;
     report->reachable = report->total - report->garbage;
+    if (report->base)
+        TRY(growth_find(report->base, &report->merged, &report->growth));
     put_totals(report, name);
     TRY(put_suspects(report));
     TRY(put_goroutines(report));
@@ -604,6 +711,7 @@ static struct g2h_error *put_report(struct report *report, const char *name)
 static void report_deinit(struct report *report)
 {
     merged_deinit(&report->merged);
+    free(report->growth.data);
 }
 
 static struct g2h_error *produce(void *context, size_t task, unsigned worker,
@@ -625,7 +733,7 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
     _cleanup_(text_deinit) struct text text = {0};
     _cleanup_(report_deinit) struct report report = {
-        .view = view, .dominators = dominators, .out = &text};
+        .view = view, .dominators = dominators, .out = &text, .base = options->base};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     report.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
     TRY(merged_make(view, dominators, &report.merged));

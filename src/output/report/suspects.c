@@ -17,7 +17,9 @@ enum {
 
 struct finder {
     const struct merged *merged;
-    uint64_t threshold, threshold_of_runtime;
+    const struct g2h_base *base; /* NULL, and then growth too */
+    const growth_vector *growth;
+    uint64_t reachable, threshold, threshold_of_runtime;
     VECTOR(uint32_t) left; /* nodes to be looked at */
     suspect_vector *found;
 };
@@ -65,20 +67,73 @@ static bool is_of_runtime(const struct merged *merged, uint32_t node)
     return false;
 }
 
+/* ---- what counts of a node ---- */
+
+static uint64_t positive(int64_t number)
+{
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+static uint64_t weight_of(const struct finder *finder, uint32_t node)
+{
+    return finder->growth ? finder->growth->data[node].weight
+                          : finder->merged->nodes.data[node].retained;
+}
+
+static uint64_t own_of(const struct finder *finder, uint32_t node)
+{
+    return finder->growth ? positive(finder->growth->data[node].bytes)
+                          : finder->merged->nodes.data[node].bytes;
+}
+
+static uint64_t count_of(const struct finder *finder, uint32_t node)
+{
+    return finder->growth ? positive(finder->growth->data[node].count)
+                          : finder->merged->nodes.data[node].count;
+}
+
+/* Whether there are more objects of its class than there were, all in all. */
+static bool has_grown(const struct finder *finder, uint32_t node)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint64_t count = 0;
+    size_t size;
+    const char *name = merged_name(finder->merged, node, &size);
+    for (size_t i = 0; i < finder->merged->nodes.count; i++)
+        if (nodes[i].kind == MERGED_CLASS && nodes[i].name == nodes[node].name)
+            count += nodes[i].count;
+    return count > growth_count_before(finder->base, name, size);
+}
+
+/* Whether it is no leak though it has grown: one object that is new or larger, unless it is much;
+ * what has only moved. */
+static bool is_chance(const struct finder *finder, const struct suspect *suspect)
+{
+    enum { LONE = 100 }; /* a hundredth of the heap */
+    if (!finder->growth || suspect->is_goroutines)
+        return false;
+    if (finder->merged->nodes.data[suspect->item].count == 1)
+        return suspect->bytes < finder->reachable / LONE;
+    return !has_grown(finder, suspect->item);
+}
+
 static bool add(struct finder *finder, struct suspect suspect)
 {
-    suspect.bytes = finder->merged->nodes.data[suspect.item].retained;
-    if (suspect.bytes < finder->threshold_of_runtime && is_of_runtime(finder->merged, suspect.item))
+    suspect.bytes = finder->growth ? positive(finder->growth->data[suspect.item].retained)
+                                   : finder->merged->nodes.data[suspect.item].retained;
+    if (suspect.bytes < finder->threshold || is_chance(finder, &suspect) ||
+        (suspect.bytes < finder->threshold_of_runtime &&
+         is_of_runtime(finder->merged, suspect.item)))
         return true;
     return vector_push(finder->found, suspect);
 }
 
-static uint32_t heaviest_child(const struct merged *merged, uint32_t node)
+static uint32_t heaviest_child(const struct finder *finder, uint32_t node)
 {
-    const struct merged_node *nodes = merged->nodes.data;
+    const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t best = MERGED_NONE;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (best == MERGED_NONE || nodes[i].retained > nodes[best].retained)
+        if (best == MERGED_NONE || weight_of(finder, i) > weight_of(finder, best))
             best = i;
     return best;
 }
@@ -90,7 +145,7 @@ static uint32_t push_children(struct finder *finder, uint32_t node)
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t count = 0;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (nodes[i].retained >= finder->threshold) {
+        if (weight_of(finder, i) >= finder->threshold) {
             if (!vector_push(&finder->left, i))
                 return UINT32_MAX;
             count++;
@@ -99,23 +154,24 @@ static uint32_t push_children(struct finder *finder, uint32_t node)
 }
 
 /* How many times as many there are of a node as of what holds them. */
-static uint64_t ratio_of(const struct merged *merged, uint32_t node)
+static uint64_t ratio_of(const struct finder *finder, uint32_t node)
 {
-    const struct merged_node *nodes = merged->nodes.data;
+    const struct merged_node *nodes = finder->merged->nodes.data;
     const uint32_t above = nodes[node].parent;
     const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
-    return nodes[node].count / (has_holder && nodes[above].count > 0 ? nodes[above].count : 1);
+    const uint64_t holders = has_holder ? count_of(finder, above) : 1;
+    return count_of(finder, node) / (holders > 0 ? holders : 1);
 }
 
 /* The child that has most of what a node holds; MERGED_NONE where it is not heavy, or the node
  * itself is most of it. */
-static uint32_t heavy_child(const struct merged *merged, uint32_t node)
+static uint32_t heavy_child(const struct finder *finder, uint32_t node)
 {
-    const struct merged_node *nodes = merged->nodes.data;
-    const uint64_t held = nodes[node].retained - nodes[node].bytes;
-    const uint32_t child = heaviest_child(merged, node);
-    return child != MERGED_NONE && held >= nodes[node].retained / 100 * (100 - HEAVY) &&
-                   nodes[child].retained >= held / 100 * HEAVY
+    const uint64_t all = weight_of(finder, node), own = own_of(finder, node),
+                   held = all > own ? all - own : 0;
+    const uint32_t child = heaviest_child(finder, node);
+    return child != MERGED_NONE && held >= all / 100 * (100 - HEAVY) &&
+                   weight_of(finder, child) >= held / 100 * HEAVY
                ? child
                : MERGED_NONE;
 }
@@ -124,17 +180,16 @@ static uint32_t heavy_child(const struct merged *merged, uint32_t node)
  * are not, to where they part. */
 static bool follow(struct finder *finder, uint32_t node)
 {
-    const struct merged *merged = finder->merged;
-    const struct merged_node *nodes = merged->nodes.data;
+    const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t last = node, best = node;
-    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(merged, at)) {
+    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
         last = at;
-        if (ratio_of(merged, at) > ratio_of(merged, best))
+        if (ratio_of(finder, at) > ratio_of(finder, best))
             best = at;
     }
     uint32_t item = best;
-    if (ratio_of(merged, best) < MANY) {
-        const bool is_most = nodes[last].bytes >= nodes[last].retained / 100 * (100 - HEAVY);
+    if (ratio_of(finder, best) < MANY) {
+        const bool is_most = own_of(finder, last) >= weight_of(finder, last) / 100 * (100 - HEAVY);
         const uint32_t parts = is_most ? 0 : push_children(finder, last);
         if (parts > 0)
             return parts != UINT32_MAX;
@@ -169,15 +224,29 @@ static int compare(const void *a, const void *b)
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
+/* Without a base a share of the heap; else of what it has grown by, but some of the heap, too. */
+static uint64_t threshold_of(const struct finder *finder)
+{
+    enum { OF_GROWTH = 3, PERMILLE = 1, LEAST = 4096 };
+    if (!finder->base)
+        return finder->reachable / 100 * THRESHOLD + 1;
+    const uint64_t before = growth_totals(finder->base)->reachable,
+                   grown = finder->reachable > before ? finder->reachable - before : 0,
+                   of_growth = grown / 100 * OF_GROWTH,
+                   of_heap = finder->reachable / 1000 * PERMILLE,
+                   more = of_growth > of_heap ? of_growth : of_heap;
+    return more > LEAST ? more : LEAST;
+}
+
 struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
+                                const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret)
 {
-    struct finder finder = {.merged = merged,
-                            .threshold = reachable / 100 * THRESHOLD + 1,
-                            .threshold_of_runtime = reachable / 100 * OF_RUNTIME > LEAST_OF_RUNTIME
-                                                        ? reachable / 100 * OF_RUNTIME
-                                                        : LEAST_OF_RUNTIME,
-                            .found = ret};
+    struct finder finder = {
+        .merged = merged, .base = base, .growth = growth, .reachable = reachable, .found = ret};
+    const uint64_t of_runtime = reachable / 100 * OF_RUNTIME;
+    finder.threshold = threshold_of(&finder);
+    finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
     bool good = vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = look_at(&finder, finder.left.data[--finder.left.count]);

@@ -10,19 +10,24 @@
 #define OUTPUT_REPORT_SUSPECTS_H
 
 #include "output/merged.h"
+#include "output/report/growth.h"
 
 struct suspect {
     uint32_t item;   /* node of merged: objects of a class, or goroutines in one place */
     uint32_t holder; /* above it: what there are few of; MERGED_NONE: no object */
     bool is_goroutines;
-    uint64_t bytes; /* that it retains */
+    uint64_t bytes; /* that it retains; with a base: by which it has grown */
 };
 
 typedef VECTOR(struct suspect) suspect_vector;
 
-/* Finds them; those that retain most come first. reachable is how many bytes there are without
- * garbage. Errors: G2H_ERROR_MEMORY. */
+/*
+ * Finds them; those that retain most come first. reachable is how many bytes there are without
+ * garbage. base and growth: since then, for what has grown instead of what there is; NULL. Errors:
+ * G2H_ERROR_MEMORY.
+ */
 struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
+                                const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret);
 
 /* What a node that is no object stands for. */

@@ -33,9 +33,21 @@ void table_pad(struct text *text, size_t blanks)
         text_append(text, " ", 1);
 }
 
-void table_right(struct text *text, uint64_t bytes, size_t width)
+void table_change(struct text *text, int64_t change, bool is_bytes)
+{
+    const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
+    text_append(text, change < 0 ? "-" : "+", 1);
+    if (is_bytes)
+        table_bytes(text, size);
+    else
+        text_append_grouped(text, size);
+}
+
+void table_right(struct text *text, uint64_t bytes, bool is_growth, size_t width)
 {
     struct text number = {0};
+    if (is_growth)
+        text_append(&number, "+", 1);
     table_bytes(&number, bytes);
     table_pad(text, number.size < width ? width - number.size : 0);
     text_append(text, number.data, number.size);
@@ -107,6 +119,16 @@ void table_count(struct table *table, uint64_t count)
 void table_size(struct table *table, uint64_t bytes)
 {
     table_bytes(&table->cells, bytes);
+    end_cell(table);
+}
+
+void table_growth(struct table *table, int64_t change, bool is_bytes)
+{
+    static const char none[] = "·";
+    if (change == 0)
+        text_append(&table->cells, none, sizeof(none) - 1);
+    else
+        table_change(&table->cells, change, is_bytes);
     end_cell(table);
 }
 

@@ -13,8 +13,11 @@
 /* Appends a size in three digits: 160 B, 1.32 MB, 701 kB. */
 void table_bytes(struct text *text, uint64_t bytes);
 
-/* The same, behind blanks up to a width. */
-void table_right(struct text *text, uint64_t bytes, size_t width);
+/* The same, behind blanks up to a width, and a plus where it has grown by so much. */
+void table_right(struct text *text, uint64_t bytes, bool is_growth, size_t width);
+
+/* Appends a change, with its sign: of bytes, or of a number of others. */
+void table_change(struct text *text, int64_t change, bool is_bytes);
 
 void table_pad(struct text *text, size_t blanks);
 
@@ -45,6 +48,9 @@ void table_init(struct table *table, struct text *out, const struct table_column
 void table_text(struct table *table, const char *data, size_t size);
 void table_count(struct table *table, uint64_t count);
 void table_size(struct table *table, uint64_t bytes);
+
+/* A change as above; of nothing a dot. */
+void table_growth(struct table *table, int64_t change, bool is_bytes);
 
 /* Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *table_end(struct table *table);

@@ -1,0 +1,169 @@
+/* growth; see growth.h, and include/go2heapsnapshot/output.h. */
+#include "output/report/growth.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "output/report/suspects.h"
+
+struct before {
+    uint64_t retained, bytes, count;
+};
+
+struct g2h_base {
+    struct map numbers; /* key of a node → number in nodes */
+    VECTOR(struct before) nodes;
+    struct map classes; /* hash of a name → number in counts */
+    VECTOR(uint64_t) counts;
+    struct growth_totals totals;
+};
+
+/* The hash of a name; of what is no class without its digits, for "main and 20 goroutines"
+ * become 80. */
+static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
+{
+    char plain[1024];
+    size_t count = 0;
+    if (kind == MERGED_CLASS || size > sizeof(plain))
+        return map_hash_text(name, size);
+    for (size_t i = 0; i < size; i++)
+        if ((name[i] < '0' || name[i] > '9') && name[i] != ',')
+            plain[count++] = name[i];
+    return map_hash_text(plain, count) + (uint64_t)kind + 1;
+}
+
+/* A key for each node: of its names from the root on. That two get the same one is too unlikely to
+ * happen. */
+static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
+{
+    uint64_t *keys = *ret = calloc(merged->nodes.count + 1, sizeof(*keys));
+    TRY_MEMORY(keys);
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        size_t size;
+        const char *name = merged_name(merged, i, &size);
+        keys[i] = map_hash_pair(node->parent == MERGED_NONE ? 0 : keys[node->parent],
+                                hash_of(name, size, node->kind));
+    }
+    return NULL;
+}
+
+/* ---- the base ---- */
+
+static struct g2h_error *add_class(struct g2h_base *base, const char *name, size_t size,
+                                   uint64_t count)
+{
+    uint32_t number = (uint32_t)base->counts.count;
+    TRY_MEMORY(map_put(&base->classes, map_hash_text(name, size), number, &number));
+    if (number == base->counts.count)
+        TRY_MEMORY(vector_push(&base->counts, 0));
+    base->counts.data[number] += count;
+    return NULL;
+}
+
+static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *merged)
+{
+    _cleanup_free_ uint64_t *keys = NULL;
+    TRY(keys_of(merged, &keys));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const struct merged_node *node = &merged->nodes.data[i];
+        const struct before before = {node->retained, node->bytes, node->count};
+        uint32_t number = (uint32_t)base->nodes.count;
+        size_t size;
+        const char *name = merged_name(merged, i, &size);
+        TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
+        if (number == base->nodes.count)
+            TRY_MEMORY(vector_push(&base->nodes, before));
+        if (node->kind == MERGED_CLASS)
+            TRY(add_class(base, name, size, node->count));
+        else if (node->kind == MERGED_SYNTHETIC &&
+                 merged_kind_of(merged, i) == G2H_NODE_UNREACHABLE)
+            base->totals.reachable -= node->retained;
+    }
+    return NULL;
+}
+
+static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view, const char *name)
+{
+    struct g2h_dominators *dominators;
+    struct merged merged;
+    base->totals.name = strdup(name);
+    TRY_MEMORY(base->totals.name);
+    TRY(g2h_view_dominators(view, &dominators));
+    struct g2h_error *error = merged_make(view, dominators, &merged);
+    if (!error) {
+        base->totals.reachable = merged.nodes.data[0].retained;
+        base->totals.objects =
+            g2h_heap_object_count(g2h_view_heap(view)) - g2h_view_account(view)->left_out_objects;
+        base->totals.goroutines = g2h_view_goroutine_count(view);
+        error = take_nodes(base, &merged);
+        merged_deinit(&merged);
+    }
+    g2h_dominators_destroy(dominators);
+    return error;
+}
+
+struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name,
+                                  struct g2h_base **ret)
+{
+    *ret = calloc(1, sizeof(**ret));
+    TRY_MEMORY(*ret);
+    struct g2h_error *error = fill(*ret, view, name);
+    if (error) {
+        g2h_base_destroy(*ret);
+        *ret = NULL;
+    }
+    return error;
+}
+
+void g2h_base_destroy(struct g2h_base *base)
+{
+    if (!base)
+        return;
+    map_deinit(&base->numbers);
+    map_deinit(&base->classes);
+    free(base->nodes.data);
+    free(base->counts.data);
+    free(base->totals.name);
+    free(base);
+}
+
+const struct growth_totals *growth_totals(const struct g2h_base *base)
+{
+    return &base->totals;
+}
+
+uint64_t growth_count_before(const struct g2h_base *base, const char *name, size_t size)
+{
+    const uint32_t number = map_get(&base->classes, map_hash_text(name, size));
+    return number == MAP_NONE ? 0 : base->counts.data[number];
+}
+
+/* ---- what has grown ---- */
+
+struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
+                              growth_vector *ret)
+{
+    _cleanup_free_ uint64_t *keys = NULL;
+    const struct merged_node *nodes = merged->nodes.data;
+    TRY(keys_of(merged, &keys));
+    for (uint32_t i = 0; i < merged->nodes.count; i++) {
+        const uint32_t number = map_get(&base->numbers, keys[i]);
+        const struct before before =
+            number == MAP_NONE ? (struct before){0, 0, 0} : base->nodes.data[number];
+        const struct growth growth = {(int64_t)(nodes[i].retained - before.retained),
+                                      (int64_t)(nodes[i].bytes - before.bytes),
+                                      (int64_t)(nodes[i].count - before.count), 0};
+        TRY_MEMORY(vector_push(ret, growth));
+    }
+    for (size_t i = merged->nodes.count; i-- > 0;) { /* children come behind their parents */
+        struct growth *growth = &ret->data[i];
+        if (growth->retained > 0 && (uint64_t)growth->retained > growth->weight)
+            growth->weight = (uint64_t)growth->retained;
+        if (nodes[i].parent == MERGED_NONE)
+            continue;
+        struct growth *above = &ret->data[nodes[i].parent];
+        above->weight = growth->weight > above->weight ? growth->weight : above->weight;
+    }
+    return NULL;
+}
