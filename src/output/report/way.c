@@ -89,10 +89,24 @@ static bool is_passed(const struct search *search, const struct g2h_edge *edge, 
             kind != G2H_NODE_DATA && kind != G2H_NODE_BSS);
 }
 
+/* Whether a node will do: the one that is looked for or, where any of its class is as good, one
+ * that the same holds alone. */
+static bool is_found(const struct search *search, uint32_t node, uint32_t from, uint32_t to,
+                     bool any)
+{
+    struct g2h_node is, wanted;
+    if (node == to || !any)
+        return node == to;
+    g2h_view_node(search->view, node, &is);
+    g2h_view_node(search->view, to, &wanted);
+    return is.kind == wanted.kind && is.name == wanted.name &&
+           g2h_dominators_of(search->dominators, node) == from;
+}
+
 /* The shortest way of strong edges between two nodes, breadth first. *ret_found is false where it
  * takes too long. */
-static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to, enum scope scope,
-                              bool *ret_found)
+static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to, bool any,
+                              enum scope scope, bool *ret_found)
 {
     struct g2h_edge edge;
     uint32_t edges = 0;
@@ -109,7 +123,7 @@ static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to,
                 continue;
             const size_t before = search->visited.count;
             TRY_MEMORY(visit(search, edge.target, i));
-            if (edge.target != to || search->visited.count == before)
+            if (search->visited.count == before || !is_found(search, edge.target, from, to, any))
                 continue;
             *ret_found = true;
             TRY_MEMORY(keep_way(search));
@@ -134,7 +148,7 @@ static struct g2h_error *collect(struct search *search, uint32_t node)
     while (count-- > 0) {
         bool found = false;
         for (enum scope scope = CERTAIN; scope <= GLOBALS && !found; scope++)
-            TRY(find(search, from, above[count], scope, &found));
+            TRY(find(search, from, above[count], count == 0, scope, &found));
         search->has_gap |= !found;
         if (!found)
             TRY_MEMORY(vector_push(&search->way, above[count]));

@@ -1,0 +1,113 @@
+/* nodes; see sections.h. */
+#include "output/report/sections.h"
+
+#include <string.h>
+
+#include "base/scope.h"
+#include "output/report/suspects.h"
+
+bool report_is_kind(const struct report *report, uint32_t node, enum g2h_node_kind kind)
+{
+    return report_node(report, node)->kind == MERGED_SYNTHETIC &&
+           merged_kind_of(&report->merged, node) == kind;
+}
+
+/* The node of a kind that is nearest to the root; MERGED_NONE. */
+uint32_t report_find_kind(const struct report *report, enum g2h_node_kind kind)
+{
+    for (uint32_t i = 0; i < report->merged.nodes.count; i++)
+        if (report_is_kind(report, i, kind))
+            return i;
+    return MERGED_NONE;
+}
+
+int report_compare_ranks(const void *a, const void *b)
+{
+    const struct ranked *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+/* The children of a node, those that retain most first. */
+struct g2h_error *report_rank_children(const struct report *report, uint32_t node, ranking *ret)
+{
+    for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
+         i = report_node(report, i)->sibling)
+        TRY_MEMORY(vector_push(ret, ((struct ranked){report_node(report, i)->retained, i})));
+    vector_sort(ret, report_compare_ranks);
+    return NULL;
+}
+
+void report_append_name(const struct report *report, uint32_t node, struct text *text)
+{
+    size_t size;
+    const char *name = merged_name(&report->merged, node, &size);
+    text_append(text, name, size);
+}
+
+/* The number of a group of goroutines: of those in it, or of what is one itself. */
+uint64_t report_goroutines(const struct report *report, uint32_t node)
+{
+    if (!report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
+        return report_node(report, node)->count;
+    uint64_t count = 0;
+    for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
+         i = report_node(report, i)->sibling)
+        if (report_is_kind(report, i, G2H_NODE_GOROUTINE))
+            count += report_node(report, i)->count;
+    return count;
+}
+
+/* By how many a group of goroutines has grown. */
+int64_t report_goroutines_grown(const struct report *report, uint32_t node)
+{
+    int64_t grown = 0;
+    if (!report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
+        return report->growth.data[node].count;
+    for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
+         i = report_node(report, i)->sibling)
+        if (report_is_kind(report, i, G2H_NODE_GOROUTINE))
+            grown += report->growth.data[i].count;
+    return grown;
+}
+
+/* What nodes are ranked by: what they retain, or by how much that has grown. */
+uint64_t report_weight(const struct report *report, uint32_t node)
+{
+    return report->base ? report->growth.data[node].weight : report_node(report, node)->retained;
+}
+
+/* What an edge of a name leads to from a node of the view, or one to a node of a kind: its name. */
+struct g2h_error *report_append_target(const struct report *report, uint32_t node,
+                                       const char *label, enum g2h_node_kind kind,
+                                       struct text *text)
+{
+    struct g2h_edges *edges;
+    struct g2h_edge edge;
+    TRY(g2h_edges_create(report->view, &edges));
+    g2h_edges_begin(edges, node, node + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        struct g2h_node target;
+        size_t size;
+        const char *name = g2h_view_name(report->view, edge.name, &size);
+        g2h_view_node(report->view, edge.target, &target);
+        if (label ? size != strlen(label) || memcmp(name, label, size) != 0 : target.kind != kind)
+            continue;
+        name = g2h_view_name(report->view, target.name, &size);
+        text_append(text, name, size);
+        break;
+    }
+    g2h_edges_destroy(edges);
+    return NULL;
+}
+
+/* The goroutine of a place that is its example. */
+uint32_t report_example_goroutine(const struct report *report, uint32_t place)
+{
+    for (uint32_t i = report_node(report, place)->child; i != MERGED_NONE;
+         i = report_node(report, i)->sibling)
+        if (report_is_kind(report, i, G2H_NODE_GOROUTINE))
+            return report_node(report, i)->example;
+    return report_node(report, place)->example;
+}
