@@ -103,7 +103,8 @@ static struct g2h_error *put_report(struct report *report, const char *name)
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));
-    return report_put_tree(report);
+    TRY(report_put_tree(report));
+    return report_put_strings(report);
 }
 
 static void report_deinit(struct report *report)

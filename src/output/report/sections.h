@@ -26,6 +26,7 @@ struct g2h_error *report_put_suspects(const struct report *report);
 struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
+struct g2h_error *report_put_strings(const struct report *report);
 
 /* ---- nodes of report->merged ---- */
 

@@ -1,0 +1,119 @@
+/* strings: texts that are there more than once; see sections.h. */
+#include "base/scope.h"
+#include "output/report/sections.h"
+#include "output/report/table.h"
+
+enum { MOST_TEXTS = 5, LONGEST = 60 /* characters that are shown */ };
+
+/* Texts that are equal. That two others have one hash is too unlikely to happen. */
+struct equal {
+    uint32_t node; /* the first one */
+    uint32_t count;
+    uint64_t bytes; /* of all */
+};
+
+struct strings {
+    VECTOR(struct equal) list;
+    struct map by_hash;
+    uint64_t count, bytes, wasted; /* wasted: all but one of those that are equal */
+};
+
+static uint64_t waste_of(const struct equal *equal)
+{
+    return equal->bytes - equal->bytes / equal->count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct equal *one = a, *other = b;
+    if (waste_of(one) != waste_of(other))
+        return waste_of(one) > waste_of(other) ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+static struct g2h_error *gather(const struct g2h_view *view, struct g2h_text *text,
+                                struct strings *strings)
+{
+    const uint32_t end = g2h_view_node_count(view);
+    for (uint32_t i = g2h_view_next_text(view, 0, end); i < end;
+         i = g2h_view_next_text(view, i + 1, end)) {
+        struct g2h_node node;
+        size_t size;
+        uint32_t number = (uint32_t)strings->list.count;
+        g2h_view_node(view, i, &node);
+        const char *data = g2h_view_text(view, i, text, &size);
+        TRY_MEMORY(!text->failed &&
+                   map_put(&strings->by_hash, map_hash_text(data, size), number, &number));
+        if (number == strings->list.count)
+            TRY_MEMORY(vector_push(&strings->list, ((struct equal){.node = i})));
+        strings->list.data[number].count++;
+        strings->list.data[number].bytes += node.size;
+        strings->count++;
+        strings->bytes += node.size;
+    }
+    for (size_t i = 0; i < strings->list.count; i++)
+        strings->wasted += waste_of(&strings->list.data[i]);
+    vector_sort(&strings->list, compare);
+    return NULL;
+}
+
+/* In quotation marks, and what is no character of a line as a blank. */
+static void put_text(const struct report *report, struct g2h_text *text, uint32_t node)
+{
+    size_t size;
+    struct text shown = {0};
+    const char *data = g2h_view_text(report->view, node, text, &size);
+    for (size_t i = 0; i < size; i++)
+        text_append(&shown, (unsigned char)data[i] < ' ' || data[i] == 0x7f ? " " : &data[i], 1);
+    text_append(report->out, "\"", 1);
+    table_clip(report->out, shown.data, shown.size, LONGEST);
+    text_append(report->out, "\"\n", 2);
+    report->out->failed |= shown.failed;
+    text_deinit(&shown);
+}
+
+static void put(const struct report *report, struct g2h_text *text, const struct strings *strings)
+{
+    struct text *out = report->out;
+    if (strings->count == 0)
+        return;
+    text_printf(out, "\nSTRINGS   ");
+    text_append_grouped(out, strings->count);
+    text_printf(out, " of ");
+    table_bytes(out, strings->bytes);
+    text_printf(out, ", ");
+    text_append_grouped(out, strings->list.count);
+    text_printf(out, " different; equal ones waste ");
+    table_bytes(out, strings->wasted);
+    text_printf(out, " (%.1f %%)\n", table_percent(strings->wasted, report->reachable));
+    for (size_t i = 0; i < strings->list.count && i < MOST_TEXTS; i++) {
+        const struct equal *equal = &strings->list.data[i];
+        struct text count = {0};
+        if (equal->count < 2)
+            break;
+        text_append_grouped(&count, equal->count);
+        text_printf(out, "  ");
+        table_right(out, waste_of(equal), false, 9);
+        table_pad(out, count.size < 9 ? 9 - count.size : 1);
+        text_append(out, count.data, count.size);
+        text_printf(out, " × ");
+        text_deinit(&count);
+        put_text(report, text, equal->node);
+    }
+}
+
+static void strings_deinit(struct strings *strings)
+{
+    free(strings->list.data);
+    map_deinit(&strings->by_hash);
+}
+
+struct g2h_error *report_put_strings(const struct report *report)
+{
+    _cleanup_(strings_deinit) struct strings strings = {.count = 0};
+    _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
+    TRY(gather(report->view, &text, &strings));
+    put(report, &text, &strings);
+    TRY_MEMORY(!text.failed);
+    return NULL;
+}
