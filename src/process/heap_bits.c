@@ -146,8 +146,8 @@ static void take_span(struct heap_bits *bits, const struct span *span, uint64_t 
 {
     const bool has_marks = bits->runtime->has_inline_marks && span->elemsize >= LEAST_INLINE;
     const uint64_t size = span->size / WORD / 8,
-                   at = span->start + span->size - size - (has_marks ? INLINE_MARK_BITS : 0);
-    const uint8_t *bitmap = memory_at(bits->runtime->memory, at, size);
+                   at = span->size - size - (has_marks ? INLINE_MARK_BITS : 0);
+    const uint8_t *bitmap = span_bytes(span, bits->runtime->memory, at, size);
     bits->missing += !bitmap;
     *ret = (struct heap_mask){bitmap, (address - span->start) / WORD,
                               bitmap ? span->elemsize / WORD : 0, 0, 0};
@@ -170,10 +170,10 @@ bool heap_bits_are_of_types(const struct runtime *runtime, const struct span *sp
 
 uint64_t heap_bits_type(const struct runtime *runtime, const struct span *span, uint64_t address)
 {
-    uint64_t type;
-    return span->is_large                                       ? span->large_type
-           : memory_read(runtime->memory, address, WORD, &type) ? type
-                                                                : 0;
+    if (span->is_large)
+        return span->large_type;
+    const uint8_t *type = span_bytes(span, runtime->memory, address - span->start, WORD);
+    return type ? memory_number(type, WORD) : 0;
 }
 
 bool heap_bits_of(struct heap_bits *bits, const struct span *span, uint64_t address,

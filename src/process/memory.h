@@ -50,8 +50,12 @@ const struct memory_range *memory_range_at(const struct memory *memory, uint64_t
 static inline uint64_t memory_number(const uint8_t *bytes, unsigned size)
 {
     uint64_t value = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(&value, bytes, size);
+#else
     for (unsigned i = 0; i < size; i++)
         value |= (uint64_t)bytes[i] << (8 * i);
+#endif
     return value;
 }
 

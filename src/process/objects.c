@@ -94,7 +94,8 @@ static struct g2h_error *put_contents(struct worker_buffer *buffer, const uint8_
 static struct g2h_error *put_object(const struct span_work *work, uint64_t address)
 {
     const uint64_t size = work->span->elemsize;
-    const uint8_t *contents = memory_at(work->bits->runtime->memory, address, size);
+    const uint8_t *contents =
+        span_bytes(work->span, work->bits->runtime->memory, address - work->span->start, size);
     struct heap_mask mask;
     if (!contents) {
         work->account->objects_missing++;

@@ -11,6 +11,20 @@ enum { BEING_SWEPT = -1 };
  * spanInlineMarkBits, mgcmark_greenteagc.go). */
 enum { LEAST_INLINE = 16, MOST_INLINE = 512, INLINE_MARKS_AT = PAGE_SIZE - 64, INLINE_MARKS = 63 };
 
+/* An mspan has no more bytes in any release; mspans lie side by side. */
+enum { MOST_MSPAN = 256 };
+
+/* A field of the mspan at an address, of which so many bytes are there; NULL: not all of them. */
+static bool read_field(const struct runtime *runtime, uint64_t address, const uint8_t *mspan,
+                       enum layout_field field, uint64_t *ret)
+{
+    const struct layout_place place = runtime->layout.places[field];
+    if (!mspan || place.size == 0 || place.size > 8 || place.offset + place.size > MOST_MSPAN)
+        return runtime_peek(runtime, address, field, ret);
+    *ret = memory_number(mspan + place.offset, place.size);
+    return true;
+}
+
 static bool read_fields(const struct runtime *runtime, uint64_t address, struct span *span)
 {
     uint64_t pages, swept, class, arena;
@@ -32,8 +46,9 @@ static bool read_fields(const struct runtime *runtime, uint64_t address, struct 
         {LAYOUT_MSPAN_SPANCLASS, &class},
         {LAYOUT_MSPAN_IS_USER_ARENA_CHUNK, &arena},
     };
+    const uint8_t *mspan = memory_at(runtime->memory, address, MOST_MSPAN);
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        if (!runtime_peek(runtime, address, fields[i].field, fields[i].value))
+        if (!read_field(runtime, address, mspan, fields[i].field, fields[i].value))
             return false;
     if (pages == 0 || pages > UINT64_MAX / PAGE_SIZE / 2 || span->elemsize < 8 ||
         span->nelems > SPAN_MOST_SLOTS || span->nelems > pages * PAGE_SIZE / span->elemsize ||
@@ -178,6 +193,7 @@ enum span_state span_read(struct runtime *runtime, uint64_t address, struct span
     const enum span_state state = span_read_fields(runtime, address, ret);
     if (state != SPAN_IN_USE)
         return state;
+    ret->data = memory_at(runtime->memory, ret->start, ret->size);
     const bool is_there =
         span_is_swept(ret) ? add_allocated(runtime, ret) : find_live_of_unswept(runtime, ret);
     cut(ret);

@@ -15,6 +15,7 @@ enum { SPAN_MOST_SLOTS = 1024 };
 struct span {
     uint64_t address; /* of the mspan */
     uint64_t start, size, elemsize, nelems, freeindex;
+    const uint8_t *data; /* its bytes; NULL: not all of them are there. Of span_read() only */
     uint64_t alloc_bits, mark_bits, alloc_count, specials, large_type;
     int32_t swept;                           /* sweepgen against that of the heap */
     bool noscan, is_large, is_user_arena;    /* is_large: one object, of no size class */
@@ -69,6 +70,15 @@ static inline bool span_revives(const struct span *span, const struct special *s
 {
     const uint64_t slot = special->offset / span->elemsize;
     return slot < span->nelems && (span->revived[slot / 64] >> (slot % 64) & 1) != 0;
+}
+
+/* So many bytes of a span from an offset on; NULL where not all of them are there. */
+static inline const uint8_t *span_bytes(const struct span *span, const struct memory *memory,
+                                        uint64_t offset, uint64_t size)
+{
+    return span->data && offset <= span->size && size <= span->size - offset
+               ? span->data + offset
+               : memory_at(memory, span->start + offset, size);
 }
 
 static inline bool span_is_live(const struct span *span, uint64_t slot)
