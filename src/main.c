@@ -393,14 +393,20 @@ static struct g2h_error *make_base(const struct options *options, struct series 
                                    struct outcome *outcome)
 {
     static const struct target none = {.name = "standard output"};
+    struct options of_base = *options;
     struct conversion conversion = {.input = NULL};
-    struct g2h_error *error = load(options, options->base, progress_start(), &conversion);
+    char exe[64];
+    snprintf(exe, sizeof(exe), "/proc/%llu/exe", (unsigned long long)options->pid);
+    if (options->pid != 0 && !options->exe)
+        of_base.exe = exe; /* that of the process it is compared with */
+    of_base.pid = 0;
+    struct g2h_error *error = load(&of_base, options->base, progress_start(), &conversion);
     if (!error)
         message_warnings(conversion.input, conversion.heap);
     if (!error)
-        error = open_exe(options, &none, &conversion);
+        error = open_exe(&of_base, &none, &conversion);
     if (!error)
-        error = build(options, series, &conversion);
+        error = build(&of_base, series, &conversion);
     if (!error)
         error = g2h_base_create(conversion.view, conversion.input->name, &series->base);
     if (!error)

@@ -53,7 +53,9 @@ static void put_since(const struct report *report)
     text_append(out, before->name, strlen(before->name));
     text_printf(out, ": ");
     table_change(out, (int64_t)(report->reachable - before->reachable), true);
-    text_printf(out, " (%+.0f %%), ", table_percent(report->reachable, before->reachable) - 100);
+    if (before->reachable > 0)
+        text_printf(out, " (%+.0f %%)", table_percent(report->reachable, before->reachable) - 100);
+    text_printf(out, ", ");
     table_change(out, (int64_t)(objects - before->objects), false);
     text_printf(out, " objects, ");
     table_change(out, (int64_t)(g2h_view_goroutine_count(report->view) - before->goroutines),

@@ -92,36 +92,49 @@ static uint64_t count_of(const struct finder *finder, uint32_t node)
                           : finder->merged->nodes.data[node].count;
 }
 
-/* Whether there are more objects of its class than there were, all in all. */
-static bool has_grown(const struct finder *finder, uint32_t node)
+/* How many objects of its class there are more than there were, all in all. */
+static uint64_t class_growth(const struct finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint64_t count = 0;
     size_t size;
     const char *name = merged_name(finder->merged, node, &size);
+    const uint64_t before = growth_count_before(finder->base, name, size);
     for (size_t i = 0; i < finder->merged->nodes.count; i++)
         if (nodes[i].kind == MERGED_CLASS && nodes[i].name == nodes[node].name)
             count += nodes[i].count;
-    return count > growth_count_before(finder->base, name, size);
+    return count > before ? count - before : 0;
 }
 
-/* Whether it is no leak though it has grown: one object that is new or larger, unless it is much;
- * what has only moved. */
-static bool is_chance(const struct finder *finder, const struct suspect *suspect)
+/* By how much a suspect has grown. What is here now and was elsewhere has not: so of a class no
+ * more count than there are more of it. One object may have become larger. */
+static void weigh(const struct finder *finder, struct suspect *suspect)
 {
-    enum { LONE = 100 }; /* a hundredth of the heap */
-    if (!finder->growth || suspect->is_goroutines)
-        return false;
-    if (finder->merged->nodes.data[suspect->item].count == 1)
-        return suspect->bytes < finder->reachable / LONE;
-    return !has_grown(finder, suspect->item);
+    const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
+    if (!finder->growth) {
+        suspect->bytes = node->retained;
+        return;
+    }
+    suspect->bytes = positive(finder->growth->data[suspect->item].retained);
+    suspect->grown = count_of(finder, suspect->item);
+    if (suspect->is_goroutines || node->count == 1)
+        return;
+    const uint64_t more = class_growth(finder, suspect->item);
+    if (more >= suspect->grown)
+        return;
+    const uint64_t each = node->retained / node->count;
+    suspect->grown = more;
+    suspect->bytes = more * each < suspect->bytes ? more * each : suspect->bytes;
 }
 
 static bool add(struct finder *finder, struct suspect suspect)
 {
-    suspect.bytes = finder->growth ? positive(finder->growth->data[suspect.item].retained)
-                                   : finder->merged->nodes.data[suspect.item].retained;
-    if (suspect.bytes < finder->threshold || is_chance(finder, &suspect) ||
+    enum { LONE = 100 }; /* one object that is new or larger has to be a hundredth of the heap */
+    weigh(finder, &suspect);
+    const bool is_lone = finder->growth && !suspect.is_goroutines &&
+                         finder->merged->nodes.data[suspect.item].count == 1;
+    if (suspect.bytes < finder->threshold ||
+        (is_lone && suspect.bytes < finder->reachable / LONE) ||
         (suspect.bytes < finder->threshold_of_runtime &&
          is_of_runtime(finder->merged, suspect.item)))
         return true;

@@ -17,6 +17,7 @@ struct suspect {
     uint32_t holder; /* above it: what there are few of; MERGED_NONE: no object */
     bool is_goroutines;
     uint64_t bytes; /* that it retains; with a base: by which it has grown */
+    uint64_t grown; /* with a base: by how many objects */
 };
 
 typedef VECTOR(struct suspect) suspect_vector;

@@ -140,7 +140,7 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, uin
 static int64_t count_grown(const struct report *report, const struct suspect *suspect)
 {
     return suspect->is_goroutines ? report_goroutines_grown(report, suspect->item)
-                                  : report->growth.data[suspect->item].count;
+                                  : (int64_t)suspect->grown;
 }
 
 static struct g2h_error *put_suspect(const struct report *report, const struct suspect *suspect,
