@@ -1,7 +1,6 @@
 /* merged; see merged.h. */
 #include "output/merged.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/scope.h"
@@ -24,11 +23,9 @@ struct merging {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct place *places;
-    uint32_t count;     /* of them */
-    uint32_t gc_roots;  /* nodes of the view; 0: there is none */
-    uint32_t several;   /* node */
-    uint32_t texts;     /* name */
-    uint32_t map_parts; /* nodes that were counted to their maps */
+    uint32_t count;             /* of them */
+    uint32_t gc_roots, several; /* nodes of the view; 0: there is none */
+    uint32_t texts;             /* name */
 };
 
 /* ---- names ---- */
@@ -140,7 +137,7 @@ static bool names_what_it_holds(enum g2h_node_kind kind)
            kind == G2H_NODE_BSS;
 }
 
-static struct g2h_error *read_places(struct merging *merging)
+static void read_places(struct merging *merging)
 {
     struct g2h_node nodes[NODES];
     size_t count;
@@ -161,29 +158,40 @@ static struct g2h_error *read_places(struct merging *merging)
         merging->places[node].sibling = merging->places[above].child;
         merging->places[above].child = node;
     }
+}
+
+/* Remembers who holds something together, by the edges that lead to what only the roots hold. */
+static struct g2h_error *name_shared(struct merging *merging, struct g2h_edges *edges)
+{
+    struct g2h_edge edge;
+    uint32_t first;
+    g2h_edges_begin(edges, merging->several, merging->several + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
+        if ((edge.flags & G2H_EDGE_BY_INDEX) == 0 && edge.name != G2H_NAME_NONE &&
+            (above == merging->gc_roots || above == 0))
+            TRY_MEMORY(map_put(&merging->merged->sharers, edge.target, edge.name, &first));
+    }
     return NULL;
 }
 
-/* Remembers by which edge of a node others are held, which it or the roots hold alone. Of several
- * the last one counts: in frames these are of variables that have names. */
+/* Remembers by which edge of a node others are held, which it alone holds. Of several the last one
+ * counts: in frames these are of variables that have names. */
 static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
 {
-    struct g2h_edge read[EDGES];
-    size_t count;
-    const bool is_several = node == merging->several;
+    struct map *variables = &merging->merged->variables;
+    struct g2h_edge edge;
     g2h_edges_begin(edges, node, node + 1);
-    while ((count = g2h_edges_read(edges, read, EDGES)) > 0)
-        for (size_t i = count; i-- > 0;) {
-            const uint32_t above = g2h_dominators_of(merging->dominators, read[i].target);
-            uint32_t name, first;
-            if ((read[i].flags & G2H_EDGE_BY_INDEX) != 0 || read[i].name == G2H_NAME_NONE ||
-                (is_several ? above != merging->gc_roots && above != 0 : above != node))
-                continue;
-            name = read[i].name;
-            if (!is_several)
-                TRY(plain_name(merging->merged, name, &name));
-            TRY_MEMORY(map_put(&merging->merged->variables, read[i].target, name, &first));
-        }
+    while (g2h_edges_next(edges, &edge)) {
+        uint32_t name, known;
+        if ((edge.flags & G2H_EDGE_BY_INDEX) != 0 || edge.name == G2H_NAME_NONE ||
+            g2h_dominators_of(merging->dominators, edge.target) != node)
+            continue;
+        TRY(plain_name(merging->merged, edge.name, &name));
+        TRY_MEMORY(map_put(variables, edge.target, name, &known));
+        if (known != name)
+            map_set(variables, edge.target, name);
+    }
     return NULL;
 }
 
@@ -197,16 +205,27 @@ static struct g2h_error *name_all_held(struct merging *merging)
     _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
     TRY(g2h_edges_create(merging->view, &edges));
     for (uint32_t node = 0; node < g2h_view_account(merging->view)->synthetic_nodes; node++)
-        if (names_what_it_holds((enum g2h_node_kind)merging->places[node].merged) ||
-            (node == merging->several && node != 0))
+        if (names_what_it_holds((enum g2h_node_kind)merging->places[node].merged))
             TRY(name_held(merging, edges, node));
-    return NULL;
+    return merging->several != 0 ? name_shared(merging, edges) : NULL;
 }
 
 /* ---- merging ---- */
 
-/* The node of a name below another one, which is made if there is none yet, and none above it where
- * that may be. */
+/* The nearest node of a class from one on upwards, as far as there are objects; MERGED_NONE. */
+static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t name)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    for (int i = 0; i < MOST_ANCESTORS && nodes[node].kind == MERGED_CLASS; i++) {
+        if (nodes[node].name == name)
+            return node;
+        node = nodes[node].parent;
+    }
+    return MERGED_NONE;
+}
+
+/* The node of a name below another one, which is made if there is none yet, and of objects none
+ * above it. */
 static struct g2h_error *node_below(struct merging *merging, uint32_t parent, uint32_t name,
                                     enum merged_kind kind, uint32_t *ret)
 {
@@ -215,16 +234,10 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
     *ret = map_get(&merged->numbers, key);
     if (*ret != MAP_NONE)
         return NULL;
-    uint32_t above = kind == MERGED_CLASS ? parent : MERGED_NONE;
-    for (int i = 0; above != MERGED_NONE; above = merged->nodes.data[above].parent)
-        if ((merged->nodes.data[above].kind == kind && merged->nodes.data[above].name == name) ||
-            ++i > MOST_ANCESTORS || merged->nodes.data[above].kind != MERGED_CLASS)
-            break;
-    const bool is_above = above != MERGED_NONE && merged->nodes.data[above].kind == kind &&
-                          merged->nodes.data[above].name == name;
-    const uint32_t number = is_above ? above : (uint32_t)merged->nodes.count;
+    const uint32_t above = kind == MERGED_CLASS ? find_above(merged, parent, name) : MERGED_NONE;
+    const uint32_t number = above != MERGED_NONE ? above : (uint32_t)merged->nodes.count;
     TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
-    if (is_above)
+    if (above != MERGED_NONE)
         return NULL;
     const struct merged_node node = {
         .kind = kind, .parent = parent, .child = MERGED_NONE, .sibling = MERGED_NONE, .name = name};
@@ -233,18 +246,21 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
 }
 
 /* What a package or a frame holds is below the variable; what several hold below the group that
- * says so, though that does not hold it. above is the node of the view whose node *parent is. */
-static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t above,
-                                     uint32_t *parent)
+ * says so, and who they are, though that does not hold it. */
+static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
 {
-    const uint32_t name = map_get(&merging->merged->variables, node);
+    struct merged *merged = merging->merged;
+    const uint32_t sharers = map_get(&merged->sharers, node),
+                   name = sharers != MAP_NONE ? sharers : map_get(&merged->variables, node);
     if (name == MAP_NONE)
         return NULL;
-    if (merging->several != 0 && (above == merging->gc_roots || above == 0))
+    if (sharers != MAP_NONE) {
         TRY(node_below(merging, *parent, merging->places[merging->several].name, MERGED_SYNTHETIC,
                        parent));
+        merged->nodes.data[*parent].example = merging->several;
+    }
     TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
-    struct merged_node *variable = &merging->merged->nodes.data[*parent];
+    struct merged_node *variable = &merged->nodes.data[*parent];
     if (variable->count++ == 0)
         variable->example = node;
     return NULL;
@@ -277,7 +293,7 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
     if (!object)
         TRY(plain_name(merged, name, &name));
     else if (merged->nodes.data[parent].kind == MERGED_SYNTHETIC)
-        TRY(variable_of(merging, node, above, &parent));
+        TRY(variable_of(merging, node, &parent));
     TRY(node_below(merging, parent, name, object ? MERGED_CLASS : MERGED_SYNTHETIC,
                    &place->merged));
     struct merged_node *into = &merged->nodes.data[place->merged];
@@ -341,7 +357,7 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY_MEMORY(merging.places);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(find_entries(merged));
-    TRY(read_places(&merging));
+    read_places(&merging);
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
     sum_up(merged);
@@ -365,5 +381,6 @@ void merged_deinit(struct merged *merged)
     map_deinit(&merged->numbers);
     map_deinit(&merged->entries);
     map_deinit(&merged->variables);
+    map_deinit(&merged->sharers);
     *merged = (struct merged){0};
 }
