@@ -261,11 +261,9 @@ static struct g2h_error *put_profile(struct records *records)
 static struct g2h_error *put_types_of_large(struct records *records)
 {
     struct runtime *runtime = records->runtime;
-    uint64_t address;
     struct span span;
     for (uint64_t i = 0; i < runtime->allspans.count; i++)
-        if (memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) &&
-            span_read_fields(runtime, address, &span) == SPAN_IN_USE && span.is_large &&
+        if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE && span.is_large &&
             heap_bits_are_of_types(runtime, &span) && span.large_type != 0)
             TRY_MEMORY(PUT(&records->buffer, FACT_TYPE, span.start, span.large_type));
     return NULL;

@@ -10,7 +10,7 @@
 #include "process/heap_bits.h"
 
 /* A huge page: a part of one does not go back by itself. */
-enum { BLOCK = 2 << 20, WORD = 8 };
+enum { BLOCK = 2 << 20 };
 
 /* ---- what of a block is wanted ---- */
 
@@ -105,10 +105,8 @@ static void want_spans(struct release *release)
     const struct runtime *runtime = release->runtime;
     struct kept_types types = {release, {0}};
     struct span span;
-    uint64_t address;
     for (uint64_t i = 0; i < runtime->allspans.count; i++)
-        if (memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) &&
-            span_read_fields(runtime, address, &span) == SPAN_IN_USE) {
+        if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
             change_addresses(release, span.start, span.start + span.size, want);
             keep_types(&types, &span);
         }

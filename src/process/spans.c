@@ -188,6 +188,14 @@ enum span_state span_read_fields(const struct runtime *runtime, uint64_t address
     return read_fields(runtime, address, ret) ? SPAN_IN_USE : SPAN_MISSING;
 }
 
+enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t index, struct span *ret)
+{
+    uint64_t address;
+    return memory_read(runtime->memory, runtime->allspans.data + 8 * index, 8, &address)
+               ? span_read_fields(runtime, address, ret)
+               : SPAN_MISSING;
+}
+
 enum span_state span_read(struct runtime *runtime, uint64_t address, struct span *ret)
 {
     const enum span_state state = span_read_fields(runtime, address, ret);

@@ -37,6 +37,10 @@ enum span_state span_read(struct runtime *runtime, uint64_t address, struct span
 /* The same without what is live. */
 enum span_state span_read_fields(const struct runtime *runtime, uint64_t address, struct span *ret);
 
+/* The same of number index < allspans.count of allspans, which may be any. */
+enum span_state span_read_fields_of(const struct runtime *runtime, uint64_t index,
+                                    struct span *ret);
+
 /* The bytes of a span that is in use, but not for objects: for stacks, or by the runtime. */
 uint64_t span_manual_bytes(const struct runtime *runtime, uint64_t address);
 

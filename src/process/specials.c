@@ -21,15 +21,21 @@ static struct g2h_error *walk_specials(struct special_walk *walk)
     struct special special;
     struct span span;
     for (uint64_t i = 0; i < runtime->allspans.count; i++) {
-        uint64_t address, next;
-        if (!memory_read(runtime->memory, runtime->allspans.data + WORD * i, WORD, &address) ||
-            span_read_fields(runtime, address, &span) != SPAN_IN_USE || span.specials == 0 ||
-            span_read(runtime, address, &span) != SPAN_IN_USE)
+        uint64_t next;
+        if (span_read_fields_of(runtime, i, &span) != SPAN_IN_USE || span.specials == 0 ||
+            span_read(runtime, span.address, &span) != SPAN_IN_USE)
             continue;
         for (uint64_t at = span.specials; special_read(runtime, at, &special, &next); at = next)
             TRY_MEMORY(walk->put(walk, &span, &special));
     }
     return NULL;
+}
+
+/* Whether the object of a special does not live. */
+static bool is_dead(const struct span *span, const struct special *special)
+{
+    const uint64_t slot = special->offset / span->elemsize;
+    return slot >= span->nelems || !span_is_live(span, slot);
 }
 
 static bool put_finalizer(struct special_walk *walk, const struct span *span,
@@ -54,9 +60,7 @@ static bool put_sample(struct special_walk *walk, const struct span *span,
                        const struct special *special)
 {
     struct runtime *runtime = walk->records->runtime;
-    const uint64_t slot = special->offset / span->elemsize;
-    return special->kind != special_profile(runtime) || slot >= span->nelems ||
-           !span_is_live(span, slot) ||
+    return special->kind != special_profile(runtime) || is_dead(span, special) ||
            PUT(&walk->records->buffer, G2H_RECORD_ALLOCSAMPLE, span->start + special->offset,
                runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
 }
@@ -141,13 +145,11 @@ static bool put_kept(struct special_walk *walk, const struct span *span,
 {
     struct runtime *runtime = walk->records->runtime;
     struct worker_buffer *buffer = &walk->records->buffer;
-    const uint64_t slot = special->offset / span->elemsize;
     if (runtime_has(runtime, LAYOUT_SPECIAL_CLEANUP_FN) &&
         special->kind == special_cleanup(runtime))
         return put_cleanup(buffer, runtime, special->address);
     if (!runtime_has(runtime, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE) ||
-        special->kind != special_weak_handle(runtime) || slot >= span->nelems ||
-        !span_is_live(span, slot))
+        special->kind != special_weak_handle(runtime) || is_dead(span, special))
         return true;
     return put_root(buffer, "weak handle",
                     runtime_field(runtime, special->address, LAYOUT_SPECIAL_WEAK_HANDLE_HANDLE));

@@ -46,30 +46,38 @@ void report_append_name(const struct report *report, uint32_t node, struct text 
     text_append(text, name, size);
 }
 
-/* The number of a group of goroutines: of those in it, or of what is one itself. */
-uint64_t report_goroutines(const struct report *report, uint32_t node)
+static int64_t count_of(const struct report *report, uint32_t node)
 {
-    if (!report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
-        return report_node(report, node)->count;
-    uint64_t count = 0;
-    for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
-         i = report_node(report, i)->sibling)
-        if (report_is_kind(report, i, G2H_NODE_GOROUTINE))
-            count += report_node(report, i)->count;
-    return count;
+    return (int64_t)report_node(report, node)->count;
 }
 
-/* By how many a group of goroutines has grown. */
-int64_t report_goroutines_grown(const struct report *report, uint32_t node)
+static int64_t growth_of(const struct report *report, uint32_t node)
 {
-    int64_t grown = 0;
+    return report->growth.data[node].count;
+}
+
+/* Of a group of goroutines the sum of those in it; of what is one itself its own. */
+static int64_t sum_goroutines(const struct report *report, uint32_t node,
+                              int64_t (*of)(const struct report *report, uint32_t node))
+{
+    int64_t sum = 0;
     if (!report_is_kind(report, node, G2H_NODE_GOROUTINES_IN_PLACE))
-        return report->growth.data[node].count;
+        return of(report, node);
     for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
          i = report_node(report, i)->sibling)
         if (report_is_kind(report, i, G2H_NODE_GOROUTINE))
-            grown += report->growth.data[i].count;
-    return grown;
+            sum += of(report, i);
+    return sum;
+}
+
+uint64_t report_goroutines(const struct report *report, uint32_t node)
+{
+    return (uint64_t)sum_goroutines(report, node, count_of);
+}
+
+int64_t report_goroutines_grown(const struct report *report, uint32_t node)
+{
+    return sum_goroutines(report, node, growth_of);
 }
 
 /* What nodes are ranked by: what they retain, or by how much that has grown. */

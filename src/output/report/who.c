@@ -14,13 +14,10 @@ static struct g2h_error *put_each(const struct report *report, uint32_t item)
 {
     const struct merged_node *node = report_node(report, item);
     struct text *out = report->out;
-    _cleanup_free_ struct ranked *data = NULL;
     ranking parts = {0};
-    struct g2h_error *error = report_rank_children(report, item, &parts);
-    data = parts.data;
-    TRY(error);
     if (node->count < 2)
         return NULL;
+    struct g2h_error *error = report_rank_children(report, item, &parts);
     text_printf(out, "      each        ");
     table_bytes(out, node->retained / node->count);
     if (node->bytes < node->retained) {
@@ -37,7 +34,8 @@ static struct g2h_error *put_each(const struct report *report, uint32_t item)
         table_bytes(out, part->retained / node->count);
     }
     text_printf(out, "\n");
-    return NULL;
+    free(parts.data);
+    return error;
 }
 
 /* Who holds something together, if it is below that. */
