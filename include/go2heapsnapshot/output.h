@@ -19,8 +19,8 @@ struct g2h_contexts_account {
 G2H_PUBLIC void g2h_heapsnapshot_contexts(const struct g2h_view *view,
                                           struct g2h_contexts_account *ret);
 
-/* What a view held, by names, to be compared with: formats with takes_base say what has grown
- * since. */
+/* What a view held, by names, to be compared with: formats that take G2H_TAKES_BASE say what has
+ * grown since. */
 struct g2h_base;
 
 /* Makes one; the view is not needed any more then. name is what it is called. It takes some hundred
@@ -49,14 +49,20 @@ struct g2h_output_options {
 /* What has to be computed of a view before a format is written: a bit for each. */
 enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
 
+/* What of the options a format looks at that not all do: a bit for each. */
+enum g2h_format_option {
+    G2H_TAKES_SERIES = 1, /* series: ids that hold for all dumps of a process */
+    G2H_TAKES_BASE = 2,   /* base */
+};
+
 /* A format that views can be written in. */
 struct g2h_format {
     const char *name;    /* as --format takes it */
     const char *suffix;  /* of its files' names, with the dot */
     const char *summary; /* what it is, in a few words */
     unsigned needs;      /* enum g2h_format_need */
+    unsigned takes;      /* enum g2h_format_option */
     bool is_text;        /* people can read it */
-    bool takes_base;     /* options.base; the others do not look at it */
     bool is_compressed;  /* by gzip in any case */
     bool is_for_devtools;
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of

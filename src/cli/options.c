@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/scope.h"
 #include "base/text.h"
 #include "cli/messages.h"
 #include "input/magic.h"
@@ -167,6 +168,23 @@ static bool parse_format(const char *name, struct options *ret)
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         say("  %-12s  %s", format->name, format->summary);
     say("  %-12s  %s", dump_name, dump_summary);
+    return false;
+}
+
+/* Whether the format looks at an option, which some of takes say; false after saying which ones do.
+ */
+static bool check_taken(const struct options *options, const char *option, unsigned takes)
+{
+    const struct g2h_format *format;
+    _cleanup_(text_deinit) struct text names = {0};
+    if (!options->is_dump && (options->format->takes & takes) != 0)
+        return true;
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
+        if ((format->takes & takes) != 0)
+            text_printf(&names, "%s%s", names.size > 0 ? " or " : "", format->name);
+    say("go2heapsnapshot: %s goes with --format %s, not with %s", option,
+        names.failed ? "" : names.data, options->is_dump ? dump_name : options->format->name);
+    say("%s", hint);
     return false;
 }
 
@@ -372,7 +390,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             return false;
         }
     }
-    if (ret->format->takes_base && !ret->is_dump) {
+    if (base && !check_taken(ret, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES))
+        return false;
+    if ((ret->format->takes & G2H_TAKES_BASE) != 0) {
         ret->base = base;
         base = NULL;
     }

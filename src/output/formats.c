@@ -21,6 +21,7 @@ static const struct g2h_format formats[] = {
         .name = "heapsnapshot",
         .suffix = ".heapsnapshot",
         .summary = "for the Memory tab of Chrome DevTools",
+        .takes = G2H_TAKES_SERIES,
         .is_for_devtools = true,
         .write = write_heapsnapshot,
     },
@@ -29,8 +30,8 @@ static const struct g2h_format formats[] = {
         .suffix = ".txt",
         .summary = "who holds the memory, as text",
         .needs = G2H_NEEDS_DOMINATORS,
+        .takes = G2H_TAKES_BASE,
         .is_text = true,
-        .takes_base = true,
         .write = g2h_write_report,
     },
     {

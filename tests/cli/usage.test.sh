@@ -10,7 +10,7 @@ go2heapsnapshot good.dump >good.heapsnapshot || exit 2
 run go2heapsnapshot --help
 said "--help" 0
 wrote "--help prints help.expected" "$here/help.expected"
-check "--help fits 80 columns and 46 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 46 }' out
+check "--help fits 80 columns and 64 lines" awk 'length > 80 { wide = 1 } END { exit wide || NR > 64 }' out
 run go2heapsnapshot -h
 wrote "-h is --help" "$here/help.expected"
 
@@ -73,6 +73,13 @@ for format in pdf '' heap heapsnapshots; do
 		'  heapsnapshot  for the Memory tab of Chrome DevTools' '  report        who holds the memory, as text' '  pprof         who holds the memory, for go tool pprof' '  dump          the heap dump itself, of a core or process'
 	wrote_nothing "--format '$format': nothing on stdout"
 done
+
+# What only some formats look at.
+run go2heapsnapshot --format pprof --base good.dump good.dump
+said "--base with a format that has none" 2 "go2heapsnapshot: --base goes with --format heapsnapshot or report, not with pprof" "$hint"
+run go2heapsnapshot --base good.dump --format dump good.dump
+said "--base with a dump" 2 "go2heapsnapshot: --base goes with --format heapsnapshot or report, not with dump" "$hint"
+wrote_nothing "--base with a dump: nothing on stdout"
 
 run go2heapsnapshot good.dump -j 2
 wrote "options may follow the dump" good.heapsnapshot
