@@ -408,7 +408,8 @@ static struct g2h_error *make_base(const struct options *options, struct series 
     if (!error)
         error = build(&of_base, series, &conversion);
     if (!error)
-        error = g2h_base_create(conversion.view, conversion.input->name, &series->base);
+        error = g2h_base_create(conversion.view, conversion.input->name, options->threads,
+                                &series->base);
     if (!error)
         error = check_inputs(series, &conversion);
     outcome->complete = outcome->complete && conversion.heap &&

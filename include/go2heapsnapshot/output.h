@@ -23,11 +23,12 @@ G2H_PUBLIC void g2h_heapsnapshot_contexts(const struct g2h_view *view,
  * grown since. */
 struct g2h_base;
 
-/* Makes one; the view is not needed any more then. name is what it is called. It takes some hundred
+/* Makes one; the view is not needed any more then. name is what it is called; on threads
+ * threads (0: one per processor). It takes some hundred
  * bytes per place that is told from others, mostly less than a megabyte. Errors: G2H_ERROR_MEMORY;
  * those of g2h_view_dominators(). */
 G2H_PUBLIC struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name,
-                                             struct g2h_base **ret);
+                                             unsigned threads, struct g2h_base **ret);
 G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 
 struct g2h_output_options {

@@ -384,6 +384,20 @@ G2H_PUBLIC void g2h_dominators_destroy(struct g2h_dominators *dominators);
 /* The node that all strong ways from the root to node have last in common; the root's is itself. */
 G2H_PUBLIC uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node);
 
+/*
+ * The nodes in an order in which each comes behind what dominates it, so that a walk along it goes
+ * from the root to the leaves, or back: their numbers in it are below the first result, and the
+ * root's is 0. Not every number need be a node's.
+ */
+G2H_PUBLIC uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators);
+G2H_PUBLIC uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t node);
+
+/* The node of a number; UINT32_MAX: none. */
+G2H_PUBLIC uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t number);
+
+/* The number of what dominates the node of a number, which must be one's. */
+G2H_PUBLIC uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number);
+
 /* The size of node and of all that it dominates, in bytes. */
 G2H_PUBLIC uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators,
                                                  uint32_t node);

@@ -63,6 +63,67 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
     return view->fold.number_of[tree->node_at[preorder]];
 }
 
+/* ---- the order ---- */
+
+/*
+ * In a view that is folded, what is kept has the number that it has in the graph's tree. Behind
+ * these come nodes that are none of the graph: "(folded)", and folded ones, which dominate nothing.
+ */
+static uint32_t group_count(const struct fold *fold)
+{
+    return fold->first_object - fold->synthetic_count;
+}
+
+uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators)
+{
+    const struct fold *fold = &dominators->view->fold;
+    return dominators->view->is_folded
+               ? dominators->tree.nodes + group_count(fold) + fold->folded_count
+               : dominators->tree.nodes;
+}
+
+uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t node)
+{
+    const struct g2h_view *view = dominators->view;
+    const struct fold *fold = &view->fold;
+    if (view->is_folded && node >= fold->kept)
+        return dominators->tree.nodes + group_count(fold) + (node - fold->kept);
+    if (view->is_folded && node >= fold->synthetic_count && node < fold->first_object)
+        return dominators->tree.nodes + (node - fold->synthetic_count);
+    return dominators->tree.preorder_of[graph_node_of(view, node)];
+}
+
+uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t number)
+{
+    const struct dominators *tree = &dominators->tree;
+    const struct fold *fold = &dominators->view->fold;
+    if (!dominators->view->is_folded)
+        return tree->node_at[number];
+    if (number < tree->nodes) {
+        const uint32_t node = fold->number_of[tree->node_at[number]];
+        return node < fold->kept ? node : UINT32_MAX;
+    }
+    const uint32_t behind = number - tree->nodes;
+    return behind < group_count(fold) ? fold->synthetic_count + behind
+                                      : fold->kept + (behind - group_count(fold));
+}
+
+uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number)
+{
+    const struct dominators *tree = &dominators->tree;
+    const struct fold *fold = &dominators->view->fold;
+    if (!dominators->view->is_folded)
+        return tree->idom[number];
+    if (number >= tree->nodes) {
+        const uint32_t node = g2h_dominators_node(dominators, number);
+        number = tree->preorder_of[graph_node_of(dominators->view, node)];
+    }
+    do
+        number = tree->idom[number];
+    while (fold->number_of[tree->node_at[number]] >= fold->kept); /* the root is kept */
+    return number;
+}
+
 uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, uint32_t node)
 {
     const struct g2h_view *view = dominators->view;

@@ -5,17 +5,17 @@
 
 #include "base/scope.h"
 #include "base/text.h"
+#include "base/workers.h"
 
-/* So many nodes of the view are read at a time; so far up one of the same name is looked for. */
-enum { NODES = 256, EDGES = 256, MOST_ANCESTORS = 1024 };
+/* So many nodes of the view are read at a time, of so many that are one task; so far up one of the
+ * same name is looked for. */
+enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 1024 };
 
-/* A node of the view in the tree of dominators. 0 is the root, which is nobody's child: there is
- * none. */
+/* A node of the view, by its number in the order of dominators. */
 struct place {
-    uint32_t child, sibling;
+    uint64_t size;
     uint32_t name;
     uint32_t merged; /* node; before it is visited, its kind */
-    uint64_t size;
 };
 
 struct merging {
@@ -23,7 +23,7 @@ struct merging {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct place *places;
-    uint32_t count;             /* of them */
+    uint32_t count;             /* of them: some are no node's */
     uint32_t gc_roots, several; /* nodes of the view; 0: there is none */
     uint32_t texts;             /* name */
 };
@@ -137,27 +137,33 @@ static bool names_what_it_holds(enum g2h_node_kind kind)
            kind == G2H_NODE_BSS;
 }
 
-static void read_places(struct merging *merging)
+/* What is needed of the nodes of a task. */
+static struct g2h_error *read_places(void *context, size_t task, unsigned worker)
 {
+    struct merging *merging = context;
+    const uint32_t begin = (uint32_t)task * TASK_NODES;
     struct g2h_node nodes[NODES];
-    size_t count;
-    for (uint32_t first = 0; (count = g2h_view_nodes(merging->view, first, NODES, nodes)) > 0;
-         first += (uint32_t)count)
+    struct place *places[NODES];
+    (void)worker;
+    for (uint32_t first = begin; first - begin < TASK_NODES; first += NODES) {
+        const size_t count = g2h_view_nodes(merging->view, first, NODES, nodes);
         for (size_t i = 0; i < count; i++) {
-            struct place *place = &merging->places[first + i];
-            place->name = name_of(merging, &nodes[i]);
-            place->merged = nodes[i].kind;
-            place->size = nodes[i].size;
-            if (nodes[i].kind == G2H_NODE_GC_ROOTS)
-                merging->gc_roots = first + (uint32_t)i;
-            if (nodes[i].kind == G2H_NODE_SEVERAL)
-                merging->several = first + (uint32_t)i;
+            places[i] =
+                &merging->places[g2h_dominators_number(merging->dominators, first + (uint32_t)i)];
+            __builtin_prefetch(places[i], 1);
         }
-    for (uint32_t node = merging->count; node-- > 1;) {
-        const uint32_t above = g2h_dominators_of(merging->dominators, node);
-        merging->places[node].sibling = merging->places[above].child;
-        merging->places[above].child = node;
+        for (size_t i = 0; i < count; i++)
+            *places[i] = (struct place){.size = nodes[i].size,
+                                        .name = name_of(merging, &nodes[i]),
+                                        .merged = nodes[i].kind};
     }
+    return NULL;
+}
+
+static struct g2h_error *read_all_places(struct merging *merging, unsigned threads)
+{
+    const uint32_t nodes = g2h_view_node_count(merging->view);
+    return workers_run(threads, nodes / TASK_NODES + 1, read_places, merging);
 }
 
 /* Remembers who holds something together, by the edges that lead to what only the roots hold. */
@@ -203,10 +209,17 @@ static void destroy_edges(struct g2h_edges **edges)
 static struct g2h_error *name_all_held(struct merging *merging)
 {
     _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_node node;
     TRY(g2h_edges_create(merging->view, &edges));
-    for (uint32_t node = 0; node < g2h_view_account(merging->view)->synthetic_nodes; node++)
-        if (names_what_it_holds((enum g2h_node_kind)merging->places[node].merged))
-            TRY(name_held(merging, edges, node));
+    for (uint32_t i = 0; i < g2h_view_account(merging->view)->synthetic_nodes; i++) {
+        g2h_view_node(merging->view, i, &node);
+        if (node.kind == G2H_NODE_GC_ROOTS)
+            merging->gc_roots = i;
+        if (node.kind == G2H_NODE_SEVERAL)
+            merging->several = i;
+        if (names_what_it_holds(node.kind))
+            TRY(name_held(merging, edges, i));
+    }
     return merging->several != 0 ? name_shared(merging, edges) : NULL;
 }
 
@@ -255,8 +268,9 @@ static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uin
     if (name == MAP_NONE)
         return NULL;
     if (sharers != MAP_NONE) {
-        TRY(node_below(merging, *parent, merging->places[merging->several].name, MERGED_SYNTHETIC,
-                       parent));
+        struct g2h_node several;
+        g2h_view_node(merging->view, merging->several, &several);
+        TRY(node_below(merging, *parent, several.name, MERGED_SYNTHETIC, parent));
         merged->nodes.data[*parent].example = merging->several;
     }
     TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
@@ -278,13 +292,14 @@ static bool is_of_map(const struct merged *merged, uint32_t name, uint32_t paren
     return node->kind == MERGED_CLASS && map_get(&merged->entries, name) == node->name;
 }
 
-/* Merges a node into what is below parent, which is the node of above. */
-static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t above)
+/* Merges a node, whose number is given, into what is below that of its dominator. */
+static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t number)
 {
     struct merged *merged = merging->merged;
-    struct place *place = &merging->places[node];
+    struct place *place = &merging->places[number];
     const bool object = is_object(place->merged);
-    uint32_t name = place->name, parent = merging->places[above].merged;
+    uint32_t name = place->name,
+             parent = merging->places[g2h_dominators_above(merging->dominators, number)].merged;
     if (object && is_of_map(merged, name, parent)) {
         merged->nodes.data[parent].bytes += place->size;
         place->merged = parent;
@@ -306,25 +321,14 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
 /* From the root down. */
 static struct g2h_error *merge_all(struct merging *merging)
 {
-    const struct place *places = merging->places;
-    uint32_t node = 0, above = 0;
-    TRY(node_below(merging, MERGED_NONE, places[0].name, MERGED_SYNTHETIC,
+    TRY(node_below(merging, MERGED_NONE, merging->places[0].name, MERGED_SYNTHETIC,
                    &merging->places[0].merged));
-    for (;;) {
-        if (places[node].child != 0) {
-            above = node;
-            node = places[node].child;
-        } else {
-            while (node != 0 && places[node].sibling == 0) {
-                node = above;
-                above = g2h_dominators_of(merging->dominators, node);
-            }
-            if (node == 0)
-                return NULL;
-            node = places[node].sibling; /* below the same */
-        }
-        TRY(merge(merging, node, above));
+    for (uint32_t number = 1; number < merging->count; number++) {
+        const uint32_t node = g2h_dominators_node(merging->dominators, number);
+        if (node != UINT32_MAX)
+            TRY(merge(merging, node, number));
     }
+    return NULL;
 }
 
 /* Parents come before their children. */
@@ -346,18 +350,20 @@ static void merging_deinit(struct merging *merging)
     large_free(merging->places, merging->count, sizeof(*merging->places));
 }
 
-static struct g2h_error *make(struct merged *merged, const struct g2h_dominators *dominators)
+static struct g2h_error *make(struct merged *merged, const struct g2h_dominators *dominators,
+                              unsigned threads)
 {
     static const char texts[] = "(string)";
     _cleanup_(merging_deinit) struct merging merging = {.merged = merged,
                                                         .view = merged->view,
                                                         .dominators = dominators,
-                                                        .count = g2h_view_node_count(merged->view)};
+                                                        .count =
+                                                            g2h_dominators_numbers(dominators)};
     merging.places = large_alloc(merging.count, sizeof(*merging.places));
     TRY_MEMORY(merging.places);
     TRY(own_name(merged, texts, sizeof(texts) - 1, &merging.texts));
     TRY(find_entries(merged));
-    read_places(&merging);
+    TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
     sum_up(merged);
@@ -365,10 +371,10 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
 }
 
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
-                              struct merged *ret)
+                              unsigned threads, struct merged *ret)
 {
     *ret = (struct merged){.view = view, .view_names = g2h_view_name_count(view)};
-    struct g2h_error *error = make(ret, dominators);
+    struct g2h_error *error = make(ret, dominators, threads);
     if (error)
         merged_deinit(ret);
     return error;

@@ -333,7 +333,7 @@ struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
     _cleanup_(merged_deinit) struct merged merged = {0};
     struct g2h_output_options packed = *options;
     packed.gzip = true;
-    TRY(merged_make(view, dominators, &merged));
+    TRY(merged_make(view, dominators, options->threads, &merged));
     struct source source = {&merged, options->program};
     return sink_run(&packed, 1, 1, produce, &source);
 }

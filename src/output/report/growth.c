@@ -83,14 +83,15 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
     return NULL;
 }
 
-static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view, const char *name)
+static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view, const char *name,
+                              unsigned threads)
 {
     struct g2h_dominators *dominators;
     struct merged merged;
     base->totals.name = strdup(name);
     TRY_MEMORY(base->totals.name);
     TRY(g2h_view_dominators(view, &dominators));
-    struct g2h_error *error = merged_make(view, dominators, &merged);
+    struct g2h_error *error = merged_make(view, dominators, threads, &merged);
     if (!error) {
         base->totals.reachable = merged.nodes.data[0].retained;
         base->totals.objects =
@@ -103,12 +104,12 @@ static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view
     return error;
 }
 
-struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name,
+struct g2h_error *g2h_base_create(const struct g2h_view *view, const char *name, unsigned threads,
                                   struct g2h_base **ret)
 {
     *ret = calloc(1, sizeof(**ret));
     TRY_MEMORY(*ret);
-    struct g2h_error *error = fill(*ret, view, name);
+    struct g2h_error *error = fill(*ret, view, name, threads);
     if (error) {
         g2h_base_destroy(*ret);
         *ret = NULL;

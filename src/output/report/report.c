@@ -137,7 +137,7 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
         .view = view, .dominators = dominators, .out = &text, .base = options->base};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     report.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
-    TRY(merged_make(view, dominators, &report.merged));
+    TRY(merged_make(view, dominators, options->threads, &report.merged));
     TRY(put_report(&report, options->source ? options->source : ""));
     TRY_MEMORY(!text.failed);
     return sink_run(options, 1, 1, produce, &text);
