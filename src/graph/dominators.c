@@ -6,8 +6,11 @@
  * and Tarjan, with compressed paths; a node's dominator is then the nearest ancestor of its parent,
  * in the tree of dominators made so far, that is not behind its semidominator. That last search is
  * quadratic in bad cases, such as a long list whose end holds what its head holds too. With a
- * second pointer per node that skips ancestors (Myers, "An applicative random-access stack", 1983)
- * it takes O(log n) for any graph.
+ * second pointer per node that skips ancestors (climb.h) it takes O(log n) for any graph.
+ *
+ * Objects that point to none, which most are, need none of that: such a leaf's dominator is the
+ * nearest one that all who point to it have in common, which is found on all threads at the end.
+ * Their numbers come behind those of all others.
  *
  * Of some of the nodes the same is found in a part of the time: all others are one with the root.
  *
@@ -15,11 +18,12 @@
  * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
  * and some that we never write.
  *
- * The memory of 28 bytes per node has its number in preorder, the node of that number, the number
- * of its parent or dominator and of its semidominator, two words of the forest, and where its
- * predecessors begin; 8 more per level of the depth-first search; and 4 bytes for each edge that
- * leads back or across. Edges that lead forwards in the tree need no memory: the source's path is
- * the source alone, so they are dealt with as they are met.
+ * The memory of 28 bytes per node, 16 of a leaf, has its number in preorder, the node of that
+ * number, the number of its parent or dominator and of its semidominator, two words of the forest,
+ * and where its predecessors begin; 8 more per level of the depth-first search; and 4 bytes for
+ * each edge that leads back or across, and for each to a leaf but the first. Edges that lead
+ * forwards in the tree need no memory: the source's path is the source alone, so they are dealt
+ * with as they are met.
  *
  * Almost all of the time goes into waiting for memory. So what is known to be needed is asked for
  * ahead, and only what cannot be otherwise is done in the order of the search: the two walks over
@@ -32,11 +36,12 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
+#include "graph/climb.h"
 #include "graph/strong.h"
 
 #define NOWHERE UINT32_MAX
 
-enum { AHEAD = 16 };
+enum { AHEAD = 16, TASK_LEAVES = 1 << 16 };
 
 /* Where the search is: the next edge to look at of a node. */
 struct level {
@@ -49,11 +54,6 @@ struct link {
     uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
 };
 
-/* The same memory later: ancestors in the tree of dominators. */
-struct climb {
-    uint32_t skip, depth;
-};
-
 struct search {
     const struct g2h_graph *graph;
     const struct owners *owners; /* NULL: all nodes; else those that have several */
@@ -64,7 +64,8 @@ struct search {
     uint32_t *first_back; /* by number: where its back sources begin; one entry more */
     uint32_t *back;       /* sources of edges to lower numbers, by target */
     size_t back_count;
-    union {
+    uint32_t inner; /* numbers below are of nodes that may hold others, all else of leaves */
+    union {         /* by number below inner: one after the other */
         struct link *links;
         struct climb *climbs;
     };
@@ -155,12 +156,32 @@ static bool search_from(struct search *search, uint32_t node, uint32_t parent)
     return true;
 }
 
+/* Gives the objects that hold no others their numbers, so that the search does not see them. */
+static void number_leaves(struct search *search)
+{
+    const struct targets *targets = search->graph->targets;
+    struct dominators *result = search->result;
+    uint32_t node = search->synthetics, leaves = 0;
+    for (size_t i = 0; i < targets->block_count; i++)
+        for (uint32_t j = 0; j < targets->blocks[i].objects; j++)
+            leaves += targets->blocks[i].starts[j] == targets->blocks[i].starts[j + 1];
+    uint32_t number = search->inner = result->nodes - leaves;
+    for (size_t i = 0; i < targets->block_count; i++)
+        for (uint32_t j = 0; j < targets->blocks[i].objects; j++, node++)
+            if (targets->blocks[i].starts[j] == targets->blocks[i].starts[j + 1]) {
+                result->idom[number] = NOWHERE;
+                result->node_at[number] = node;
+                result->preorder_of[node] = number++;
+            }
+}
+
 static struct g2h_error *number_all(struct search *search)
 {
     struct dominators *result = search->result;
     memset(result->preorder_of, 0xff, (size_t)result->graph_nodes * sizeof(*result->preorder_of));
+    number_leaves(search);
     TRY_MEMORY(search_from(search, 0, 0));
-    for (uint32_t node = 0; search->count < result->nodes; node++)
+    for (uint32_t node = 0; search->count < search->inner; node++)
         if (result->preorder_of[node] == NOWHERE)
             TRY_MEMORY(search_from(search, node, 0));
     return NULL;
@@ -199,8 +220,26 @@ struct edge_walk {
     bool is_second;
 };
 
+/* The first one that leads to a leaf is kept as if it were the only one. */
+static inline void take_edge_to_leaf(struct search *search, bool is_second, uint32_t from,
+                                     uint32_t to)
+{
+    uint32_t first = NOWHERE, *idom = &search->result->idom[to];
+    if (__atomic_compare_exchange_n(idom, &first, from, false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED) ||
+        first == from)
+        return;
+    const uint32_t at = __atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED);
+    if (is_second)
+        search->back[at] = from;
+}
+
 static inline void take_edge(struct search *search, bool is_second, uint32_t from, uint32_t to)
 {
+    if (to >= search->inner) {
+        take_edge_to_leaf(search, is_second, from, to);
+        return;
+    }
     if (is_second) {
         if (from > to)
             search->back[__atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED)] = from;
@@ -270,7 +309,7 @@ static struct g2h_error *sort_edges(struct search *search)
     uint64_t sum = 0;
     search->first_back = large_alloc((size_t)nodes + 1, sizeof(*search->first_back));
     TRY_MEMORY(search->first_back);
-    for (uint32_t i = 0; i < nodes; i++)
+    for (uint32_t i = 0; i < search->inner; i++)
         if (!search->owners || search->semi[i] == NOWHERE)
             search->semi[i] = search->result->idom[i];
     TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
@@ -324,11 +363,11 @@ static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t 
 
 static struct g2h_error *find_semidominators(struct search *search)
 {
-    const uint32_t nodes = search->result->nodes, *idom = search->result->idom;
-    struct link *links = search->links = large_alloc(nodes, sizeof(*links));
+    const uint32_t *idom = search->result->idom;
+    struct link *links = search->links = large_alloc(search->inner, sizeof(*links));
     if (!links)
         return &error_no_memory;
-    for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
+    for (uint32_t preorder = search->inner - 1; preorder > 0; preorder--) {
         const uint32_t begin = search->first_back[preorder], end = search->first_back[preorder + 1];
         uint32_t best = search->semi[preorder];
         for (uint32_t i = end; i > begin; i--) {
@@ -341,8 +380,6 @@ static struct g2h_error *find_semidominators(struct search *search)
         search->semi[preorder] = best;
         links[preorder] = (struct link){idom[preorder], best};
     }
-    large_free(search->back, search->back_count, sizeof(*search->back));
-    search->back = NULL;
     return NULL;
 }
 
@@ -350,21 +387,38 @@ static struct g2h_error *find_semidominators(struct search *search)
 
 static void find_dominators(struct search *search)
 {
-    const uint32_t nodes = search->result->nodes;
     uint32_t *idom = search->result->idom;
     struct climb *climbs = search->climbs;
-    climbs[0] = (struct climb){0, 0};
-    for (uint32_t preorder = 1; preorder < nodes; preorder++) {
-        const uint32_t limit = search->semi[preorder];
-        uint32_t at = idom[preorder];
-        while (at > limit)
-            at = climbs[at].skip > limit ? climbs[at].skip : idom[at];
-        idom[preorder] = at;
-        const struct climb *up = &climbs[at], *skip = &climbs[up->skip];
-        climbs[preorder].depth = up->depth + 1;
-        climbs[preorder].skip =
-            up->depth - skip->depth == skip->depth - climbs[skip->skip].depth ? skip->skip : at;
+    climb_add(climbs, 0, 0);
+    for (uint32_t preorder = 1; preorder < search->inner; preorder++) {
+        idom[preorder] = climb_to(climbs, idom, idom[preorder], search->semi[preorder]);
+        climb_add(climbs, preorder, idom[preorder]);
     }
+}
+
+/* The dominators of the leaves of a task. One that nobody points to hangs below the root. */
+static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned worker)
+{
+    const struct search *search = context;
+    const uint32_t nodes = search->result->nodes, *first_back = search->first_back;
+    uint32_t *idom = search->result->idom;
+    const uint32_t begin = search->inner + (uint32_t)task * TASK_LEAVES,
+                   end = nodes - begin < TASK_LEAVES ? nodes : begin + TASK_LEAVES;
+    (void)worker;
+    for (uint32_t leaf = begin; leaf < end; leaf++) {
+        uint32_t at = idom[leaf] == NOWHERE ? 0 : idom[leaf];
+        for (uint32_t i = first_back[leaf]; i < first_back[leaf + 1] && at != 0; i++)
+            at = climb_common(search->climbs, idom, at, search->back[i]);
+        idom[leaf] = at;
+    }
+    return NULL;
+}
+
+static struct g2h_error *find_of_all_leaves(struct search *search)
+{
+    const uint32_t leaves = search->result->nodes - search->inner;
+    return workers_run(search->graph->threads, (leaves + TASK_LEAVES - 1) / TASK_LEAVES,
+                       find_of_leaves, search);
 }
 
 static void search_deinit(struct search *search)
@@ -374,7 +428,7 @@ static void search_deinit(struct search *search)
     large_free(search->semi, nodes, sizeof(*search->semi));
     large_free(search->first_back, (size_t)nodes + 1, sizeof(*search->first_back));
     large_free(search->back, search->back_count, sizeof(*search->back));
-    large_free(search->links, nodes, sizeof(*search->links));
+    large_free(search->links, search->inner, sizeof(*search->links));
 }
 
 static struct g2h_error *search_all(struct search *search)
@@ -390,7 +444,7 @@ static struct g2h_error *search_all(struct search *search)
     TRY(sort_edges(search));
     TRY(find_semidominators(search));
     find_dominators(search);
-    return NULL;
+    return find_of_all_leaves(search);
 }
 
 /* Marks the nodes that are to be numbered; the others are one with the root. Gives how many numbers
@@ -415,7 +469,7 @@ static struct g2h_error *compute(struct search *search, struct dominators *ret)
     TRY_MEMORY(ret->preorder_of);
     search->result = ret;
     search->synthetics = graph_synthetics(search->graph);
-    ret->nodes = search->owners ? choose_several(search) : nodes;
+    ret->nodes = search->inner = search->owners ? choose_several(search) : nodes;
     struct g2h_error *error = search_all(search);
     search_deinit(search);
     if (error)

@@ -6,9 +6,9 @@
  * computes of the snapshot, node by node.
  *
  * Nodes have the graph's numbers: synthetic ones, then objects. In here each also has a number in
- * preorder, which is the order in which a depth-first search meets them. The dominator of a node
- * always has a lower one, so that a walk over these numbers, downwards or upwards, goes from the
- * leaves to the root or back.
+ * preorder: that in which a depth-first search meets those that may hold others, and then come all
+ * that hold none. The dominator of a node always has a lower one, so that a walk over these
+ * numbers, downwards or upwards, goes from the leaves to the root or back.
  */
 #ifndef GRAPH_DOMINATORS_H
 #define GRAPH_DOMINATORS_H
