@@ -39,7 +39,12 @@ static struct g2h_error *gather_classes(const struct report *report, struct clas
         row->count += node->count;
         row->bytes += node->bytes;
         row->retained += node->retained;
-        row->grown += report->base ? report->growth.data[i].bytes : 0;
+    }
+    for (size_t i = 0; i < classes->list.count && report->base; i++) {
+        struct class_row *row = &classes->list.data[i];
+        size_t size;
+        const char *name = merged_name(&report->merged, row->node, &size);
+        row->grown = (int64_t)(row->bytes - growth_class_before(report->base, name, size).bytes);
     }
     vector_sort(&classes->list, compare_classes);
     return NULL;

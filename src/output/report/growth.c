@@ -13,22 +13,32 @@ struct before {
 struct g2h_base {
     struct map numbers; /* key of a node → number in nodes */
     VECTOR(struct before) nodes;
-    struct map classes; /* hash of a name → number in counts */
-    VECTOR(uint64_t) counts;
+    struct map classes; /* hash of a name → number in of_classes */
+    VECTOR(struct growth_class) of_classes;
     struct growth_totals totals;
 };
 
-/* The hash of a name; of what is no class without its digits, for "main and 20 goroutines"
- * become 80. */
+/* The hash of a name; of what is no class without the numbers that are words of it, for "main and
+ * 20 goroutines" become 80. */
 static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
 {
+    static const char digits[] = "0123456789,";
     char plain[1024];
     size_t count = 0;
     if (kind == MERGED_CLASS || size > sizeof(plain))
         return map_hash_text(name, size);
-    for (size_t i = 0; i < size; i++)
-        if ((name[i] < '0' || name[i] > '9') && name[i] != ',')
-            plain[count++] = name[i];
+    for (size_t at = 0; at < size;) {
+        const char *blank = memchr(name + at, ' ', size - at);
+        const size_t end = blank ? (size_t)(blank - name) : size;
+        size_t number = at;
+        while (number < end && memchr(digits, name[number], sizeof(digits) - 1))
+            number++;
+        if (number < end) {
+            memcpy(plain + count, name + at, end - at);
+            count += end - at;
+        }
+        at = end + 1;
+    }
     return map_hash_text(plain, count) + (uint64_t)kind + 1;
 }
 
@@ -51,13 +61,14 @@ static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
 /* ---- the base ---- */
 
 static struct g2h_error *add_class(struct g2h_base *base, const char *name, size_t size,
-                                   uint64_t count)
+                                   const struct merged_node *node)
 {
-    uint32_t number = (uint32_t)base->counts.count;
+    uint32_t number = (uint32_t)base->of_classes.count;
     TRY_MEMORY(map_put(&base->classes, map_hash_text(name, size), number, &number));
-    if (number == base->counts.count)
-        TRY_MEMORY(vector_push(&base->counts, 0));
-    base->counts.data[number] += count;
+    if (number == base->of_classes.count)
+        TRY_MEMORY(vector_push(&base->of_classes, ((struct growth_class){0, 0})));
+    base->of_classes.data[number].count += node->count;
+    base->of_classes.data[number].bytes += node->bytes;
     return NULL;
 }
 
@@ -67,15 +78,18 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
     TRY(keys_of(merged, &keys));
     for (uint32_t i = 0; i < merged->nodes.count; i++) {
         const struct merged_node *node = &merged->nodes.data[i];
-        const struct before before = {node->retained, node->bytes, node->count};
         uint32_t number = (uint32_t)base->nodes.count;
         size_t size;
         const char *name = merged_name(merged, i, &size);
         TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
         if (number == base->nodes.count)
-            TRY_MEMORY(vector_push(&base->nodes, before));
+            TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
+        struct before *before = &base->nodes.data[number]; /* that of all who are called the same */
+        before->retained += node->retained;
+        before->bytes += node->bytes;
+        before->count += node->count;
         if (node->kind == MERGED_CLASS)
-            TRY(add_class(base, name, size, node->count));
+            TRY(add_class(base, name, size, node));
         else if (node->kind == MERGED_SYNTHETIC &&
                  merged_kind_of(merged, i) == G2H_NODE_UNREACHABLE)
             base->totals.reachable -= node->retained;
@@ -124,7 +138,7 @@ void g2h_base_destroy(struct g2h_base *base)
     map_deinit(&base->numbers);
     map_deinit(&base->classes);
     free(base->nodes.data);
-    free(base->counts.data);
+    free(base->of_classes.data);
     free(base->totals.name);
     free(base);
 }
@@ -134,10 +148,10 @@ const struct growth_totals *growth_totals(const struct g2h_base *base)
     return &base->totals;
 }
 
-uint64_t growth_count_before(const struct g2h_base *base, const char *name, size_t size)
+struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size)
 {
     const uint32_t number = map_get(&base->classes, map_hash_text(name, size));
-    return number == MAP_NONE ? 0 : base->counts.data[number];
+    return number == MAP_NONE ? (struct growth_class){0, 0} : base->of_classes.data[number];
 }
 
 /* ---- what has grown ---- */

@@ -24,8 +24,11 @@ typedef VECTOR(struct growth) growth_vector;
 struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *merged,
                               growth_vector *ret);
 
-/* How many objects of a class, by its name, the base has. */
-uint64_t growth_count_before(const struct g2h_base *base, const char *name, size_t size);
+/* What the base has of a class, by its name. */
+struct growth_class {
+    uint64_t count, bytes;
+};
+struct growth_class growth_class_before(const struct g2h_base *base, const char *name, size_t size);
 
 /* What is said of the base as a whole. */
 struct growth_totals {

@@ -99,7 +99,7 @@ static uint64_t class_growth(const struct finder *finder, uint32_t node)
     uint64_t count = 0;
     size_t size;
     const char *name = merged_name(finder->merged, node, &size);
-    const uint64_t before = growth_count_before(finder->base, name, size);
+    const uint64_t before = growth_class_before(finder->base, name, size).count;
     for (size_t i = 0; i < finder->merged->nodes.count; i++)
         if (nodes[i].kind == MERGED_CLASS && nodes[i].name == nodes[node].name)
             count += nodes[i].count;
