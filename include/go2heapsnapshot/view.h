@@ -320,6 +320,14 @@ G2H_PUBLIC size_t g2h_view_owner_count(const struct g2h_view *view);
 G2H_PUBLIC void g2h_view_owner(const struct g2h_view *view, size_t owner,
                                struct g2h_view_owner *ret);
 
+/*
+ * Who holds a node together, "main and 22 goroutines", where several groups do and no node that
+ * these hold holds it alone; else false. *ret_size bytes of UTF-8 that live as long as the view's
+ * graph.
+ */
+G2H_PUBLIC bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **ret,
+                                 size_t *ret_size);
+
 /* ---- what is in an object ---- */
 
 enum g2h_value_kind {

@@ -21,6 +21,13 @@ struct graph_owner {
     uint64_t bytes;
 };
 
+/* What several groups hold together directly, ascending, and what it is called by them. */
+struct sharing {
+    uint32_t count;
+    uint32_t *nodes, *names; /* of the graph; of texts, MAP_NONE: none */
+    struct string_pool texts;
+};
+
 struct g2h_graph {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;     /* may be NULL */
@@ -44,6 +51,7 @@ struct g2h_graph {
     uint32_t weak_element; /* string: what a weak edge is called that would be an element */
 
     VECTOR(struct graph_owner) owners;
+    struct sharing sharing;
 };
 
 static inline uint32_t graph_synthetics(const struct g2h_graph *graph)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "graph/sharers.h"
+#include "graph/sharing.h"
 
 enum { MOST_SHOWN = 1000 };
 
@@ -24,7 +24,8 @@ typedef VECTOR(struct shown) shown_vector;
 struct gathering {
     struct g2h_graph *graph;
     struct tops tops;
-    uint64_t *sizes; /* retained, by top */
+    uint64_t *sizes;            /* retained, by top */
+    VECTOR(uint32_t) ascending; /* tops, in the order of their nodes */
     struct sharers sharers;
     shown_vector shown; /* the largest */
 };
@@ -58,6 +59,8 @@ static struct g2h_error *sum_up(struct gathering *gathering, const struct owners
         const bool is_shared = owner >= first || owner == OWNER_SEVERAL;
         graph->account.shared += is_shared;
         graph->account.shared_bytes += is_shared ? size : 0;
+        if (owner >= first && gathering->tops.nodes.data[owner - first] == node)
+            TRY_MEMORY(vector_push(&gathering->ascending, owner - first));
         if (owner >= first)
             gathering->sizes[owner - first] += size;
         else if (owner >= OWNER_FIRST)
@@ -148,6 +151,7 @@ static void gathering_deinit(struct gathering *gathering)
     tops_deinit(&gathering->tops);
     sharers_deinit(&gathering->sharers);
     free(gathering->sizes);
+    free(gathering->ascending.data);
     free(gathering->shown.data);
 }
 
@@ -162,5 +166,8 @@ struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owne
     if (gathering.shown.count == 0)
         return NULL;
     TRY(sharers_init(&gathering.sharers, graph, &gathering.tops));
-    return show(&gathering);
+    const uint32_t before = graph_synthetics(graph);
+    TRY(show(&gathering));
+    return sharing_fill(graph, &gathering.sharers, gathering.ascending.data,
+                        (uint32_t)gathering.ascending.count, before);
 }

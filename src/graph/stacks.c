@@ -1,5 +1,6 @@
 /* stacks: the goroutines of a view, their frames, and what groups own; see
  * include/go2heapsnapshot/view.h. */
+#include "graph/sharing.h"
 #include "graph/view.h"
 
 /* The view's node of a synthetic one. */
@@ -49,6 +50,22 @@ void g2h_view_state(const struct g2h_view *view, size_t goroutine, struct g2h_te
 size_t g2h_view_owner_count(const struct g2h_view *view)
 {
     return view->graph->owners.count;
+}
+
+bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **ret,
+                      size_t *ret_size)
+{
+    const struct g2h_graph *graph = view->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    if (node >= view_kept(view))
+        return false;
+    if (view_is_object(view, node))
+        node = synthetics + view_object_of(view, node);
+    else if (view->is_folded && node >= view->fold.synthetic_count)
+        return false;
+    else
+        node = view_synthetic_of(view, node);
+    return sharing_find(&graph->sharing, node, ret, ret_size);
 }
 
 void g2h_view_owner(const struct g2h_view *view, size_t number, struct g2h_view_owner *ret)

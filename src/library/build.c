@@ -16,6 +16,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/graph.h"
+#include "graph/sharing.h"
 #include "graph/owners.h"
 #include "naming/collect.h"
 
@@ -120,6 +121,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     free(graph->children);
     free(graph->first_child);
     free(graph->owners.data);
+    sharing_deinit(&graph->sharing);
     roots_deinit(&graph->roots);
     names_deinit(&graph->names);
     targets_deinit(&graph->own_targets);

@@ -166,21 +166,6 @@ static struct g2h_error *read_all_places(struct merging *merging, unsigned threa
     return workers_run(threads, nodes / TASK_NODES + 1, read_places, merging);
 }
 
-/* Remembers who holds something together, by the edges that lead to what only the roots hold. */
-static struct g2h_error *name_shared(struct merging *merging, struct g2h_edges *edges)
-{
-    struct g2h_edge edge;
-    uint32_t first;
-    g2h_edges_begin(edges, merging->several, merging->several + 1);
-    while (g2h_edges_next(edges, &edge)) {
-        const uint32_t above = g2h_dominators_of(merging->dominators, edge.target);
-        if ((edge.flags & G2H_EDGE_BY_INDEX) == 0 && edge.name != G2H_NAME_NONE &&
-            (above == merging->gc_roots || above == 0))
-            TRY_MEMORY(map_put(&merging->merged->sharers, edge.target, edge.name, &first));
-    }
-    return NULL;
-}
-
 /* Remembers by which edge of a node others are held, which it alone holds. Of several the last one
  * counts: in frames these are of variables that have names. */
 static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
@@ -220,7 +205,7 @@ static struct g2h_error *name_all_held(struct merging *merging)
         if (names_what_it_holds(node.kind))
             TRY(name_held(merging, edges, i));
     }
-    return merging->several != 0 ? name_shared(merging, edges) : NULL;
+    return NULL;
 }
 
 /* ---- merging ---- */
@@ -258,24 +243,39 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
     return NULL;
 }
 
-/* What a package or a frame holds is below the variable; what several hold below the group that
- * says so, and who they are, though that does not hold it. */
+/* What several hold is below the group that says so, and who they are, though that does not hold
+ * it. Whether it is; then parent is what it is below. */
+static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint32_t *parent,
+                                    bool *ret)
+{
+    const char *text;
+    size_t size;
+    uint32_t name;
+    struct g2h_node several;
+    *ret = merging->several != 0 && g2h_view_sharers(merging->view, node, &text, &size);
+    if (!*ret)
+        return NULL;
+    TRY(own_name(merging->merged, text, size, &name));
+    g2h_view_node(merging->view, merging->several, &several);
+    TRY(node_below(merging, *parent, several.name, MERGED_SYNTHETIC, parent));
+    merging->merged->nodes.data[*parent].example = merging->several;
+    return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
+}
+
+/* What a package or a frame holds is below the variable. */
 static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
 {
     struct merged *merged = merging->merged;
-    const uint32_t sharers = map_get(&merged->sharers, node),
-                   name = sharers != MAP_NONE ? sharers : map_get(&merged->variables, node);
-    if (name == MAP_NONE)
-        return NULL;
-    if (sharers != MAP_NONE) {
-        struct g2h_node several;
-        g2h_view_node(merging->view, merging->several, &several);
-        TRY(node_below(merging, *parent, several.name, MERGED_SYNTHETIC, parent));
-        merged->nodes.data[*parent].example = merging->several;
+    const uint32_t name = map_get(&merged->variables, node);
+    bool is_below = false;
+    if (name != MAP_NONE) {
+        is_below = true;
+        TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
+    } else if (merged->nodes.data[*parent].example == merging->gc_roots || *parent == 0) {
+        TRY(sharers_of(merging, node, parent, &is_below));
     }
-    TRY(node_below(merging, *parent, name, MERGED_VARIABLE, parent));
     struct merged_node *variable = &merged->nodes.data[*parent];
-    if (variable->count++ == 0)
+    if (is_below && variable->count++ == 0)
         variable->example = node;
     return NULL;
 }
@@ -387,6 +387,5 @@ void merged_deinit(struct merged *merged)
     map_deinit(&merged->numbers);
     map_deinit(&merged->entries);
     map_deinit(&merged->variables);
-    map_deinit(&merged->sharers);
     *merged = (struct merged){0};
 }

@@ -46,7 +46,6 @@ struct merged {
     struct map numbers;       /* key of a place → node */
     struct map entries;       /* name of what a map keeps → name of the map */
     struct map variables;     /* node of the view → name of the edge that holds it */
-    struct map sharers;       /* the same, of what several hold: who they are */
 };
 
 /* Merges the dominators of a view. It takes 16 bytes per node of the view while it runs, on

@@ -15,6 +15,7 @@ const expected = {
   channel: ['main.record', 'main.queue.buf['],
   closure: ['func main.leak.func1', 'main.callbacks['],
   goroutine: ['goroutines [chan send] main.send ← main.leak.gowrap1', 'hold .*main.record', 2000],
+  conn: ['main.conn', 'main.conns["record ', 2000],
   timer: ['(time.Timer|runtime.timeTimer)', 'main.timers['],
   context: ['context.valueCtx', 'main.contexts['],
   pool: ['main.record', 'main.pooled['],

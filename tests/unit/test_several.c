@@ -1,5 +1,6 @@
-/* Covers graph/owners, graph/several, graph/sharers and graph/components: what groups of roots hold
- * alone and together, against what cannot be reached without them; shapes that are deep. */
+/* Covers graph/owners, graph/several, graph/sharers, graph/sharing and graph/components: what
+ * groups of roots hold alone and together, against what cannot be reached without them; shapes that
+ * are deep. */
 #include "snapshot.h"
 
 #include "graph/tops.h"
@@ -147,6 +148,27 @@ static void check_owners(const struct dump *dump, const struct heap *heap,
     assert_int_equal(found + shared + account->unreachable_bytes, (uint64_t)heap->count * 64);
 }
 
+/* Of each node: whether it is held by several directly, and who they are. */
+static void check_sharers(const struct dump *dump, const struct heap *heap,
+                          const struct truth *truth)
+{
+    for (uint32_t i = 0; i < g2h_view_node_count(dump->view); i++) {
+        struct g2h_node node;
+        const char *sharers;
+        size_t size;
+        char name[64];
+        g2h_view_node(dump->view, i, &node);
+        const unsigned object = (unsigned)((node.address - BASE) / 64);
+        const bool is = node.kind == G2H_NODE_OBJECT && is_top(heap, truth, object);
+        assert_int_equal(g2h_view_sharers(dump->view, i, &sharers, &size), is);
+        if (!is)
+            continue;
+        append_name(truth->groups[object], name, sizeof(name));
+        assert_int_equal(size, strlen(name));
+        assert_memory_equal(sharers, name, size);
+    }
+}
+
 static void check(const struct heap *heap, unsigned threads)
 {
     struct truth truth;
@@ -157,6 +179,7 @@ static void check(const struct heap *heap, unsigned threads)
     put(&dump, heap);
     snapshot_of(&snapshot, &dump, threads);
     check_owners(&dump, heap, &truth);
+    check_sharers(&dump, heap, &truth);
     for (unsigned i = 0; i < heap->count; i++)
         tops += is_top(heap, &truth, i);
     assert_int_equal(snapshot_has(&snapshot, "(held by several)"), tops > 0);

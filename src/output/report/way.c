@@ -8,9 +8,9 @@
 #include "base/scope.h"
 
 enum {
-    MOST_VISITED = 20000, /* nodes, on the way from one dominator to the next */
-    MOST_EDGES = 200000,  /* and edges */
-    MOST_STEPS = 24,      /* of a way; what is between is left out */
+    MOST_VISITED = 200000, /* nodes, on the way from one dominator to the next */
+    MOST_EDGES = 1000000,  /* and edges */
+    MOST_STEPS = 24,       /* of a way; what is between is left out */
     MOST_DOMINATORS = 64,
 };
 
@@ -69,24 +69,35 @@ static bool keep_way(struct search *search)
     return true;
 }
 
-/* What is looked at: by names that are certain; by all; of the roots' groups only the globals, for
- * goroutines may be more than can be looked at. */
-enum scope { CERTAIN, ALL, GLOBALS };
+/*
+ * What is looked at, one after the other: of the roots' groups the program's globals, by which
+ * people know best what something is; all of them, by names that are certain; by others, too; and
+ * only globals, also the runtime's, for goroutines may be more than can be looked at.
+ */
+enum scope { PROGRAM, CERTAIN, ALL, GLOBALS };
+
+static bool is_runtime(const struct search *search, uint32_t package)
+{
+    size_t size;
+    const char *name = name_of(search, package, &size);
+    return size == strlen("runtime") && memcmp(name, "runtime", size) == 0;
+}
 
 static bool is_passed(const struct search *search, const struct g2h_edge *edge, enum scope scope)
 {
     const uint64_t synthetic = g2h_view_account(search->view)->synthetic_nodes;
     size_t size;
     const char *name = g2h_view_name(search->view, edge->name, &size);
-    if (scope == CERTAIN && edge->source < synthetic && size > 0 && name[size - 1] == '?')
+    if (scope <= CERTAIN && edge->source < synthetic && size > 0 && name[size - 1] == '?')
         return true;
     if (edge->target >= synthetic)
         return false;
     const enum g2h_node_kind kind = kind_of(search, edge->target);
     return kind == G2H_NODE_STACK || kind == G2H_NODE_CREATION_SITE ||
            kind == G2H_NODE_UNREACHABLE ||
-           (scope == GLOBALS && kind != G2H_NODE_GLOBALS && kind != G2H_NODE_PACKAGE &&
-            kind != G2H_NODE_DATA && kind != G2H_NODE_BSS);
+           (scope == PROGRAM && kind == G2H_NODE_PACKAGE && is_runtime(search, edge->target)) ||
+           ((scope == PROGRAM || scope == GLOBALS) && kind != G2H_NODE_GLOBALS &&
+            kind != G2H_NODE_PACKAGE && kind != G2H_NODE_DATA && kind != G2H_NODE_BSS);
 }
 
 /* Whether a node will do: the one that is looked for or, where any of its class is as good, one
@@ -133,6 +144,52 @@ static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to,
     return NULL;
 }
 
+/* ---- the best one ---- */
+
+/* How many of the class of the last node the one before it leads to. */
+static uint64_t covered(const struct search *search)
+{
+    const size_t count = search->way.count;
+    struct g2h_node last, target;
+    struct g2h_edge edge;
+    uint64_t found = 0;
+    if (count < 2)
+        return 0;
+    g2h_view_node(search->view, search->way.data[count - 1], &last);
+    g2h_edges_begin(search->edges, search->way.data[count - 2], search->way.data[count - 2] + 1);
+    for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(search->edges, &edge); i++) {
+        g2h_view_node(search->view, edge.target, &target);
+        found += target.kind == last.kind && target.name == last.name;
+    }
+    return found;
+}
+
+/* From the roots: what one variable of the program leads to is better known by it than by the
+ * variable of a goroutine, unless that leads to more of them. */
+static struct g2h_error *find_from_roots(struct search *search, uint32_t from, uint32_t to,
+                                         bool any, bool *ret_found)
+{
+    const size_t before = search->way.count;
+    bool again;
+    TRY(find(search, from, to, any, PROGRAM, ret_found));
+    const size_t end = search->way.count;
+    const uint64_t covers = covered(search);
+    for (enum scope scope = CERTAIN; scope <= GLOBALS && !*ret_found; scope++) {
+        TRY(find(search, from, to, any, scope, ret_found));
+        if (*ret_found)
+            return NULL;
+    }
+    TRY(find(search, from, to, any, CERTAIN, &again));
+    if (again && covered(search) > covers) {
+        memmove(search->way.data + before, search->way.data + end,
+                (search->way.count - end) * sizeof(*search->way.data));
+        search->way.count -= end - before;
+    } else {
+        search->way.count = end;
+    }
+    return NULL;
+}
+
 /* ---- all of the way ---- */
 
 static struct g2h_error *collect(struct search *search, uint32_t node)
@@ -147,8 +204,9 @@ static struct g2h_error *collect(struct search *search, uint32_t node)
         from = above[--count]; /* it is far: the upper part is left out */
     while (count-- > 0) {
         bool found = false;
-        for (enum scope scope = CERTAIN; scope <= GLOBALS && !found; scope++)
-            TRY(find(search, from, above[count], count == 0, scope, &found));
+        TRY(kind_of(search, from) == G2H_NODE_GC_ROOTS
+                ? find_from_roots(search, from, above[count], count == 0, &found)
+                : find(search, from, above[count], count == 0, ALL, &found));
         search->has_gap |= !found;
         if (!found)
             TRY_MEMORY(vector_push(&search->way, above[count]));

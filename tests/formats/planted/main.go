@@ -43,6 +43,19 @@ type lru struct {
 	byKey map[int]*list.Element
 }
 
+// conn is held by a variable and by the goroutine that serves it.
+type conn struct {
+	record *record
+	page   [8192]byte
+	done   chan struct{}
+}
+
+//go:noinline
+func (c *conn) serve() {
+	<-c.done
+	fmt.Println(c.record.id)
+}
+
 type service struct{ cache *store }
 
 var (
@@ -50,6 +63,7 @@ var (
 	history     []*record
 	queue       = make(chan *record)
 	callbacks   []func() int
+	conns       = map[string]*conn{}
 	timers      []*time.Timer
 	contexts    []context.Context
 	pool        = sync.Pool{New: func() interface{} { return new([]*record) }}
@@ -90,6 +104,13 @@ func leak(kind string) {
 	case "goroutine":
 		for i := 0; i < many/10; i++ {
 			go send(newRecord(i))
+		}
+		time.Sleep(300 * time.Millisecond)
+	case "conn":
+		for i := 0; i < many/10; i++ {
+			c := &conn{record: newRecord(i), done: make(chan struct{})}
+			conns[c.record.name] = c
+			go c.serve()
 		}
 		time.Sleep(300 * time.Millisecond)
 	case "timer":
