@@ -11,17 +11,20 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
 BUILD    ?= build
 WERROR   ?=
+# Empty: without the formats that SQLite writes, and without SQLite.
+WITH_SQLITE ?= yes
 
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
 SOVERSION := 0
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
-ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(CPPFLAGS)
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE $(if $(WITH_SQLITE),-DWITH_SQLITE) $(CPPFLAGS)
 ALL_CFLAGS = -std=c17 $(WARNINGS) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
-LIBS     := -lz -pthread
+LIBS     := -lz $(if $(WITH_SQLITE),-lsqlite3 -lm) -pthread
 
 ROOMS    := base input dump heap types exe process typing naming roots graph identity output output/heapsnapshot output/report library
-LIB_SRC  := $(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c))
+OF_SQLITE := src/output/database.c
+LIB_SRC  := $(filter-out $(if $(WITH_SQLITE),,$(OF_SQLITE)),$(foreach room,$(ROOMS),$(wildcard src/$(room)/*.c)))
 CLI_SRC  := src/main.c $(wildcard src/cli/*.c)
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -84,6 +87,15 @@ libs:
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# What knows whether SQLite is there is compiled anew when that changes.
+WITH := $(BUILD)/with-sqlite-$(or $(WITH_SQLITE),no)
+$(WITH):
+	@mkdir -p $(@D)
+	@rm -f $(BUILD)/with-sqlite-*
+	@touch $@
+
+$(BUILD)/src/output/formats.o: $(WITH)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
 

@@ -32,8 +32,8 @@ G2H_PUBLIC struct g2h_error *g2h_base_create(const struct g2h_view *view, const 
 G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 
 struct g2h_output_options {
-    int fd;              /* where to; not closed */
-    const char *name;    /* of it, for messages */
+    int fd;           /* where to; not closed. Formats that want a file (is_file) read there, too */
+    const char *name; /* of it, for messages */
     const char *program; /* the executable's path, for formats that say it; NULL: not known */
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
     const struct g2h_base *base; /* NULL: nothing is compared */
@@ -65,6 +65,8 @@ struct g2h_format {
     unsigned takes;      /* enum g2h_format_option */
     bool is_text;        /* people can read it */
     bool is_compressed;  /* by gzip in any case */
+    bool is_file; /* written here and there, not from front to back: to a regular file, which is
+                     empty, by a descriptor that can read and write; never compressed */
     bool is_for_devtools;
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of
      * the file may be there), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT where the format has room for
@@ -78,6 +80,12 @@ G2H_PUBLIC const struct g2h_format *g2h_format(size_t index);
 
 /* The format of a name; NULL where there is none. */
 G2H_PUBLIC const struct g2h_format *g2h_format_find(const char *name);
+
+/* What this was built without, if that is why there is no format of a name: "SQLite"; else NULL. */
+G2H_PUBLIC const char *g2h_format_left_out(const char *name);
+
+/* The version of SQLite that was built in; NULL: none. */
+G2H_PUBLIC const char *g2h_sqlite_version(void);
 
 /* Computes what a format needs, and writes a view in it. Errors: those of format->write(). */
 G2H_PUBLIC struct g2h_error *g2h_write(const struct g2h_format *format, const struct g2h_view *view,

@@ -164,7 +164,13 @@ static bool parse_format(const char *name, struct options *ret)
         ret->format = format;
     if (format || ret->is_dump)
         return true;
-    say("go2heapsnapshot: there is no format '%s'; --format takes", name);
+    const char *without = g2h_format_left_out(name);
+    if (without)
+        say("go2heapsnapshot: this one was built without %s, so it has no format '%s'; --format "
+            "takes",
+            without, name);
+    else
+        say("go2heapsnapshot: there is no format '%s'; --format takes", name);
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         say("  %-12s  %s", format->name, format->summary);
     say("  %-12s  %s", dump_name, dump_summary);
@@ -184,6 +190,22 @@ static bool check_taken(const struct options *options, const char *option, unsig
             text_printf(&names, "%s%s", names.size > 0 ? " or " : "", format->name);
     say("go2heapsnapshot: %s goes with --format %s, not with %s", option,
         names.failed ? "" : names.data, options->is_dump ? dump_name : options->format->name);
+    say("%s", hint);
+    return false;
+}
+
+/* Whether a format that wants a file gets one; false after saying that it does not. */
+static bool check_file(const struct options *options)
+{
+    const char *format = options->format->name, *suffix = options->format->suffix;
+    if (options->is_dump || !options->format->is_file || (options->output && !options->gzip))
+        return true;
+    if (options->gzip)
+        say("go2heapsnapshot: -z does not go with --format %s, whose files are read as they are",
+            format);
+    else
+        say("go2heapsnapshot: --format %s is written to a file, not to standard output: -o app%s",
+            format, suffix);
     say("%s", hint);
     return false;
 }
@@ -269,9 +291,11 @@ static void refuse_option(int argc, char **argv, const struct option *known)
 /* Prints the version. Gives the exit status. */
 static int print_version(void)
 {
+    const char *sqlite = g2h_sqlite_version();
     char text[256];
-    snprintf(text, sizeof(text), "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s\n",
-             zlibVersion());
+    snprintf(text, sizeof(text),
+             "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %sSQLite%s%s\n", zlibVersion(),
+             sqlite ? "" : "without ", sqlite ? " " : "", sqlite ? sqlite : "");
     return print(text);
 }
 
@@ -396,6 +420,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         ret->base = base;
         base = NULL;
     }
+    if (!check_file(ret))
+        return false;
     if (!take_inputs(ret, base, argv + optind, argc - optind)) {
         message_error(&error_no_memory);
         *ret_status = EXIT_FAILED;

@@ -114,7 +114,7 @@ static bool open_nameless(struct target *target)
         slash ? strndup(target->path, (size_t)(slash - target->path) + 1) : strdup(".");
     if (!directory)
         return false;
-    target->fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    target->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     free(directory);
     snprintf(proc, sizeof(proc), "/proc/self/fd/%d", target->fd);
     if (target->fd >= 0 && stat(proc, &status) < 0) {

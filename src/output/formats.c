@@ -7,6 +7,9 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/scope.h"
+#ifdef WITH_SQLITE
+#include "output/database.h"
+#endif
 
 static struct g2h_error *write_heapsnapshot(const struct g2h_view *view,
                                             const struct g2h_dominators *dominators,
@@ -56,6 +59,33 @@ const struct g2h_format *g2h_format_find(const char *name)
         if (strcmp(format->name, name) == 0)
             return format;
     return NULL;
+}
+
+/* Formats that this was built without, by what is missing. */
+static const struct {
+    const char *name, *without;
+} left_out[] = {
+#ifndef WITH_SQLITE
+    {"sqlite", "SQLite"},
+#endif
+    {NULL, NULL},
+};
+
+const char *g2h_format_left_out(const char *name)
+{
+    for (size_t i = 0; left_out[i].name; i++)
+        if (strcmp(left_out[i].name, name) == 0)
+            return left_out[i].without;
+    return NULL;
+}
+
+const char *g2h_sqlite_version(void)
+{
+#ifdef WITH_SQLITE
+    return sqlite3_libversion();
+#else
+    return NULL;
+#endif
 }
 
 static void destroy_dominators(struct g2h_dominators **dominators)

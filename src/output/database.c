@@ -1,0 +1,344 @@
+/*
+ * database; see database.h.
+ *
+ * SQLite reaches files through a table of functions, its VFS. The one here knows one file, that of
+ * a descriptor, without locks, for nobody else has it, and keeps the reason why a write failed,
+ * which SQLite's own words do not tell. What SQLite wants of the system beside files it gets from
+ * its usual VFS.
+ */
+#include "output/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+enum { BUSY_MILLISECONDS = 5 * 60 * 1000 };
+
+struct database {
+    sqlite3 *handle;
+    const char *name;
+    int fd;          /* -1: it was opened by its path */
+    int reason;      /* errno of what failed last; 0: nothing has */
+    sqlite3_vfs vfs; /* registered while handle is opened */
+    char vfs_name[32];
+};
+
+/* ---- the file of a descriptor ---- */
+
+struct file {
+    sqlite3_file base;
+    struct database *database;
+};
+
+static int fail(struct database *database, int code)
+{
+    database->reason = errno;
+    return code;
+}
+
+static int file_close(sqlite3_file *file)
+{
+    (void)file;
+    return SQLITE_OK;
+}
+
+static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 offset)
+{
+    struct database *database = ((struct file *)file)->database;
+    char *at = data;
+    while (size > 0) {
+        const ssize_t count = pread(database->fd, at, (size_t)size, offset);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return fail(database, SQLITE_IOERR_READ);
+        if (count == 0) {
+            memset(at, 0, (size_t)size); /* as SQLite wants it */
+            return SQLITE_IOERR_SHORT_READ;
+        }
+        at += count;
+        offset += count;
+        size -= (int)count;
+    }
+    return SQLITE_OK;
+}
+
+static int file_write(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset)
+{
+    struct database *database = ((struct file *)file)->database;
+    const char *at = data;
+    while (size > 0) {
+        const ssize_t count = pwrite(database->fd, at, (size_t)size, offset);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return fail(database, errno == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
+        at += count;
+        offset += count;
+        size -= (int)count;
+    }
+    return SQLITE_OK;
+}
+
+static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    struct database *database = ((struct file *)file)->database;
+    return ftruncate(database->fd, size) == 0 ? SQLITE_OK : fail(database, SQLITE_IOERR_TRUNCATE);
+}
+
+/* The file gets its name without being synced, whatever the format. */
+static int file_sync(sqlite3_file *file, int flags)
+{
+    (void)file;
+    (void)flags;
+    return SQLITE_OK;
+}
+
+static int file_size(sqlite3_file *file, sqlite3_int64 *ret)
+{
+    struct database *database = ((struct file *)file)->database;
+    struct stat status;
+    if (fstat(database->fd, &status) < 0)
+        return fail(database, SQLITE_IOERR_FSTAT);
+    *ret = status.st_size;
+    return SQLITE_OK;
+}
+
+static int file_lock(sqlite3_file *file, int level)
+{
+    (void)file;
+    (void)level;
+    return SQLITE_OK;
+}
+
+static int file_is_reserved(sqlite3_file *file, int *ret)
+{
+    (void)file;
+    *ret = 0;
+    return SQLITE_OK;
+}
+
+static int file_control(sqlite3_file *file, int operation, void *argument)
+{
+    (void)file;
+    (void)operation;
+    (void)argument;
+    return SQLITE_NOTFOUND;
+}
+
+static int file_sector_size(sqlite3_file *file)
+{
+    (void)file;
+    return 4096;
+}
+
+static int file_characteristics(sqlite3_file *file)
+{
+    (void)file;
+    return 0;
+}
+
+static const sqlite3_io_methods methods = {
+    .iVersion = 1,
+    .xClose = file_close,
+    .xRead = file_read,
+    .xWrite = file_write,
+    .xTruncate = file_truncate,
+    .xSync = file_sync,
+    .xFileSize = file_size,
+    .xLock = file_lock,
+    .xUnlock = file_lock,
+    .xCheckReservedLock = file_is_reserved,
+    .xFileControl = file_control,
+    .xSectorSize = file_sector_size,
+    .xDeviceCharacteristics = file_characteristics,
+};
+
+/* ---- the VFS that knows it ---- */
+
+/* Files without a name are what SQLite sorts with. */
+static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret)
+{
+    struct database *database = vfs->pAppData;
+    sqlite3_vfs *usual = sqlite3_vfs_find(NULL);
+    if ((flags & SQLITE_OPEN_MAIN_DB) == 0)
+        return usual->xOpen(usual, name, file, flags, ret);
+    *(struct file *)file = (struct file){{&methods}, database};
+    if (ret)
+        *ret = flags;
+    return SQLITE_OK;
+}
+
+static int remove_file(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    (void)name;
+    (void)sync;
+    return SQLITE_OK;
+}
+
+/* There is no journal and no other file beside it. */
+static int find_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
+{
+    (void)vfs;
+    (void)name;
+    (void)flags;
+    *ret = 0;
+    return SQLITE_OK;
+}
+
+static int whole_name(sqlite3_vfs *vfs, const char *name, int size, char *ret)
+{
+    (void)vfs;
+    snprintf(ret, (size_t)size, "%s", name);
+    return SQLITE_OK;
+}
+
+static struct g2h_error *open_descriptor(struct database *database)
+{
+    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX };
+    sqlite3_vfs *vfs = &database->vfs, *usual = sqlite3_vfs_find(NULL);
+    snprintf(database->vfs_name, sizeof(database->vfs_name), "g2h-%p", (void *)database);
+    *vfs = *usual;
+    vfs->iVersion = 1;
+    vfs->pNext = NULL;
+    vfs->zName = database->vfs_name;
+    vfs->pAppData = database;
+    if (vfs->szOsFile < (int)sizeof(struct file))
+        vfs->szOsFile = (int)sizeof(struct file);
+    vfs->xOpen = open_file;
+    vfs->xDelete = remove_file;
+    vfs->xAccess = find_file;
+    vfs->xFullPathname = whole_name;
+    TRY_MEMORY(sqlite3_vfs_register(vfs, 0) == SQLITE_OK);
+    const int code = sqlite3_open_v2("database", &database->handle, FLAGS, vfs->zName);
+    sqlite3_vfs_unregister(vfs); /* who has opened a file with it goes on with it */
+    return code == SQLITE_OK ? NULL : database_error(database);
+}
+
+/* ---- opening and closing ---- */
+
+/* Whether SQLite can do with a descriptor what it does with files. */
+static struct g2h_error *check_descriptor(int fd, const char *name)
+{
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+        (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR)
+        return NULL;
+    return error_create(G2H_ERROR_SYSTEM,
+                        "%s: cannot write a database there: it takes a file of "
+                        "its own, no pipe and no device",
+                        name);
+}
+
+static struct g2h_error *allocate(const char *name, int fd, struct database **ret)
+{
+    if (sqlite3_initialize() != SQLITE_OK)
+        return &error_no_memory;
+    *ret = calloc(1, sizeof(**ret));
+    TRY_MEMORY(*ret);
+    (*ret)->name = name;
+    (*ret)->fd = fd;
+    return NULL;
+}
+
+struct g2h_error *database_create(int fd, const char *name, struct database **ret)
+{
+    _cleanup_(database_closed) struct database *database = NULL;
+    TRY(check_descriptor(fd, name));
+    TRY(allocate(name, fd, &database));
+    TRY(open_descriptor(database));
+    TRY(database_run(database, "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
+                               "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+                               "PRAGMA cache_size=-65536; BEGIN"));
+    *ret = take_pointer(database);
+    return NULL;
+}
+
+struct g2h_error *database_open(const char *path, struct database **ret)
+{
+    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX };
+    _cleanup_(database_closed) struct database *database = NULL;
+    TRY(allocate(path, -1, &database));
+    if (sqlite3_open_v2(path, &database->handle, FLAGS, NULL) != SQLITE_OK)
+        return database_error(database);
+    sqlite3_busy_timeout(database->handle, BUSY_MILLISECONDS);
+    TRY(database_run(database, "BEGIN IMMEDIATE"));
+    *ret = take_pointer(database);
+    return NULL;
+}
+
+struct g2h_error *database_commit(struct database *database)
+{
+    return database_run(database, "COMMIT");
+}
+
+void database_close(struct database *database)
+{
+    if (!database)
+        return;
+    sqlite3_close(database->handle);
+    free(database);
+}
+
+void database_closed(struct database **database)
+{
+    database_close(*database);
+}
+
+/* ---- statements ---- */
+
+sqlite3 *database_handle(const struct database *database)
+{
+    return database->handle;
+}
+
+struct g2h_error *database_error(const struct database *database)
+{
+    sqlite3 *handle = database->handle;
+    if (!handle || sqlite3_errcode(handle) == SQLITE_NOMEM)
+        return &error_no_memory;
+    const int reason = database->reason ? database->reason : sqlite3_system_errno(handle);
+    const int code = sqlite3_errcode(handle);
+    if (reason != 0 && (code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN))
+        return error_system(reason, "%s: cannot write", database->name);
+    return error_create(G2H_ERROR_SYSTEM, "%s: %s", database->name, sqlite3_errmsg(handle));
+}
+
+struct g2h_error *database_run(struct database *database, const char *sql)
+{
+    return sqlite3_exec(database->handle, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? NULL
+               : database_error(database);
+}
+
+struct g2h_error *database_prepare(struct database *database, const char *sql, sqlite3_stmt **ret)
+{
+    return sqlite3_prepare_v2(database->handle, sql, -1, ret, NULL) == SQLITE_OK
+               ? NULL
+               : database_error(database);
+}
+
+void database_bind_text(sqlite3_stmt *statement, int number, const char *text, size_t size)
+{
+    sqlite3_bind_text64(statement, number, text ? text : "", size, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+struct g2h_error *database_step(struct database *database, sqlite3_stmt *statement)
+{
+    const int code = sqlite3_step(statement);
+    struct g2h_error *error = code == SQLITE_DONE ? NULL : database_error(database);
+    sqlite3_reset(statement);
+    return error;
+}
+
+void database_finalize(sqlite3_stmt **statement)
+{
+    sqlite3_finalize(*statement);
+}
