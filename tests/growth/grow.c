@@ -8,7 +8,7 @@
  */
 #include "dump_builder.h"
 
-#include "output/heapsnapshot/ids.h"
+#include "output/ids.h"
 
 #define BASE  UINT64_C(0xc000000000)
 #define ARENA ((uint64_t)1 << ID_ARENA_SHIFT)

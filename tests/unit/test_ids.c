@@ -1,9 +1,9 @@
-/* Covers output/heapsnapshot/ids: the same address has the same id in two dumps; unique, odd;
+/* Covers output/ids: the same address has the same id in two dumps; unique, odd;
  * scattered heaps; ids of synthetic nodes. */
 #include "snapshot.h"
 
 #include "heap/heap.h"
-#include "output/heapsnapshot/ids.h"
+#include "output/ids.h"
 
 #define ARENA     ((uint64_t)1 << ID_ARENA_SHIFT)
 #define PART_SIZE 0xfffffff8u /* what an object's own node has of it */

@@ -1,11 +1,11 @@
-/* Covers naming/names and output/heapsnapshot/v8_names: names that DevTools would misread, invalid
+/* Covers naming/names and output/v8_names: names that DevTools would misread, invalid
  * UTF-8, cuts, "pkg." types, classes, names of edges. */
 #include "snapshot.h"
 
 #include "naming/names.h"
 #include "naming/namer.h"
 #include "naming/symbols.h"
-#include "output/heapsnapshot/v8_names.h"
+#include "output/v8_names.h"
 
 #define BASE 0xc000000000
 

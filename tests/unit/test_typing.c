@@ -1,5 +1,5 @@
 /*
- * Covers typing/propose and typing/judge, naming/texts and output/heapsnapshot/strings: which types
+ * Covers typing/propose and typing/judge, naming/texts and output/strings: which types
  * are believed of objects of dumps made by hand, and which of several; what strings say. No
  * executable: the types are made by hand, too.
  */
@@ -7,7 +7,7 @@
 #include "type_builder.h"
 
 #include "graph/view.h"
-#include "output/heapsnapshot/strings.h"
+#include "output/strings.h"
 #include "typing/typer.h"
 
 enum { HEAP = 0x10000 };

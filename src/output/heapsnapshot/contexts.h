@@ -12,8 +12,8 @@
 #ifndef OUTPUT_HEAPSNAPSHOT_CONTEXTS_H
 #define OUTPUT_HEAPSNAPSHOT_CONTEXTS_H
 
-#include "output/heapsnapshot/ids.h"
-#include "output/heapsnapshot/strings.h"
+#include "output/ids.h"
+#include "output/strings.h"
 
 struct context {
     uint32_t name, id; /* name: string */

@@ -21,10 +21,11 @@
 #include "base/scope.h"
 #include "base/text.h"
 #include "output/heapsnapshot/contexts.h"
-#include "output/heapsnapshot/ids.h"
 #include "output/heapsnapshot/lines.h"
-#include "output/heapsnapshot/strings.h"
+#include "output/labels.h"
+#include "output/node_ids.h"
 #include "output/sink.h"
+#include "output/strings.h"
 
 enum { STRINGS_PER_TASK = 1 << 15 };
 
@@ -63,15 +64,11 @@ struct snapshot {
     const struct g2h_view *view;
     const struct g2h_progress *progress;
     struct g2h_identity *series; /* NULL: none */
-    struct ids ids;
+    struct node_ids ids;
     struct strings strings;
-    uint32_t first_object, first_folded; /* nodes */
-    uint32_t *synthetic_ids, *folded_ids;
-    uint32_t *hidden_ids; /* of those members of folded nodes that are no objects, in their order */
     VECTOR(struct part) parts; /* ascending by node; their nodes come behind all others */
     uint32_t continued;        /* string: how parts are called by the edge to them */
     struct contexts contexts;  /* whose nodes come behind the parts */
-    uint32_t weak_element;     /* string: how weak edges by index are called */
     uint64_t nodes, edges;
     size_t string_tasks;
     struct name_digits digits;  /* of the strings that are no texts */
@@ -90,118 +87,6 @@ static bool append(struct worker_buffer *buffer, const char *text, size_t size)
 
 /* ---- what is known before anything is written ---- */
 
-/* A node that is no object, and where its id goes. */
-struct synthetic_node {
-    uint64_t key;
-    uint32_t *id;
-    uint32_t whole;
-    enum g2h_node_kind kind;
-};
-
-typedef VECTOR(struct synthetic_node) synthetic_vector;
-
-static void free_synthetics(synthetic_vector *vector)
-{
-    free(vector->data);
-}
-
-static int compare_whole(const void *a, const void *b)
-{
-    const struct synthetic_node *one = a, *other = b;
-    return one->whole < other->whole ? -1 : one->whole > other->whole;
-}
-
-static struct g2h_error *find_kept(const struct snapshot *snapshot, synthetic_vector *ret)
-{
-    struct g2h_node nodes[MANY];
-    for (uint32_t first = 0; first < snapshot->first_object; first += MANY) {
-        const uint32_t left = snapshot->first_object - first;
-        const size_t count =
-            g2h_view_nodes(snapshot->view, first, left < MANY ? left : MANY, nodes);
-        for (size_t i = 0; i < count; i++)
-            TRY_MEMORY(vector_push(
-                ret, ((struct synthetic_node){nodes[i].key, &snapshot->synthetic_ids[first + i],
-                                              nodes[i].whole, nodes[i].kind})));
-    }
-    return NULL;
-}
-
-/* Whether what a folded node stands for are no objects. */
-static bool is_of_synthetics(const struct g2h_node *folded)
-{
-    return folded->kind == G2H_NODE_FOLDED_SYNTHETICS || folded->kind == G2H_NODE_STACK;
-}
-
-/* Those that are in folded nodes. */
-static struct g2h_error *find_hidden(struct snapshot *snapshot, synthetic_vector *ret)
-{
-    const uint32_t nodes = g2h_view_node_count(snapshot->view);
-    const size_t first = ret->count;
-    struct g2h_node node, member;
-    for (uint32_t i = snapshot->first_folded; i < nodes; i++) {
-        g2h_view_node(snapshot->view, i, &node);
-        for (uint32_t j = 0; is_of_synthetics(&node) && j < node.members; j++) {
-            g2h_view_member(snapshot->view, i, j, &member);
-            TRY_MEMORY(vector_push(
-                ret, ((struct synthetic_node){member.key, NULL, member.whole, member.kind})));
-        }
-    }
-    snapshot->hidden_ids = malloc((ret->count - first + 1) * sizeof(*snapshot->hidden_ids));
-    TRY_MEMORY(snapshot->hidden_ids);
-    for (size_t i = first; i < ret->count; i++)
-        ret->data[i].id = &snapshot->hidden_ids[i - first];
-    return NULL;
-}
-
-/*
- * Ids of what is no object. Where two would have the same, the one that comes first has it: in the
- * order of the whole graph, so that a node's id does not depend on what is folded.
- */
-static struct g2h_error *find_synthetic_ids(struct snapshot *snapshot)
-{
-    _cleanup_(free_synthetics) synthetic_vector all = {0};
-    snapshot->synthetic_ids =
-        malloc(((size_t)snapshot->first_object + 1) * sizeof(*snapshot->synthetic_ids));
-    TRY_MEMORY(snapshot->synthetic_ids);
-    TRY(find_kept(snapshot, &all));
-    TRY(find_hidden(snapshot, &all));
-    vector_sort(&all, compare_whole);
-    for (size_t i = 0; i < all.count; i++)
-        TRY_MEMORY(
-            ids_synthetic(&snapshot->ids, all.data[i].kind, all.data[i].key, all.data[i].id));
-    return NULL;
-}
-
-/*
- * DevTools' Comparison takes a node that has its id in both snapshots for unchanged, whatever its
- * size. So the id of a folded node is made of all its members' ids: one that has changed is another
- * one, and the bytes of its class are right in both.
- */
-static struct g2h_error *find_folded_ids(struct snapshot *snapshot)
-{
-    const uint32_t nodes = g2h_view_node_count(snapshot->view), first = snapshot->first_folded;
-    const uint32_t *hidden = snapshot->hidden_ids;
-    snapshot->folded_ids = malloc(((size_t)(nodes - first) + 1) * sizeof(*snapshot->folded_ids));
-    if (!snapshot->folded_ids)
-        return &error_no_memory;
-    for (uint32_t i = first; i < nodes; i++) {
-        struct g2h_node node, member;
-        uint64_t hash = 0;
-        g2h_view_node(snapshot->view, i, &node);
-        for (uint32_t j = 0; j < node.members; j++) {
-            g2h_view_member(snapshot->view, i, j, &member);
-            hash += id_hash(is_of_synthetics(&node)
-                                ? *hidden++
-                                : ids_object(&snapshot->ids, member.object, member.address));
-        }
-        uint32_t *id = &snapshot->folded_ids[i - first];
-        if (!(is_of_synthetics(&node) ? ids_synthetic(&snapshot->ids, node.kind, hash, id)
-                                      : ids_folded(&snapshot->ids, hash, id)))
-            return &error_no_memory;
-    }
-    return NULL;
-}
-
 /* The nodes that a large one continues in, in the order of addresses. */
 static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g2h_node *node)
 {
@@ -219,8 +104,8 @@ static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g
         strings_add(&snapshot->strings, "continued", strlen("continued"), &snapshot->continued);
     for (uint64_t done = PART_SIZE; done < node->size && good; done += part.size) {
         part.size = node->size - done < PART_SIZE ? (uint32_t)(node->size - done) : PART_SIZE;
-        good = (node->members > 0 ? ids_folded(&snapshot->ids, id_hash(number + done), &part.id)
-                                  : ids_part(&snapshot->ids, node->object, done, &part.id)) &&
+        good = (node->members > 0 ? ids_folded(&snapshot->ids.ids, id_hash(number + done), &part.id)
+                                  : ids_part(&snapshot->ids.ids, node->object, done, &part.id)) &&
                vector_push(&snapshot->parts, part);
     }
     text_deinit(&text);
@@ -232,23 +117,13 @@ static struct g2h_error *find_parts(struct snapshot *snapshot)
     const uint32_t nodes = g2h_view_node_count(snapshot->view);
     if (g2h_view_account(snapshot->view)->largest_node <= PART_SIZE)
         return NULL;
-    for (uint32_t i = snapshot->first_object; i < nodes; i++) {
+    for (uint32_t i = snapshot->ids.first_object; i < nodes; i++) {
         struct g2h_node node;
         g2h_view_node(snapshot->view, i, &node);
         if (node.size > PART_SIZE && !add_parts(snapshot, i, &node))
             return &error_no_memory;
     }
     return NULL;
-}
-
-/* The name that the view has for weak edges by index; where there are none, there is no name. */
-static void find_weak_element(struct snapshot *snapshot)
-{
-    static const char element[] = "element";
-    uint32_t name;
-    if (!g2h_view_find_name(snapshot->view, element, sizeof(element) - 1, &name))
-        name = G2H_NAME_NONE;
-    snapshot->weak_element = strings_of_edge(name);
 }
 
 static struct g2h_error *count_all(struct snapshot *snapshot, const char *name)
@@ -283,17 +158,12 @@ static struct g2h_error *make_digits(struct snapshot *snapshot)
 static struct g2h_error *prepare(struct snapshot *snapshot, unsigned threads,
                                  const struct g2h_output_options *options)
 {
-    const struct g2h_view_account *account = g2h_view_account(snapshot->view);
-    snapshot->first_object = (uint32_t)account->first_object;
-    snapshot->first_folded = (uint32_t)(account->nodes - account->folded_nodes);
-    TRY(ids_init(&snapshot->ids, g2h_view_heap(snapshot->view), snapshot->series));
+    TRY(node_ids_init(&snapshot->ids, snapshot->view, snapshot->series));
     TRY(strings_init(&snapshot->strings, snapshot->view));
-    find_weak_element(snapshot);
-    TRY(find_synthetic_ids(snapshot));
     TRY(find_parts(snapshot));
-    TRY(find_folded_ids(snapshot));
     if (!options->no_contexts)
-        TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids, &snapshot->strings));
+        TRY(contexts_init(&snapshot->contexts, snapshot->view, &snapshot->ids.ids,
+                          &snapshot->strings));
     TRY(count_all(snapshot, options->name));
     TRY(strings_number_texts(&snapshot->strings, threads));
     TRY(make_digits(snapshot));
@@ -313,13 +183,10 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
         g2h_edges_destroy(snapshot->readers[i]);
     free(snapshot->readers);
     free(snapshot->digits.digits);
-    free(snapshot->synthetic_ids);
-    free(snapshot->folded_ids);
-    free(snapshot->hidden_ids);
     free(snapshot->parts.data);
     contexts_deinit(&snapshot->contexts);
     strings_deinit(&snapshot->strings);
-    ids_deinit(&snapshot->ids);
+    node_ids_deinit(&snapshot->ids);
 }
 
 /* ---- the header ---- */
@@ -349,7 +216,7 @@ static void append_stacks(struct text *text, const struct g2h_view *view)
 /* How ids come from addresses; but for those of a series, which do not. */
 static void append_ids(struct text *text, const struct snapshot *snapshot)
 {
-    const struct ids *ids = &snapshot->ids;
+    const struct ids *ids = &snapshot->ids.ids;
     if (snapshot->series) {
         text_printf(text, "\"ids\":\"series\"");
         return;
@@ -411,15 +278,6 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
 
 /* ---- nodes ---- */
 
-static inline uint32_t node_id(const struct snapshot *snapshot, uint32_t number,
-                               const struct g2h_node *node)
-{
-    return node->object != UINT32_MAX ? ids_object(&snapshot->ids, node->object, node->address)
-           : number < snapshot->first_object
-               ? snapshot->synthetic_ids[number]
-               : snapshot->folded_ids[number - snapshot->first_folded];
-}
-
 /* The first of a large node's parts among all; NULL where it has none. */
 static const struct part *first_part(const struct snapshot *snapshot, uint32_t node)
 {
@@ -442,20 +300,14 @@ static uint32_t part_count(const struct snapshot *snapshot, const struct part *f
 static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t number,
                            const struct g2h_node *node, const uint32_t **texts)
 {
-    const bool is_text = node->kind == G2H_NODE_TEXT;
-    const enum node_type type = is_text                         ? NODE_STRING
-                                : node->kind == G2H_NODE_OBJECT ? NODE_OBJECT
-                                : node->kind == G2H_NODE_STACK  ? NODE_NATIVE
-                                                                : NODE_SYNTHETIC;
-    const uint32_t name = node->name == G2H_NAME_NONE ? *(*texts)++
-                          : is_text                   ? strings_of_edge(node->name)
-                                                      : snapshot->strings.of_node[node->name];
+    const struct node_label label = label_node(&snapshot->strings, node, texts);
     uint32_t edges = node->edges;
     if (snapshot->parts.count > 0)
         edges += part_count(snapshot, first_part(snapshot, number));
-    if (number < snapshot->first_object)
+    if (number < snapshot->ids.first_object)
         edges += contexts_of(&snapshot->contexts, number) != UINT32_MAX;
-    return write_node(at, &snapshot->digits, type, name, node_id(snapshot, number, node),
+    return write_node(at, &snapshot->digits, label.type, label.name,
+                      node_ids_of(&snapshot->ids, number, node),
                       node->size < PART_SIZE ? (uint32_t)node->size : PART_SIZE, edges);
 }
 
@@ -504,57 +356,14 @@ static struct g2h_error *write_parts(const struct snapshot *snapshot, struct wor
 
 /* ---- edges ---- */
 
-/* Of a block's edges of entries, what their keys call them. Whether an edge is one is read of the
- * dump once more, which may say so more often if it has been written to. */
-struct keys_left {
-    const uint32_t *at;
-    size_t count;
-};
-
-static inline uint32_t next_key(struct keys_left *keys)
-{
-    if (keys->count == 0)
-        return KEY_NUMBER_NONE;
-    keys->count--;
-    return *keys->at++;
-}
-
 static inline char *write_edge_of(const struct snapshot *snapshot, char *at,
-                                  const struct g2h_edge *edge)
+                                  const struct g2h_edge *edge, struct keys_left *keys)
 {
-    static const uint8_t types[] = {
-        [0] = EDGE_PROPERTY,
-        [G2H_EDGE_BY_INDEX] = EDGE_ELEMENT,
-        [G2H_EDGE_WEAK] = EDGE_WEAK,
-        [G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
-        [G2H_EDGE_INTERNAL] = EDGE_INTERNAL,
-        [G2H_EDGE_INTERNAL | G2H_EDGE_BY_INDEX] = EDGE_ELEMENT,
-        [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK] = EDGE_WEAK,
-        [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
-    };
-    const enum edge_type type = types[edge->flags % sizeof(types)];
-    return type == EDGE_ELEMENT
-               ? write_element(at, (uint32_t)edge->index, edge->target)
-               : write_edge(at, &snapshot->digits, type, strings_of_edge(edge->name), edge->target);
-}
-
-/* An edge of a map's entry, which its key may name. */
-static char *write_entry(const struct snapshot *snapshot, char *at, const struct g2h_edge *edge,
-                         struct keys_left *keys)
-{
-    const uint32_t key = next_key(keys);
-    if (key == KEY_NUMBER_NONE)
-        return write_edge_of(snapshot, at, edge);
-    const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
-    if ((key & KEY_NUMBER_ELEMENT) != 0)
-        return is_weak ? write_edge(at, &snapshot->digits, EDGE_WEAK, snapshot->weak_element,
-                                    edge->target)
-                       : write_element(at, key & ~KEY_NUMBER_ELEMENT, edge->target);
-    return write_edge(at, &snapshot->digits,
-                      is_weak                                  ? EDGE_WEAK
-                      : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
-                                                               : EDGE_PROPERTY,
-                      key, edge->target);
+    const struct edge_label label = label_edge(&snapshot->strings, edge, keys);
+    return label.type == EDGE_ELEMENT
+               ? write_element(at, (uint32_t)label.name_or_index, edge->target)
+               : write_edge(at, &snapshot->digits, label.type, (uint32_t)label.name_or_index,
+                            edge->target);
 }
 
 /* The edges of the nodes from first on. */
@@ -569,9 +378,7 @@ static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct 
         TRY(make_room(buffer, MANY * EDGE_LINE + LINE_SLACK));
         char *at = buffer->data + buffer->size;
         for (size_t i = 0; i < count; i++)
-            at = (edges[i].flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
-                     ? write_edge_of(snapshot, at, &edges[i])
-                     : write_entry(snapshot, at, &edges[i], keys);
+            at = write_edge_of(snapshot, at, &edges[i], keys);
         buffer->size = (size_t)(at - buffer->data);
     }
     return NULL;
@@ -663,7 +470,7 @@ static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t blo
                    left = g2h_view_node_count(snapshot->view) - first,
                    end = first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
     struct g2h_edges *reader = snapshot->readers[worker];
-    struct keys_left keys = {strings->edge_keys[block], strings->key_counts[block]};
+    struct keys_left keys = keys_of_block(strings, block);
     if (block > 0)
         return write_edges_from(snapshot, reader, first, end, &keys, buffer);
     const size_t begin = buffer->size; /* the root has few edges: none of them is flushed here */

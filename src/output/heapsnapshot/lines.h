@@ -4,10 +4,7 @@
 
 #include "base/workers.h"
 #include "output/heapsnapshot/json.h"
-
-/* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
-enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
-enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHETIC = 9 };
+#include "output/labels.h"
 
 enum {
     NODE_FIELDS = 7,

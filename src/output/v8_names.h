@@ -2,8 +2,8 @@
  * v8_names: names of nodes in a form that DevTools takes as it is meant (docs/snapshot.md,
  * "Names").
  */
-#ifndef OUTPUT_HEAPSNAPSHOT_V8_NAMES_H
-#define OUTPUT_HEAPSNAPSHOT_V8_NAMES_H
+#ifndef OUTPUT_V8_NAMES_H
+#define OUTPUT_V8_NAMES_H
 
 #include "base/text.h"
 

@@ -4,14 +4,14 @@
  * Texts are read and hashed on all threads, and numbered in the order of nodes and edges by one at
  * a time, keys first.
  */
-#include "output/heapsnapshot/strings.h"
+#include "output/strings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "base/workers.h"
-#include "output/heapsnapshot/v8_names.h"
+#include "output/v8_names.h"
 
 static const char dummy[] = "<dummy>";
 
@@ -518,9 +518,18 @@ static void numbering_deinit(struct numbering *numbering, unsigned threads)
     large_free(numbering->slots, numbering->slot_count, sizeof(*numbering->slots));
 }
 
+/* The name that the view has for weak edges by index; where there are none, there is no name. */
+static uint32_t find_weak_element(const struct g2h_view *view)
+{
+    static const char element[] = "element";
+    uint32_t name;
+    return strings_of_edge(
+        g2h_view_find_name(view, element, sizeof(element) - 1, &name) ? name : G2H_NAME_NONE);
+}
+
 struct g2h_error *strings_init(struct strings *strings, const struct g2h_view *view)
 {
-    *strings = (struct strings){.view = view};
+    *strings = (struct strings){.view = view, .weak_element = find_weak_element(view)};
     strings->blocks =
         ((size_t)g2h_view_node_count(view) + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     strings->node_texts = calloc(strings->blocks + 1, sizeof(*strings->node_texts));

@@ -17,7 +17,7 @@
  * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to
  * [2^31, 2^32).
  */
-#include "output/heapsnapshot/ids.h"
+#include "output/ids.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
  * is read from the dump again when it is written. DevTools groups nodes by the number of their
  * name, so each text is there once.
  */
-#ifndef OUTPUT_HEAPSNAPSHOT_STRINGS_H
-#define OUTPUT_HEAPSNAPSHOT_STRINGS_H
+#ifndef OUTPUT_STRINGS_H
+#define OUTPUT_STRINGS_H
 
 #include <go2heapsnapshot/view.h>
 
@@ -31,6 +31,7 @@ struct strings {
     struct string_pool renamed;       /* what nodes are called instead of their names */
     VECTOR(uint32_t) renamed_numbers; /* by string of renamed: its number in the snapshot */
     struct map renamed_by;            /* the other way round */
+    uint32_t weak_element;            /* how weak edges by index are called */
     uint32_t first_text;              /* the strings from here on are texts: */
     VECTOR(uint64_t) keys;            /* first those of entries' keys, by g2h_view_key(), */
     VECTOR(uint32_t) nodes;           /* then those of nodes */

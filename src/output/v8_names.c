@@ -1,5 +1,5 @@
 /* v8_names; see v8_names.h. */
-#include "output/heapsnapshot/v8_names.h"
+#include "output/v8_names.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  *
  * Of a series of dumps (go2heapsnapshot/identity.h) all ids are the series'.
  */
-#ifndef OUTPUT_HEAPSNAPSHOT_IDS_H
-#define OUTPUT_HEAPSNAPSHOT_IDS_H
+#ifndef OUTPUT_IDS_H
+#define OUTPUT_IDS_H
 
 #include <go2heapsnapshot/heap.h>
 #include <go2heapsnapshot/identity.h>

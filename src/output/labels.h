@@ -1,0 +1,101 @@
+/*
+ * labels: what nodes and edges are called where an output has the types, names and strings of a
+ * heap snapshot: in the numbers of strings.h.
+ */
+#ifndef OUTPUT_LABELS_H
+#define OUTPUT_LABELS_H
+
+#include "output/strings.h"
+
+/* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
+enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
+enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHETIC = 9 };
+
+/* ---- nodes ---- */
+
+struct node_label {
+    enum node_type type;
+    uint32_t name; /* string */
+};
+
+/* texts: of the text nodes of a block (strings.h), at the next one. */
+static inline struct node_label label_node(const struct strings *strings,
+                                           const struct g2h_node *node, const uint32_t **texts)
+{
+    const bool is_text = node->kind == G2H_NODE_TEXT;
+    return (struct node_label){
+        .type = is_text                         ? NODE_STRING
+                : node->kind == G2H_NODE_OBJECT ? NODE_OBJECT
+                : node->kind == G2H_NODE_STACK  ? NODE_NATIVE
+                                                : NODE_SYNTHETIC,
+        .name = node->name == G2H_NAME_NONE ? *(*texts)++
+                : is_text                   ? strings_of_edge(node->name)
+                                            : strings->of_node[node->name],
+    };
+}
+
+/* ---- edges ---- */
+
+struct edge_label {
+    enum edge_type type;
+    uint64_t name_or_index; /* of EDGE_ELEMENT an index, else a string */
+};
+
+/* Of a block's edges of entries, what their keys call them. Whether an edge is one is read of the
+ * dump once more, which may say so more often if it has been written to. */
+struct keys_left {
+    const uint32_t *at;
+    size_t count;
+};
+
+static inline struct keys_left keys_of_block(const struct strings *strings, size_t block)
+{
+    return (struct keys_left){strings->edge_keys[block], strings->key_counts[block]};
+}
+
+static inline uint32_t next_key(struct keys_left *keys)
+{
+    if (keys->count == 0)
+        return KEY_NUMBER_NONE;
+    keys->count--;
+    return *keys->at++;
+}
+
+static inline struct edge_label label_plain(const struct g2h_edge *edge)
+{
+    static const uint8_t types[] = {
+        [0] = EDGE_PROPERTY,
+        [G2H_EDGE_BY_INDEX] = EDGE_ELEMENT,
+        [G2H_EDGE_WEAK] = EDGE_WEAK,
+        [G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
+        [G2H_EDGE_INTERNAL] = EDGE_INTERNAL,
+        [G2H_EDGE_INTERNAL | G2H_EDGE_BY_INDEX] = EDGE_ELEMENT,
+        [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK] = EDGE_WEAK,
+        [G2H_EDGE_INTERNAL | G2H_EDGE_WEAK | G2H_EDGE_BY_INDEX] = EDGE_WEAK,
+    };
+    const enum edge_type type = types[edge->flags % sizeof(types)];
+    return (struct edge_label){type,
+                               type == EDGE_ELEMENT ? edge->index : strings_of_edge(edge->name)};
+}
+
+/* keys: at that of the next edge of an entry, which may name it. */
+static inline struct edge_label label_edge(const struct strings *strings,
+                                           const struct g2h_edge *edge, struct keys_left *keys)
+{
+    if ((edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0)
+        return label_plain(edge);
+    const uint32_t key = next_key(keys);
+    const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
+    if (key == KEY_NUMBER_NONE)
+        return label_plain(edge);
+    if ((key & KEY_NUMBER_ELEMENT) != 0 && !is_weak)
+        return (struct edge_label){EDGE_ELEMENT, key & ~KEY_NUMBER_ELEMENT};
+    if ((key & KEY_NUMBER_ELEMENT) != 0)
+        return (struct edge_label){EDGE_WEAK, strings->weak_element};
+    return (struct edge_label){is_weak                                  ? EDGE_WEAK
+                               : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
+                                                                        : EDGE_PROPERTY,
+                               key};
+}
+
+#endif
