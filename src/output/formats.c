@@ -45,6 +45,17 @@ static const struct g2h_format formats[] = {
         .is_compressed = true,
         .write = g2h_write_pprof,
     },
+#ifdef WITH_SQLITE
+    {
+        .name = "sqlite",
+        .suffix = ".db",
+        .summary = "all nodes and edges, as an SQLite database",
+        .needs = G2H_NEEDS_DOMINATORS,
+        .takes = G2H_TAKES_SERIES,
+        .is_file = true,
+        .write = g2h_write_sqlite,
+    },
+#endif
 };
 
 const struct g2h_format *g2h_format(size_t index)
@@ -79,14 +90,26 @@ const char *g2h_format_left_out(const char *name)
     return NULL;
 }
 
+#ifdef WITH_SQLITE
 const char *g2h_sqlite_version(void)
 {
-#ifdef WITH_SQLITE
     return sqlite3_libversion();
-#else
-    return NULL;
-#endif
 }
+#else
+const char *g2h_sqlite_version(void)
+{
+    return NULL;
+}
+
+struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
+                                   const struct g2h_dominators *dominators,
+                                   const struct g2h_output_options *options)
+{
+    (void)view;
+    (void)dominators;
+    return error_create(G2H_ERROR_SYSTEM, "%s: this was built without SQLite", options->name);
+}
+#endif
 
 static void destroy_dominators(struct g2h_dominators **dominators)
 {

@@ -1,0 +1,128 @@
+/* rows; see rows.h. A virtual table without arguments, as SQLite's documentation describes it. */
+#include "output/rows.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/scope.h"
+
+struct table {
+    sqlite3_vtab base;
+    const struct rows *rows;
+};
+
+struct cursor {
+    sqlite3_vtab_cursor base;
+    const struct rows *rows;
+    const int64_t *at, *end;
+};
+
+static int connect_table(sqlite3 *handle, void *context, int count, const char *const *arguments,
+                         sqlite3_vtab **ret, char **ret_error)
+{
+    (void)count;
+    (void)arguments;
+    (void)ret_error;
+    const int code = sqlite3_declare_vtab(
+        handle, "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11)");
+    struct table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof(*table)) : NULL;
+    if (!table)
+        return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    *table = (struct table){.rows = context};
+    *ret = &table->base;
+    return SQLITE_OK;
+}
+
+static int disconnect_table(sqlite3_vtab *table)
+{
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+/* All rows, in their order, are all that can be had. */
+static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+    info->estimatedCost = (double)((struct table *)table)->rows->count;
+    return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
+{
+    struct cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+    if (!cursor)
+        return SQLITE_NOMEM;
+    *cursor = (struct cursor){.rows = ((struct table *)table)->rows};
+    *ret = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int begin(sqlite3_vtab_cursor *base, int plan, const char *plan_text, int count,
+                 sqlite3_value **arguments)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    const struct rows *rows = cursor->rows;
+    (void)plan;
+    (void)plan_text;
+    (void)count;
+    (void)arguments;
+    cursor->at = rows->data;
+    cursor->end = rows->data + rows->count * rows->columns;
+    return SQLITE_OK;
+}
+
+static int go_on(sqlite3_vtab_cursor *base)
+{
+    struct cursor *cursor = (struct cursor *)base;
+    cursor->at += cursor->rows->columns;
+    return SQLITE_OK;
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base)
+{
+    const struct cursor *cursor = (struct cursor *)base;
+    return cursor->at == cursor->end;
+}
+
+static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+    const struct cursor *cursor = (struct cursor *)base;
+    const int64_t value = (unsigned)column < cursor->rows->columns ? cursor->at[column] : ROWS_NULL;
+    if (value != ROWS_NULL)
+        sqlite3_result_int64(context, value);
+    return SQLITE_OK;
+}
+
+static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
+{
+    const struct cursor *cursor = (struct cursor *)base;
+    *ret = (cursor->at - cursor->rows->data) / cursor->rows->columns;
+    return SQLITE_OK;
+}
+
+static const sqlite3_module module = {
+    .xConnect = connect_table, /* and no xCreate: it is there without being made */
+    .xBestIndex = choose_plan,
+    .xDisconnect = disconnect_table,
+    .xDestroy = disconnect_table,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = begin,
+    .xNext = go_on,
+    .xEof = is_at_end,
+    .xColumn = give_column,
+    .xRowid = give_rowid,
+};
+
+struct g2h_error *rows_offer(struct database *database, struct rows *rows)
+{
+    return sqlite3_create_module_v2(database_handle(database), "rows", &module, rows, NULL) ==
+                   SQLITE_OK
+               ? NULL
+               : database_error(database);
+}

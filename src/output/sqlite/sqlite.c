@@ -1,0 +1,350 @@
+/*
+ * sqlite: a view as tables of an SQLite database, for whoever wants to ask what no other output
+ * answers: docs/sqlite.md.
+ *
+ * Nodes, edges and strings have the numbers that a heap snapshot of the view has, without contexts,
+ * and so have their names and ids. Rows are made by blocks on all threads, and one at a time hands
+ * them to SQLite, in their order.
+ */
+#include <stdlib.h>
+
+#include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/heap.h>
+#include <go2heapsnapshot/version.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "output/labels.h"
+#include "output/node_ids.h"
+#include "output/sqlite/tables.h"
+
+enum {
+    STRINGS_PER_TASK = 1 << 14,
+    MANY = 64,        /* nodes, or edges, that are read at a time */
+    ENOUGH = 1 << 20, /* bytes of a buffer */
+};
+
+/* V8's, of which labels.h names those that are used: in the snapshot's header are the same. */
+static const char *const node_types[] = {
+    "hidden",
+    "array",
+    "string",
+    "object",
+    "code",
+    "closure",
+    "regexp",
+    "number",
+    "native",
+    "synthetic",
+    "concatenated string",
+    "sliced string",
+    "symbol",
+    "bigint",
+    "object shape",
+};
+static const char *const edge_types[] = {
+    "context", "element", "property", "internal", "hidden", "shortcut", "weak",
+};
+
+struct writer {
+    const struct g2h_view *view;
+    const struct g2h_dominators *dominators;
+    const struct g2h_output_options *options;
+    unsigned threads;
+    struct database *database;
+    struct tables tables;
+    struct node_ids ids;
+    struct strings strings;
+    struct g2h_edges **readers; /* by thread */
+    uint64_t edges, strings_added;
+    size_t tasks_done, tasks;
+};
+
+/* ---- what is known before ---- */
+
+static struct g2h_error *prepare(struct writer *writer)
+{
+    writer->readers = calloc(writer->threads, sizeof(*writer->readers));
+    TRY_MEMORY(writer->readers);
+    for (unsigned i = 0; i < writer->threads; i++)
+        TRY(g2h_edges_create(writer->view, &writer->readers[i]));
+    TRY(node_ids_init(&writer->ids, writer->view, writer->options->series));
+    TRY(strings_init(&writer->strings, writer->view));
+    return strings_number_texts(&writer->strings, writer->threads);
+}
+
+static void writer_deinit(struct writer *writer)
+{
+    for (unsigned i = 0; i < writer->threads && writer->readers; i++)
+        g2h_edges_destroy(writer->readers[i]);
+    free(writer->readers);
+    strings_deinit(&writer->strings);
+    node_ids_deinit(&writer->ids);
+    tables_deinit(&writer->tables);
+    database_close(writer->database);
+}
+
+static void advance(const struct writer *writer, unsigned worker, size_t task)
+{
+    const struct g2h_progress *progress = writer->options->progress;
+    if (progress && worker == 0) /* the thread that called us */
+        progress->update(progress->context, "writing", writer->tasks_done + task, writer->tasks, 0);
+}
+
+/* ---- nodes ---- */
+
+static void make_node(const struct writer *writer, uint32_t number, const struct g2h_node *node,
+                      const uint32_t **texts, struct node_row *ret)
+{
+    const struct node_label label = label_node(&writer->strings, node, texts);
+    *ret = (struct node_row){
+        .number = number,
+        .type = label.type,
+        .name = label.name,
+        .id = node_ids_of(&writer->ids, number, node),
+        .self_size = (int64_t)node->size,
+        .edge_count = node->edges,
+        .retained_size = (int64_t)g2h_dominators_retained_size(writer->dominators, number),
+        .dominator = number == 0 ? ROWS_NULL : g2h_dominators_of(writer->dominators, number),
+        .address = node->object == UINT32_MAX ? ROWS_NULL : (int64_t)node->address,
+    };
+}
+
+static struct g2h_error *produce_nodes(void *context, size_t block, unsigned worker,
+                                       struct worker_buffer *buffer)
+{
+    const struct writer *writer = context;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t *texts = writer->strings.node_texts[block];
+    struct g2h_node nodes[MANY];
+    struct node_row *rows =
+        (struct node_row *)(void *)worker_buffer_reserve(buffer, SNAPSHOT_BLOCK * sizeof(*rows));
+    size_t count = MANY, made = 0;
+    TRY_MEMORY(rows);
+    advance(writer, worker, block);
+    while (made < SNAPSHOT_BLOCK && count == MANY) {
+        count = g2h_view_nodes(writer->view, first + (uint32_t)made, MANY, nodes);
+        for (size_t i = 0; i < count; i++, made++)
+            make_node(writer, first + (uint32_t)made, &nodes[i], &texts, &rows[made]);
+    }
+    buffer->size = made * sizeof(*rows);
+    return NULL;
+}
+
+static struct g2h_error *consume_nodes(void *context, const struct worker_buffer *buffer)
+{
+    struct writer *writer = context;
+    struct node_row *rows = (struct node_row *)(void *)buffer->data;
+    const size_t count = buffer->size / sizeof(*rows);
+    for (size_t i = 0; i < count; i++) {
+        rows[i].first_edge = (int64_t)writer->edges;
+        writer->edges += (uint64_t)rows[i].edge_count;
+    }
+    return tables_add_nodes(&writer->tables, rows, count);
+}
+
+/* ---- edges ---- */
+
+static void make_edge(const struct writer *writer, const struct g2h_edge *edge,
+                      struct keys_left *keys, struct edge_row *ret)
+{
+    const struct edge_label label = label_edge(&writer->strings, edge, keys);
+    const bool by_index = label.type == EDGE_ELEMENT;
+    *ret = (struct edge_row){
+        .from_node = edge->source,
+        .type = label.type,
+        .name = by_index ? ROWS_NULL : (int64_t)label.name_or_index,
+        .element = by_index ? (int64_t)label.name_or_index : ROWS_NULL,
+        .to_node = edge->target,
+    };
+}
+
+static struct g2h_error *produce_edges(void *context, size_t block, unsigned worker,
+                                       struct worker_buffer *buffer)
+{
+    const struct writer *writer = context;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    struct keys_left keys = keys_of_block(&writer->strings, block);
+    struct g2h_edges *reader = writer->readers[worker];
+    struct g2h_edge edges[MANY];
+    size_t count;
+    advance(writer, worker, block);
+    g2h_edges_begin(reader, first, first + SNAPSHOT_BLOCK);
+    while ((count = g2h_edges_read(reader, edges, MANY)) > 0) {
+        struct edge_row *rows =
+            (struct edge_row *)(void *)worker_buffer_reserve(buffer, count * sizeof(*rows));
+        TRY_MEMORY(rows);
+        for (size_t i = 0; i < count; i++)
+            make_edge(writer, &edges[i], &keys, &rows[i]);
+        buffer->size += count * sizeof(*rows);
+        if (buffer->size > ENOUGH)
+            TRY(worker_buffer_flush(buffer));
+    }
+    return NULL;
+}
+
+static struct g2h_error *consume_edges(void *context, const struct worker_buffer *buffer)
+{
+    struct writer *writer = context;
+    struct edge_row *rows = (struct edge_row *)(void *)buffer->data;
+    const size_t count = buffer->size / sizeof(*rows);
+    for (size_t i = 0; i < count; i++)
+        rows[i].number = (int64_t)writer->edges++;
+    return tables_add_edges(&writer->tables, rows, count);
+}
+
+/* ---- strings ---- */
+
+/* In a buffer: the size of each text before it. */
+static struct g2h_error *produce_strings(void *context, size_t task, unsigned worker,
+                                         struct worker_buffer *buffer)
+{
+    const struct writer *writer = context;
+    const struct strings *strings = &writer->strings;
+    const uint64_t first = (uint64_t)task * STRINGS_PER_TASK, count = strings_count(strings);
+    _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
+    advance(writer, worker, task);
+    for (uint64_t i = first; i < count && i < first + STRINGS_PER_TASK; i++) {
+        size_t size;
+        strings_prefetch(strings, i);
+        const char *data = strings_text(strings, (uint32_t)i, &text, &size);
+        TRY_MEMORY(!text.failed);
+        char *at = worker_buffer_reserve(buffer, sizeof(size) + size);
+        TRY_MEMORY(at);
+        memcpy(at, &size, sizeof(size));
+        if (size > 0)
+            memcpy(at + sizeof(size), data, size);
+        buffer->size += sizeof(size) + size;
+    }
+    return NULL;
+}
+
+static struct g2h_error *consume_strings(void *context, const struct worker_buffer *buffer)
+{
+    struct writer *writer = context;
+    for (size_t at = 0, size; at < buffer->size; at += sizeof(size) + size) {
+        memcpy(&size, buffer->data + at, sizeof(size));
+        TRY(tables_add_string(&writer->tables, writer->strings_added++,
+                              buffer->data + at + sizeof(size), size));
+    }
+    return NULL;
+}
+
+/* ---- what is said of the whole ---- */
+
+static struct g2h_error *say_what_it_is(struct writer *writer)
+{
+    struct tables *tables = &writer->tables;
+    const struct g2h_heap *heap = g2h_view_heap(writer->view);
+    const struct g2h_params *params = g2h_heap_params(heap);
+    const struct g2h_output_options *options = writer->options;
+    TRY(tables_say_text(tables, "writer", "go2heapsnapshot " G2H_VERSION));
+    if (options->source)
+        TRY(tables_say_text(tables, "source", options->source));
+    if (options->program)
+        TRY(tables_say_text(tables, "executable", options->program));
+    TRY(tables_say_text(tables, "format", g2h_heap_format(heap)));
+    TRY(tables_say_text(tables, "go_version", g2h_heap_go_version(heap)));
+    TRY(tables_say_text(tables, "goarch", params->arch));
+    TRY(tables_say_number(tables, "pointer_size", params->pointer_size));
+    return tables_say_number(tables, "complete", g2h_heap_is_complete(heap));
+}
+
+static struct g2h_error *say_how_much(struct writer *writer)
+{
+    struct tables *tables = &writer->tables;
+    const struct g2h_view_account *account = g2h_view_account(writer->view);
+    const struct {
+        const char *key;
+        uint64_t number;
+    } numbers[] = {
+        {"objects", g2h_heap_object_count(g2h_view_heap(writer->view))},
+        {"object_bytes", g2h_heap_account(g2h_view_heap(writer->view))->object_bytes},
+        {"left_out_objects", account->left_out_objects},
+        {"left_out_bytes", account->left_out_bytes},
+        {"folded_objects", account->folded_objects},
+        {"folded_nodes", account->folded_nodes},
+        {"stacks", account->stacks},
+        {"stack_bytes", account->stack_bytes},
+    };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        TRY(tables_say_number(tables, numbers[i].key, numbers[i].number));
+    return NULL;
+}
+
+static struct g2h_error *add_types(struct tables *tables)
+{
+    for (unsigned i = 0; i < sizeof(node_types) / sizeof(*node_types); i++)
+        TRY(tables_add_node_type(tables, i, node_types[i], strlen(node_types[i])));
+    for (unsigned i = 0; i < sizeof(edge_types) / sizeof(*edge_types); i++)
+        TRY(tables_add_edge_type(tables, i, edge_types[i], strlen(edge_types[i])));
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+/* The rows of a table. */
+static struct g2h_error *add_rows(struct writer *writer, size_t tasks, workers_produce *produce,
+                                  workers_consume *consume)
+{
+    TRY(workers_run_ordered(writer->threads, tasks, produce, NULL, consume, writer));
+    writer->tasks_done += tasks;
+    return NULL;
+}
+
+static struct g2h_error *make_indexes(struct writer *writer)
+{
+    const struct g2h_progress *progress = writer->options->progress;
+    for (unsigned i = 0; i < TABLES_INDEXES; i++) {
+        if (progress)
+            progress->update(progress->context, "indexing", i, TABLES_INDEXES, 0);
+        TRY(tables_make_index(&writer->tables, i));
+    }
+    return NULL;
+}
+
+static struct g2h_error *write_all(struct writer *writer)
+{
+    const size_t blocks = writer->strings.blocks,
+                 string_tasks = (size_t)((strings_count(&writer->strings) + STRINGS_PER_TASK - 1) /
+                                         STRINGS_PER_TASK);
+    writer->tasks = 2 * blocks + string_tasks;
+    TRY(say_what_it_is(writer));
+    TRY(say_how_much(writer));
+    TRY(add_types(&writer->tables));
+    TRY(add_rows(writer, blocks, produce_nodes, consume_nodes));
+    writer->edges = 0;
+    TRY(add_rows(writer, blocks, produce_edges, consume_edges));
+    TRY(add_rows(writer, string_tasks, produce_strings, consume_strings));
+    TRY(tables_make_views(&writer->tables));
+    TRY(make_indexes(writer));
+    return database_commit(writer->database);
+}
+
+/* Each thread goes along edges, for which it needs memory per node where some are folded. */
+static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
+{
+    enum { FOLDED_MOST = 8 };
+    const unsigned threads = options->threads ? options->threads : workers_available();
+    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
+    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
+}
+
+struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
+                                   const struct g2h_dominators *dominators,
+                                   const struct g2h_output_options *options)
+{
+    struct writer writer = {.view = view,
+                            .dominators = dominators,
+                            .options = options,
+                            .threads = threads_for(view, options)};
+    struct g2h_error *error = database_create(options->fd, options->name, &writer.database);
+    if (!error)
+        error = tables_init(&writer.tables, writer.database);
+    if (!error)
+        error = prepare(&writer);
+    if (!error)
+        error = write_all(&writer);
+    writer_deinit(&writer);
+    return error;
+}

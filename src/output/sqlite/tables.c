@@ -1,0 +1,152 @@
+/*
+ * tables; see tables.h.
+ *
+ * Rows are numbered as the snapshot numbers them, from 0: so a row of node_ is found by the number
+ * that an edge leads to, and the edges of a node stand behind each other, from first_edge on. The
+ * views are for people: they have heapquery's columns, which are V8's, and ids in the place of
+ * numbers. Their outer joins cost nothing where a column is not asked for, and become inner ones,
+ * in whichever order is fastest, where it is asked by.
+ */
+#include "output/sqlite/tables.h"
+
+#include <stdio.h>
+
+#include "base/scope.h"
+
+enum {
+    APPLICATION = 0x67326868, /* "g2hh": file(1) and PRAGMA application_id */
+    SCHEMA = 1                /* PRAGMA user_version: greater once a column means something else */
+};
+
+static const char create[] =
+    "CREATE TABLE about(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+    "CREATE TABLE string(number INTEGER PRIMARY KEY, text TEXT);"
+    "CREATE TABLE node_type(number INTEGER PRIMARY KEY, name TEXT);"
+    "CREATE TABLE edge_type(number INTEGER PRIMARY KEY, name TEXT);"
+    "CREATE TABLE node_(number INTEGER PRIMARY KEY, type INTEGER, name INTEGER, id INTEGER,"
+    " self_size INTEGER, edge_count INTEGER, first_edge INTEGER, retained_size INTEGER,"
+    " dominator INTEGER, address INTEGER, trace_node_id INTEGER, detachedness INTEGER);"
+    "CREATE TABLE edge_(number INTEGER PRIMARY KEY, from_node INTEGER, type INTEGER, name INTEGER,"
+    " element INTEGER, to_node INTEGER)";
+
+static const char *const create_indexes[TABLES_INDEXES] = {
+    "CREATE INDEX edge_to_node ON edge_(to_node)",
+    "CREATE INDEX node_name ON node_(name)",
+    "CREATE INDEX node_dominator ON node_(dominator)",
+    "CREATE INDEX node_id ON node_(id)",
+};
+
+static const char create_views[] =
+    "CREATE VIEW node AS"
+    " SELECT n.id AS id, s.text AS name, t.name AS type, n.self_size AS self_size,"
+    " n.edge_count AS edge_count, n.trace_node_id AS trace_node_id,"
+    " n.detachedness AS detachedness, n.retained_size AS retained_size, d.id AS dominator,"
+    " n.address AS address, n.number AS number"
+    " FROM node_ n LEFT JOIN string s ON s.number = n.name"
+    " LEFT JOIN node_type t ON t.number = n.type LEFT JOIN node_ d ON d.number = n.dominator;"
+    "CREATE VIEW edge AS"
+    " SELECT f.id AS from_node, o.id AS to_node, t.name AS type,"
+    " coalesce(s.text, e.element) AS name_or_index, e.number AS number"
+    " FROM edge_ e LEFT JOIN node_ f ON f.number = e.from_node"
+    " AND e.number >= f.first_edge AND e.number < f.first_edge + f.edge_count"
+    " LEFT JOIN node_ o ON o.number = e.to_node"
+    " LEFT JOIN edge_type t ON t.number = e.type LEFT JOIN string s ON s.number = e.name";
+
+static struct g2h_error *set_header(struct database *database)
+{
+    char sql[96];
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION,
+             SCHEMA);
+    return database_run(database, sql);
+}
+
+struct g2h_error *tables_init(struct tables *tables, struct database *database)
+{
+    *tables = (struct tables){.database = database};
+    TRY(set_header(database));
+    TRY(database_run(database, create));
+    TRY(rows_offer(database, &tables->rows));
+    TRY(database_prepare(database,
+                         "INSERT INTO node_ SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10,"
+                         " c11 FROM rows",
+                         &tables->add_nodes));
+    TRY(database_prepare(database, "INSERT INTO edge_ SELECT c0, c1, c2, c3, c4, c5 FROM rows",
+                         &tables->add_edges));
+    TRY(database_prepare(database, "INSERT INTO string VALUES (?, ?)", &tables->add_string));
+    return database_prepare(database, "INSERT INTO about VALUES (?, ?)", &tables->add_about);
+}
+
+void tables_deinit(struct tables *tables)
+{
+    sqlite3_finalize(tables->add_nodes);
+    sqlite3_finalize(tables->add_edges);
+    sqlite3_finalize(tables->add_string);
+    sqlite3_finalize(tables->add_about);
+}
+
+struct g2h_error *tables_say_text(struct tables *tables, const char *key, const char *text)
+{
+    database_bind_text(tables->add_about, 1, key, strlen(key));
+    database_bind_text(tables->add_about, 2, text, strlen(text));
+    return database_step(tables->database, tables->add_about);
+}
+
+struct g2h_error *tables_say_number(struct tables *tables, const char *key, uint64_t number)
+{
+    database_bind_text(tables->add_about, 1, key, strlen(key));
+    database_bind_number(tables->add_about, 2, number);
+    return database_step(tables->database, tables->add_about);
+}
+
+/* Of types there are few. */
+static struct g2h_error *add_type(struct tables *tables, const char *sql, unsigned number,
+                                  const char *name, size_t size)
+{
+    _cleanup_(database_finalize) sqlite3_stmt *statement = NULL;
+    TRY(database_prepare(tables->database, sql, &statement));
+    database_bind_number(statement, 1, number);
+    database_bind_text(statement, 2, name, size);
+    return database_step(tables->database, statement);
+}
+
+struct g2h_error *tables_add_node_type(struct tables *tables, unsigned number, const char *name,
+                                       size_t size)
+{
+    return add_type(tables, "INSERT INTO node_type VALUES (?, ?)", number, name, size);
+}
+
+struct g2h_error *tables_add_edge_type(struct tables *tables, unsigned number, const char *name,
+                                       size_t size)
+{
+    return add_type(tables, "INSERT INTO edge_type VALUES (?, ?)", number, name, size);
+}
+
+struct g2h_error *tables_add_nodes(struct tables *tables, const struct node_row *rows, size_t count)
+{
+    tables->rows = (struct rows){&rows->number, count, sizeof(*rows) / sizeof(int64_t)};
+    return database_step(tables->database, tables->add_nodes);
+}
+
+struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row *rows, size_t count)
+{
+    tables->rows = (struct rows){&rows->number, count, sizeof(*rows) / sizeof(int64_t)};
+    return database_step(tables->database, tables->add_edges);
+}
+
+struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
+                                    size_t size)
+{
+    database_bind_number(tables->add_string, 1, number);
+    database_bind_text(tables->add_string, 2, text, size);
+    return database_step(tables->database, tables->add_string);
+}
+
+struct g2h_error *tables_make_index(struct tables *tables, unsigned step)
+{
+    return database_run(tables->database, create_indexes[step]);
+}
+
+struct g2h_error *tables_make_views(struct tables *tables)
+{
+    return database_run(tables->database, create_views);
+}
