@@ -1,12 +1,8 @@
 /*
  * dominators; see dominators.h.
  *
- * Semi-NCA (Georgiadis, Tarjan and Werneck, "Finding dominators in practice", 2006): a depth-first
- * search numbers the nodes; semidominators are found from the last node to the first as by Lengauer
- * and Tarjan, with compressed paths; a node's dominator is then the nearest ancestor of its parent,
- * in the tree of dominators made so far, that is not behind its semidominator. That last search is
- * quadratic in bad cases, such as a long list whose end holds what its head holds too. With a
- * second pointer per node that skips ancestors (climb.h) it takes O(log n) for any graph.
+ * A depth-first search numbers the nodes, and edges are sorted by their targets; then semi_nca.h
+ * does the rest.
  *
  * Objects that point to none, which most are, need none of that: such a leaf's dominator is the
  * nearest one that all who point to it have in common, which is found on all threads at the end.
@@ -36,7 +32,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
-#include "graph/climb.h"
+#include "graph/semi_nca.h"
 #include "graph/strong.h"
 
 #define NOWHERE UINT32_MAX
@@ -46,12 +42,6 @@ enum { AHEAD = 16, TASK_LEAVES = 1 << 16 };
 /* Where the search is: the next edge to look at of a node. */
 struct level {
     uint32_t node, next;
-};
-
-/* A tree of the forest that is being linked from the last number to the first. */
-struct link {
-    uint32_t ancestor; /* by and by one further up */
-    uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
 };
 
 struct search {
@@ -64,11 +54,8 @@ struct search {
     uint32_t *first_back; /* by number: where its back sources begin; one entry more */
     uint32_t *back;       /* sources of edges to lower numbers, by target */
     size_t back_count;
-    uint32_t inner; /* numbers below are of nodes that may hold others, all else of leaves */
-    union {         /* by number below inner: one after the other */
-        struct link *links;
-        struct climb *climbs;
-    };
+    uint32_t inner;       /* numbers below are of nodes that may hold others, all else of leaves */
+    struct climb *climbs; /* of numbers below inner, once they have dominators */
 };
 
 /* ---- the depth-first search ---- */
@@ -334,67 +321,7 @@ static struct g2h_error *sort_edges(struct search *search)
     return NULL;
 }
 
-/* ---- semidominators ---- */
-
-/*
- * The lowest semidominator on the way from a number up to, but without, the root of its tree, which
- * is the first ancestor that is not above limit. All on the way get the root as their ancestor. The
- * way down again is kept in the ancestors themselves.
- */
-static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t limit)
-{
-    uint32_t below = NOWHERE, at = preorder, up;
-    while ((up = links[at].ancestor) > limit) {
-        links[at].ancestor = below;
-        below = at;
-        at = up;
-    }
-    const uint32_t root = up;
-    uint32_t best = links[at].best;
-    while (below != NOWHERE) {
-        const uint32_t next = links[below].ancestor;
-        if (links[below].best < best)
-            best = links[below].best;
-        links[below] = (struct link){root, best};
-        below = next;
-    }
-    return best;
-}
-
-static struct g2h_error *find_semidominators(struct search *search)
-{
-    const uint32_t *idom = search->result->idom;
-    struct link *links = search->links = large_alloc(search->inner, sizeof(*links));
-    if (!links)
-        return &error_no_memory;
-    for (uint32_t preorder = search->inner - 1; preorder > 0; preorder--) {
-        const uint32_t begin = search->first_back[preorder], end = search->first_back[preorder + 1];
-        uint32_t best = search->semi[preorder];
-        for (uint32_t i = end; i > begin; i--) {
-            if (i > 2 * AHEAD)
-                __builtin_prefetch(&links[search->back[i - 1 - 2 * AHEAD]]);
-            const uint32_t found = evaluate(links, search->back[i - 1], preorder);
-            if (found < best)
-                best = found;
-        }
-        search->semi[preorder] = best;
-        links[preorder] = (struct link){idom[preorder], best};
-    }
-    return NULL;
-}
-
-/* ---- dominators ---- */
-
-static void find_dominators(struct search *search)
-{
-    uint32_t *idom = search->result->idom;
-    struct climb *climbs = search->climbs;
-    climb_add(climbs, 0, 0);
-    for (uint32_t preorder = 1; preorder < search->inner; preorder++) {
-        idom[preorder] = climb_to(climbs, idom, idom[preorder], search->semi[preorder]);
-        climb_add(climbs, preorder, idom[preorder]);
-    }
-}
+/* ---- leaves ---- */
 
 /* The dominators of the leaves of a task. One that nobody points to hangs below the root. */
 static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned worker)
@@ -421,6 +348,18 @@ static struct g2h_error *find_of_all_leaves(struct search *search)
                        find_of_leaves, search);
 }
 
+static struct g2h_error *find_of_inner(struct search *search)
+{
+    const struct semi_nca inner = {
+        .nodes = search->inner,
+        .idom = search->result->idom,
+        .semi = search->semi,
+        .first_back = search->first_back,
+        .back = search->back,
+    };
+    return semi_nca_run(&inner, &search->climbs);
+}
+
 static void search_deinit(struct search *search)
 {
     const uint32_t nodes = search->result->nodes;
@@ -428,7 +367,7 @@ static void search_deinit(struct search *search)
     large_free(search->semi, nodes, sizeof(*search->semi));
     large_free(search->first_back, (size_t)nodes + 1, sizeof(*search->first_back));
     large_free(search->back, search->back_count, sizeof(*search->back));
-    large_free(search->links, search->inner, sizeof(*search->links));
+    large_free(search->climbs, search->inner, sizeof(*search->climbs));
 }
 
 static struct g2h_error *search_all(struct search *search)
@@ -442,8 +381,7 @@ static struct g2h_error *search_all(struct search *search)
     free(search->levels.data);
     search->levels.data = NULL;
     TRY(sort_edges(search));
-    TRY(find_semidominators(search));
-    find_dominators(search);
+    TRY(find_of_inner(search));
     return find_of_all_leaves(search);
 }
 

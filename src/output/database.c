@@ -256,7 +256,7 @@ struct g2h_error *database_create(int fd, const char *name, struct database **re
     TRY(open_descriptor(database));
     TRY(database_run(database, "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
                                "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
-                               "PRAGMA cache_size=-65536; BEGIN"));
+                               "PRAGMA cache_size=-2048; BEGIN"));
     *ret = take_pointer(database);
     return NULL;
 }

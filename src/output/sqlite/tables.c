@@ -4,8 +4,8 @@
  * Rows are numbered as the snapshot numbers them, from 0: so a row of node_ is found by the number
  * that an edge leads to, and the edges of a node stand behind each other, from first_edge on. The
  * views are for people: they have heapquery's columns, which are V8's, and ids in the place of
- * numbers. Their outer joins cost nothing where a column is not asked for, and become inner ones,
- * in whichever order is fastest, where it is asked by.
+ * numbers. Columns that few ask by are looked up where they are asked for; those by which rows are
+ * looked for are outer joins, which SQLite turns into inner ones in whichever order is fastest.
  */
 #include "output/sqlite/tables.h"
 
@@ -38,19 +38,21 @@ static const char *const create_indexes[TABLES_INDEXES] = {
 
 static const char create_views[] =
     "CREATE VIEW node AS"
-    " SELECT n.id AS id, s.text AS name, t.name AS type, n.self_size AS self_size,"
-    " n.edge_count AS edge_count, n.trace_node_id AS trace_node_id,"
+    " SELECT n.id AS id, s.text AS name,"
+    " (SELECT t.name FROM node_type t WHERE t.number = n.type) AS type,"
+    " n.self_size AS self_size, n.edge_count AS edge_count, n.trace_node_id AS trace_node_id,"
     " n.detachedness AS detachedness, n.retained_size AS retained_size, d.id AS dominator,"
     " n.address AS address, n.number AS number"
     " FROM node_ n LEFT JOIN string s ON s.number = n.name"
-    " LEFT JOIN node_type t ON t.number = n.type LEFT JOIN node_ d ON d.number = n.dominator;"
+    " LEFT JOIN node_ d ON d.number = n.dominator;"
     "CREATE VIEW edge AS"
-    " SELECT f.id AS from_node, o.id AS to_node, t.name AS type,"
-    " coalesce(s.text, e.element) AS name_or_index, e.number AS number"
+    " SELECT f.id AS from_node, o.id AS to_node,"
+    " (SELECT t.name FROM edge_type t WHERE t.number = e.type) AS type,"
+    " coalesce(e.element, (SELECT s.text FROM string s WHERE s.number = e.name)) AS name_or_index,"
+    " e.number AS number"
     " FROM edge_ e LEFT JOIN node_ f ON f.number = e.from_node"
     " AND e.number >= f.first_edge AND e.number < f.first_edge + f.edge_count"
-    " LEFT JOIN node_ o ON o.number = e.to_node"
-    " LEFT JOIN edge_type t ON t.number = e.type LEFT JOIN string s ON s.number = e.name";
+    " LEFT JOIN node_ o ON o.number = e.to_node";
 
 static struct g2h_error *set_header(struct database *database)
 {
