@@ -34,13 +34,19 @@ INTERNAL := $(BUILD)/internal.a
 STATIC   := $(BUILD)/libgo2heapsnapshot.a
 SHARED   := $(BUILD)/libgo2heapsnapshot.so.$(VERSION)
 PKGCONFIG := $(BUILD)/go2heapsnapshot.pc
+HEAPQUERY := $(if $(WITH_SQLITE),$(BUILD)/heapquery)
+HEAPQUERY_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/heapquery/*.c))
 SAMPLES  := $(patsubst %,$(BUILD)/%,$(basename $(wildcard samples/*.c samples/*.cc)))
 
 .PHONY: FORCE all objects libs samples demo check check-all bench fuzz install clean
-all: $(PROGRAM) $(STATIC) $(SHARED) $(PKGCONFIG)
-objects: $(CLI_OBJ) $(LIB_OBJ)
+all: $(PROGRAM) $(HEAPQUERY) $(STATIC) $(SHARED) $(PKGCONFIG)
+objects: $(CLI_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
 
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# Reads snapshots, whoever wrote them, into the tables of --format sqlite: docs/sqlite.md.
+$(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/target.o $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # With all names of the rooms, for the program and the tests.
@@ -97,7 +103,7 @@ $(WITH):
 
 $(BUILD)/src/output/formats.o: $(WITH)
 
--include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(HEAPQUERY_OBJ:.o=.d) $(wildcard $(BUILD)/tests/*/*.d)
 
 # ---- the two commands of the README ----
 

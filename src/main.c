@@ -198,7 +198,8 @@ static struct g2h_error *load(const struct options *options, const char *path,
 /* At most how many nodes the view may have, for a snapshot to have as many as was asked for. */
 static uint64_t view_nodes(const struct options *options)
 {
-    return options->no_contexts || options->max_nodes <= G2H_MOST_CONTEXTS
+    const bool has_contexts = options->format->is_for_devtools && !options->no_contexts;
+    return !has_contexts || options->max_nodes <= G2H_MOST_CONTEXTS
                ? options->max_nodes
                : options->max_nodes - G2H_MOST_CONTEXTS;
 }

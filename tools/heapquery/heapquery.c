@@ -1,0 +1,129 @@
+/*
+ * heapquery: a V8 heap snapshot in, the tables of `go2heapsnapshot --format sqlite` out
+ * (docs/sqlite.md), whoever wrote it: Chrome, Node or go2heapsnapshot.
+ *
+ *   heapquery FILE.heapsnapshot FILE.db
+ *
+ * It reads the file from front to back, "-" is standard input, and keeps 40 bytes per node and 12
+ * per edge, and while it looks for dominators as much once more.
+ *
+ * Exit status: 0 fine, 1 failed, 2 wrong usage.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <go2heapsnapshot/version.h>
+
+#include "base/printable.h"
+#include "base/scope.h"
+#include "cli/target.h"
+#include "input/input.h"
+#include "retained.h"
+#include "snapshot.h"
+
+enum { MANY = 1 << 12 /* nodes that are handed on at a time */ };
+
+static void on_end(int number)
+{
+    target_remove_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static struct g2h_error *add_nodes(struct tables *tables, const struct snapshot *snapshot,
+                                   const struct retained *retained)
+{
+    _cleanup_free_ struct node_row *rows = malloc(MANY * sizeof(*rows));
+    const uint32_t root = (uint32_t)(snapshot->root / snapshot->node_fields);
+    int64_t edges = 0;
+    TRY_MEMORY(rows);
+    for (size_t i = 0; i < snapshot->nodes.count; i++) {
+        const struct snapshot_node *node = &snapshot->nodes.data[i];
+        rows[i % MANY] = (struct node_row){
+            .number = (int64_t)i,
+            .type = node->type,
+            .name = node->name,
+            .id = (int64_t)node->id,
+            .self_size = (int64_t)node->self_size,
+            .edge_count = node->edges,
+            .first_edge = edges,
+            .retained_size = (int64_t)retained->sizes[i],
+            .dominator = i == root ? ROWS_NULL : retained->dominators[i],
+            .address = ROWS_NULL,
+            .trace_node_id = node->trace_node_id,
+            .detachedness = node->detachedness,
+        };
+        edges += node->edges;
+        if (i % MANY == MANY - 1 || i + 1 == snapshot->nodes.count)
+            TRY(tables_add_nodes(tables, rows, i % MANY + 1));
+    }
+    return NULL;
+}
+
+static struct g2h_error *fill(struct tables *tables, struct snapshot *snapshot,
+                              const struct g2h_input *input)
+{
+    const struct json json = {input->name, input->data, input->data, input->data + input->size};
+    _cleanup_(retained_deinit) struct retained retained = {0};
+    TRY(tables_say_text(tables, "writer", "heapquery " G2H_VERSION));
+    TRY(tables_say_text(tables, "source", input->name));
+    TRY(snapshot_read(snapshot, &json, tables));
+    TRY(retained_init(&retained, snapshot));
+    TRY(add_nodes(tables, snapshot, &retained));
+    TRY(tables_make_views(tables));
+    for (unsigned i = 0; i < TABLES_INDEXES; i++)
+        TRY(tables_make_index(tables, i));
+    return NULL;
+}
+
+static struct g2h_error *write_database(const struct g2h_input *input, const struct target *target)
+{
+    _cleanup_(database_closed) struct database *database = NULL;
+    _cleanup_(tables_deinit) struct tables tables = {0};
+    _cleanup_(snapshot_deinit) struct snapshot snapshot = {.strings = 0};
+    TRY(database_create(target->fd, target->name, &database));
+    TRY(tables_init(&tables, database));
+    TRY(fill(&tables, &snapshot, input));
+    return database_commit(database);
+}
+
+static void close_input(struct g2h_input **input)
+{
+    g2h_input_close(*input);
+}
+
+static struct g2h_error *convert(const char *path, struct target *target, const char *output)
+{
+    const struct target_source source = {path, "snapshot"};
+    _cleanup_(close_input) struct g2h_input *input = NULL;
+    TRY(target_open(output, &source, 1, target));
+    TRY(input_open(path, NULL, NULL, &input));
+    if (input->damage)
+        return take_pointer(input->damage);
+    TRY(write_database(input, target));
+    TRY(g2h_input_check(input));
+    return target_complete(target, input);
+}
+
+int main(int argc, char **argv)
+{
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
+    struct target target = {0};
+    if (argc != 3 || argv[1][0] == '\0' || argv[2][0] == '\0' || strcmp(argv[2], "-") == 0) {
+        fputs("Usage: heapquery FILE.heapsnapshot FILE.db\n", stderr);
+        return 2;
+    }
+    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+        if (signal(ends[i], on_end) == SIG_IGN)
+            signal(ends[i], SIG_IGN);
+    struct g2h_error *error = convert(argv[1], &target, argv[2]);
+    target_deinit(&target);
+    if (error)
+        fprintf(stderr, "heapquery: %.*s\n", (int)printable(error->message, strlen(error->message)),
+                error->message);
+    g2h_error_destroy(error);
+    return error ? 1 : 0;
+}

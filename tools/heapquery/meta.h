@@ -1,0 +1,13 @@
+/* meta: the header of a snapshot, which says what the numbers behind it are. */
+#ifndef HEAPQUERY_META_H
+#define HEAPQUERY_META_H
+
+#include "snapshot.h"
+
+/* So many numbers at most has a node or an edge; V8's have had 7 and 3 so far. */
+enum { META_MOST_FIELDS = 32 };
+
+/* Reads the object "snapshot". Errors: those of snapshot_read(). */
+struct g2h_error *meta_read(struct snapshot *snapshot);
+
+#endif
