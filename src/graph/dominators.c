@@ -50,6 +50,7 @@ struct search {
     struct dominators *result;
     uint32_t synthetics, count; /* count: nodes that have a number in preorder so far */
     VECTOR(struct level) levels;
+    uint64_t *seen;       /* a bit per node: the search does not go there, or has been there */
     uint32_t *semi;       /* by number: that of the semidominator; the lowest known so far */
     uint32_t *first_back; /* by number: where its back sources begin; one entry more */
     uint32_t *back;       /* sources of edges to lower numbers, by target */
@@ -60,12 +61,33 @@ struct search {
 
 /* ---- the depth-first search ---- */
 
+/* A bit per node stays in a cache where a number would not. */
+static inline bool is_seen(const struct search *search, uint32_t node)
+{
+    return (search->seen[node / 64] >> (node % 64) & 1) != 0;
+}
+
+static inline void see(struct search *search, uint32_t node)
+{
+    search->seen[node / 64] |= (uint64_t)1 << (node % 64);
+}
+
 static inline void give_number(struct search *search, uint32_t node, uint32_t parent)
 {
     const uint32_t preorder = search->count++;
+    see(search, node);
     search->result->preorder_of[node] = preorder;
     search->result->node_at[preorder] = node;
     search->result->idom[preorder] = parent;
+}
+
+/* A target may be visited soon: where its own ones begin is needed first. */
+static inline void prefetch_target(const struct search *search, uint32_t target)
+{
+    if (target == NO_TARGET || is_seen(search, search->synthetics + target))
+        return;
+    const struct target_block *block = &search->graph->targets->blocks[target >> BLOCK_SHIFT];
+    __builtin_prefetch(&block->starts[target & (BLOCK_OBJECTS - 1)]);
 }
 
 /* Numbers a node that has no number yet; its edges are looked at when its level is on top. */
@@ -83,9 +105,7 @@ static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
         const uint32_t last = start[1] - start[0] < AHEAD ? start[1] : start[0] + AHEAD;
         level.next = start[0];
         for (uint32_t i = start[0]; i < last; i++)
-            if (block->targets[i] != NO_TARGET)
-                __builtin_prefetch(
-                    &search->result->preorder_of[search->synthetics + block->targets[i]]);
+            prefetch_target(search, block->targets[i]);
     }
     return vector_push(&search->levels, level);
 }
@@ -98,7 +118,7 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
     while (first + *next < end) {
         const struct edge *edge = &graph->children[first + (*next)++];
         const uint32_t target = graph_node_number(graph, edge->target);
-        if (edge->type != EDGE_WEAK && search->result->preorder_of[target] == NOWHERE)
+        if (edge->type != EDGE_WEAK && !is_seen(search, target))
             return target;
     }
     return NOWHERE;
@@ -107,15 +127,15 @@ static uint32_t next_of_synthetic(const struct search *search, uint32_t node, ui
 static inline uint32_t next_of_object(const struct search *search, uint32_t node, uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
-    const uint32_t object = node - search->synthetics, *preorder_of = search->result->preorder_of;
+    const uint32_t object = node - search->synthetics;
     const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
     const uint32_t end = block->starts[(object & (BLOCK_OBJECTS - 1)) + 1];
     const bool garbage = graph_is_garbage(graph, object);
     for (uint32_t i = *next; i < end; i++) {
         const uint32_t target = block->targets[i];
-        if (end - i > AHEAD && block->targets[i + AHEAD] != NO_TARGET)
-            __builtin_prefetch(&preorder_of[search->synthetics + block->targets[i + AHEAD]]);
-        if (target == NO_TARGET || preorder_of[search->synthetics + target] != NOWHERE ||
+        if (end - i > AHEAD)
+            prefetch_target(search, block->targets[i + AHEAD]);
+        if (target == NO_TARGET || is_seen(search, search->synthetics + target) ||
             (garbage && !graph_is_garbage(graph, target)))
             continue;
         *next = i + 1;
@@ -158,6 +178,7 @@ static void number_leaves(struct search *search)
             if (targets->blocks[i].starts[j] == targets->blocks[i].starts[j + 1]) {
                 result->idom[number] = NOWHERE;
                 result->node_at[number] = node;
+                see(search, node);
                 result->preorder_of[node] = number++;
             }
 }
@@ -364,6 +385,7 @@ static void search_deinit(struct search *search)
 {
     const uint32_t nodes = search->result->nodes;
     free(search->levels.data);
+    free(search->seen);
     large_free(search->semi, nodes, sizeof(*search->semi));
     large_free(search->first_back, (size_t)nodes + 1, sizeof(*search->first_back));
     large_free(search->back, search->back_count, sizeof(*search->back));
@@ -387,7 +409,7 @@ static struct g2h_error *search_all(struct search *search)
 
 /* Marks the nodes that are to be numbered; the others are one with the root. Gives how many numbers
  * there will be. */
-static uint32_t choose_several(const struct search *search)
+static uint32_t choose_several(struct search *search)
 {
     const uint32_t nodes = search->result->graph_nodes, synthetics = search->synthetics;
     uint32_t count = 1;
@@ -395,6 +417,8 @@ static uint32_t choose_several(const struct search *search)
         if (owner_of(search->owners, synthetics, node) == OWNER_SEVERAL) {
             search->result->preorder_of[node] = NOWHERE;
             count++;
+        } else {
+            see(search, node);
         }
     return count;
 }
@@ -404,11 +428,12 @@ static struct g2h_error *compute(struct search *search, struct dominators *ret)
     const uint32_t nodes = graph_node_count(search->graph);
     *ret = (struct dominators){.graph_nodes = nodes,
                                .preorder_of = large_alloc(nodes, sizeof(*ret->preorder_of))};
-    TRY_MEMORY(ret->preorder_of);
+    search->seen = calloc((size_t)nodes / 64 + 1, sizeof(*search->seen));
     search->result = ret;
     search->synthetics = graph_synthetics(search->graph);
-    ret->nodes = search->inner = search->owners ? choose_several(search) : nodes;
-    struct g2h_error *error = search_all(search);
+    const bool good = ret->preorder_of && search->seen;
+    ret->nodes = search->inner = good && search->owners ? choose_several(search) : nodes;
+    struct g2h_error *error = good ? search_all(search) : &error_no_memory;
     search_deinit(search);
     if (error)
         dominators_deinit(ret);
