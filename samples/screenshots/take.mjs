@@ -3,9 +3,10 @@
 //   node samples/screenshots/take.mjs PROGRAM [DIRECTORY]
 //
 // PROGRAM is build/go2heapsnapshot; the pictures go to DIRECTORY, by default the one of this file. Check afterwards that
-// the text around them still tells what they show.
+// the text around them still tells what they show. The flame graph is that of `go tool pprof`, with the go of
+// tools/setup; the report is drawn as a terminal would, by what the program writes to one (script of util-linux).
 
-import {spawnSync} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
@@ -67,7 +68,49 @@ async function picture(name) {
   await tab.screenshot(join(directory, `${name}.png`));
 }
 
+/** The same of a page that is no DevTools. */
+async function pictureOf(page, name) {
+  await page.screenshot({path: join(directory, `${name}.png`)});
+  await page.close();
+}
+
+/** What pprof's server shows of what the heap's memory is held by. */
+async function flameGraph(number) {
+  const profile = join(folder, 'leak.pb.gz'), url = 'http://127.0.0.1:18080/ui/flamegraph?si=space';
+  convert(profile, '--format', 'pprof', dump(number));
+  const goroot = spawnSync(join(here, '../../tools/setup'), ['go-current'], {encoding: 'utf8'}).stdout.trim();
+  const pprof = spawn(join(goroot, 'bin/go'), ['tool', 'pprof', '-no_browser', '-http', new URL(url).host, profile], {stdio: 'ignore', detached: true});
+  const page = await context.newPage();
+  try {
+    await page.setViewportSize({width: 1080, height: 420});
+    for (let tries = 0; !(await page.goto(url).catch(() => undefined)) && tries < 100; tries++) await page.waitForTimeout(200);
+    await page.waitForTimeout(1000);
+    await pictureOf(page, 'flame-graph');
+  } finally {
+    process.kill(-pprof.pid);
+  }
+}
+
+/** The first screen of a report, in the colours that it has on a terminal. */
+async function terminal(name, rows, ...args) {
+  const command = [program, '--exe', join(here, '../leakserver.exe.gz'), '--format', 'report', ...args];
+  const {stdout} = spawnSync('script', ['-qec', `${command.join(' ')} 2> /dev/null`, '/dev/null'],
+      {encoding: 'utf8', env: {...process.env, COLUMNS: '110', TERM: 'xterm-256color'}});
+  const escape = text => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+  const lines = escape(stdout.replace(/\r/g, '').replaceAll(`${join(here, '..')}/`, '')).split('\n').slice(0, rows);
+  const styles = {1: 'font-weight: bold', 2: 'opacity: 0.6', 36: 'color: #56c8d8', 33: 'color: #e0b050', 31: 'color: #e06060'};
+  const html = lines.join('\n').replace(/\x1b\[([0-9;]*)m/g, (_, codes) => codes === '' || codes === '0' ? '</span>' :
+    `<span style="${codes.split(';').map(code => styles[code] ?? '').join(';')}">`).replace(/\x1b\[[0-9;]*K/g, '');
+  const page = await context.newPage();
+  await page.setViewportSize({width: 1000, height: 20 + rows * 17});
+  await page.setContent(`<body style="margin: 10px; overflow: hidden; background: #1c1f26; color: #d6d9e0"><pre style="margin: 0; font: 14px/17px 'DejaVu Sans Mono', monospace">${html}</pre>`);
+  await pictureOf(page, name);
+}
+
 try {
+  await flameGraph(2);
+  await terminal('report', 34, '--base', dump(1), dump(2));
+
   await tab.load(snapshot(1));
   await tab.load(snapshot(2));
   await tab.select(1);
