@@ -56,39 +56,37 @@ static void classes_deinit(struct classes *classes)
     map_deinit(&classes->by_name);
 }
 
+static void put_row(const struct report *report, struct table *table, const struct class_row *row)
+{
+    const struct page_field name = report_name(report, "class", row->node),
+                            objects = page_count("objects", row->count),
+                            bytes = page_bytes("bytes", row->bytes),
+                            retained = page_bytes("retained", row->retained);
+    if (report->base)
+        TABLE_ROW(table, name, objects, bytes, retained, page_bytes_change("grown", row->grown));
+    else
+        TABLE_ROW(table, name, objects, bytes, retained);
+}
+
 struct g2h_error *report_put_classes(const struct report *report)
 {
     _cleanup_(classes_deinit) struct classes classes = {0};
+    _cleanup_(table_deinit) struct table table;
     static const struct table_column columns[] = {{"CLASSES", false},
                                                   {"objects", true},
                                                   {"bytes", true},
                                                   {"retained", true},
                                                   {"grown", true}}; /* with a base */
-    struct table table;
+    uint64_t bytes = 0;
+    table_init(&table, report->page, "classes", columns, report->base ? 5 : 4, REPORT_ROWS);
     TRY(gather_classes(report, &classes));
-    table_init(&table, report->out, columns, report->base ? 5 : 4, report->columns);
-    for (size_t i = 0; i < classes.list.count && i < REPORT_ROWS; i++) {
-        const struct class_row *row = &classes.list.data[i];
-        size_t size;
-        const char *name = merged_name(&report->merged, row->node, &size);
-        table_text(&table, name, size);
-        table_count(&table, row->count);
-        table_size(&table, row->bytes);
-        table_size(&table, row->retained);
-        if (report->base)
-            table_growth(&table, row->grown, true);
+    for (size_t i = 0; i < classes.list.count; i++) {
+        put_row(report, &table, &classes.list.data[i]);
+        bytes += i < REPORT_ROWS ? 0 : classes.list.data[i].bytes;
     }
-    struct g2h_error *error = table_end(&table);
-    if (!error && classes.list.count > REPORT_ROWS) {
-        uint64_t bytes = 0;
-        for (size_t i = REPORT_ROWS; i < classes.list.count; i++)
-            bytes += classes.list.data[i].bytes;
-        text_printf(report->out, "  ");
-        text_append_grouped(report->out, classes.list.count - REPORT_ROWS);
-        text_printf(report->out, " more, ");
-        table_bytes(report->out, bytes);
-        text_printf(report->out, "\n");
-    }
-    table_deinit(&table);
-    return error;
+    TRY(table_end(&table));
+    if (classes.list.count > REPORT_ROWS)
+        PAGE_PUT(report->page, "  % more, %\n", page_count(NULL, classes.list.count - REPORT_ROWS),
+                 page_bytes(NULL, bytes));
+    return NULL;
 }

@@ -12,27 +12,24 @@ static bool is_place(const struct report *report, uint32_t node)
 }
 
 /* Without a word at its begin. */
-static void put_without(struct table *table, const struct text *text, const char *const *words)
+static struct page_field text_without(const char *key, const struct text *text,
+                                      const char *const *words)
 {
     for (; *words; words++)
-        if (text->size > strlen(*words) && memcmp(text->data, *words, strlen(*words)) == 0) {
-            table_text(table, text->data + strlen(*words), text->size - strlen(*words));
-            return;
-        }
-    table_text(table, text->data, text->size);
+        if (text->size > strlen(*words) && memcmp(text->data, *words, strlen(*words)) == 0)
+            return page_text(key, text->data + strlen(*words), text->size - strlen(*words));
+    return page_made(key, text);
 }
 
 /* Of "go statement in main.run main.go:17" the last word, which is where it stands; where that is
  * not known, the function. */
-static void put_site(struct table *table, const struct text *site)
+static struct page_field site_of(const struct text *site)
 {
     static const char *const words[] = {"go statement in ", NULL};
     const char *space = site->size > 0 ? memrchr(site->data, ' ', site->size) : NULL;
     const size_t size = space ? site->size - (size_t)(space + 1 - site->data) : 0;
-    if (size > 0 && memchr(space, ':', size))
-        table_text(table, space + 1, size);
-    else
-        put_without(table, site, words);
+    return size > 0 && memchr(space, ':', size) ? page_text("started_at", space + 1, size)
+                                                : text_without("started_at", site, words);
 }
 
 static struct g2h_error *put_place(const struct report *report, struct table *table, uint32_t place)
@@ -43,12 +40,15 @@ static struct g2h_error *put_place(const struct report *report, struct table *ta
     TRY(report_append_target(report, report_example_goroutine(report, place), NULL,
                              G2H_NODE_CREATION_SITE, &site));
     TRY_MEMORY(!name.failed && !site.failed);
-    put_without(table, &name, words);
+    const struct page_field where = text_without("place", &name, words),
+                            count = page_count("count", report_goroutines(report, place)),
+                            retained = page_bytes("retained", report_node(report, place)->retained),
+                            started = site_of(&site);
     if (report->base)
-        table_growth(table, report_goroutines_grown(report, place), false);
-    table_count(table, report_goroutines(report, place));
-    table_size(table, report_node(report, place)->retained);
-    put_site(table, &site);
+        TABLE_ROW(table, where, page_change("grown", report_goroutines_grown(report, place)), count,
+                  retained, started);
+    else
+        TABLE_ROW(table, where, count, retained, started);
     return NULL;
 }
 
@@ -75,28 +75,21 @@ struct g2h_error *report_put_goroutines(const struct report *report)
                                                 {"count", true},
                                                 {"retained", true},
                                                 {"started by", false}};
-    struct table table;
-    ranking places = {0};
-    struct g2h_error *error = rank_places(report, &places);
-    table_init(&table, report->out, report->base ? columns : usual, report->base ? 5 : 4,
-               report->columns);
-    for (size_t i = 0; !error && i < places.count && i < REPORT_ROWS; i++)
-        error = put_place(report, &table, places.data[i].node);
+    _cleanup_(table_deinit) struct table table;
+    _cleanup_(report_free_ranking) ranking places = {0};
     uint64_t others = 0, bytes = 0;
-    for (size_t i = REPORT_ROWS; i < places.count; i++) {
-        others += report_goroutines(report, places.data[i].node);
-        bytes += report_node(report, places.data[i].node)->retained;
+    table_init(&table, report->page, "goroutines", report->base ? columns : usual,
+               report->base ? 5 : 4, REPORT_ROWS);
+    TRY(rank_places(report, &places));
+    for (size_t i = 0; i < places.count; i++) {
+        const uint32_t place = places.data[i].node;
+        TRY(put_place(report, &table, place));
+        others += i < REPORT_ROWS ? 0 : report_goroutines(report, place);
+        bytes += i < REPORT_ROWS ? 0 : report_node(report, place)->retained;
     }
-    if (!error && places.count > 0)
-        error = table_end(&table);
-    if (!error && others > 0) {
-        text_printf(report->out, "  ");
-        text_append_grouped(report->out, others);
-        text_printf(report->out, " more in %zu other places, ", places.count - REPORT_ROWS);
-        table_bytes(report->out, bytes);
-        text_printf(report->out, "\n");
-    }
-    table_deinit(&table);
-    free(places.data);
-    return error;
+    TRY(table_end(&table));
+    if (others > 0)
+        PAGE_PUT(report->page, "  % more in % other places, %\n", page_count(NULL, others),
+                 page_count(NULL, places.count - REPORT_ROWS), page_bytes(NULL, bytes));
+    return NULL;
 }

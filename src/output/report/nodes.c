@@ -21,6 +21,11 @@ uint32_t report_find_kind(const struct report *report, enum g2h_node_kind kind)
     return MERGED_NONE;
 }
 
+void report_free_ranking(ranking *list)
+{
+    free(list->data);
+}
+
 int report_compare_ranks(const void *a, const void *b)
 {
     const struct ranked *one = a, *other = b;
@@ -44,6 +49,13 @@ void report_append_name(const struct report *report, uint32_t node, struct text 
     size_t size;
     const char *name = merged_name(&report->merged, node, &size);
     text_append(text, name, size);
+}
+
+struct page_field report_name(const struct report *report, const char *key, uint32_t node)
+{
+    size_t size;
+    const char *name = merged_name(&report->merged, node, &size);
+    return page_text(key, name, size);
 }
 
 static int64_t count_of(const struct report *report, uint32_t node)

@@ -9,7 +9,6 @@
 
 #include "base/scope.h"
 #include "output/report/sections.h"
-#include "output/report/table.h"
 #include "output/sink.h"
 
 /* ---- the first lines ---- */
@@ -28,17 +27,12 @@ static void put_process(const struct report *report)
                    heap = numbers[HEAP_SYS] - numbers[HEAP_RELEASED],
                    unused = heap > objects ? heap - objects : 0,
                    known = objects + unused + numbers[STACK_SYS];
-    text_printf(report->out, "  process has ");
-    table_bytes(report->out, held);
-    text_printf(report->out, ": objects ");
-    table_bytes(report->out, objects);
-    text_printf(report->out, ", free ");
-    table_bytes(report->out, unused);
-    text_printf(report->out, ", stacks ");
-    table_bytes(report->out, numbers[STACK_SYS]);
-    text_printf(report->out, ", runtime ");
-    table_bytes(report->out, held > known ? held - known : 0);
-    text_printf(report->out, "\n");
+    page_open(report->page, "process");
+    PAGE_PUT(report->page, "  process has %: objects %, free %, stacks %, runtime %\n",
+             page_bytes("bytes", held), page_bytes("objects", objects), page_bytes("free", unused),
+             page_bytes("stacks", numbers[STACK_SYS]),
+             page_bytes("runtime", held > known ? held - known : 0));
+    page_close(report->page);
 }
 
 /* "since first.dump: +701 kB (+114 %), +12,313 objects, +60 goroutines" */
@@ -48,44 +42,42 @@ static void put_since(const struct report *report)
     const struct g2h_heap *heap = g2h_view_heap(report->view);
     const uint64_t objects =
         g2h_heap_object_count(heap) - g2h_view_account(report->view)->left_out_objects;
-    struct text *out = report->out;
-    text_printf(out, "since ");
-    text_append(out, before->name, strlen(before->name));
-    text_printf(out, ": ");
-    table_change(out, (int64_t)(report->reachable - before->reachable), true);
-    if (before->reachable > 0)
-        text_printf(out, " (%+.0f %%)", table_percent(report->reachable, before->reachable) - 100);
-    text_printf(out, ", ");
-    table_change(out, (int64_t)(objects - before->objects), false);
-    text_printf(out, " objects, ");
-    table_change(out, (int64_t)(g2h_view_goroutine_count(report->view) - before->goroutines),
-                 false);
-    text_printf(out, " goroutines\n");
+    const int64_t bytes = (int64_t)(report->reachable - before->reachable);
+    struct page *page = report->page;
+    page_open(page, "since");
+    PAGE_PUT(page, "since %: %", page_words("source", before->name),
+             page_bytes_change("reachable", bytes));
+    if (before->reachable > 0) {
+        page_say(page, bytes < 0 ? " (-" : " (+");
+        PAGE_PUT(page, "%)",
+                 page_percent(bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, before->reachable));
+    }
+    PAGE_PUT(page, ", % objects, % goroutines\n",
+             page_change("objects", (int64_t)(objects - before->objects)),
+             page_change("goroutines",
+                         (int64_t)(g2h_view_goroutine_count(report->view) - before->goroutines)));
+    page_close(page);
 }
 
 static void put_totals(const struct report *report, const char *name)
 {
     const struct g2h_heap *heap = g2h_view_heap(report->view);
     const struct g2h_view_account *account = g2h_view_account(report->view);
-    struct text *out = report->out;
+    struct page *page = report->page;
     const char *version = g2h_heap_go_version(heap);
-    text_append(out, name, strlen(name));
-    text_printf(out, "   %s%s", *version ? version : "Go of an unknown version", "   ");
-    table_bytes(out, report->total - account->stack_bytes);
-    text_printf(out, " in ");
-    text_append_grouped(out, g2h_heap_object_count(heap) - account->left_out_objects);
-    text_printf(out, " objects   ");
-    text_append_grouped(out, g2h_view_goroutine_count(report->view));
-    text_printf(out, " goroutines\n  reachable ");
-    table_bytes(out, report->reachable);
-    if (account->stack_bytes > 0) {
-        text_printf(out, " with ");
-        table_bytes(out, account->stack_bytes);
-        text_printf(out, " of stacks");
-    }
-    text_printf(out, ", garbage ");
-    table_bytes(out, report->garbage + account->left_out_bytes);
-    text_printf(out, account->left_out_objects > 0 ? ", left out\n" : "\n");
+    page_open(page, "heap");
+    PAGE_PUT(page, "%   %   % in % objects   % goroutines\n", page_words("source", name),
+             page_words("go", *version ? version : "Go of an unknown version"),
+             page_bytes("bytes", report->total - account->stack_bytes),
+             page_count("objects", g2h_heap_object_count(heap) - account->left_out_objects),
+             page_count("goroutines", g2h_view_goroutine_count(report->view)));
+    PAGE_PUT(page, "  reachable %", page_bytes("reachable", report->reachable));
+    if (account->stack_bytes > 0)
+        PAGE_PUT(page, " with % of stacks", page_bytes("stacks", account->stack_bytes));
+    PAGE_PUT(page, ", garbage %", page_bytes("garbage", report->garbage + account->left_out_bytes));
+    page_say(page, account->left_out_objects > 0 ? ", left out\n" : "\n");
+    PAGE_DATA(page, page_flag("is_garbage_left_out", account->left_out_objects > 0));
+    page_close(page);
     put_process(report);
     if (report->base)
         put_since(report);
@@ -101,12 +93,15 @@ static struct g2h_error *put_report(struct report *report, const char *name)
     report->reachable = report->total - report->garbage;
     if (report->base)
         TRY(growth_find(report->base, &report->merged, &report->growth));
+    page_open(report->page, NULL);
     put_totals(report, name);
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));
     TRY(report_put_tree(report));
-    return report_put_strings(report);
+    TRY(report_put_strings(report));
+    page_close(report->page);
+    return NULL;
 }
 
 static void report_deinit(struct report *report)
@@ -132,13 +127,13 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                    const struct g2h_output_options *options)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
-    _cleanup_(text_deinit) struct text text = {0};
+    _cleanup_(page_deinit) struct page page = {.is_json = false};
     _cleanup_(report_deinit) struct report report = {
-        .view = view, .dominators = dominators, .out = &text, .base = options->base};
+        .view = view, .dominators = dominators, .page = &page, .base = options->base};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
-    report.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
+    page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
     TRY(merged_make(view, dominators, options->threads, &report.merged));
     TRY(put_report(&report, options->source ? options->source : ""));
-    TRY_MEMORY(!text.failed);
-    return sink_run(options, 1, 1, produce, &text);
+    TRY_MEMORY(!page.out.failed);
+    return sink_run(options, 1, 1, produce, &page.out);
 }

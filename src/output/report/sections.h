@@ -2,16 +2,15 @@
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H
 
-#include "base/text.h"
 #include "output/merged.h"
 #include "output/report/growth.h"
+#include "output/report/page.h"
 
 struct report {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct merged merged;
-    struct text *out;
-    size_t columns;
+    struct page *page;
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: none */
     growth_vector growth;               /* since then; by node */
@@ -20,7 +19,7 @@ struct report {
 /* So many rows of a table are shown. */
 enum { REPORT_ROWS = 10 };
 
-/* ---- sections: each appends itself to report->out. Errors: G2H_ERROR_MEMORY ---- */
+/* ---- sections: each puts itself on report->page. Errors: G2H_ERROR_MEMORY ---- */
 
 struct g2h_error *report_put_suspects(const struct report *report);
 struct g2h_error *report_put_goroutines(const struct report *report);
@@ -36,6 +35,9 @@ static inline const struct merged_node *report_node(const struct report *report,
 }
 
 void report_append_name(const struct report *report, uint32_t node, struct text *text);
+
+/* The same as a field of a line. */
+struct page_field report_name(const struct report *report, const char *key, uint32_t node);
 
 /* Whether a node is no object, but of a kind. */
 bool report_is_kind(const struct report *report, uint32_t node, enum g2h_node_kind kind);
@@ -66,6 +68,8 @@ struct ranked {
     uint32_t node;
 };
 typedef VECTOR(struct ranked) ranking;
+
+void report_free_ranking(ranking *list);
 
 /* The heaviest come first; for qsort(). */
 int report_compare_ranks(const void *one, const void *other);

@@ -1,7 +1,6 @@
 /* strings: texts that are there more than once; see sections.h. */
 #include "base/scope.h"
 #include "output/report/sections.h"
-#include "output/report/table.h"
 
 enum {
     MOST_TEXTS = 5,
@@ -108,49 +107,35 @@ static struct g2h_error *gather(const struct g2h_view *view, struct g2h_text *te
     return NULL;
 }
 
-/* In quotation marks, and what is no character of a line as a blank. */
-static void put_text(const struct report *report, struct g2h_text *text, uint32_t node)
+/* "48.0 kB    2,001 × "Go-http-client/1.1"" */
+static void put_text(const struct report *report, struct g2h_text *text, const struct equal *equal)
 {
     size_t size;
-    struct text shown = {0};
-    const char *data = g2h_view_text(report->view, node, text, &size);
-    for (size_t i = 0; i < size; i++)
-        text_append(&shown, (unsigned char)data[i] < ' ' || data[i] == 0x7f ? " " : &data[i], 1);
-    text_append(report->out, "\"", 1);
-    table_clip(report->out, shown.data, shown.size, LONGEST);
-    text_append(report->out, "\"\n", 2);
-    report->out->failed |= shown.failed;
-    text_deinit(&shown);
+    const char *data = g2h_view_text(report->view, equal->node, text, &size);
+    page_open(report->page, NULL);
+    PAGE_PUT(report->page, "  %% × \"%\"\n", page_wide(page_bytes("wasted", waste_of(equal)), 9),
+             page_wide(page_count("count", equal->count), 9),
+             page_clipped(page_text("text", data, size), LONGEST));
+    page_close(report->page);
 }
 
 static void put(const struct report *report, struct g2h_text *text, const struct strings *strings)
 {
-    struct text *out = report->out;
+    struct page *page = report->page;
     if (strings->count == 0)
         return;
-    text_printf(out, "\nSTRINGS   ");
-    text_append_grouped(out, strings->count);
-    text_printf(out, " of ");
-    table_bytes(out, strings->bytes);
-    text_printf(out, ", ");
-    text_append_grouped(out, strings->different);
-    text_printf(out, " different; equal ones waste ");
-    table_bytes(out, strings->wasted);
-    text_printf(out, " (%.1f %%)\n", table_percent(strings->wasted, report->reachable));
-    for (size_t i = 0; i < strings->list.count && i < MOST_TEXTS; i++) {
-        const struct equal *equal = &strings->list.data[i];
-        struct text count = {0};
-        if (equal->count < 2)
-            break;
-        text_append_grouped(&count, equal->count);
-        text_printf(out, "  ");
-        table_right(out, waste_of(equal), false, 9);
-        table_pad(out, count.size < 9 ? 9 - count.size : 1);
-        text_append(out, count.data, count.size);
-        text_printf(out, " × ");
-        text_deinit(&count);
-        put_text(report, text, equal->node);
-    }
+    page_open(page, "strings");
+    page_head(page, "STRINGS");
+    PAGE_PUT(page, "   % of %, % different; equal ones waste % (%)\n",
+             page_count("count", strings->count), page_bytes("bytes", strings->bytes),
+             page_count("different", strings->different), page_bytes("wasted", strings->wasted),
+             page_tenths(page_percent(strings->wasted, report->reachable)));
+    page_open_list(page, "most");
+    for (size_t i = 0; i < strings->list.count && i < MOST_TEXTS; i++)
+        if (strings->list.data[i].count > 1)
+            put_text(report, text, &strings->list.data[i]);
+    page_close(page);
+    page_close(page);
 }
 
 static void strings_deinit(struct strings *strings)

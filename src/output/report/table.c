@@ -7,129 +7,33 @@
 
 enum { GAP = 3, LEAST_FIRST = 20 };
 
-/* ---- numbers ---- */
-
-void table_bytes(struct text *text, uint64_t bytes)
+void table_init(struct table *table, struct page *page, const char *key,
+                const struct table_column *columns, size_t count, size_t most)
 {
-    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
-    double value = (double)bytes / 1000;
-    size_t unit = 0;
-    if (bytes < 1000) {
-        text_printf(text, "%llu B", (unsigned long long)bytes);
-        return;
-    }
-    for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
-        value /= 1000;
-    text_printf(text,
-                value < 9.995   ? "%.2f %s"
-                : value < 99.95 ? "%.1f %s"
-                                : "%.0f %s",
-                value, units[unit]);
+    *table = (struct table){.page = page, .columns = columns, .count = count, .most = most};
+    page_open_list(page, key);
 }
 
-void table_pad(struct text *text, size_t blanks)
+static void add_cell(struct table *table, const struct page_field *field)
 {
-    while (blanks-- > 0)
-        text_append(text, " ", 1);
-}
-
-void table_change(struct text *text, int64_t change, bool is_bytes)
-{
-    const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
-    text_append(text, change < 0 ? "-" : "+", 1);
-    if (is_bytes)
-        table_bytes(text, size);
+    static const char none[] = "·";
+    const bool is_change = field->kind == PAGE_CHANGE || field->kind == PAGE_BYTES_CHANGE;
+    if (is_change && field->number == 0)
+        text_append(&table->cells, none, sizeof(none) - 1);
     else
-        text_append_grouped(text, size);
-}
-
-void table_right(struct text *text, uint64_t bytes, bool is_growth, size_t width)
-{
-    struct text number = {0};
-    if (is_growth)
-        text_append(&number, "+", 1);
-    table_bytes(&number, bytes);
-    table_pad(text, number.size < width ? width - number.size : 0);
-    text_append(text, number.data, number.size);
-    text->failed |= number.failed;
-    text_deinit(&number);
-}
-
-double table_percent(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? 100 * (double)part / (double)whole : 0;
-}
-
-/* ---- texts ---- */
-
-static bool is_begin(char byte)
-{
-    return ((unsigned char)byte & 0xc0) != 0x80;
-}
-
-static size_t characters(const char *data, size_t size)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < size; i++)
-        count += is_begin(data[i]);
-    return count;
-}
-
-void table_clip(struct text *text, const char *data, size_t size, size_t room)
-{
-    static const char ellipsis[] = "…";
-    if (characters(data, size) <= room) {
-        text_append(text, data, size);
-        return;
-    }
-    size_t count = 0, end = 0;
-    while (end < size && (!is_begin(data[end]) || ++count < room))
-        end++;
-    text_append(text, data, end);
-    text_append(text, ellipsis, sizeof(ellipsis) - 1);
-}
-
-/* ---- tables ---- */
-
-void table_init(struct table *table, struct text *out, const struct table_column *columns,
-                size_t count, size_t width)
-{
-    *table = (struct table){.out = out, .columns = columns, .count = count, .width = width};
-}
-
-static void end_cell(struct table *table)
-{
+        page_append(&table->cells, field);
     table->cells.failed |= !vector_push(&table->ends, table->cells.size);
 }
 
-/* What would end a line is a blank. */
-void table_text(struct table *table, const char *data, size_t size)
+void table_row(struct table *table, const struct page_field *fields, size_t count)
 {
-    for (size_t i = 0; i < size; i++)
-        text_append(&table->cells, (unsigned char)data[i] < ' ' ? " " : &data[i], 1);
-    end_cell(table);
-}
-
-void table_count(struct table *table, uint64_t count)
-{
-    text_append_grouped(&table->cells, count);
-    end_cell(table);
-}
-
-void table_size(struct table *table, uint64_t bytes)
-{
-    table_bytes(&table->cells, bytes);
-    end_cell(table);
-}
-
-void table_growth(struct table *table, int64_t change, bool is_bytes)
-{
-    static const char none[] = "·";
-    if (change == 0)
-        text_append(&table->cells, none, sizeof(none) - 1);
-    else
-        table_change(&table->cells, change, is_bytes);
-    end_cell(table);
+    page_open(table->page, NULL);
+    page_put_fields(table->page, NULL, fields, count);
+    page_close(table->page);
+    if (table->page->is_json || table->ends.count / table->count >= table->most)
+        return;
+    for (size_t i = 0; i < table->count; i++)
+        add_cell(table, &fields[i]);
 }
 
 static const char *cell(const struct table *table, size_t number, size_t *ret_size)
@@ -147,49 +51,62 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
     for (size_t i = 0; i < table->ends.count; i++) {
         size_t size;
         const char *data = cell(table, i, &size);
-        const size_t width = characters(data, size), column = i % table->count;
+        const size_t width = page_characters(data, size), column = i % table->count;
         widths[column] = width > widths[column] ? width : widths[column];
     }
     for (size_t i = 1; i < table->count; i++)
         others += GAP + widths[i];
-    const size_t room =
-        table->width > others + LEAST_FIRST + 2 ? table->width - others - 2 : LEAST_FIRST;
+    const size_t columns = table->page->columns,
+                 room = columns > others + LEAST_FIRST + 2 ? columns - others - 2 : LEAST_FIRST;
     widths[0] = room; /* so that numbers of all tables stand where they do in others */
 }
 
 static void put_cell(const struct table *table, size_t column, size_t width, const char *data,
                      size_t size)
 {
-    const size_t count = characters(data, size), blanks = count < width ? width - count : 0;
+    const size_t count = page_characters(data, size), blanks = count < width ? width - count : 0;
+    struct page *page = table->page;
     if (size == 0 && column + 1 == table->count)
         return;
     if (column > 0)
-        table_pad(table->out, GAP);
+        page_blanks(page, GAP);
     if (table->columns[column].is_number)
-        table_pad(table->out, blanks);
-    table_clip(table->out, data, size, width);
+        page_blanks(page, blanks);
+    page_append_clipped(&page->out, data, size, width);
     if (!table->columns[column].is_number && column + 1 < table->count)
-        table_pad(table->out, blanks);
+        page_blanks(page, blanks);
+}
+
+static void put_titles(const struct table *table, const size_t *widths)
+{
+    page_say(table->page, "\n");
+    for (size_t i = 0; i < table->count; i++) {
+        const char *title = table->columns[i].title;
+        if (i == 0)
+            page_begin_strong(table->page);
+        put_cell(table, i, widths[i] + (i == 0 ? 2 : 0), title, strlen(title));
+        if (i == 0)
+            page_end_strong(table->page);
+    }
 }
 
 struct g2h_error *table_end(struct table *table)
 {
     size_t widths[TABLE_COLUMNS];
+    page_close(table->page);
     TRY_MEMORY(!table->cells.failed);
+    if (table->ends.count == 0)
+        return NULL;
     find_widths(table, widths);
-    text_printf(table->out, "\n");
-    for (size_t i = 0; i < table->count; i++) {
-        const char *title = table->columns[i].title;
-        put_cell(table, i, widths[i] + (i == 0 ? 2 : 0), title, strlen(title));
-    }
+    put_titles(table, widths);
     for (size_t i = 0; i < table->ends.count; i++) {
         size_t size;
         const char *data = cell(table, i, &size);
         if (i % table->count == 0)
-            text_printf(table->out, "\n  ");
+            page_say(table->page, "\n  ");
         put_cell(table, i % table->count, widths[i % table->count], data, size);
     }
-    text_printf(table->out, "\n");
+    page_say(table->page, "\n");
     return NULL;
 }
 

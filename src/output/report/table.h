@@ -1,56 +1,40 @@
-/* table: numbers and tables of a report, as wide as there is room. */
+/* table: rows of a report in columns as wide as there is room; in JSON a list with an object for
+ * each. */
 #ifndef OUTPUT_REPORT_TABLE_H
 #define OUTPUT_REPORT_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/text.h"
-
-/* Appends a size in three digits: 160 B, 1.32 MB, 701 kB. */
-void table_bytes(struct text *text, uint64_t bytes);
-
-/* The same, behind blanks up to a width, and a plus where it has grown by so much. */
-void table_right(struct text *text, uint64_t bytes, bool is_growth, size_t width);
-
-/* Appends a change, with its sign: of bytes, or of a number of others. */
-void table_change(struct text *text, int64_t change, bool is_bytes);
-
-void table_pad(struct text *text, size_t blanks);
-
-/* Appends as many characters of a text as there is room for, with an ellipsis where that is not
- * all. */
-void table_clip(struct text *text, const char *data, size_t size, size_t room);
-
-double table_percent(uint64_t part, uint64_t whole);
+#include "output/report/page.h"
 
 struct table_column {
     const char *title;
     bool is_number; /* stands to the right */
 };
 
-enum { TABLE_COLUMNS = 6 };
+enum { TABLE_COLUMNS = 8 };
 
-/* Cells row by row, from the left; it is appended at its end, when the widths are known. */
+/* Fields row by row, from the left; it is put at its end, when the widths are known. The keys are
+ * those of the fields. */
 struct table {
-    struct text *out;
+    struct page *page;
     const struct table_column *columns;
-    size_t count, width; /* columns; characters of a row, of which the first column gives way */
+    size_t count; /* of columns, of which the first gives way */
+    size_t most;  /* rows in text; JSON has all of them */
     struct text cells;
     VECTOR(size_t) ends; /* of each cell in cells */
 };
 
-void table_init(struct table *table, struct text *out, const struct table_column *columns,
-                size_t count, size_t width);
-void table_text(struct table *table, const char *data, size_t size);
-void table_count(struct table *table, uint64_t count);
-void table_size(struct table *table, uint64_t bytes);
+/* key: of the list. */
+void table_init(struct table *table, struct page *page, const char *key,
+                const struct table_column *columns, size_t count, size_t most);
 
-/* A change as above; of nothing a dot. */
-void table_growth(struct table *table, int64_t change, bool is_bytes);
+/* A row: as many fields as there are columns, and behind them those that are in JSON only. Of no
+ * change there is a dot. */
+void table_row(struct table *table, const struct page_field *fields, size_t count);
+#define TABLE_ROW(table, ...) \
+    table_row(table, (const struct page_field[]){__VA_ARGS__}, \
+              sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))
 
 /* Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *table_end(struct table *table);

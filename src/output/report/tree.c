@@ -19,37 +19,43 @@ struct tree {
 /* Columns before the names. */
 enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
+/* How many there are, or by how many more; of what is one, and of what is no object, nothing is
+ * said. */
+static struct page_field count_of(const struct report *report, uint32_t node)
+{
+    const struct merged_node *of = report_node(report, node);
+    const int64_t grown = report->base ? report->growth.data[node].count : 0;
+    if (of->kind != MERGED_CLASS || (report->base ? grown == 0 : of->count < 2))
+        return page_words(NULL, "");
+    return report->base ? page_change(NULL, grown) : page_count(NULL, of->count);
+}
+
+/* What it retains, or by how much that has grown; of what has shrunk elsewhere a dash. */
+static struct page_field bytes_of(const struct report *report, uint32_t node)
+{
+    if (!report->base)
+        return page_bytes(NULL, report_node(report, node)->retained);
+    const int64_t grown = report->growth.data[node].retained;
+    return grown < 0 ? page_words(NULL, "-") : page_bytes_change(NULL, grown);
+}
+
 static void put_branch(const struct report *report, uint32_t node, size_t depth)
 {
     const struct merged_node *of = report_node(report, node);
-    const struct growth *growth = report->base ? &report->growth.data[node] : NULL;
-    struct text count = {0}, *out = report->out;
-    const bool has_count =
-        of->kind == MERGED_CLASS && (growth ? growth->count != 0 : of->count > 1);
-    text_printf(out, "  ");
-    if (growth && growth->retained < 0) {
-        table_pad(out, OF_BYTES - 1);
-        text_printf(out, "-");
-    } else {
-        table_right(out, growth ? (uint64_t)growth->retained : of->retained, growth != NULL,
-                    OF_BYTES);
-    }
-    text_printf(out, " %4.0f %% ", table_percent(of->retained, report->total));
-    if (has_count && growth)
-        table_change(&count, growth->count, false);
-    else if (has_count)
-        text_append_grouped(&count, of->count);
-    table_pad(out, count.size < OF_COUNT ? OF_COUNT - count.size : 0);
-    text_append(out, count.data, count.size);
-    out->failed |= count.failed;
-    text_deinit(&count);
-    table_pad(out, 2 + 2 * depth);
-    size_t size;
-    const char *name = merged_name(&report->merged, node, &size);
-    const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth;
-    table_clip(out, name, size,
-               report->columns > used + LEAST_NAME ? report->columns - used : LEAST_NAME);
-    text_printf(out, "\n");
+    const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
+                 columns = report->page->columns,
+                 room = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+    struct page *page = report->page;
+    PAGE_PUT(page, "  % % %", page_wide(bytes_of(report, node), OF_BYTES),
+             page_wide(page_percent(of->retained, report->total), OF_PERCENT - 2),
+             page_wide(count_of(report, node), OF_COUNT));
+    page_blanks(page, 2 + 2 * depth);
+    PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), room));
+    PAGE_DATA(page, page_bytes("retained", of->retained), page_bytes("bytes", of->bytes),
+              page_count("count", of->count));
+    if (report->base)
+        PAGE_DATA(page, page_bytes_change("retained_grown", report->growth.data[node].retained),
+                  page_change("count_grown", report->growth.data[node].count));
 }
 
 static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t depth)
@@ -66,9 +72,13 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
     for (size_t i = 0; !error && i < children.count && i < MOST_CHILDREN; i++) {
         if (tree->lines++ >= MOST_LINES)
             break;
+        page_open(report->page, NULL);
         put_branch(report, children.data[i].node, depth);
+        page_open_list(report->page, "holds");
         if (depth + 1 < MOST_DEPTH)
             error = put_below(tree, children.data[i].node, depth + 1);
+        page_close(report->page);
+        page_close(report->page);
     }
     free(children.data);
     return error;
@@ -81,9 +91,11 @@ struct g2h_error *report_put_tree(const struct report *report)
     const uint32_t root = gc_roots == MERGED_NONE ? 0 : gc_roots;
     const uint64_t least = report_weight(report, root) / OF_ALL;
     struct tree tree = {.report = report, .least = report->base && least < LEAST ? LEAST : least};
-    text_printf(report->out,
-                "\n%s   tree of dominators, from 2 %%; what is of one class below one node is one "
-                "line\n",
-                report->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
-    return put_below(&tree, root, 0);
+    page_head(report->page, report->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+    page_say(report->page,
+             "   tree of dominators, from 2 %; what is of one class below one node is one line\n");
+    page_open_list(report->page, "tree");
+    TRY(put_below(&tree, root, 0));
+    page_close(report->page);
+    return NULL;
 }

@@ -4,7 +4,6 @@
 #include "base/scope.h"
 #include "output/report/sections.h"
 #include "output/report/suspects.h"
-#include "output/report/table.h"
 #include "output/report/way.h"
 
 enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* of what one is made of */ };
@@ -13,29 +12,29 @@ enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* of what one is made of */ };
 static struct g2h_error *put_each(const struct report *report, uint32_t item)
 {
     const struct merged_node *node = report_node(report, item);
-    struct text *out = report->out;
-    ranking parts = {0};
+    struct page *page = report->page;
+    _cleanup_(report_free_ranking) ranking parts = {0};
     if (node->count < 2)
         return NULL;
-    struct g2h_error *error = report_rank_children(report, item, &parts);
-    text_printf(out, "      each        ");
-    table_bytes(out, node->retained / node->count);
-    if (node->bytes < node->retained) {
-        text_printf(out, " = ");
-        table_bytes(out, node->bytes / node->count);
-    }
+    TRY(report_rank_children(report, item, &parts));
+    page_open(page, "each");
+    PAGE_PUT(page, "      each        %", page_bytes("retained", node->retained / node->count));
+    if (node->bytes < node->retained)
+        PAGE_PUT(page, " = %", page_bytes("own", node->bytes / node->count));
+    page_open_list(page, "parts");
     for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
         const struct merged_node *part = report_node(report, parts.data[i].node);
         if (part->retained < node->retained / 50)
             break;
-        text_printf(out, " + ");
-        report_append_name(report, parts.data[i].node, out);
-        text_printf(out, " ");
-        table_bytes(out, part->retained / node->count);
+        page_open(page, NULL);
+        PAGE_PUT(page, " + % %", report_name(report, "class", parts.data[i].node),
+                 page_bytes("bytes", part->retained / node->count));
+        page_close(page);
     }
-    text_printf(out, "\n");
-    free(parts.data);
-    return error;
+    page_close(page);
+    page_close(page);
+    page_say(page, "\n");
+    return NULL;
 }
 
 /* Who holds something together, if it is below that. */
@@ -57,30 +56,24 @@ static struct g2h_error *put_holders(const struct report *report, uint32_t item)
     const uint32_t sharers = sharers_of(report, item);
     TRY(way_append(report->view, report->dominators, report_node(report, item)->example, &way));
     TRY_MEMORY(!way.failed);
-    if (way.size > 0) {
-        text_printf(report->out, "      held by     ");
-        table_clip(report->out, way.data, way.size, 2 * report->columns);
-        text_printf(report->out, "\n");
-    }
-    if (sharers != MERGED_NONE) {
-        text_printf(report->out, "      shared by   ");
-        report_append_name(report, sharers, report->out);
-        text_printf(report->out, "\n");
-    }
+    if (way.size > 0)
+        PAGE_PUT(report->page, "      held by     %\n",
+                 page_clipped(page_made("held_by", &way), 2 * report->page->columns));
+    if (sharers != MERGED_NONE)
+        PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
     return NULL;
 }
 
-static struct g2h_error *put_target(const struct report *report, const char *what, uint32_t node,
-                                    const char *label, enum g2h_node_kind kind)
+/* template: with the words before what is found. */
+static struct g2h_error *put_target(const struct report *report, const char *template,
+                                    const char *key, uint32_t node, const char *label,
+                                    enum g2h_node_kind kind)
 {
     _cleanup_(text_deinit) struct text text = {0};
     TRY(report_append_target(report, node, label, kind, &text));
     TRY_MEMORY(!text.failed);
-    if (text.size > 0) {
-        text_printf(report->out, "      %-10s  ", what);
-        text_append(report->out, text.data, text.size);
-        text_printf(report->out, "\n");
-    }
+    if (text.size > 0)
+        PAGE_PUT(report->page, template, page_made(key, &text));
     return NULL;
 }
 
@@ -101,36 +94,44 @@ static struct g2h_error *rank_variables(const struct report *report, uint32_t be
     return NULL;
 }
 
+static void put_local(const struct report *report, uint32_t node, uint64_t each, bool is_first)
+{
+    const struct merged_node *local = report_node(report, node);
+    page_open(report->page, NULL);
+    page_say(report->page, is_first ? "      hold        " : "                  ");
+    PAGE_PUT(report->page, "% of %", report_name(report, "variable", node),
+             report_name(report, "of", local->parent));
+    if (local->child != MERGED_NONE)
+        PAGE_PUT(report->page, ": %", report_name(report, "class", local->child));
+    PAGE_PUT(report->page, ", %", page_bytes("each", each));
+    page_close(report->page);
+}
+
 static struct g2h_error *put_locals(const struct report *report, uint32_t place)
 {
-    ranking locals = {0};
-    struct g2h_error *error = rank_variables(report, place, &locals);
-    const uint64_t goroutines = report_goroutines(report, place);
-    for (size_t i = 0; !error && i < locals.count && i < 2; i++) {
+    _cleanup_(report_free_ranking) ranking locals = {0};
+    TRY(rank_variables(report, place, &locals));
+    const uint64_t goroutines = report_goroutines(report, place),
+                   many = goroutines > 0 ? goroutines : 1;
+    page_open_list(report->page, "hold");
+    for (size_t i = 0; i < locals.count && i < 2; i++) {
         const struct merged_node *local = report_node(report, locals.data[i].node);
         if (local->retained < report_node(report, place)->retained / 50)
             break;
-        text_printf(report->out, i == 0 ? "      hold        " : "                  ");
-        report_append_name(report, locals.data[i].node, report->out);
-        text_printf(report->out, " of ");
-        report_append_name(report, local->parent, report->out);
-        if (local->child != MERGED_NONE) {
-            text_printf(report->out, ": ");
-            report_append_name(report, local->child, report->out);
-        }
-        text_printf(report->out, ", ");
-        table_bytes(report->out, local->retained / (goroutines > 0 ? goroutines : 1));
-        text_printf(report->out, goroutines > 1 ? " each\n" : "\n");
+        put_local(report, locals.data[i].node, local->retained / many, i == 0);
+        page_say(report->page, many > 1 ? " each\n" : "\n");
     }
-    free(locals.data);
-    return error;
+    page_close(report->page);
+    return NULL;
 }
 
 static struct g2h_error *put_goroutines_suspect(const struct report *report, uint32_t place)
 {
     const uint32_t goroutine = report_example_goroutine(report, place);
-    TRY(put_target(report, "wait on", goroutine, "waiting on", G2H_NODE_ROOT));
-    TRY(put_target(report, "started by", goroutine, NULL, G2H_NODE_CREATION_SITE));
+    TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
+                   G2H_NODE_ROOT));
+    TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
+                   G2H_NODE_CREATION_SITE));
     return put_locals(report, place);
 }
 
@@ -141,62 +142,90 @@ static int64_t count_grown(const struct report *report, const struct suspect *su
                                   : (int64_t)suspect->grown;
 }
 
+/* "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000" */
+static void put_item(const struct report *report, const struct suspect *suspect)
+{
+    const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
+                            count = page_count("count",
+                                               suspect->is_goroutines
+                                                   ? report_goroutines(report, suspect->item)
+                                                   : report_node(report, suspect->item)->count);
+    if (report->base)
+        PAGE_PUT(report->page, "% %, now %",
+                 page_change("count_grown", count_grown(report, suspect)), name, count);
+    else
+        PAGE_PUT(report->page, "% %", count, name);
+    PAGE_DATA(report->page, page_flag("is_goroutines", suspect->is_goroutines));
+}
+
+/* ", in 4 × map[uint64]*main.Watcher" */
+static void put_holder(const struct report *report, uint32_t node)
+{
+    const struct merged_node *holder = report_node(report, node);
+    page_open(report->page, "in");
+    if (holder->count > 1)
+        PAGE_PUT(report->page, ", in % × %", page_count("count", holder->count),
+                 report_name(report, "class", node));
+    else
+        PAGE_PUT(report->page, ", in %", report_name(report, "class", node),
+                 page_count("count", holder->count));
+    page_close(report->page);
+}
+
 static struct g2h_error *put_suspect(const struct report *report, const struct suspect *suspect,
                                      size_t number)
 {
-    struct text *out = report->out;
-    const uint64_t count = suspect->is_goroutines ? report_goroutines(report, suspect->item)
-                                                  : report_node(report, suspect->item)->count;
-    text_printf(out, "  %zu  ", number);
-    table_right(out, suspect->bytes, report->base != NULL, 9);
-    text_printf(out, "  %3.0f %% of the heap   ", table_percent(suspect->bytes, report->reachable));
-    if (report->base) {
-        table_change(out, count_grown(report, suspect), false);
-        text_printf(out, " ");
-        report_append_name(report, suspect->item, out);
-        text_printf(out, ", now ");
-        text_append_grouped(out, count);
-    } else {
-        text_append_grouped(out, count);
-        text_printf(out, " ");
-        report_append_name(report, suspect->item, out);
-    }
-    if (suspect->holder != MERGED_NONE) {
-        const struct merged_node *holder = report_node(report, suspect->holder);
-        text_printf(out, ", in ");
-        if (holder->count > 1) {
-            text_append_grouped(out, holder->count);
-            text_printf(out, " × ");
-        }
-        report_append_name(report, suspect->holder, out);
-    }
-    text_printf(out, "\n");
+    struct page *page = report->page;
+    const struct page_field bytes =
+        report->base ? page_bytes_change("retained_grown", (int64_t)suspect->bytes)
+                     : page_bytes("retained", suspect->bytes);
+    PAGE_PUT(page, "  %  %  % of the heap   ", page_count(NULL, number), page_wide(bytes, 9),
+             page_wide(page_percent(suspect->bytes, report->reachable), 5));
+    if (report->base)
+        PAGE_DATA(page, page_bytes("retained", report_node(report, suspect->item)->retained));
+    put_item(report, suspect);
+    if (suspect->holder != MERGED_NONE)
+        put_holder(report, suspect->holder);
+    page_say(page, "\n");
     if (suspect->is_goroutines)
         return put_goroutines_suspect(report, suspect->item);
     TRY(put_each(report, suspect->item));
     return put_holders(report, suspect->item);
 }
 
+static struct g2h_error *put_suspects(const struct report *report, const suspect_vector *suspects)
+{
+    struct page *page = report->page;
+    page_open_list(page, "suspects");
+    for (size_t i = 0; i < suspects->count && i < MOST_SUSPECTS; i++) {
+        page_open(page, NULL);
+        TRY(put_suspect(report, &suspects->data[i], i + 1));
+        page_close(page);
+    }
+    page_close(page);
+    if (suspects->count == 0)
+        page_say(page, report->base ? "  Nothing grew by much.\n"
+                                    : "  Nothing that holds 5 % of the heap stands out.\n");
+    if (suspects->count > MOST_SUSPECTS)
+        PAGE_PUT(page,
+                 report->base ? "     % more grew by much\n"
+                              : "     % more of % and above: see the tree below\n",
+                 page_count("more_suspects", suspects->count - MOST_SUSPECTS),
+                 page_words(NULL, "5 %"));
+    return NULL;
+}
+
+static void free_suspects(suspect_vector *suspects)
+{
+    free(suspects->data);
+}
+
 struct g2h_error *report_put_suspects(const struct report *report)
 {
-    suspect_vector suspects = {0};
-    struct g2h_error *error = suspects_find(&report->merged, report->reachable, report->base,
-                                            report->base ? &report->growth : NULL, &suspects);
-    if (!error) {
-        text_printf(report->out,
-                    report->base ? "\nWHAT GREW, AND WHO HOLDS IT\n" : "\nWHO HOLDS THE MEMORY\n");
-        if (suspects.count == 0)
-            text_printf(report->out, report->base
-                                         ? "  Nothing grew by much.\n"
-                                         : "  Nothing that holds 5 %% of the heap stands out.\n");
-    }
-    for (size_t i = 0; !error && i < suspects.count && i < MOST_SUSPECTS; i++)
-        error = put_suspect(report, &suspects.data[i], i + 1);
-    if (!error && suspects.count > MOST_SUSPECTS)
-        text_printf(report->out,
-                    report->base ? "     %zu more grew by much\n"
-                                 : "     %zu more of 5 %% and above: see the tree below\n",
-                    suspects.count - MOST_SUSPECTS);
-    free(suspects.data);
-    return error;
+    _cleanup_(free_suspects) suspect_vector suspects = {0};
+    TRY(suspects_find(&report->merged, report->reachable, report->base,
+                      report->base ? &report->growth : NULL, &suspects));
+    page_head(report->page, report->base ? "WHAT GREW, AND WHO HOLDS IT" : "WHO HOLDS THE MEMORY");
+    page_say(report->page, "\n");
+    return put_suspects(report, &suspects);
 }

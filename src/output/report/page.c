@@ -1,0 +1,278 @@
+/* page; see page.h. */
+#include "output/report/page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+static void append_words(struct text *text, const char *words)
+{
+    text_append(text, words, strlen(words));
+}
+
+/* ---- text ---- */
+
+static bool is_begin(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+size_t page_characters(const char *data, size_t size)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++)
+        count += is_begin(data[i]);
+    return count;
+}
+
+/* What would end a line is a blank. */
+static void append_clean(struct text *text, const char *data, size_t size)
+{
+    const size_t begin = text->size;
+    for (size_t i = 0; i < size; i++)
+        text_append(text, (unsigned char)data[i] < ' ' ? " " : &data[i], 1);
+    if (text->size > begin)
+        text->size = begin + printable(text->data + begin, text->size - begin);
+}
+
+void page_append_clipped(struct text *text, const char *data, size_t size, size_t room)
+{
+    size_t count = 0, end = 0;
+    if (room == 0 || page_characters(data, size) <= room) {
+        append_clean(text, data, size);
+        return;
+    }
+    while (end < size && (!is_begin(data[end]) || ++count < room))
+        end++;
+    append_clean(text, data, end);
+    append_words(text, "…");
+}
+
+static void append_bytes(struct text *text, uint64_t bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
+    double value = (double)bytes / 1000;
+    size_t unit = 0;
+    if (bytes < 1000) {
+        text_printf(text, "%" PRIu64 " B", bytes);
+        return;
+    }
+    for (; value >= 999.5 && unit + 1 < sizeof(units) / sizeof(*units); unit++)
+        value /= 1000;
+    text_printf(text,
+                value < 9.995   ? "%.2f %s"
+                : value < 99.95 ? "%.1f %s"
+                                : "%.0f %s",
+                value, units[unit]);
+}
+
+static void append_change(struct text *text, int64_t change, bool is_bytes)
+{
+    const uint64_t size = change < 0 ? -(uint64_t)change : (uint64_t)change;
+    append_words(text, change < 0 ? "-" : "+");
+    if (is_bytes)
+        append_bytes(text, size);
+    else
+        text_append_grouped(text, size);
+}
+
+void page_append(struct text *text, const struct page_field *field)
+{
+    switch (field->kind) {
+    case PAGE_TEXT:
+        page_append_clipped(text, field->data, field->size, field->room);
+        break;
+    case PAGE_COUNT:
+        text_append_grouped(text, field->number);
+        break;
+    case PAGE_BYTES:
+        append_bytes(text, field->number);
+        break;
+    case PAGE_CHANGE:
+    case PAGE_BYTES_CHANGE:
+        append_change(text, (int64_t)field->number, field->kind == PAGE_BYTES_CHANGE);
+        break;
+    case PAGE_PERCENT:
+        text_printf(text, "%.*f %%", field->digits,
+                    field->whole > 0 ? 100 * (double)field->number / (double)field->whole : 0);
+        break;
+    case PAGE_ADDRESS:
+        text_printf(text, "0x%" PRIx64, field->number);
+        break;
+    case PAGE_FLAG:
+        break;
+    }
+}
+
+void page_blanks(struct page *page, size_t count)
+{
+    while (!page->is_json && count-- > 0)
+        text_append(&page->out, " ", 1);
+}
+
+void page_begin_strong(struct page *page)
+{
+    if (page->is_colored)
+        append_words(&page->out, "\033[36m");
+}
+
+void page_end_strong(struct page *page)
+{
+    if (page->is_colored)
+        append_words(&page->out, "\033[m");
+}
+
+static void put_text(struct page *page, const struct page_field *field)
+{
+    struct text made = {0};
+    page_append(&made, field);
+    const size_t count = page_characters(made.data, made.size);
+    page_blanks(page, count < field->width ? field->width - count : 0);
+    if (field->is_strong)
+        page_begin_strong(page);
+    text_append(&page->out, made.data, made.size);
+    if (field->is_strong)
+        page_end_strong(page);
+    page->out.failed |= made.failed;
+    text_deinit(&made);
+}
+
+static void put_line(struct page *page, const char *template, const struct page_field *fields,
+                     size_t count)
+{
+    size_t next = 0;
+    for (const char *at = template, *end; *at; at = end) {
+        end = *at == '%' ? at + 1 : at + strcspn(at, "%");
+        if (*at != '%')
+            text_append(&page->out, at, (size_t)(end - at));
+        else if (next < count)
+            put_text(page, &fields[next++]);
+    }
+}
+
+void page_say(struct page *page, const char *words)
+{
+    if (!page->is_json)
+        append_words(&page->out, words);
+}
+
+void page_head(struct page *page, const char *words)
+{
+    page_say(page, "\n");
+    if (page->is_json)
+        return;
+    page_begin_strong(page);
+    page_say(page, words);
+    page_end_strong(page);
+}
+
+/* ---- JSON ---- */
+
+/* Valid UTF-8, whatever the bytes are. */
+static void put_string(struct page *page, const char *data, size_t size)
+{
+    struct text valid = {0};
+    text_append_utf8(&valid, (const uint8_t *)data, size, SIZE_MAX);
+    append_words(&page->out, "\"");
+    for (size_t i = 0; i < valid.size; i++) {
+        const unsigned char byte = (unsigned char)valid.data[i];
+        if (byte < ' ' || byte == 0x7f)
+            text_printf(&page->out, "\\u%04x", byte);
+        else if (byte == '"' || byte == '\\')
+            text_printf(&page->out, "\\%c", byte);
+        else
+            text_append(&page->out, &valid.data[i], 1);
+    }
+    append_words(&page->out, "\"");
+    page->out.failed |= valid.failed;
+    text_deinit(&valid);
+}
+
+/* What comes before a value. Members of the outermost object begin lines. */
+static void put_key(struct page *page, const char *key)
+{
+    if (page->depth == 0)
+        return;
+    bool *filled = &page->filled[page->depth - 1];
+    append_words(&page->out, *filled ? "," : "");
+    append_words(&page->out, page->depth == 1 ? "\n" : "");
+    *filled = true;
+    if (page->lists[page->depth - 1])
+        return;
+    put_string(page, key, strlen(key));
+    append_words(&page->out, ":");
+}
+
+static void put_member(struct page *page, const struct page_field *field)
+{
+    if (!field->key)
+        return;
+    put_key(page, field->key);
+    switch (field->kind) {
+    case PAGE_TEXT:
+        put_string(page, field->data, field->size);
+        break;
+    case PAGE_COUNT:
+    case PAGE_BYTES:
+        text_printf(&page->out, "%" PRIu64, field->number);
+        break;
+    case PAGE_CHANGE:
+    case PAGE_BYTES_CHANGE:
+        text_printf(&page->out, "%" PRId64, (int64_t)field->number);
+        break;
+    case PAGE_ADDRESS:
+        text_printf(&page->out, "\"0x%" PRIx64 "\"", field->number);
+        break;
+    case PAGE_FLAG:
+        append_words(&page->out, field->number ? "true" : "false");
+        break;
+    case PAGE_PERCENT:
+        append_words(&page->out, "null");
+        break;
+    }
+}
+
+static void open_value(struct page *page, const char *key, bool is_list)
+{
+    if (!page->is_json || page->depth >= PAGE_DEPTH)
+        return;
+    put_key(page, key ? key : "");
+    append_words(&page->out, is_list ? "[" : "{");
+    page->lists[page->depth] = is_list;
+    page->filled[page->depth++] = false;
+}
+
+void page_open(struct page *page, const char *key)
+{
+    open_value(page, key, false);
+}
+
+void page_open_list(struct page *page, const char *key)
+{
+    open_value(page, key, true);
+}
+
+void page_close(struct page *page)
+{
+    if (page->is_json && page->depth > 0)
+        append_words(&page->out, page->lists[--page->depth] ? "]" : "}");
+    if (page->is_json && page->depth == 0)
+        append_words(&page->out, "\n");
+}
+
+/* ---- both ---- */
+
+void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
+                     size_t count)
+{
+    for (size_t i = 0; page->is_json && i < count; i++)
+        put_member(page, &fields[i]);
+    if (!page->is_json && template)
+        put_line(page, template, fields, count);
+}
+
+void page_deinit(struct page *page)
+{
+    text_deinit(&page->out);
+}
