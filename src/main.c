@@ -256,6 +256,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .name = target->name,
                                                 .program = options->exe,
                                                 .columns = terminal_columns(),
+                                                .json = options->json,
                                                 .gzip = options->gzip,
                                                 .threads = options->threads,
                                                 .no_contexts = options->no_contexts,

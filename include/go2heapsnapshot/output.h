@@ -38,6 +38,7 @@ struct g2h_output_options {
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
     const struct g2h_base *base; /* NULL: nothing is compared */
     unsigned columns;            /* of a terminal, for formats that people read; 0: 100 */
+    bool json;                   /* for machines, what would else be for people */
     bool gzip;                   /* compress (RFC 1952) */
     unsigned threads;            /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
@@ -54,6 +55,7 @@ enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
 enum g2h_format_option {
     G2H_TAKES_SERIES = 1, /* series: ids that hold for all dumps of a process */
     G2H_TAKES_BASE = 2,   /* base */
+    G2H_TAKES_JSON = 4,   /* json */
 };
 
 /* A format that views can be written in. */
@@ -100,8 +102,8 @@ G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
 
 /*
- * Writes a report of who holds the memory, as text for people: docs/report.md. Errors: those of
- * format->write().
+ * Writes a report of who holds the memory, as text for people, or as JSON: docs/report.md. Errors:
+ * those of format->write().
  */
 G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                               const struct g2h_dominators *dominators,

@@ -372,6 +372,58 @@ G2H_PUBLIC bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret
 G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
                                struct g2h_text *text);
 
+/* ---- how much of what is allocated is used ---- */
+
+enum g2h_capacity_kind {
+    G2H_CAPACITY_SLICE, /* a slice: its elements */
+    G2H_CAPACITY_MAP,   /* a map: its entries; where these are is in the next */
+    G2H_CAPACITY_SLOTS, /* an object that maps have their entries in */
+};
+
+/* Room for elements of a slice or entries of a map, and how much of it is in use. */
+struct g2h_capacity {
+    enum g2h_capacity_kind kind;
+    uint32_t place;     /* what has it: g2h_capacities_place() */
+    uint32_t object;    /* that it is in; UINT32_MAX: it is in a variable of the program */
+    uint64_t address;   /* of a slice: of its first element, as the dump has it, which may be
+                           anywhere; else 0 */
+    uint64_t used, all; /* elements or slots, as the dump has them: of slices used <= all; of a map
+                           used only */
+    uint64_t size;      /* of one of them, in bytes; of a map 0 */
+};
+
+/* Gets one; false: no more. */
+typedef bool g2h_capacity_visit(void *context, const struct g2h_capacity *capacity);
+
+/*
+ * What slices and maps there are, by the types of objects and of variables. It is made once, takes
+ * some bytes for each field that is a slice, and is constant: several threads may go over objects.
+ * Where nothing is typed there are none. Errors: G2H_ERROR_MEMORY.
+ */
+struct g2h_capacities;
+G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
+                                                   struct g2h_capacities **ret);
+G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
+
+/* The number of places: fields of types and variables that are slices, and types of maps. All maps
+ * with the same types of keys and elements are one, for so is what they have their entries in
+ * (internal/runtime/maps, Map; runtime/map.go before Go 1.24). */
+G2H_PUBLIC uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities);
+
+/* Text becomes the name of a place: "main.Server.buffers", a field of a type, of arrays "[]" for
+ * all elements; "main.history", a variable; "map[string]int". */
+G2H_PUBLIC void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t place,
+                                     struct g2h_text *text);
+
+/* Visits those of the heap's objects from first to, but without, end, which may be more than there
+ * are, in the view or not; ascending. False where a visit was the last one. */
+G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
+                                          uint32_t end, g2h_capacity_visit *visit, void *context);
+
+/* Visits those of variables of packages, and of what they point to outside of the heap. */
+G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
+                                            g2h_capacity_visit *visit, void *context);
+
 /* ---- what holds what ---- */
 
 /*

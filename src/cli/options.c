@@ -52,6 +52,7 @@ static const char help[] =
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
     "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
+    "      --json          a report for machines\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
@@ -77,6 +78,7 @@ enum {
     OPTION_NO_CONTEXTS,
     OPTION_NAMES,
     OPTION_BASE,
+    OPTION_JSON,
     OPTION_PID
 };
 
@@ -331,6 +333,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"names", required_argument, NULL, OPTION_NAMES},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
+                                          {"json", no_argument, NULL, OPTION_JSON},
                                           {"pid", required_argument, NULL, OPTION_PID},
                                           {0}};
     static char name[] = "go2heapsnapshot";
@@ -395,6 +398,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_BASE:
             base = optarg;
             break;
+        case OPTION_JSON:
+            ret->json = true;
+            break;
         case 'j':
             if (!parse_number("-j", optarg, 1, 1024, &number))
                 return false;
@@ -415,6 +421,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         }
     }
     if (base && !check_taken(ret, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES))
+        return false;
+    if (ret->json && !check_taken(ret, "--json", G2H_TAKES_JSON))
         return false;
     if ((ret->format->takes & G2H_TAKES_BASE) != 0) {
         ret->base = base;

@@ -28,7 +28,7 @@ static char *snapshot_path(const struct options *options, const char *dump)
     char *path = NULL;
     const char *between = end > 0 && options->output[end - 1] == '/' ? "" : "/";
     if (asprintf(&path, "%s%s%.*s%s%s", options->output, between, (int)size, name,
-                 options->format->suffix,
+                 options->json ? ".json" : options->format->suffix,
                  options->gzip && !options->format->is_compressed ? ".gz" : "") < 0)
         return NULL;
     return path;

@@ -1,6 +1,6 @@
 /*
  * report: the answer as text: how much there is, what is suspect and who holds it, goroutines by
- * where they are, classes, the tree of what holds what, texts that are there more than once.
+ * where they are, classes, the tree of what holds what, waste.
  *
  * Each section is of what retains most; what is not shown is counted. Sizes are decimal, as
  * DevTools has them. docs/report.md.
@@ -94,12 +94,14 @@ static struct g2h_error *put_report(struct report *report, const char *name)
     if (report->base)
         TRY(growth_find(report->base, &report->merged, &report->growth));
     page_open(report->page, NULL);
+    PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
+              page_count("version", REPORT_VERSION));
     put_totals(report, name);
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));
     TRY(report_put_tree(report));
-    TRY(report_put_strings(report));
+    TRY(report_put_waste(report));
     page_close(report->page);
     return NULL;
 }
@@ -127,9 +129,13 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                    const struct g2h_output_options *options)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
-    _cleanup_(page_deinit) struct page page = {.is_json = false};
+    _cleanup_(page_deinit) struct page page = {.is_json = options->json};
     _cleanup_(report_deinit) struct report report = {
-        .view = view, .dominators = dominators, .page = &page, .base = options->base};
+        .view = view,
+        .dominators = dominators,
+        .page = &page,
+        .base = options->base,
+        .threads = options->threads > 0 ? options->threads : workers_available()};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
     TRY(merged_make(view, dominators, options->threads, &report.merged));

@@ -14,7 +14,11 @@ struct report {
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: none */
     growth_vector growth;               /* since then; by node */
+    unsigned threads;
 };
+
+/* Of the JSON: it changes where what is there changes its name or its meaning. */
+enum { REPORT_VERSION = 1 };
 
 /* So many rows of a table are shown. */
 enum { REPORT_ROWS = 10 };
@@ -25,7 +29,7 @@ struct g2h_error *report_put_suspects(const struct report *report);
 struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
-struct g2h_error *report_put_strings(const struct report *report);
+struct g2h_error *report_put_waste(const struct report *report);
 
 /* ---- nodes of report->merged ---- */
 
@@ -60,6 +64,12 @@ uint32_t report_example_goroutine(const struct report *report, uint32_t place);
 struct g2h_error *report_append_target(const struct report *report, uint32_t node,
                                        const char *label, enum g2h_node_kind kind,
                                        struct text *text);
+
+/* Whether a node of the view is garbage; UINT32_MAX, what is not in the view, is. */
+static inline bool report_is_garbage(const struct report *report, uint32_t node)
+{
+    return node == UINT32_MAX || merged_is_garbage(&report->merged, node);
+}
 
 /* ---- ranking ---- */
 

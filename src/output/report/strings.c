@@ -1,10 +1,12 @@
-/* strings: texts that are there more than once; see sections.h. */
+/* strings: texts that are there more than once; see waste.h. */
+#include <stdlib.h>
+
 #include "base/scope.h"
-#include "output/report/sections.h"
+#include "output/report/waste.h"
 
 enum {
-    MOST_TEXTS = 5,
-    LONGEST = 60, /* characters that are shown */
+    MOST_TEXTS = 100, /* of JSON */
+    LONGEST = 60,     /* characters that are shown */
     NODES_AHEAD = 32,
     TEXTS_AHEAD = 16
 };
@@ -14,14 +16,6 @@ struct equal {
     uint32_t node; /* the first one */
     uint32_t count;
     uint64_t bytes; /* of all */
-};
-
-struct strings {
-    VECTOR(uint64_t) hashes; /* of all texts, */
-    VECTOR(uint32_t) nodes;  /* and their nodes */
-    VECTOR(struct equal) list;
-    struct map by_hash;
-    uint64_t count, bytes, different, wasted; /* wasted: all but one of those that are equal */
 };
 
 static uint64_t waste_of(const struct equal *equal)
@@ -37,9 +31,10 @@ static int compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static struct g2h_error *hash_all(const struct g2h_view *view, struct g2h_text *text,
-                                  struct strings *strings)
+static struct g2h_error *hash_all(const struct report *report, struct g2h_text *text,
+                                  struct equals *equals)
 {
+    const struct g2h_view *view = report->view;
     const uint32_t end = g2h_view_node_count(view);
     for (uint32_t i = g2h_view_next_text(view, 0, end); i < end;
          i = g2h_view_next_text(view, i + 1, end)) {
@@ -47,63 +42,64 @@ static struct g2h_error *hash_all(const struct g2h_view *view, struct g2h_text *
         size_t size;
         g2h_view_prefetch(view, i + NODES_AHEAD, G2H_SOON_NODE);
         g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
+        if (report_is_garbage(report, i))
+            continue;
         g2h_view_node(view, i, &node);
         const char *data = g2h_view_text(view, i, text, &size);
-        TRY_MEMORY(!text->failed && vector_push(&strings->hashes, map_hash_text(data, size)) &&
-                   vector_push(&strings->nodes, i));
-        strings->bytes += node.size;
+        TRY_MEMORY(!text->failed && vector_push(&equals->hashes, map_hash_text(data, size)) &&
+                   vector_push(&equals->nodes, i));
+        equals->bytes += node.size;
     }
-    strings->count = strings->nodes.count;
+    equals->count = equals->nodes.count;
     return NULL;
 }
 
 /* Most texts are there once: what no other one has the place of in a small table is. Gives the
  * number of times, up to 2, by place; *ret_mask tells the place of a hash. */
-static uint8_t *find_places(const struct strings *strings, size_t *ret_mask)
+static uint8_t *find_places(const struct equals *equals, size_t *ret_mask)
 {
     size_t places = 64;
-    while (places / 4 < strings->hashes.count)
+    while (places / 4 < equals->hashes.count)
         places *= 2;
     uint8_t *times = calloc(places, 1);
-    for (size_t i = 0; times && i < strings->hashes.count; i++) {
-        uint8_t *place = &times[strings->hashes.data[i] & (places - 1)];
+    for (size_t i = 0; times && i < equals->hashes.count; i++) {
+        uint8_t *place = &times[equals->hashes.data[i] & (places - 1)];
         *place = *place == 0 ? 1 : 2;
     }
     *ret_mask = places - 1;
     return times;
 }
 
-static struct g2h_error *add(const struct g2h_view *view, struct strings *strings, size_t index)
+static struct g2h_error *add(const struct g2h_view *view, struct equals *equals, size_t index)
 {
     struct g2h_node node;
-    uint32_t number = (uint32_t)strings->list.count;
-    TRY_MEMORY(map_put(&strings->by_hash, strings->hashes.data[index], number, &number));
-    if (number == strings->list.count) {
-        TRY_MEMORY(
-            vector_push(&strings->list, ((struct equal){.node = strings->nodes.data[index]})));
-        strings->different++;
+    uint32_t number = (uint32_t)equals->list.count;
+    TRY_MEMORY(map_put(&equals->by_hash, equals->hashes.data[index], number, &number));
+    if (number == equals->list.count) {
+        TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = equals->nodes.data[index]})));
+        equals->different++;
     }
-    g2h_view_node(view, strings->nodes.data[index], &node);
-    strings->list.data[number].count++;
-    strings->list.data[number].bytes += node.size;
+    g2h_view_node(view, equals->nodes.data[index], &node);
+    equals->list.data[number].count++;
+    equals->list.data[number].bytes += node.size;
     return NULL;
 }
 
-static struct g2h_error *gather(const struct g2h_view *view, struct g2h_text *text,
-                                struct strings *strings)
+struct g2h_error *equals_find(const struct report *report, struct g2h_text *text,
+                              struct equals *equals)
 {
     size_t mask;
-    TRY(hash_all(view, text, strings));
-    _cleanup_free_ uint8_t *times = find_places(strings, &mask);
+    TRY(hash_all(report, text, equals));
+    _cleanup_free_ uint8_t *times = find_places(equals, &mask);
     TRY_MEMORY(times);
-    for (size_t i = 0; i < strings->hashes.count; i++)
-        if (times[strings->hashes.data[i] & mask] > 1)
-            TRY(add(view, strings, i));
+    for (size_t i = 0; i < equals->hashes.count; i++)
+        if (times[equals->hashes.data[i] & mask] > 1)
+            TRY(add(report->view, equals, i));
         else
-            strings->different++;
-    for (size_t i = 0; i < strings->list.count; i++)
-        strings->wasted += waste_of(&strings->list.data[i]);
-    vector_sort(&strings->list, compare);
+            equals->different++;
+    for (size_t i = 0; i < equals->list.count; i++)
+        equals->wasted += waste_of(&equals->list.data[i]);
+    vector_sort(&equals->list, compare);
     return NULL;
 }
 
@@ -119,39 +115,29 @@ static void put_text(const struct report *report, struct g2h_text *text, const s
     page_close(report->page);
 }
 
-static void put(const struct report *report, struct g2h_text *text, const struct strings *strings)
+void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals)
 {
     struct page *page = report->page;
-    if (strings->count == 0)
+    if (equals->count == 0)
         return;
     page_open(page, "strings");
-    page_head(page, "STRINGS");
-    PAGE_PUT(page, "   % of %, % different; equal ones waste % (%)\n",
-             page_count("count", strings->count), page_bytes("bytes", strings->bytes),
-             page_count("different", strings->different), page_bytes("wasted", strings->wasted),
-             page_tenths(page_percent(strings->wasted, report->reachable)));
-    page_open_list(page, "most");
-    for (size_t i = 0; i < strings->list.count && i < MOST_TEXTS; i++)
-        if (strings->list.data[i].count > 1)
-            put_text(report, text, &strings->list.data[i]);
+    PAGE_PUT(page, "  strings  % in equal ones: % are there, % different, of %\n",
+             page_bytes("wasted", equals->wasted), page_count("count", equals->count),
+             page_count("different", equals->different), page_bytes("bytes", equals->bytes));
+    page_open_list(page, "texts");
+    for (size_t i = 0; i < equals->list.count && i < MOST_TEXTS; i++) {
+        if (!waste_is_shown(report, i, waste_of(&equals->list.data[i]), equals->wasted))
+            break;
+        put_text(report, text, &equals->list.data[i]);
+    }
     page_close(page);
     page_close(page);
 }
 
-static void strings_deinit(struct strings *strings)
+void equals_deinit(struct equals *equals)
 {
-    free(strings->hashes.data);
-    free(strings->nodes.data);
-    free(strings->list.data);
-    map_deinit(&strings->by_hash);
-}
-
-struct g2h_error *report_put_strings(const struct report *report)
-{
-    _cleanup_(strings_deinit) struct strings strings = {.count = 0};
-    _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    TRY(gather(report->view, &text, &strings));
-    put(report, &text, &strings);
-    TRY_MEMORY(!text.failed);
-    return NULL;
+    free(equals->hashes.data);
+    free(equals->nodes.data);
+    free(equals->list.data);
+    map_deinit(&equals->by_hash);
 }

@@ -1,0 +1,286 @@
+/*
+ * capacities: how much of slices and maps is used; see include/go2heapsnapshot/view.h.
+ *
+ * Which fields are slices is found once for each type that objects have, and kept as runs: an array
+ * of structs with a slice each is one run. So objects that have none, which are most, cost one
+ * look: capacities_visit.c.
+ */
+#include "graph/capacities.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH = 64 /* of structs and arrays in each other */ };
+
+/* ---- where slices are ---- */
+
+/* What the fields of a type or of a variable have for places. */
+struct owner {
+    enum place_of of;
+    uint32_t number;
+};
+
+static bool add_run(struct g2h_capacities *capacities, const struct owner *owner,
+                    const struct type *type, uint64_t offset)
+{
+    const struct types *types = capacities->typing->types;
+    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+    const struct run run = {offset, type->size, 1, size, (uint32_t)capacities->places.count};
+    const struct place place = {owner->of, owner->number, offset};
+    return size == 0 ||
+           (vector_push(&capacities->runs, run) && vector_push(&capacities->places, place));
+}
+
+static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
+                      uint64_t offset, unsigned depth);
+
+/* The runs of one element, from one on, are those of all elements. */
+static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_t size,
+                        uint64_t count)
+{
+    const size_t end = capacities->runs.count;
+    bool is_plain = true;
+    for (size_t i = first; i < end; i++) {
+        struct run *run = &capacities->runs.data[i];
+        if (run->count > 1 && run->stride * run->count != size) {
+            is_plain = false;
+            continue;
+        }
+        run->stride = run->count > 1 ? run->stride : size;
+        run->count *= count;
+    }
+    for (uint64_t i = 1; !is_plain && i < count && capacities->left > 0; i++)
+        for (size_t j = first; j < end && capacities->left > 0; j++, capacities->left--) {
+            struct run run = capacities->runs.data[j];
+            run.offset += i * size;
+            if (run.count > 1 && run.stride * run.count < size &&
+                !vector_push(&capacities->runs, run))
+                return false;
+        }
+    return true;
+}
+
+static bool find_in_array(struct g2h_capacities *capacities, const struct owner *owner,
+                          const struct type *type, uint64_t offset, unsigned depth)
+{
+    const struct types *types = capacities->typing->types;
+    const size_t first = capacities->runs.count;
+    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
+    if (size == 0 || type->length == 0 || type->size / type->length < size)
+        return true;
+    return find_runs(capacities, owner, type->elem, offset, depth) &&
+           repeat_runs(capacities, first, size, type->length);
+}
+
+static bool find_in_struct(struct g2h_capacities *capacities, const struct owner *owner,
+                           const struct type *type, uint64_t offset, unsigned depth)
+{
+    const struct types *types = capacities->typing->types;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        const struct type_field *field = &types->fields.data[type->first_field + i];
+        const uint64_t size =
+            field->type < types->list.count ? types->list.data[field->type].size : 0;
+        if (field->offset < end || size == 0 || size > type->size ||
+            field->offset > type->size - size)
+            continue; /* what overlaps, or does not fit, is damage */
+        end = field->offset + size;
+        if (!find_runs(capacities, owner, field->type, offset + field->offset, depth))
+            return false;
+    }
+    return true;
+}
+
+static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
+                      uint64_t offset, unsigned depth)
+{
+    const struct type *type = &capacities->typing->types->list.data[number];
+    const uint64_t word = capacities->view->graph->heap->params.pointer_size;
+    if (depth == 0 || capacities->left == 0)
+        return true;
+    capacities->left--;
+    if (type->kind == TYPE_SLICE && type->size == 3 * word)
+        return add_run(capacities, owner, type, offset);
+    if (type->kind == TYPE_STRUCT)
+        return find_in_struct(capacities, owner, type, offset, depth - 1);
+    return type->kind != TYPE_ARRAY || find_in_array(capacities, owner, type, offset, depth - 1);
+}
+
+static bool add_type(struct g2h_capacities *capacities, uint32_t number)
+{
+    const struct owner owner = {PLACE_OF_TYPE, number};
+    struct runs *runs = &capacities->of_type[number];
+    if (runs->end > 0)
+        return true;
+    runs->first = (uint32_t)capacities->runs.count;
+    const bool good = find_runs(capacities, &owner, number, 0, DEPTH);
+    runs->end = (uint32_t)capacities->runs.count;
+    return good;
+}
+
+static bool add_global(struct g2h_capacities *capacities, uint32_t number)
+{
+    const struct dwarf_global *global = &capacities->typing->dwarf_info->globals.data[number];
+    const struct owner owner = {PLACE_OF_GLOBAL, number};
+    struct runs runs = {(uint32_t)capacities->runs.count, 0};
+    if (global->type < capacities->typing->types->list.count &&
+        !find_runs(capacities, &owner, global->type, 0, DEPTH))
+        return false;
+    runs.end = (uint32_t)capacities->runs.count;
+    return vector_push(&capacities->of_global, runs);
+}
+
+/* Maps of any name that have the same keys and elements have one place. */
+static bool add_map(struct g2h_capacities *capacities, uint32_t number)
+{
+    const struct types *types = capacities->typing->types;
+    const uint32_t map = types->list.data[number].elem;
+    uint32_t place = (uint32_t)capacities->places.count;
+    if (map >= types->list.count || types->list.data[map].kind != TYPE_MAP)
+        return true;
+    const struct type *type = &types->list.data[map];
+    if (!map_put(&capacities->maps, map_hash_pair(type->key, type->elem), place, &place))
+        return false;
+    capacities->map_of_type[number] = place;
+    return place < capacities->places.count ||
+           vector_push(&capacities->places, ((struct place){PLACE_OF_MAP, map, 0}));
+}
+
+static bool add_types(struct g2h_capacities *capacities)
+{
+    const struct typing *typing = capacities->typing;
+    const struct types *types = typing->types;
+    const struct type_names *names = capacities->view->graph->names.of_type;
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const uint8_t role = types->list.data[i].role;
+        capacities->map_of_type[i] = UINT32_MAX;
+        if (names[i].value == NAME_NONE && names[i].array == NAME_NONE)
+            continue; /* no object has it */
+        if (!add_type(capacities, i) ||
+            ((role == ROLE_MAP || role == ROLE_MAP_BUCKET || role == ROLE_MAP_GROUP) &&
+             !add_map(capacities, i)))
+            return false;
+    }
+    for (size_t i = 0; i < typing->outside.values.count; i++)
+        if (typing->outside.values.data[i].type < types->list.count &&
+            !add_type(capacities, typing->outside.values.data[i].type))
+            return false;
+    for (uint32_t i = 0; i < typing->dwarf_info->globals.count; i++)
+        if (!add_global(capacities, i))
+            return false;
+    return true;
+}
+
+static bool fill(struct g2h_capacities *capacities)
+{
+    enum { VISITS = 16, VISITS_MORE = 1 << 20 };
+    const struct types *types = capacities->typing->types;
+    capacities->left = VISITS * (uint64_t)types->fields.count + VISITS_MORE;
+    capacities->of_type = calloc(types->list.count + 1, sizeof(*capacities->of_type));
+    capacities->map_of_type = malloc((types->list.count + 1) * sizeof(*capacities->map_of_type));
+    return capacities->of_type && capacities->map_of_type && add_types(capacities);
+}
+
+struct g2h_error *g2h_capacities_create(const struct g2h_view *view, struct g2h_capacities **ret)
+{
+    *ret = calloc(1, sizeof(**ret));
+    if (!*ret)
+        return &error_no_memory;
+    (*ret)->view = view;
+    (*ret)->typing = view->graph->typing;
+    if (!(*ret)->typing || fill(*ret))
+        return NULL;
+    g2h_capacities_destroy(*ret);
+    *ret = NULL;
+    return &error_no_memory;
+}
+
+void g2h_capacities_destroy(struct g2h_capacities *capacities)
+{
+    if (!capacities)
+        return;
+    free(capacities->runs.data);
+    free(capacities->places.data);
+    free(capacities->of_type);
+    free(capacities->map_of_type);
+    free(capacities->of_global.data);
+    map_deinit(&capacities->maps);
+    free(capacities);
+}
+
+uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities)
+{
+    return (uint32_t)capacities->places.count;
+}
+
+/* ---- names ---- */
+
+static void append_type(const struct g2h_capacities *capacities, uint32_t type, struct text *text)
+{
+    const struct g2h_bytes name = types_name(capacities->typing->types, type);
+    text_append_name(text, &capacities->view->graph->names, name.data, name.size, NAME_LIMIT);
+}
+
+static void append_map(const struct g2h_capacities *capacities, const struct type *map,
+                       struct text *text)
+{
+    text_append(text, "map[", 4);
+    append_type(capacities, map->key, text);
+    text_append(text, "]", 1);
+    append_type(capacities, map->elem, text);
+}
+
+/* "[3].Name" becomes "[].Name": of all elements. */
+static void append_path(const struct g2h_capacities *capacities, uint32_t type, uint64_t offset,
+                        struct text *text)
+{
+    static const char *const parts[] = {"slots[].elem", "elems[]"};
+    char path[NAME_LIMIT];
+    size_t size = types_path(capacities->typing->types, type, offset, path, sizeof(path)), kept = 0;
+    bool in_brackets = false;
+    for (size_t i = 0; i < size; i++) {
+        if (path[i] == '[' || path[i] == ']')
+            in_brackets = path[i] == '[';
+        if (!in_brackets || path[i] == '[')
+            path[kept++] = path[i];
+    }
+    const char *at = path;
+    const bool is_map =
+        types_map_inside(capacities->typing->types, type) < capacities->typing->types->list.count;
+    for (size_t i = 0; is_map && i < sizeof(parts) / sizeof(*parts); i++)
+        if (kept >= strlen(parts[i]) && memcmp(path, parts[i], strlen(parts[i])) == 0) {
+            text_append(text, "[]", 2);
+            at += strlen(parts[i]);
+            kept -= strlen(parts[i]);
+            break;
+        }
+    if (kept > 0 && at[0] != '[' && at[0] != '.')
+        text_append(text, ".", 1);
+    text_append_utf8(text, (const uint8_t *)at, kept, NAME_LIMIT);
+}
+
+void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t number,
+                          struct g2h_text *text)
+{
+    const struct types *types = capacities->typing->types;
+    const struct place *place = &capacities->places.data[number];
+    struct text made = view_borrow(text);
+    made.size = 0;
+    if (place->of == PLACE_OF_MAP) {
+        append_map(capacities, &types->list.data[place->number], &made);
+    } else if (place->of == PLACE_OF_TYPE) {
+        const uint32_t map = types_map_inside(types, place->number);
+        if (map < types->list.count)
+            append_map(capacities, &types->list.data[map], &made);
+        else
+            append_type(capacities, place->number, &made);
+        append_path(capacities, place->number, place->offset, &made);
+    } else {
+        const struct dwarf_global *global =
+            &capacities->typing->dwarf_info->globals.data[place->number];
+        const struct g2h_bytes name = types_text(types, global->name);
+        text_append_name(&made, &capacities->view->graph->names, name.data, name.size, NAME_LIMIT);
+        append_path(capacities, global->type, place->offset, &made);
+    }
+    view_give_back(text, &made);
+}

@@ -1,0 +1,145 @@
+/*
+ * slices: room beyond their length; see waste.h.
+ *
+ * Several slices may share an array. What none of them uses is wasted, once, and told of the one
+ * that uses most. Slices that are full are of interest only where others on the same array are not:
+ * these are few, so objects are gone over a second time instead of remembering all.
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+#include "output/report/waste.h"
+
+enum { OBJECTS = 1 << 16 /* of a task */ };
+
+struct arrays {
+    const struct report *report;
+    const struct g2h_capacities *capacities;
+    open_slice_vector list;
+    struct map by_object;
+    uint64_t *has; /* a bit for each object that is in the list */
+};
+
+bool slices_locate(const struct report *report, const struct g2h_capacity *capacity,
+                   struct open_slice *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(report->view);
+    struct g2h_node node;
+    if (!g2h_heap_find(heap, capacity->address, &ret->array))
+        return false;
+    const uint32_t number = g2h_view_object(report->view, ret->array);
+    if (number == UINT32_MAX)
+        return false;
+    g2h_view_node(report->view, number, &node);
+    const uint64_t begin = capacity->address - g2h_heap_address(heap, ret->array),
+                   size = node.object == ret->array ? node.size
+                                                    : g2h_heap_object(heap, ret->array).size,
+                   room = begin < size ? (size - begin) / capacity->size : 0;
+    ret->place = capacity->place;
+    ret->used_end = begin + (capacity->used < room ? capacity->used : room) * capacity->size;
+    ret->end = begin + (capacity->all < room ? capacity->all : room) * capacity->size;
+    return true;
+}
+
+static struct g2h_error *add(struct arrays *arrays, const struct open_slice *slice)
+{
+    uint32_t index = (uint32_t)arrays->list.count;
+    TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
+    if (index == arrays->list.count) {
+        TRY_MEMORY(vector_push(&arrays->list, *slice));
+        arrays->has[slice->array / 64] |= (uint64_t)1 << slice->array % 64;
+        return NULL;
+    }
+    struct open_slice *known = &arrays->list.data[index];
+    if (slice->used_end > known->used_end) {
+        known->used_end = slice->used_end;
+        known->place = slice->place;
+    }
+    known->end = slice->end > known->end ? slice->end : known->end;
+    return NULL;
+}
+
+/* ---- those that are full ---- */
+
+static void raise_to(uint64_t *end, uint64_t to)
+{
+    uint64_t now = __atomic_load_n(end, __ATOMIC_RELAXED);
+    while (now < to &&
+           !__atomic_compare_exchange_n(end, &now, to, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+static bool visit_full(void *context, const struct g2h_capacity *capacity)
+{
+    struct arrays *arrays = context;
+    const struct report *report = arrays->report;
+    struct open_slice slice;
+    uint32_t object;
+    if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
+        !g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object) ||
+        (arrays->has[object / 64] >> object % 64 & 1) == 0 ||
+        (capacity->object != UINT32_MAX &&
+         report_is_garbage(report, g2h_view_object(report->view, capacity->object))) ||
+        !slices_locate(report, capacity, &slice))
+        return true;
+    raise_to(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);
+    return true;
+}
+
+static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
+{
+    struct arrays *arrays = context;
+    const uint32_t first = (uint32_t)task * OBJECTS;
+    (void)worker;
+    g2h_capacities_of_objects(arrays->capacities, first,
+                              first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                              visit_full, arrays);
+    return NULL;
+}
+
+/* ---- all ---- */
+
+static struct g2h_error *sum_up(const struct arrays *arrays, struct waste_rows *ret)
+{
+    const struct g2h_heap *heap = g2h_view_heap(arrays->report->view);
+    _cleanup_(map_deinit) struct map by_place = {0};
+    for (size_t i = 0; i < arrays->list.count; i++) {
+        const struct open_slice *array = &arrays->list.data[i];
+        uint32_t index = (uint32_t)ret->list.count;
+        if (array->used_end >= array->end)
+            continue;
+        TRY_MEMORY(map_put(&by_place, array->place, index, &index));
+        if (index == ret->list.count)
+            TRY_MEMORY(vector_push(&ret->list, ((struct waste_row){.place = array->place})));
+        struct waste_row *row = &ret->list.data[index];
+        row->count++;
+        row->wasted += array->end - array->used_end;
+        row->bytes += g2h_heap_object(heap, array->array).size;
+    }
+    return NULL;
+}
+
+static void arrays_deinit(struct arrays *arrays)
+{
+    free(arrays->list.data);
+    free(arrays->has);
+    map_deinit(&arrays->by_object);
+}
+
+struct g2h_error *slices_sum(const struct report *report, const struct g2h_capacities *capacities,
+                             const open_slice_vector *lists, size_t count, struct waste_rows *ret)
+{
+    _cleanup_(arrays_deinit) struct arrays arrays = {.report = report, .capacities = capacities};
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(report->view));
+    arrays.has = calloc(objects / 64 + 1, sizeof(*arrays.has));
+    TRY_MEMORY(arrays.has);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++)
+            TRY(add(&arrays, &lists[i].data[j]));
+    if (arrays.list.count == 0)
+        return NULL;
+    g2h_capacities_of_variables(capacities, visit_full, &arrays);
+    TRY(workers_run(report->threads, objects / OBJECTS + 1, full_task, &arrays));
+    return sum_up(&arrays, ret);
+}

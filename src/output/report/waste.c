@@ -1,0 +1,274 @@
+/* waste; see waste.h, and sections.h. */
+#include "output/report/waste.h"
+
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "base/workers.h"
+
+enum { OBJECTS = 1 << 16 /* of a task */ };
+
+/* ---- going over slices and maps ---- */
+
+struct finder {
+    const struct report *report;
+    const struct g2h_capacities *capacities;
+    uint32_t places;
+    size_t tasks;              /* over objects; one more is that over variables */
+    open_slice_vector *slices; /* by task */
+    struct waste_row **maps;   /* by worker: by place; NULL: it has met none */
+};
+
+struct visit {
+    const struct finder *finder;
+    open_slice_vector *slices;
+    struct waste_row **maps;
+};
+
+static bool visit_slice(const struct visit *visit, const struct g2h_capacity *capacity)
+{
+    const struct report *report = visit->finder->report;
+    struct open_slice slice;
+    if (capacity->used == capacity->all ||
+        (capacity->object != UINT32_MAX &&
+         report_is_garbage(report, g2h_view_object(report->view, capacity->object))) ||
+        !slices_locate(report, capacity, &slice))
+        return true;
+    return vector_push(visit->slices, slice);
+}
+
+/* What a map without entries retains is of no use: all of it is its own. */
+static void add_map(const struct report *report, uint32_t node, const struct g2h_capacity *capacity,
+                    struct waste_row *row)
+{
+    struct g2h_node read;
+    row->count++;
+    if (capacity->used > 0)
+        return;
+    g2h_view_node(report->view, node, &read);
+    row->empty++;
+    row->empty_size += read.members > 0
+                           ? g2h_heap_object(g2h_view_heap(report->view), capacity->object).size
+                           : g2h_dominators_retained_size(report->dominators, node);
+}
+
+static bool visit_map(const struct visit *visit, const struct g2h_capacity *capacity)
+{
+    const struct report *report = visit->finder->report;
+    const uint32_t node = g2h_view_object(report->view, capacity->object);
+    if (report_is_garbage(report, node))
+        return true;
+    if (!*visit->maps)
+        *visit->maps = calloc(visit->finder->places, sizeof(**visit->maps));
+    if (!*visit->maps)
+        return false;
+    struct waste_row *row = &(*visit->maps)[capacity->place];
+    if (capacity->kind == G2H_CAPACITY_MAP) {
+        add_map(report, node, capacity, row);
+        return true;
+    }
+    row->used += capacity->used;
+    row->all += capacity->all;
+    row->wasted += (capacity->all - capacity->used) * capacity->size;
+    row->bytes += g2h_heap_object(g2h_view_heap(report->view), capacity->object).size;
+    return true;
+}
+
+static bool visit_one(void *context, const struct g2h_capacity *capacity)
+{
+    const struct visit *visit = context;
+    return capacity->kind == G2H_CAPACITY_SLICE ? visit_slice(visit, capacity)
+                                                : visit_map(visit, capacity);
+}
+
+static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
+{
+    const struct finder *finder = context;
+    const uint32_t first = (uint32_t)task * OBJECTS;
+    struct visit visit = {finder, &finder->slices[task], &finder->maps[worker]};
+    const bool good =
+        task == finder->tasks
+            ? g2h_capacities_of_variables(finder->capacities, visit_one, &visit)
+            : g2h_capacities_of_objects(finder->capacities, first,
+                                        first < UINT32_MAX - OBJECTS ? first + OBJECTS : UINT32_MAX,
+                                        visit_one, &visit);
+    return good ? NULL : &error_no_memory;
+}
+
+/* ---- sums ---- */
+
+static void add_row(struct waste_row *to, const struct waste_row *row)
+{
+    to->wasted += row->wasted;
+    to->count += row->count;
+    to->bytes += row->bytes;
+    to->used += row->used;
+    to->all += row->all;
+    to->empty += row->empty;
+    to->empty_size += row->empty_size;
+}
+
+static struct g2h_error *sum_maps(const struct finder *finder, struct waste_rows *ret)
+{
+    for (uint32_t i = 0; i < finder->places; i++) {
+        struct waste_row row = {.place = i};
+        for (unsigned j = 0; j < finder->report->threads; j++)
+            if (finder->maps[j])
+                add_row(&row, &finder->maps[j][i]);
+        if (row.count > 0 || row.all > 0)
+            TRY_MEMORY(vector_push(&ret->list, row));
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct waste_row *one = a, *other = b;
+    if (one->wasted != other->wasted)
+        return one->wasted > other->wasted ? -1 : 1;
+    return one->place < other->place ? -1 : one->place > other->place;
+}
+
+static void finish(struct waste_rows *rows)
+{
+    for (size_t i = 0; i < rows->list.count; i++)
+        add_row(&rows->sums, &rows->list.data[i]);
+    vector_sort(&rows->list, compare);
+}
+
+static void finder_deinit(struct finder *finder)
+{
+    for (size_t i = 0; finder->slices && i <= finder->tasks; i++)
+        free(finder->slices[i].data);
+    for (unsigned i = 0; finder->maps && i < finder->report->threads; i++)
+        free(finder->maps[i]);
+    free(finder->slices);
+    free(finder->maps);
+}
+
+struct g2h_error *waste_find(const struct report *report, const struct g2h_capacities *capacities,
+                             struct waste_rows *ret_slices, struct waste_rows *ret_maps)
+{
+    _cleanup_(finder_deinit) struct finder finder = {
+        .report = report,
+        .capacities = capacities,
+        .places = g2h_capacities_place_count(capacities),
+        .tasks = g2h_heap_object_count(g2h_view_heap(report->view)) / OBJECTS + 1};
+    if (finder.places == 0)
+        return NULL;
+    finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
+    finder.maps = calloc(report->threads, sizeof(*finder.maps));
+    TRY_MEMORY(finder.slices && finder.maps);
+    TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
+    TRY(slices_sum(report, capacities, finder.slices, finder.tasks + 1, ret_slices));
+    TRY(sum_maps(&finder, ret_maps));
+    finish(ret_slices);
+    finish(ret_maps);
+    return NULL;
+}
+
+void waste_rows_deinit(struct waste_rows *rows)
+{
+    free(rows->list.data);
+}
+
+/* ---- as text ---- */
+
+static void put_slices(const struct report *report, const struct g2h_capacities *capacities,
+                       struct g2h_text *name, const struct waste_rows *slices)
+{
+    struct page *page = report->page;
+    if (slices->list.count == 0)
+        return;
+    page_open(page, "slices");
+    PAGE_PUT(page, "  slices   % beyond the length of slices, in % arrays of %\n",
+             page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
+             page_bytes("bytes", slices->sums.bytes));
+    page_open_list(page, "places");
+    for (size_t i = 0; i < slices->list.count; i++) {
+        const struct waste_row *row = &slices->list.data[i];
+        if (!waste_is_shown(report, i, row->wasted, slices->sums.wasted))
+            break;
+        g2h_capacities_place(capacities, row->place, name);
+        page_open(page, NULL);
+        PAGE_PUT(page, "  %% × %, of %\n", page_wide(page_bytes("wasted", row->wasted), 9),
+                 page_wide(page_count("arrays", row->count), 9),
+                 page_text("place", name->data, name->size), page_bytes("bytes", row->bytes));
+        page_close(page);
+    }
+    page_close(page);
+    page_close(page);
+}
+
+static void put_map(const struct report *report, const struct waste_row *row,
+                    const struct g2h_text *name)
+{
+    struct page *page = report->page;
+    page_open(page, NULL);
+    PAGE_PUT(page, "  %% × %, % of % slots used", page_wide(page_bytes("wasted", row->wasted), 9),
+             page_wide(page_count("maps", row->count), 9),
+             page_text("type", name->data, name->size), page_count("used", row->used),
+             page_count("slots", row->all));
+    if (row->empty > 0)
+        PAGE_PUT(page, ", % empty", page_count(NULL, row->empty));
+    PAGE_DATA(page, page_bytes("bytes", row->bytes), page_count("empty", row->empty),
+              page_bytes("empty_bytes", row->empty_size));
+    page_close(page);
+    page_say(page, "\n");
+}
+
+static void put_maps(const struct report *report, const struct g2h_capacities *capacities,
+                     struct g2h_text *name, const struct waste_rows *maps)
+{
+    struct page *page = report->page;
+    const struct waste_row *sums = &maps->sums;
+    if (maps->list.count == 0)
+        return;
+    page_open(page, "maps");
+    PAGE_PUT(page, "  maps     % in slots without entries: % of % are used, by % maps",
+             page_bytes("wasted", sums->wasted), page_count("used", sums->used),
+             page_count("slots", sums->all), page_count("maps", sums->count));
+    PAGE_PUT(page, "; % empty ones take %", page_count("empty", sums->empty),
+             page_bytes("empty_bytes", sums->empty_size));
+    PAGE_DATA(page, page_bytes("bytes", sums->bytes));
+    page_say(page, "\n");
+    page_open_list(page, "types");
+    for (size_t i = 0; i < maps->list.count; i++) {
+        const struct waste_row *row = &maps->list.data[i];
+        if (!report->page->is_json && !waste_is_shown(report, i, row->wasted, sums->wasted))
+            break;
+        g2h_capacities_place(capacities, row->place, name);
+        put_map(report, row, name);
+    }
+    page_close(page);
+    page_close(page);
+}
+
+static void destroy_capacities(struct g2h_capacities **capacities)
+{
+    g2h_capacities_destroy(*capacities);
+}
+
+struct g2h_error *report_put_waste(const struct report *report)
+{
+    _cleanup_(destroy_capacities) struct g2h_capacities *capacities = NULL;
+    _cleanup_(waste_rows_deinit) struct waste_rows slices = {0}, maps = {0};
+    _cleanup_(equals_deinit) struct equals equals = {0};
+    _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
+    if (!g2h_view_is_typed(report->view))
+        return NULL;
+    TRY(g2h_capacities_create(report->view, &capacities));
+    TRY(waste_find(report, capacities, &slices, &maps));
+    TRY(equals_find(report, &text, &equals));
+    const uint64_t wasted = slices.sums.wasted + maps.sums.wasted + equals.wasted;
+    page_open(report->page, "waste");
+    page_head(report->page, "WASTE");
+    PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
+             page_tenths(page_percent(wasted, report->reachable)));
+    put_slices(report, capacities, &text, &slices);
+    put_maps(report, capacities, &text, &maps);
+    equals_put(report, &text, &equals);
+    page_close(report->page);
+    TRY_MEMORY(!text.failed);
+    return NULL;
+}
