@@ -52,7 +52,7 @@ static const char help[] =
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
     "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
     "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
-    "      --json          a report for machines\n"
+    "      --json          with --format=report: for machines\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"

@@ -139,7 +139,8 @@ static bool add_map(struct g2h_capacities *capacities, uint32_t number)
     if (map >= types->list.count || types->list.data[map].kind != TYPE_MAP)
         return true;
     const struct type *type = &types->list.data[map];
-    if (!map_put(&capacities->maps, map_hash_pair(type->key, type->elem), place, &place))
+    if (!map_entries_create(types, number, &capacities->entries[number]) ||
+        !map_put(&capacities->maps, map_hash_pair(type->key, type->elem), place, &place))
         return false;
     capacities->map_of_type[number] = place;
     return place < capacities->places.count ||
@@ -178,7 +179,9 @@ static bool fill(struct g2h_capacities *capacities)
     capacities->left = VISITS * (uint64_t)types->fields.count + VISITS_MORE;
     capacities->of_type = calloc(types->list.count + 1, sizeof(*capacities->of_type));
     capacities->map_of_type = malloc((types->list.count + 1) * sizeof(*capacities->map_of_type));
-    return capacities->of_type && capacities->map_of_type && add_types(capacities);
+    capacities->entries = calloc(types->list.count + 1, sizeof(*capacities->entries));
+    return capacities->of_type && capacities->map_of_type && capacities->entries &&
+           add_types(capacities);
 }
 
 struct g2h_error *g2h_capacities_create(const struct g2h_view *view, struct g2h_capacities **ret)
@@ -199,6 +202,9 @@ void g2h_capacities_destroy(struct g2h_capacities *capacities)
 {
     if (!capacities)
         return;
+    for (size_t i = 0; capacities->entries && i < capacities->typing->types->list.count; i++)
+        map_entries_destroy(capacities->entries[i]);
+    free(capacities->entries);
     free(capacities->runs.data);
     free(capacities->places.data);
     free(capacities->of_type);

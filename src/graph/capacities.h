@@ -5,6 +5,7 @@
 #define GRAPH_CAPACITIES_H
 
 #include "graph/view.h"
+#include "naming/keys.h"
 
 /* What a place is of. */
 enum place_of {
@@ -36,8 +37,9 @@ struct g2h_capacities {
     const struct typing *typing; /* NULL: nothing is typed */
     VECTOR(struct run) runs;
     VECTOR(struct place) places;
-    struct runs *of_type;  /* by type; empty where no object has it */
-    uint32_t *map_of_type; /* by type, of maps and what is in them: its place; UINT32_MAX */
+    struct runs *of_type;         /* by type; empty where no object has it */
+    uint32_t *map_of_type;        /* by type, of maps and what is in them: its place; UINT32_MAX */
+    struct map_entries **entries; /* by type, of buckets and groups; else NULL */
     VECTOR(struct runs) of_global;
     struct map maps; /* key and element → place */
     uint64_t left;   /* fields that may still be looked at: more than sane programs have */

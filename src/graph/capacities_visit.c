@@ -5,7 +5,6 @@
  * bytes that say which slots are in use.
  */
 #include "graph/capacities.h"
-#include "naming/keys.h"
 
 struct visitor {
     const struct g2h_capacities *capacities;
@@ -54,7 +53,7 @@ static bool visit_slots(const struct visitor *visitor, uint32_t type,
                         const struct g2h_bytes *contents, uint64_t count)
 {
     const struct g2h_graph *graph = visitor->capacities->view->graph;
-    const struct map_entries *entries = graph->names.of_type[type].entries;
+    const struct map_entries *entries = visitor->capacities->entries[type];
     struct g2h_capacity capacity = {.kind = G2H_CAPACITY_SLOTS,
                                     .place = visitor->capacities->map_of_type[type],
                                     .object = visitor->object};

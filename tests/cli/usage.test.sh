@@ -81,6 +81,10 @@ run go2heapsnapshot --base good.dump --format dump good.dump
 said "--base with a dump" 2 "go2heapsnapshot: --base goes with --format heapsnapshot or report, not with dump" "$hint"
 wrote_nothing "--base with a dump: nothing on stdout"
 
+run go2heapsnapshot --json good.dump
+said "--json with a format that has none" 2 "go2heapsnapshot: --json goes with --format report, not with heapsnapshot" "$hint"
+wrote_nothing "--json with another format: nothing on stdout"
+
 run go2heapsnapshot good.dump -j 2
 wrote "options may follow the dump" good.heapsnapshot
 cp good.dump ./-x

@@ -85,8 +85,8 @@ report() {
 	"$g2h" --exe "$sample.exe.gz" --format report --base "$top/samples/README.md" "$sample.2.dump.gz" >"$log" 2>&1
 	[ $? -eq 1 ] && grep -q 'README\.md: ' "$log"
 	result $? 'a base that is no dump is refused'
-	COLUMNS=72 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,$p' >"$build/narrow"
-	[ "$(grep -v '^WHAT\|^STRINGS' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
+	COLUMNS=72 "$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" 2>"$log" | sed -n '/^GOROUTINES/,/^$/p;/^CLASSES/,/^WASTE/p' >"$build/narrow"
+	[ "$(grep -v '^WHAT\|^WASTE' "$build/narrow" | LC_ALL=C.UTF-8 wc -L)" -eq 72 ]
 	result $? 'tables are as wide as COLUMNS says'
 	"$g2h" --format report "$sample.2.dump.gz" >"$build/untyped" 2>"$log" && grep -q '^CLASSES' "$build/untyped"
 	result $? 'without types there is one, too'
@@ -97,12 +97,51 @@ report() {
 		"$g2h" --format report "$dump" >"$build/other" 2>"$log" && grep -q '^WHAT HOLDS WHAT' "$build/other"
 		result $? "$(basename "$dump" .1.dump.gz): has one"
 	done
+	json
 	for goroot in $("$top/tools/setup" go-leaks); do
 		release=$("$goroot/bin/go" env GOVERSION)
 		case $release in
-		go1.22* | go1.27*) planted ;;
+		go1.22* | go1.27*) planted && wasteful ;;
 		esac
 	done
+}
+
+# For machines: the figures of the text, and of the snapshot.
+json() {
+	"$g2h" --exe "$sample.exe.gz" --format report --json "$sample.2.dump.gz" >"$build/sample.json" 2>"$log" &&
+		"$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" >"$build/sample.txt" 2>"$log"
+	result $? 'JSON is written'
+	node "$here/report-json.mjs" 'as JSON' "$build/sample.json" "$build/sample.txt"
+	"$g2h" --exe "$sample.exe.gz" --format report --json --base "$sample.1.dump.gz" "$sample.2.dump.gz" >"$build/pair.json" 2>"$log" &&
+		"$g2h" --exe "$sample.exe.gz" --format report --base "$sample.1.dump.gz" "$sample.2.dump.gz" >"$build/pair.txt" 2>"$log"
+	result $? 'JSON with a base is written'
+	node "$here/report-json.mjs" 'as JSON, with a base' "$build/pair.json" "$build/pair.txt"
+	"$g2h" --exe "$sample.exe.gz" "$sample.2.dump.gz" >"$build/sample.heapsnapshot" 2>"$log"
+	jq -e --slurpfile of "$build/sample.heapsnapshot" '
+		($of[0].snapshot.meta.node_fields | [length, index("self_size")]) as [$fields, $at]
+		| .heap.bytes + .heap.stacks == ([$of[0].nodes | .[range($at; length; $fields)]] | add)
+		and .heap.bytes + .heap.stacks == .heap.reachable + .heap.garbage
+		and ([.classes[].bytes] | add) == .heap.bytes
+		and ([.goroutines[].count] | add) == .heap.goroutines' "$build/sample.json" >"$log" 2>&1
+	result $? 'as JSON: totals are those of the snapshot, classes and goroutines add up'
+	odd=$build/$(printf 'a "b"\\\377\001.dump.gz')
+	cp "$sample.2.dump.gz" "$odd"
+	"$g2h" --format report --json "$odd" 2>"$log" | iconv -f UTF-8 -t UTF-8 2>>"$log" | jq -e '.heap.source | test("a \"b\"\\\\\ufffd\u0001")' >>"$log" 2>&1
+	result $? 'as JSON: valid, whatever bytes a name has'
+	"$g2h" --exe "$sample.exe.gz" --format report --json -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/sample.json" >>"$log" 2>&1
+	result $? 'as JSON: the same bytes with one thread'
+	"$g2h" --redact --exe "$sample.exe.gz" --format report --json "$sample.2.dump.gz" >"$build/redacted.json" 2>"$log"
+	! grep -q ' wide\\"\|Go-http\|127\.0\.0\.1' "$build/redacted.json" && jq -e '.waste.slices.places | length > 0' "$build/redacted.json" >"$log"
+	result $? 'as JSON, redacted: no text of the heap'
+}
+
+# A program that knows what it wastes.
+wasteful() {
+	(cd "$here/waste" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
+		"$build/waste" "$build/waste.dump" >"$build/known.json" 2>"$log" &&
+		"$g2h" --exe "$build/waste" --format report --json "$build/waste.dump" >"$build/waste.json" 2>"$log"
+	result $? "$release: a program that wastes has a report"
+	node "$here/waste.mjs" "$release" "$build/known.json" "$build/waste.json"
 }
 
 # Programs with one leak each.

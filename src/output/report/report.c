@@ -14,7 +14,7 @@
 /* ---- the first lines ---- */
 
 /* Numbers of MemStats, in the order of the record: runtime/mstats.go. */
-enum { SYS = 1, HEAP_SYS = 7, HEAP_IDLE = 8, HEAP_INUSE = 9, HEAP_RELEASED = 10, STACK_SYS = 13 };
+enum { SYS = 2, HEAP_SYS = 7, HEAP_IDLE = 8, HEAP_INUSE = 9, HEAP_RELEASED = 10, STACK_SYS = 13 };
 
 static void put_process(const struct report *report)
 {

@@ -121,9 +121,9 @@ void equals_put(const struct report *report, struct g2h_text *text, const struct
     if (equals->count == 0)
         return;
     page_open(page, "strings");
-    PAGE_PUT(page, "  strings  % in equal ones: % are there, % different, of %\n",
-             page_bytes("wasted", equals->wasted), page_count("count", equals->count),
-             page_count("different", equals->different), page_bytes("bytes", equals->bytes));
+    PAGE_PUT(page, "  strings  % in equal ones: % of % differ, of %\n",
+             page_bytes("wasted", equals->wasted), page_count("different", equals->different),
+             page_count("count", equals->count), page_bytes("bytes", equals->bytes));
     page_open_list(page, "texts");
     for (size_t i = 0; i < equals->list.count && i < MOST_TEXTS; i++) {
         if (!waste_is_shown(report, i, waste_of(&equals->list.data[i]), equals->wasted))

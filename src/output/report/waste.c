@@ -181,7 +181,7 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
     if (slices->list.count == 0)
         return;
     page_open(page, "slices");
-    PAGE_PUT(page, "  slices   % beyond the length of slices, in % arrays of %\n",
+    PAGE_PUT(page, "  slices   % beyond their length, in % arrays of %\n",
              page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
              page_bytes("bytes", slices->sums.bytes));
     page_open_list(page, "places");
@@ -225,11 +225,13 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
     if (maps->list.count == 0)
         return;
     page_open(page, "maps");
-    PAGE_PUT(page, "  maps     % in slots without entries: % of % are used, by % maps",
-             page_bytes("wasted", sums->wasted), page_count("used", sums->used),
-             page_count("slots", sums->all), page_count("maps", sums->count));
-    PAGE_PUT(page, "; % empty ones take %", page_count("empty", sums->empty),
-             page_bytes("empty_bytes", sums->empty_size));
+    PAGE_PUT(page, "  maps     % in free slots: % maps use % of %",
+             page_bytes("wasted", sums->wasted), page_count("maps", sums->count),
+             page_count("used", sums->used), page_count("slots", sums->all));
+    if (sums->empty > 0)
+        PAGE_PUT(page, "; % are empty, of %", page_count(NULL, sums->empty),
+                 page_bytes(NULL, sums->empty_size));
+    PAGE_DATA(page, page_count("empty", sums->empty), page_bytes("empty_bytes", sums->empty_size));
     PAGE_DATA(page, page_bytes("bytes", sums->bytes));
     page_say(page, "\n");
     page_open_list(page, "types");

@@ -1,0 +1,74 @@
+// A report as JSON has the figures of the same report as text: lines are made again of the numbers, with the words between
+// them, and must be there. TAP on standard output.
+//
+//   report-json.mjs NAME REPORT.json REPORT.txt
+
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+
+import {end, test} from '../tap.mjs';
+
+const [name, json, path] = process.argv.slice(2);
+const report = JSON.parse(readFileSync(json, 'utf8'));
+const lines = readFileSync(path, 'utf8').split('\n').map(line => line.replace(/ +/g, ' ').trim());
+
+/** A size in three digits, a number in groups, a change. */
+function bytes(size) {
+  if (size < 1000) return `${size} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let value = size / 1000;
+  for (; value >= 999.5; value /= 1000) units.shift();
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[0]}`;
+}
+const count = number => number.toLocaleString('en');
+const change = (number, show = count) => number === 0 ? '·' : (number < 0 ? '-' : '+') + show(Math.abs(number));
+
+/** Whether there is a line that begins so; names may be cut in text. */
+function has(begin) {
+  const line = begin.replace(/ +/g, ' ').trim();
+  assert.ok(lines.some(known => known.startsWith(line) || line.startsWith(known.replace(/….*/, '')) && /…/.test(known)), line);
+}
+
+test(`${name}: totals`, () => {
+  const {heap, process: system, since} = report;
+  has(`${heap.source} ${heap.go} ${bytes(heap.bytes)} in ${count(heap.objects)} objects ${count(heap.goroutines)} goroutines`);
+  has(`reachable ${bytes(heap.reachable)}`);
+  if (system) has(`process has ${bytes(system.bytes)}: objects ${bytes(system.objects)}, free ${bytes(system.free)}, stacks ${bytes(system.stacks)}, runtime ${bytes(system.runtime)}`);
+  if (since) has(`since ${since.source}: ${change(since.reachable, bytes)}`);
+});
+test(`${name}: suspects`, () => {
+  report.suspects.forEach((suspect, index) => {
+    const grown = suspect.retained_grown !== undefined;
+    has(`${index + 1} ${grown ? change(suspect.retained_grown, bytes) : bytes(suspect.retained)}`);
+    assert.ok(lines.some(line => line.includes(grown ? `${change(suspect.count_grown)} ${suspect.item}, now ${count(suspect.count)}` : `${count(suspect.count)} ${suspect.item}`)));
+    if (suspect.held_by) has(`held by ${suspect.held_by}`);
+    if (suspect.each) has(`each ${bytes(suspect.each.retained)}`);
+  });
+});
+test(`${name}: tables`, () => {
+  const grown = row => row.grown === undefined ? '' : `${change(row.grown)} `;
+  for (const row of report.goroutines.slice(0, 10)) assert.ok(lines.some(line => line.endsWith(`${grown(row)}${count(row.count)} ${bytes(row.retained)} ${row.started_at}`.trim())), row.place);
+  for (const row of report.classes.slice(0, 10))
+    assert.ok(lines.some(line => line.endsWith(`${count(row.objects)} ${bytes(row.bytes)} ${bytes(row.retained)}${row.grown === undefined ? '' : ` ${change(row.grown, bytes)}`}`)), row.class);
+});
+test(`${name}: the tree`, () => {
+  let shown = 0;
+  (function walk(nodes) {
+    for (const node of nodes) {
+      const size = node.retained_grown === undefined ? bytes(node.retained) : node.retained_grown < 0 ? '-' : `+${bytes(node.retained_grown)}`;
+      assert.ok(lines.some(line => line.startsWith(`${size} `)), node.name);
+      shown++;
+      walk(node.holds);
+    }
+  })(report.tree);
+  assert.ok(shown > 5);
+});
+test(`${name}: waste`, () => {
+  const {waste} = report;
+  if (!waste) return;
+  has(`WASTE ${bytes(waste.wasted)}`);
+  for (const row of waste.slices.places.slice(0, 1)) has(`${bytes(row.wasted)} ${count(row.arrays)} × ${row.place}`);
+  for (const row of waste.maps.types.slice(0, 1)) has(`${bytes(row.wasted)} ${count(row.maps)} × ${row.type}`);
+  for (const row of waste.strings.texts.slice(0, 1)) has(`${bytes(row.wasted)} ${count(row.count)} × "${row.text}"`);
+});
+end();

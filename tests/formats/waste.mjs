@@ -1,0 +1,40 @@
+// What a report says of waste is what the program knows itself. TAP on standard output.
+//
+//   waste.mjs NAME WASTE.json REPORT.json      WASTE.json: what tests/formats/waste has printed
+
+import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
+
+import {end, test} from '../tap.mjs';
+
+const [name, ...paths] = process.argv.slice(2);
+const [known, report] = paths.map(path => JSON.parse(readFileSync(path, 'utf8')));
+const {slices, maps} = report.waste;
+
+test(`${name}: room in slices, by field and variable`, () => {
+  for (const [place, {Wasted: wasted, Arrays: arrays}] of Object.entries(known.slices)) {
+    const row = slices.places.find(row => row.place === place);
+    assert.deepEqual([place, row?.wasted ?? 0, row?.arrays ?? 0], [place, wasted, arrays]);
+  }
+  assert.equal(slices.places.find(row => row.place === 'main.full'), undefined);
+});
+test(`${name}: entries of maps, by type`, () => {
+  for (const [type, [count, used]] of Object.entries(known.maps)) {
+    const row = maps.types.find(row => row.type === type);
+    assert.deepEqual([type, row?.maps, row?.used], [type, count, used]);
+    assert.ok(used === 0 || row.slots >= used && row.slots % 8 === 0 && row.wasted > 0);
+  }
+});
+test(`${name}: maps that have none`, () => {
+  const row = maps.types.find(row => row.type === 'map[string]bool');
+  assert.equal(row.empty, 100);
+  assert.ok(row.empty_bytes >= 100 * 48 && row.empty_bytes < 100 * 512);
+});
+test(`${name}: sums are those of the rows`, () => {
+  const sum = (rows, key) => rows.reduce((sum, row) => sum + row[key], 0);
+  assert.equal(sum(slices.places, 'wasted'), slices.wasted);
+  assert.equal(sum(slices.places, 'arrays'), slices.arrays);
+  for (const key of ['wasted', 'maps', 'used', 'slots', 'bytes', 'empty', 'empty_bytes']) assert.equal(sum(maps.types, key), maps[key]);
+  assert.equal(report.waste.wasted, slices.wasted + maps.wasted + report.waste.strings.wasted);
+});
+end();

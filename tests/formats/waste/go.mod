@@ -1,0 +1,3 @@
+module waste
+
+go 1.20

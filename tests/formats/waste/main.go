@@ -1,0 +1,155 @@
+// A program that knows what it wastes, and says so in JSON:
+//
+//	waste DUMP
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"unsafe"
+)
+
+type part struct {
+	names []string
+	more  [3]struct {
+		id   int
+		list []int64
+	}
+}
+
+type document struct {
+	title string
+	body  []byte
+	view  []byte // another slice of body's array
+	part  part
+}
+
+type index struct{ words []uint32 }
+
+var (
+	documents []*document
+	lines     []int64
+	ring      [4][]int32
+	byTitle   map[string][]int16
+	sparse    map[int]*document
+	named     registry
+	empties   []map[string]bool
+	current   = &index{} // which the linker lays out
+	full      []byte
+	dropped   []*document
+)
+
+type registry map[uint8]uint64
+
+type row struct {
+	Wasted, Arrays uint64
+}
+
+var rows = map[string]*row{}
+
+func waste[T any](place string, s []T) {
+	r := rows[place]
+	if r == nil {
+		r = &row{}
+		rows[place] = r
+	}
+	var zero T
+	if cap(s) > len(s) {
+		r.Wasted += uint64(cap(s)-len(s)) * uint64(unsafe.Sizeof(zero))
+		r.Arrays++
+	}
+}
+
+func fill() {
+	for i := 0; i < 500; i++ {
+		d := &document{title: fmt.Sprint("document ", i)}
+		d.body = make([]byte, 100+i, 2000)
+		if i%2 == 0 {
+			d.view = d.body[:1900] // uses what body does not
+			waste("main.document.view", d.view)
+		} else {
+			waste("main.document.body", d.body)
+		}
+		d.part.names = append(d.part.names, d.title, d.title, d.title)
+		waste("main.document.part.names", d.part.names)
+		for k := range d.part.more {
+			d.part.more[k].list = make([]int64, k, 10)
+			waste("main.document.part.more[].list", d.part.more[k].list)
+		}
+		documents = append(documents, d)
+	}
+	waste("main.documents", documents)
+	for i := 0; i < 3000; i++ {
+		lines = append(lines, int64(i))
+	}
+	lines = lines[:17]
+	waste("main.lines", lines)
+	for i := range ring {
+		ring[i] = make([]int32, i, 1000)
+		waste("main.ring[]", ring[i])
+	}
+	current.words = make([]uint32, 5, 5000)
+	waste("main.index.words", current.words)
+	full = make([]byte, 4096)
+	byTitle = map[string][]int16{}
+	for i := 0; i < 300; i++ {
+		s := make([]int16, 2, 50)
+		byTitle[fmt.Sprint("title ", i)] = s
+		waste("map[string][]int16[]", s)
+	}
+	sparse = map[int]*document{}
+	for i := 0; i < 5000; i++ {
+		sparse[i] = documents[i%len(documents)]
+	}
+	for i := 0; i < 5000; i++ {
+		if i%100 != 0 {
+			delete(sparse, i)
+		}
+	}
+	named = registry{}
+	for i := 0; i < 200; i++ {
+		named[uint8(i)] = uint64(i)
+	}
+	for i := 0; i < 100; i++ {
+		empties = append(empties, make(map[string]bool))
+	}
+	waste("main.empties", empties)
+}
+
+// litter is garbage by the time of the dump.
+//
+//go:noinline
+func litter() {
+	for i := 0; i < 200; i++ {
+		dropped = append(dropped, &document{body: make([]byte, 1, 3000)})
+	}
+	dropped = nil
+}
+
+func main() {
+	fill()
+	runtime.GC()
+	debug.SetGCPercent(-1)
+	litter()
+	file, err := os.Create(os.Args[1])
+	if err != nil {
+		panic(err)
+	}
+	debug.WriteHeapDump(file.Fd())
+	if err := file.Close(); err != nil {
+		panic(err)
+	}
+	json.NewEncoder(os.Stdout).Encode(map[string]interface{}{
+		"slices": rows,
+		"maps": map[string][2]int{
+			"map[string][]int16":     {1, len(byTitle)},
+			"map[int]*main.document": {1, len(sparse)},
+			"map[uint8]uint64":       {1, len(named)},
+			"map[string]bool":        {len(empties), 0},
+		},
+	})
+	runtime.KeepAlive(full)
+}
