@@ -47,10 +47,13 @@ static bool runs_runtime(const struct merged *merged, uint32_t node)
     return memmem(name, size, runtime, sizeof(runtime) - 1) != NULL;
 }
 
-/* Whether only the runtime has it: its own types, below its own variables, its goroutines. */
+/* Whether only the runtime has it: its own types, below its own variables, its goroutines. But
+ * timers, which it keeps, are made by the program: package time. */
 static bool is_of_runtime(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
+    if (nodes[node].kind == MERGED_CLASS && begins_with(merged, node, "runtime.timeTimer"))
+        return false;
     if (nodes[node].kind == MERGED_CLASS && begins_with(merged, node, "runtime."))
         return true;
     for (uint32_t i = node; i != MERGED_NONE; i = nodes[i].parent) {
