@@ -52,6 +52,19 @@ static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,
     return error;
 }
 
+/* In a format that wants a file of its own. */
+static struct g2h_error *write_file(const struct g2h_format *format, const struct g2h_view *view,
+                                    const struct g2h_output_options *options)
+{
+    struct g2h_output_options to_file = *options;
+    to_file.fd = memfd_create("another format", MFD_CLOEXEC);
+    if (to_file.fd < 0)
+        abort();
+    struct g2h_error *error = g2h_write(format, view, &to_file);
+    close(to_file.fd);
+    return error;
+}
+
 /* In all formats but the first one, which are read by nobody here. */
 static struct g2h_error *write_others(const struct g2h_view *view, unsigned threads,
                                       uint64_t choice)
@@ -64,7 +77,8 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
     const struct g2h_format *format;
     struct g2h_error *error = NULL;
     for (size_t i = 1; !error && (format = g2h_format(i)); i++)
-        error = g2h_write(format, view, &output_options);
+        error = format->is_file ? write_file(format, view, &output_options)
+                                : g2h_write(format, view, &output_options);
     return error;
 }
 

@@ -72,10 +72,9 @@ static struct g2h_error *fill(struct tables *tables, struct snapshot *snapshot,
     TRY(snapshot_read(snapshot, &json, tables));
     TRY(retained_init(&retained, snapshot));
     TRY(add_nodes(tables, snapshot, &retained));
-    TRY(tables_make_views(tables));
     for (unsigned i = 0; i < TABLES_INDEXES; i++)
         TRY(tables_make_index(tables, i));
-    return NULL;
+    return tables_finish(tables);
 }
 
 static struct g2h_error *write_database(const struct g2h_input *input, const struct target *target)

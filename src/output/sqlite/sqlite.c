@@ -316,8 +316,8 @@ static struct g2h_error *write_all(struct writer *writer)
     writer->edges = 0;
     TRY(add_rows(writer, blocks, produce_edges, consume_edges));
     TRY(add_rows(writer, string_tasks, produce_strings, consume_strings));
-    TRY(tables_make_views(&writer->tables));
     TRY(make_indexes(writer));
+    TRY(tables_finish(&writer->tables));
     return database_commit(writer->database);
 }
 

@@ -5,7 +5,8 @@
  * that an edge leads to, and the edges of a node stand behind each other, from first_edge on. The
  * views are for people: they have heapquery's columns, which are V8's, and ids in the place of
  * numbers. Columns that few ask by are looked up where they are asked for; those by which rows are
- * looked for are outer joins, which SQLite turns into inner ones in whichever order is fastest.
+ * looked for are outer joins, which SQLite turns into inner ones in whichever order is fastest;
+ * what ANALYZE finds in a sample tells it which is, and takes a moment.
  */
 #include "output/sqlite/tables.h"
 
@@ -148,7 +149,8 @@ struct g2h_error *tables_make_index(struct tables *tables, unsigned step)
     return database_run(tables->database, create_indexes[step]);
 }
 
-struct g2h_error *tables_make_views(struct tables *tables)
+struct g2h_error *tables_finish(struct tables *tables)
 {
-    return database_run(tables->database, create_views);
+    TRY(database_run(tables->database, create_views));
+    return database_run(tables->database, "PRAGMA analysis_limit=1000; ANALYZE");
 }

@@ -60,9 +60,11 @@ struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row 
 struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
                                     size_t size);
 
-/* Makes views, and indexes by steps 0 … TABLES_INDEXES-1. */
+/* Makes the indexes, in steps 0 … TABLES_INDEXES-1. */
 enum { TABLES_INDEXES = 4 };
 struct g2h_error *tables_make_index(struct tables *tables, unsigned step);
-struct g2h_error *tables_make_views(struct tables *tables);
+
+/* Makes the views, and tells SQLite how to plan queries. */
+struct g2h_error *tables_finish(struct tables *tables);
 
 #endif
