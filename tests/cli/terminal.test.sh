@@ -20,7 +20,7 @@ equal "a terminal as stdout: nothing is shown" "$(cat shown)" ""
 on_terminal 'go2heapsnapshot -z good.dump 2>err'
 check "a terminal as stdout is refused with -z" [ "$status" -eq 2 ]
 on_terminal 'go2heapsnapshot --help'
-equal "--help is shown on a terminal" "$(tr -d '\r' <shown)" "$(cat "$here/help.expected")"
+equal "--help is shown on a terminal" "$(tr -d '\r' <shown)" "$(expected_help)"
 
 on_terminal 'go2heapsnapshot good.dump >out'
 equal "a terminal as stderr: exit 0" "$status" 0

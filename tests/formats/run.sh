@@ -2,7 +2,7 @@
 # Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
 # standard output.
 #
-#   run.sh FORMAT          pprof, report
+#   run.sh FORMAT          pprof, report, sqlite
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -156,4 +156,6 @@ planted() {
 	done
 }
 
+# shellcheck disable=SC1090  # one of those beside this file
+[ ! -e "$here/$1.sh" ] || . "$here/$1.sh"
 "$1"
