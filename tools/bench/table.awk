@@ -105,6 +105,7 @@ function figure(what, heap) {
 	       : what == "gzip" ? 100 * ratio(heap, "untyped", "gzip-1") \
 	       : what == "typed" ? ratio(heap, "typed", "untyped") \
 	       : what == "report" || what == "pprof" ? ratio(heap, what, "typed") \
+	       : what == "sqlite" ? ratio(heap, what, "import") \
 	                         : median_wall(heap, "folded") * 1e6 / objects[heap]
 }
 
@@ -114,6 +115,15 @@ function print_worst(text, what, limit, aim,    i, worst) {
 		if ((!enough || asked(heaps[i]) >= LARGE) && (!worst || figure(what, heaps[i]) > figure(what, worst)))
 			worst = heaps[i]
 	print_goal(text, worst, figure(what, worst), limit, aim)
+}
+
+# The worst of the heaps of which there were databases, large or not.
+function print_worst_database(text, limit,    i, worst) {
+	for (i = 1; i <= heap_count; i++)
+		if ((heaps[i], "import", 0) in wall && (!worst || figure("sqlite", heaps[i]) > figure("sqlite", worst)))
+			worst = heaps[i]
+	if (worst)
+		print_goal(text, worst, figure("sqlite", worst), limit, "")
 }
 
 # The heap of which a row takes the most bytes per object.
@@ -167,5 +177,6 @@ END {
 	           taken("typed", hungriest("typed")), 48, 40)
 	print_worst("report against the snapshot, both typed", "report", 1.5, "")
 	print_worst("pprof against the snapshot, both typed", "pprof", 1.3, "")
+	print_worst_database("sqlite with indexes against .import without, to 5 million", 1.25)
 	print_worst("folded, all of it, in seconds per million objects", "folded", 1, "")
 }
