@@ -29,6 +29,7 @@
 #include "cli/redact_key.h"
 #include "cli/series.h"
 #include "cli/target.h"
+#include "cli/outputs.h"
 
 /* ---- descriptors and signals ---- */
 
@@ -129,14 +130,15 @@ struct series {
 
 /* An executable that is none, or another one, is an error, unless the caller is content without
  * types. */
-static struct g2h_error *open_exe(const struct options *options, const struct target *target,
+static struct g2h_error *open_exe(const struct options *options, const struct outputs *outputs,
                                   struct conversion *conversion)
 {
     if (!options->exe && !conversion->exe)
         return NULL;
     struct g2h_error *error = conversion->exe ? NULL : g2h_exe_open(options->exe, &conversion->exe);
     if (!error)
-        error = target_check(target, g2h_exe_input(conversion->exe, 1), "executable's debug file");
+        error =
+            outputs_check(outputs, g2h_exe_input(conversion->exe, 1), "executable's debug file");
     if (!error)
         error = g2h_exe_match(conversion->exe, conversion->heap);
     if (!error) {
@@ -228,11 +230,11 @@ static struct g2h_error *build(const struct options *options, const struct serie
 /* What was made of a process, as it is. */
 static struct g2h_error *write_dump(const struct options *options,
                                     const struct g2h_output_options *output_options,
-                                    struct target *target, const struct conversion *conversion)
+                                    struct outputs *outputs, const struct conversion *conversion)
 {
     TRY(g2h_write_dump(conversion->input, output_options));
     TRY(g2h_input_check(conversion->input));
-    TRY(target_complete(target, conversion->input));
+    TRY(outputs_complete(outputs, conversion->input));
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     progress_clear();
@@ -248,12 +250,13 @@ static unsigned terminal_columns(void)
 
 /* The rooms, one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
-                                    const struct series *series, struct target *target,
+                                    const struct series *series, struct outputs *outputs,
                                     struct conversion *conversion)
 {
     const struct g2h_progress *progress = progress_start();
-    struct g2h_output_options output_options = {.fd = target->fd,
-                                                .name = target->name,
+    struct g2h_output_options output_options = {.fd = outputs->list[0].fd,
+                                                .fds = outputs->fds,
+                                                .name = outputs->name,
                                                 .program = options->exe,
                                                 .columns = terminal_columns(),
                                                 .json = options->json,
@@ -266,18 +269,18 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     TRY(load(options, path, progress, conversion));
     output_options.source = conversion->input->name;
     if (options->is_dump)
-        return write_dump(options, &output_options, target, conversion);
+        return write_dump(options, &output_options, outputs, conversion);
     message_warnings(conversion->input, conversion->heap);
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
-    TRY(open_exe(options, target, conversion));
+    TRY(open_exe(options, outputs, conversion));
     TRY(build(options, series, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
     TRY(g2h_write(options->format, conversion->view, &output_options));
     TRY(check_inputs(series, conversion));
-    TRY(target_complete(target, conversion->input));
-    if (target->is_named)
-        message_name(options->format, target->name, options->gzip);
+    TRY(outputs_complete(outputs, conversion->input));
+    if (outputs->list[0].is_named)
+        message_name(options->format, outputs->name, options->gzip);
     if (options->verbose && conversion->origin.is_process)
         message_process_account(&conversion->origin);
     if (options->verbose)
@@ -293,10 +296,10 @@ static struct g2h_error *go_through(const struct options *options, const char *p
 
 /* What is wrong with a file that was changed is that it was changed. */
 static struct g2h_error *convert(const struct options *options, const char *path,
-                                 const struct series *series, struct target *target,
+                                 const struct series *series, struct outputs *outputs,
                                  struct conversion *conversion)
 {
-    struct g2h_error *error = go_through(options, path, series, target, conversion);
+    struct g2h_error *error = go_through(options, path, series, outputs, conversion);
     struct g2h_error *changed =
         error && conversion->input ? check_inputs(series, conversion) : NULL;
     if (changed)
@@ -374,18 +377,19 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
                                     const char *path, const struct sources *sources,
                                     struct series *series, struct outcome *outcome)
 {
-    struct target target = {0};
+    struct outputs outputs = {.count = 0};
     struct conversion conversion = {0};
-    struct g2h_error *error = target_open(path, sources->list, sources->count, &target);
+    struct g2h_error *error = outputs_open(path, options->is_dump ? NULL : options->format,
+                                           options->gzip, sources->list, sources->count, &outputs);
     if (!error)
-        error = convert(options, dump, series, &target, &conversion);
+        error = convert(options, dump, series, &outputs, &conversion);
     const bool is_whole = (!conversion.heap || g2h_heap_is_complete(conversion.heap)) &&
                           origin_is_complete(&conversion.origin);
     outcome->is_process = conversion.origin.is_process;
     outcome->complete = outcome->complete && (error || is_whole);
     if (!error && series->identity)
         series_keep(series, &conversion);
-    target_deinit(&target);
+    outputs_deinit(&outputs);
     conversion_deinit(&conversion);
     return error;
 }
@@ -394,7 +398,7 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
 static struct g2h_error *make_base(const struct options *options, struct series *series,
                                    struct outcome *outcome)
 {
-    static const struct target none = {.name = "standard output"};
+    static const struct outputs none = {.name = "standard output"};
     struct options of_base = *options;
     struct conversion conversion = {.input = NULL};
     char exe[64];

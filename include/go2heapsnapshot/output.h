@@ -31,8 +31,12 @@ G2H_PUBLIC struct g2h_error *g2h_base_create(const struct g2h_view *view, const 
                                              unsigned threads, struct g2h_base **ret);
 G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 
+/* So many files a format has at most: see g2h_format.files. */
+enum { G2H_MOST_FILES = 2 };
+
 struct g2h_output_options {
     int fd;           /* where to; not closed. Formats that want a file (is_file) read there, too */
+    const int *fds;   /* of a format with several files, in their order; NULL: all go to fd */
     const char *name; /* of it, for messages */
     const char *program; /* the executable's path, for formats that say it; NULL: not known */
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
@@ -60,13 +64,15 @@ enum g2h_format_option {
 
 /* A format that views can be written in. */
 struct g2h_format {
-    const char *name;    /* as --format takes it */
-    const char *suffix;  /* of its files' names, with the dot */
-    const char *summary; /* what it is, in a few words */
-    unsigned needs;      /* enum g2h_format_need */
-    unsigned takes;      /* enum g2h_format_option */
-    bool is_text;        /* people can read it */
-    bool is_compressed;  /* by gzip in any case */
+    const char *name;                  /* as --format takes it */
+    const char *suffix;                /* of its files' names, with the dot */
+    const char *summary;               /* what it is, in a few words */
+    const char *files[G2H_MOST_FILES]; /* what its files are called in the directory that it is
+                                          written to; NULL: it is one file */
+    unsigned needs;                    /* enum g2h_format_need */
+    unsigned takes;                    /* enum g2h_format_option */
+    bool is_text;                      /* people can read it */
+    bool is_compressed;                /* by gzip in any case */
     bool is_file; /* written here and there, not from front to back: to a regular file, which is
                      empty, by a descriptor that can read and write; never compressed */
     bool is_for_devtools;

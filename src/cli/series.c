@@ -1,14 +1,13 @@
 /* series; see series.h. */
 #include "cli/series.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/scope.h"
+#include "cli/outputs.h"
 
 /* The size of a name without an ending that it has. */
 static size_t without(const char *name, size_t size, const char *ending)
@@ -55,29 +54,15 @@ static struct g2h_error *check_different(const struct options *options, char *co
     return NULL;
 }
 
-static struct g2h_error *make_directory(const char *path)
-{
-    struct stat status;
-    if (mkdir(path, 0777) == 0)
-        return NULL;
-    if (errno != EEXIST)
-        return error_system(errno, "%s: cannot create the directory", path);
-    if (stat(path, &status) < 0)
-        return error_system(errno, "%s: cannot write", path);
-    return S_ISDIR(status.st_mode)
-               ? NULL
-               : error_create(G2H_ERROR_SYSTEM,
-                              "%s: is no directory, which a series of snapshots needs", path);
-}
-
 struct g2h_error *series_make_paths(const struct options *options, char ***ret)
 {
     char **paths = *ret = calloc(options->input_count, sizeof(*paths));
+    bool made;
     TRY_MEMORY(paths);
     for (size_t i = 0; i < options->input_count; i++)
         TRY_MEMORY(paths[i] = snapshot_path(options, options->inputs[i]));
     TRY(check_different(options, paths));
-    return make_directory(options->output);
+    return directory_make(options->output, "a series of snapshots", &made);
 }
 
 void series_free_paths(const struct options *options, char **paths)

@@ -16,14 +16,29 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <go2heapsnapshot/output.h>
+
 #include "base/error.h"
 
-static char unfinished[4096]; /* path of the temporary file, for the signal handler */
+/* Paths of temporary files, for the signal handler. */
+enum { UNFINISHED = G2H_MOST_FILES, UNFINISHED_SIZE = 4096 };
+static char unfinished[UNFINISHED][UNFINISHED_SIZE];
 
 void target_remove_unfinished(void)
 {
-    if (unfinished[0])
-        unlink(unfinished);
+    for (unsigned i = 0; i < UNFINISHED; i++)
+        if (unfinished[i][0])
+            unlink(unfinished[i]);
+}
+
+/* What the signal handler is to remove, if there is room for it. */
+static char *keep_unfinished(const char *path)
+{
+    const size_t size = strlen(path) + 1;
+    for (unsigned i = 0; i < UNFINISHED && size <= UNFINISHED_SIZE; i++)
+        if (!unfinished[i][0])
+            return memcpy(unfinished[i], path, size);
+    return NULL;
 }
 
 /* Keeps signals away while a file has a name that the signal handler does not know yet. */
@@ -139,8 +154,8 @@ static struct g2h_error *open_temporary(struct target *target)
     block_signals(&before);
     target->fd = mkostemp(target->temporary_path, O_CLOEXEC); /* of mode 0600 */
     const int reason = errno;
-    if (target->fd >= 0 && size <= sizeof(unfinished))
-        memcpy(unfinished, target->temporary_path, size);
+    if (target->fd >= 0)
+        target->unfinished = keep_unfinished(target->temporary_path);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (target->fd >= 0)
         return NULL;
@@ -239,33 +254,40 @@ static bool name_temporarily(struct target *target)
     return false;
 }
 
-static bool complete(struct target *target, const struct stat *dump)
+/* All of the file is on its way to the disk, and has a temporary name. */
+static bool settle(struct target *target, const struct stat *dump)
 {
     fchmod(target->fd, permissions(target, dump)); /* not all file systems know permissions */
     if (!target->temporary_path && !name_temporarily(target))
         return false;
     const int fd = target->fd;
     target->fd = -1;
-    return close(fd) == 0 && rename(target->temporary_path, target->path) == 0;
+    return close(fd) == 0;
 }
 
-struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump)
+static bool give_name(struct target *target)
+{
+    if (rename(target->temporary_path, target->path) < 0)
+        return false;
+    free(target->temporary_path);
+    target->temporary_path = NULL;
+    return true;
+}
+
+struct g2h_error *target_complete(struct target *targets, unsigned count,
+                                  const struct g2h_input *dump)
 {
     sigset_t before;
-    if (!target->path)
-        return NULL;
-    block_signals(&before);
     struct g2h_error *error = NULL;
-    if (complete(target, g2h_input_status(dump))) {
-        unfinished[0] = '\0';
-        free(target->temporary_path);
-        target->temporary_path = NULL;
-        free(target->path);
-        target->path = NULL;
-    } else {
-        error = error_system(errno, "%s: cannot write", target->name);
-        target_deinit(target);
-    }
+    block_signals(&before);
+    for (unsigned i = 0; i < count && !error; i++)
+        if (targets[i].path && !settle(&targets[i], g2h_input_status(dump)))
+            error = error_system(errno, "%s: cannot write", targets[i].name);
+    for (unsigned i = 0; i < count && !error; i++)
+        if (targets[i].path && !give_name(&targets[i]))
+            error = error_system(errno, "%s: cannot write", targets[i].name);
+    for (unsigned i = 0; i < count; i++)
+        target_deinit(&targets[i]);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
 }
@@ -276,8 +298,9 @@ void target_deinit(struct target *target)
         close(target->fd);
     if (target->temporary_path)
         unlink(target->temporary_path);
-    unfinished[0] = '\0';
+    if (target->unfinished)
+        target->unfinished[0] = '\0';
     free(target->temporary_path);
     free(target->path);
-    target->temporary_path = target->path = NULL;
+    target->unfinished = target->temporary_path = target->path = NULL;
 }

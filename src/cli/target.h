@@ -18,6 +18,7 @@ struct target {
     bool is_named;       /* name is the file's own: no device, no pipe, no symbolic link */
     bool exists;         /* there is such a file, device or pipe already */
     struct stat status;  /* of it */
+    char *unfinished;    /* where the signal handler finds temporary_path; NULL: nowhere */
 };
 
 /* A file that is read, and what it is called in a message. */
@@ -41,13 +42,16 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 /* Whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count);
 
-/* Gives the file its name, and permissions that are no wider than those of the dump. */
-struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
+/* Gives files their names, none before all of them are whole, and permissions that are no wider
+ * than those of the dump. After that, and after an error, there is nothing left for
+ * target_deinit(). */
+struct g2h_error *target_complete(struct target *targets, unsigned count,
+                                  const struct g2h_input *dump);
 
 /* Removes what target_complete() has not completed. */
 void target_deinit(struct target *target);
 
-/* Removes the file that is being written; may be called from a signal handler. */
+/* Removes the files that are being written; may be called from a signal handler. */
 void target_remove_unfinished(void);
 
 #endif

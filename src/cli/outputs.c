@@ -1,0 +1,93 @@
+/* outputs; see outputs.h. */
+#include "cli/outputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/scope.h"
+
+struct g2h_error *directory_make(const char *path, const char *what_for, bool *ret_made)
+{
+    struct stat status;
+    *ret_made = mkdir(path, 0777) == 0;
+    if (*ret_made)
+        return NULL;
+    if (errno != EEXIST)
+        return error_system(errno, "%s: cannot create the directory", path);
+    if (stat(path, &status) < 0)
+        return error_system(errno, "%s: cannot write", path);
+    return S_ISDIR(status.st_mode)
+               ? NULL
+               : error_create(G2H_ERROR_SYSTEM, "%s: is no directory, which %s needs", path,
+                              what_for);
+}
+
+/* NULL where there is no memory. */
+static char *path_of(const char *directory, const char *name, bool gzip)
+{
+    const size_t end = strlen(directory);
+    const char *between = end > 0 && directory[end - 1] == '/' ? "" : "/";
+    char *path = NULL;
+    return asprintf(&path, "%s%s%s%s", directory, between, name, gzip ? ".gz" : "") < 0 ? NULL
+                                                                                        : path;
+}
+
+static struct g2h_error *open_next(struct outputs *outputs, const char *path,
+                                   const struct target_source *sources, size_t count)
+{
+    struct target *target = &outputs->list[outputs->count];
+    struct g2h_error *error = target_open(path, sources, count, target);
+    outputs->fds[outputs->count++] = target->fd;
+    return error;
+}
+
+static struct g2h_error *open_in_directory(struct outputs *outputs, const struct g2h_format *format,
+                                           bool gzip, const struct target_source *sources,
+                                           size_t count)
+{
+    TRY(directory_make(outputs->name, format->name, &outputs->made_directory));
+    for (unsigned i = 0; i < G2H_MOST_FILES && format->files[i]; i++) {
+        outputs->paths[i] = path_of(outputs->name, format->files[i], gzip);
+        TRY_MEMORY(outputs->paths[i]);
+        TRY(open_next(outputs, outputs->paths[i], sources, count));
+    }
+    return NULL;
+}
+
+struct g2h_error *outputs_open(const char *path, const struct g2h_format *format, bool gzip,
+                               const struct target_source *sources, size_t count,
+                               struct outputs *ret)
+{
+    *ret = (struct outputs){.name = path ? path : "standard output"};
+    return path && format && format->files[0] ? open_in_directory(ret, format, gzip, sources, count)
+                                              : open_next(ret, path, sources, count);
+}
+
+struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_input *input,
+                                const char *what)
+{
+    for (unsigned i = 0; i < outputs->count; i++)
+        TRY(target_check(&outputs->list[i], input, what));
+    return NULL;
+}
+
+struct g2h_error *outputs_complete(struct outputs *outputs, const struct g2h_input *dump)
+{
+    TRY(target_complete(outputs->list, outputs->count, dump));
+    outputs->made_directory = false;
+    return NULL;
+}
+
+void outputs_deinit(struct outputs *outputs)
+{
+    for (unsigned i = 0; i < outputs->count; i++)
+        target_deinit(&outputs->list[i]);
+    for (unsigned i = 0; i < G2H_MOST_FILES; i++)
+        free(outputs->paths[i]);
+    if (outputs->made_directory)
+        rmdir(outputs->name);
+    *outputs = (struct outputs){.count = 0};
+}
