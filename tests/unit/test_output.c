@@ -1,4 +1,4 @@
-/* Covers output/heapsnapshot/json and output/sink: digits against snprintf, JSON strings, gzip that
+/* Covers output/json and output/sink: digits against snprintf, JSON strings, gzip that
  * inflates, the same for any threads. */
 #include "unit.h"
 
@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "output/heapsnapshot/json.h"
+#include "output/json.h"
 #include "output/sink.h"
 
 /* ---- json ---- */
@@ -22,6 +22,9 @@ static void expect_number(uint32_t value)
         fail_msg("%u", value);
     assert_memory_equal(text, "xxxx", 4);
     assert_memory_equal(end, "xxxx", 4);
+    end = json_u64(text + 4, value);
+    if (end - (text + 4) != size || memcmp(text + 4, expected, (size_t)size) != 0)
+        fail_msg("%u", value);
     if (value >= JSON_SHORT)
         return;
     end = json_u32_short(text + 4, json_short(value));
@@ -51,6 +54,31 @@ static void numbers(void **state)
     expect_number(UINT32_MAX - 1);
     for (int i = 0; i < 1000000; i++)
         expect_number((uint32_t)unit_random(&random) >> unit_random(&random) % 32);
+}
+
+static void expect_large(uint64_t value)
+{
+    char expected[32], text[32] = {0};
+    snprintf(expected, sizeof(expected), "%llu", (unsigned long long)value);
+    *json_u64(text, value) = '\0';
+    assert_string_equal(text, expected);
+}
+
+static void large_numbers(void **state)
+{
+    (void)state;
+    uint64_t random = 17;
+    for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10)
+        for (uint64_t digit = 1; digit <= 10; digit++)
+            for (uint64_t near = 0; near <= 2; near++)
+                expect_large(power * digit - near);
+    for (unsigned shift = 0; shift < 64; shift++) {
+        expect_large((uint64_t)1 << shift);
+        expect_large(((uint64_t)1 << shift) - 1);
+    }
+    expect_large(UINT64_MAX);
+    for (int i = 0; i < 1000000; i++)
+        expect_large(unit_random(&random) >> unit_random(&random) % 64);
 }
 
 static void expect_json(const char *text, size_t size, const char *expected)
@@ -203,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest output[] = {
         cmocka_unit_test(numbers),
+        cmocka_unit_test(large_numbers),
         cmocka_unit_test(json_strings),
         cmocka_unit_test(same_bytes_for_any_threads),
         cmocka_unit_test(gzip_inflates_to_the_same),

@@ -3,7 +3,7 @@
 #define OUTPUT_HEAPSNAPSHOT_LINES_H
 
 #include "base/workers.h"
-#include "output/heapsnapshot/json.h"
+#include "output/json.h"
 #include "output/labels.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* json; see json.h. */
-#include "output/heapsnapshot/json.h"
+#include "output/json.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* json: numbers and strings as JSON has them, written to memory that is large enough. */
-#ifndef OUTPUT_HEAPSNAPSHOT_JSON_H
-#define OUTPUT_HEAPSNAPSHOT_JSON_H
+#ifndef OUTPUT_JSON_H
+#define OUTPUT_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { JSON_U32_MAX = 10 }; /* characters of the largest number */
+enum { JSON_U32_MAX = 10, JSON_U64_MAX = 20 }; /* characters of the largest numbers */
 
 /* "00", "01", … "99". */
 extern const char json_digit_pairs[200];
@@ -51,6 +51,24 @@ static inline char *json_u32(char *at, uint32_t value)
     else
         at = json_four(json_head(at, high / 10000), high % 10000);
     return json_four(at, value % 10000);
+}
+
+/* The same of one that may be larger. */
+static inline char *json_u64(char *at, uint64_t value)
+{
+    const uint64_t eight = 100000000;
+    if (value <= UINT32_MAX)
+        return json_u32(at, (uint32_t)value);
+    const uint64_t high = value / eight;
+    const uint32_t low = (uint32_t)(value % eight);
+    if (high > UINT32_MAX) {
+        at = json_u32(at, (uint32_t)(high / eight));
+        at = json_four(json_four(at, (uint32_t)(high % eight) / 10000),
+                       (uint32_t)(high % eight) % 10000);
+    } else {
+        at = json_u32(at, (uint32_t)high);
+    }
+    return json_four(json_four(at, low / 10000), low % 10000);
 }
 
 /* The digits of a number below JSON_SHORT that is written often, the first one in the lowest byte,
