@@ -133,6 +133,15 @@ G2H_PUBLIC struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                               const struct g2h_output_options *options);
 
 /*
+ * Writes nodes and edges as comma-separated values: nodes.csv to the first descriptor, edges.csv to
+ * the second one. docs/csv.md. At most eight threads write what is folded. Errors: those of
+ * format->write().
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_csv(const struct g2h_view *view,
+                                           const struct g2h_dominators *dominators,
+                                           const struct g2h_output_options *options);
+
+/*
  * Writes an input as it is, though not compressed unless options say so: a dump that was made of a
  * core file or a live process, to be converted elsewhere. Errors: G2H_ERROR_SYSTEM,
  * G2H_ERROR_MEMORY.

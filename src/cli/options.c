@@ -196,18 +196,20 @@ static bool check_taken(const struct options *options, const char *option, unsig
     return false;
 }
 
-/* Whether a format that wants a file gets one; false after saying that it does not. */
-static bool check_file(const struct options *options)
+/* Whether a format that wants a file or a directory gets one; false after saying that it does not.
+ */
+static bool check_output(const struct options *options)
 {
-    const char *format = options->format->name, *suffix = options->format->suffix;
-    if (options->is_dump || !options->format->is_file || (options->output && !options->gzip))
+    const struct g2h_format *format = options->format;
+    const bool needs_path = format->is_file || format->files[0];
+    if (options->is_dump || !needs_path || (options->output && !(format->is_file && options->gzip)))
         return true;
-    if (options->gzip)
+    if (format->is_file && options->gzip)
         say("go2heapsnapshot: -z does not go with --format %s, whose files are read as they are",
-            format);
+            format->name);
     else
-        say("go2heapsnapshot: --format %s is written to a file, not to standard output: -o app%s",
-            format, suffix);
+        say("go2heapsnapshot: --format %s is written to a %s, not to standard output: -o app%s",
+            format->name, format->is_file ? "file" : "directory", format->suffix);
     say("%s", hint);
     return false;
 }
@@ -428,7 +430,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         ret->base = base;
         base = NULL;
     }
-    if (!check_file(ret))
+    if (!check_output(ret))
         return false;
     if (!take_inputs(ret, base, argv + optind, argc - optind)) {
         message_error(&error_no_memory);

@@ -56,6 +56,15 @@ static const struct g2h_format formats[] = {
         .write = g2h_write_sqlite,
     },
 #endif
+    {
+        .name = "csv",
+        .suffix = "",
+        .summary = "the same as CSV files in a directory, for DuckDB",
+        .files = {"nodes.csv", "edges.csv"},
+        .needs = G2H_NEEDS_DOMINATORS,
+        .takes = G2H_TAKES_SERIES,
+        .write = g2h_write_csv,
+    },
 };
 
 const struct g2h_format *g2h_format(size_t index)

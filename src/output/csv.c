@@ -1,0 +1,395 @@
+/*
+ * csv: nodes and edges of a view as two files of comma-separated values (RFC 4180), for DuckDB and
+ * all that reads these: docs/csv.md.
+ *
+ * Columns, types, names and ids are those of the views "node" and "edge" that the format sqlite
+ * has, which are those of a heap snapshot. A text is written where it is used, so that nothing has
+ * to be numbered: each block of nodes, and the edges of each, are made by whatever thread is free.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "output/json.h"
+#include "output/labels.h"
+#include "output/node_ids.h"
+#include "output/sink.h"
+
+enum { MANY = 64 /* nodes, or edges, that are read at a time */ };
+
+static const char node_head[] =
+    "id,name,type,self_size,edge_count,retained_size,dominator,address\n",
+                  edge_head[] = "from_node,to_node,type,name_or_index\n";
+
+/* The most characters of a row beside its name. */
+enum { NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 16, EDGE_ROW = 64 };
+
+/* The names of the view as fields, one behind the other; by the numbers of strings.h. */
+struct fields {
+    VECTOR(char) text;
+    VECTOR(size_t) ends;
+};
+
+struct reader { /* of a thread */
+    struct g2h_edges *edges;
+    struct g2h_text text;
+};
+
+struct csv {
+    const struct g2h_view *view;
+    const struct g2h_dominators *dominators;
+    const struct g2h_progress *progress;
+    struct node_ids node_ids;
+    struct strings strings;
+    struct fields fields;
+    uint32_t *ids; /* by node */
+    size_t nodes, blocks;
+    struct reader *readers;
+    unsigned threads;
+};
+
+/* ---- fields ---- */
+
+/* The most characters that a text of size bytes can take. */
+static inline size_t field_limit(size_t size)
+{
+    return 3 * size + 2;
+}
+
+static bool needs_quotes(const char *text, size_t size)
+{
+    bool needs = size == 0 || text[0] == ' ' || text[size - 1] == ' ';
+    for (size_t i = 0; i < size && !needs; i++)
+        needs = (unsigned char)text[i] < ' ' || text[i] == '"' || text[i] == ',';
+    return needs;
+}
+
+/*
+ * Writes UTF-8 as a field, in quotation marks where it needs them; gives the place behind it. An
+ * empty text is "", which some readers tell from nothing. NUL, which others take for the end, is
+ * U+FFFD.
+ */
+static char *put_text(char *at, const char *text, size_t size)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+    if (!needs_quotes(text, size)) {
+        memcpy(at, text, size);
+        return at + size;
+    }
+    *at++ = '"';
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '\0') {
+            memcpy(at, replacement, sizeof(replacement) - 1);
+            at += sizeof(replacement) - 1;
+            continue;
+        }
+        if (text[i] == '"')
+            *at++ = '"';
+        *at++ = text[i];
+    }
+    *at++ = '"';
+    return at;
+}
+
+/* Of a name that was made a field before. */
+static inline const char *field_of(const struct fields *fields, uint32_t string, size_t *ret_size)
+{
+    const size_t begin = string > 0 ? fields->ends.data[string - 1] : 0;
+    *ret_size = fields->ends.data[string] - begin;
+    return fields->text.data + begin;
+}
+
+static struct g2h_error *make_fields(struct csv *csv)
+{
+    struct fields *fields = &csv->fields;
+    for (uint32_t i = 0; i < csv->strings.first_text; i++) {
+        size_t size;
+        const char *name = strings_text(&csv->strings, i, NULL, &size);
+        TRY_MEMORY(vector_grow(&fields->text, field_limit(size)));
+        char *begin = fields->text.data + fields->text.count;
+        fields->text.count += (size_t)(put_text(begin, name, size) - begin);
+        TRY_MEMORY(vector_push(&fields->ends, fields->text.count));
+    }
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+/* Room for a row; a buffer that has become large is written first. */
+static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
+{
+    enum { LARGE = 4 << 20, MORE = 1 << 18 };
+    if (buffer->capacity - buffer->size >= size)
+        return NULL;
+    if (buffer->size > LARGE)
+        TRY(worker_buffer_flush(buffer));
+    TRY_MEMORY(worker_buffer_reserve(buffer, size + MORE));
+    return NULL;
+}
+
+static inline char *put_bytes(char *at, const char *bytes, size_t size)
+{
+    memcpy(at, bytes, size);
+    return at + size;
+}
+
+static struct g2h_error *put_head(struct worker_buffer *buffer, const char *head)
+{
+    TRY(make_room(buffer, strlen(head)));
+    buffer->size =
+        (size_t)(put_bytes(buffer->data + buffer->size, head, strlen(head)) - buffer->data);
+    return NULL;
+}
+
+/* ---- nodes ---- */
+
+/* Nodes in a row, and what is looked up of all of them before any is written: the places in memory
+ * have little to do with each other, so that the processor is to wait for all at once. */
+struct node_batch {
+    uint32_t first;
+    size_t count;
+    struct g2h_node nodes[MANY];
+    uint32_t dominators[MANY]; /* ids */
+    uint64_t retained_sizes[MANY];
+};
+
+static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch *ret)
+{
+    ret->first = first;
+    ret->count = g2h_view_nodes(csv->view, first, MANY, ret->nodes);
+    for (size_t i = 0; i < ret->count; i++)
+        if (ret->nodes[i].name == G2H_NAME_NONE)
+            g2h_view_prefetch(csv->view, first + (uint32_t)i, G2H_SOON_KEYS);
+    for (size_t i = 0; i < ret->count; i++)
+        ret->dominators[i] = g2h_dominators_of(csv->dominators, first + (uint32_t)i);
+    for (size_t i = 0; i < ret->count; i++) {
+        ret->retained_sizes[i] = g2h_dominators_retained_size(csv->dominators, first + (uint32_t)i);
+        ret->dominators[i] = csv->ids[ret->dominators[i]];
+    }
+}
+
+/* What follows a node's name. */
+static char *put_numbers(char *at, const struct node_batch *batch, size_t i, enum node_type type)
+{
+    static const char *const types[] = {[NODE_STRING] = ",string,",
+                                        [NODE_OBJECT] = ",object,",
+                                        [NODE_NATIVE] = ",native,",
+                                        [NODE_SYNTHETIC] = ",synthetic,"};
+    const struct g2h_node *node = &batch->nodes[i];
+    at = put_bytes(at, types[type], strlen(types[type]));
+    at = json_u64(at, node->size);
+    *at++ = ',';
+    at = json_u32(at, node->edges);
+    *at++ = ',';
+    at = json_u64(at, batch->retained_sizes[i]);
+    *at++ = ',';
+    if (batch->first + i > 0)
+        at = json_u32(at, batch->dominators[i]);
+    *at++ = ',';
+    if (node->object != UINT32_MAX)
+        at = json_u64(at, node->address);
+    *at++ = '\n';
+    return at;
+}
+
+static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
+                                  const struct node_batch *batch, size_t i,
+                                  struct worker_buffer *buffer)
+{
+    const uint32_t number = batch->first + (uint32_t)i, none = 0, *texts = &none;
+    const struct node_label label = label_node(&csv->strings, &batch->nodes[i], &texts);
+    const bool has_own = batch->nodes[i].name == G2H_NAME_NONE;
+    size_t size;
+    const char *name = has_own ? g2h_view_text(csv->view, number, &reader->text, &size)
+                               : field_of(&csv->fields, label.name, &size);
+    TRY_MEMORY(!reader->text.failed);
+    TRY(make_room(buffer, NODE_ROW + field_limit(size)));
+    char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
+    *at++ = ',';
+    at = has_own ? put_text(at, name, size) : put_bytes(at, name, size);
+    at = put_numbers(at, batch, i, label.type);
+    buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
+static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    const struct csv *csv = context;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    struct node_batch batch = {.count = MANY};
+    if (csv->progress && worker == 0)
+        csv->progress->update(csv->progress->context, "writing", block, 3 * csv->blocks, 0);
+    if (block == 0)
+        TRY(put_head(buffer, node_head));
+    for (uint32_t done = 0; done < SNAPSHOT_BLOCK && batch.count == MANY; done += MANY) {
+        read_nodes(csv, first + done, &batch);
+        for (size_t i = 0; i < batch.count; i++)
+            TRY(put_node(csv, &csv->readers[worker], &batch, i, buffer));
+    }
+    return NULL;
+}
+
+/* ---- edges ---- */
+
+/* By which index or text an edge is called. */
+struct edge_name {
+    enum edge_type type;
+    uint64_t index;   /* of EDGE_ELEMENT */
+    const char *text; /* else, size bytes */
+    size_t size;
+    bool is_field; /* text is one already */
+};
+
+static inline struct edge_name name_by(const struct csv *csv, struct edge_label label)
+{
+    struct edge_name name = {.type = label.type, .is_field = true};
+    if (label.type == EDGE_ELEMENT)
+        name.index = label.name_or_index;
+    else
+        name.text = field_of(&csv->fields, (uint32_t)label.name_or_index, &name.size);
+    return name;
+}
+
+/* An edge of a map's entry, which its key may name. */
+static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edges,
+                                    const struct g2h_edge *edge)
+{
+    struct g2h_key_name key;
+    const bool is_weak = (edge->flags & G2H_EDGE_WEAK) != 0;
+    const enum g2h_key form = g2h_edges_key(edges, edge, &key);
+    if (form == G2H_KEY_TEXT)
+        return (struct edge_name){.type = is_weak                                  ? EDGE_WEAK
+                                          : (edge->flags & G2H_EDGE_INTERNAL) != 0 ? EDGE_INTERNAL
+                                                                                   : EDGE_PROPERTY,
+                                  .text = key.text,
+                                  .size = key.size};
+    return name_by(csv, form == G2H_KEY_NONE ? label_plain(edge)
+                        : is_weak ? (struct edge_label){EDGE_WEAK, csv->strings.weak_element}
+                                  : (struct edge_label){EDGE_ELEMENT, key.index});
+}
+
+/* source, target: ids. */
+static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
+                                  const struct g2h_edge *edge, uint32_t source, uint32_t target,
+                                  struct worker_buffer *buffer)
+{
+    static const char *const types[] = {[EDGE_ELEMENT] = ",element,",
+                                        [EDGE_PROPERTY] = ",property,",
+                                        [EDGE_INTERNAL] = ",internal,",
+                                        [EDGE_WEAK] = ",weak,"};
+    const struct edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
+                                      ? name_by(csv, label_plain(edge))
+                                      : name_by_key(csv, reader->edges, edge);
+    TRY(make_room(buffer, EDGE_ROW + field_limit(name.size)));
+    char *at = json_u32(buffer->data + buffer->size, source);
+    *at++ = ',';
+    at = json_u32(at, target);
+    at = put_bytes(at, types[name.type], strlen(types[name.type]));
+    at = name.type == EDGE_ELEMENT ? json_u64(at, name.index)
+         : name.is_field           ? put_bytes(at, name.text, name.size)
+                                   : put_text(at, name.text, name.size);
+    *at++ = '\n';
+    buffer->size = (size_t)(at - buffer->data);
+    return NULL;
+}
+
+static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    const struct csv *csv = context;
+    struct reader *reader = &csv->readers[worker];
+    struct g2h_edge edges[MANY];
+    uint32_t targets[MANY];
+    const size_t first = block << SNAPSHOT_BLOCK_SHIFT, left = csv->nodes - first;
+    size_t count;
+    if (csv->progress && worker == 0)
+        csv->progress->update(csv->progress->context, "writing", csv->blocks + 2 * block,
+                              3 * csv->blocks, 0);
+    if (block == 0)
+        TRY(put_head(buffer, edge_head));
+    g2h_edges_begin(reader->edges, (uint32_t)first,
+                    (uint32_t)(first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK)));
+    while ((count = g2h_edges_read(reader->edges, edges, MANY)) > 0) {
+        g2h_edges_prefetch_keys(reader->edges, edges, count);
+        for (size_t i = 0; i < count; i++)
+            targets[i] = csv->ids[edges[i].target];
+        for (size_t i = 0; i < count; i++)
+            TRY(put_edge(csv, reader, &edges[i], csv->ids[edges[i].source], targets[i], buffer));
+    }
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *find_ids(void *context, size_t block, unsigned worker)
+{
+    struct csv *csv = context;
+    struct g2h_node nodes[MANY];
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    size_t count = MANY;
+    (void)worker;
+    for (uint32_t node = first; node - first < SNAPSHOT_BLOCK && count == MANY; node += MANY) {
+        count = g2h_view_nodes(csv->view, node, MANY, nodes);
+        for (size_t i = 0; i < count; i++)
+            csv->ids[node + i] = node_ids_of(&csv->node_ids, node + (uint32_t)i, &nodes[i]);
+    }
+    return NULL;
+}
+
+static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
+{
+    TRY(node_ids_init(&csv->node_ids, csv->view, series));
+    TRY(strings_init(&csv->strings, csv->view));
+    TRY(make_fields(csv));
+    csv->ids = large_alloc(csv->nodes, sizeof(*csv->ids));
+    TRY_MEMORY(csv->ids);
+    TRY(workers_run(csv->threads, csv->blocks, find_ids, csv));
+    csv->readers = calloc(csv->threads, sizeof(*csv->readers));
+    TRY_MEMORY(csv->readers);
+    for (unsigned i = 0; i < csv->threads; i++)
+        TRY(g2h_edges_create(csv->view, &csv->readers[i].edges));
+    return NULL;
+}
+
+static void csv_deinit(struct csv *csv)
+{
+    for (unsigned i = 0; csv->readers && i < csv->threads; i++) {
+        g2h_edges_destroy(csv->readers[i].edges);
+        g2h_text_deinit(&csv->readers[i].text);
+    }
+    free(csv->readers);
+    large_free(csv->ids, csv->nodes, sizeof(*csv->ids));
+    free(csv->fields.text.data);
+    free(csv->fields.ends.data);
+    strings_deinit(&csv->strings);
+    node_ids_deinit(&csv->node_ids);
+}
+
+/* Each thread goes along edges, for which it needs memory per node where some are folded. */
+static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
+{
+    enum { FOLDED_MOST = 8 };
+    const unsigned threads = options->threads ? options->threads : workers_available();
+    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
+    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
+}
+
+struct g2h_error *g2h_write_csv(const struct g2h_view *view,
+                                const struct g2h_dominators *dominators,
+                                const struct g2h_output_options *options)
+{
+    _cleanup_(csv_deinit) struct csv csv = {.view = view,
+                                            .dominators = dominators,
+                                            .progress = options->progress,
+                                            .nodes = g2h_view_node_count(view),
+                                            .threads = threads_for(view, options)};
+    struct g2h_output_options each = *options;
+    csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
+    TRY(prepare(&csv, options->series));
+    if (options->fds)
+        each.fd = options->fds[0];
+    TRY(sink_run(&each, csv.threads, csv.blocks, put_nodes, &csv));
+    if (options->fds)
+        each.fd = options->fds[1];
+    return sink_run(&each, csv.threads, csv.blocks, put_edges, &csv);
+}
