@@ -36,7 +36,8 @@ enum { G2H_MOST_FILES = 2 };
 
 struct g2h_output_options {
     int fd;           /* where to; not closed. Formats that want a file (is_file) read there, too */
-    const int *fds;   /* of a format with several files, in their order; NULL: all go to fd */
+    const int *fds;   /* of a format with several files, in their order; NULL: to fd,
+                         one behind the other */
     const char *name; /* of it, for messages */
     const char *program; /* the executable's path, for formats that say it; NULL: not known */
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
@@ -134,11 +135,10 @@ G2H_PUBLIC struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
 
 /*
  * Writes nodes and edges as comma-separated values: nodes.csv to the first descriptor, edges.csv to
- * the second one. docs/csv.md. At most eight threads write what is folded. Errors: those of
+ * the second one, before; docs/csv.md. At most eight threads write what is folded. Errors: those of
  * format->write().
  */
 G2H_PUBLIC struct g2h_error *g2h_write_csv(const struct g2h_view *view,
-                                           const struct g2h_dominators *dominators,
                                            const struct g2h_output_options *options);
 
 /*

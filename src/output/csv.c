@@ -5,6 +5,7 @@
  * Columns, types, names and ids are those of the views "node" and "edge" that the format sqlite
  * has, which are those of a heap snapshot. A text is written where it is used, so that nothing has
  * to be numbered: each block of nodes, and the edges of each, are made by whatever thread is free.
+ * Edges are written first, while one thread makes the tree of dominators.
  */
 #include <string.h>
 
@@ -36,8 +37,8 @@ struct reader { /* of a thread */
 
 struct csv {
     const struct g2h_view *view;
-    const struct g2h_dominators *dominators;
-    const struct g2h_progress *progress;
+    const struct g2h_output_options *options;
+    struct g2h_dominators *dominators; /* once edges are written */
     struct node_ids node_ids;
     struct strings strings;
     struct fields fields;
@@ -124,6 +125,14 @@ static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t s
         TRY(worker_buffer_flush(buffer));
     TRY_MEMORY(worker_buffer_reserve(buffer, size + MORE));
     return NULL;
+}
+
+/* Edges take about twice as long as nodes. */
+static void advance(const struct csv *csv, size_t done)
+{
+    const struct g2h_progress *progress = csv->options->progress;
+    if (progress)
+        progress->update(progress->context, "writing", done, 3 * csv->blocks, 0);
 }
 
 static inline char *put_bytes(char *at, const char *bytes, size_t size)
@@ -217,8 +226,8 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
     const struct csv *csv = context;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     struct node_batch batch = {.count = MANY};
-    if (csv->progress && worker == 0)
-        csv->progress->update(csv->progress->context, "writing", block, 3 * csv->blocks, 0);
+    if (worker == 0)
+        advance(csv, 2 * csv->blocks + block);
     if (block == 0)
         TRY(put_head(buffer, node_head));
     for (uint32_t done = 0; done < SNAPSHOT_BLOCK && batch.count == MANY; done += MANY) {
@@ -302,9 +311,8 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
     uint32_t targets[MANY];
     const size_t first = block << SNAPSHOT_BLOCK_SHIFT, left = csv->nodes - first;
     size_t count;
-    if (csv->progress && worker == 0)
-        csv->progress->update(csv->progress->context, "writing", csv->blocks + 2 * block,
-                              3 * csv->blocks, 0);
+    if (worker == 0)
+        advance(csv, 2 * block);
     if (block == 0)
         TRY(put_head(buffer, edge_head));
     g2h_edges_begin(reader->edges, (uint32_t)first,
@@ -351,6 +359,24 @@ static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
     return NULL;
 }
 
+/* The first file is that of nodes, the second one that of edges. */
+static struct g2h_error *write_file(struct csv *csv, unsigned file, workers_produce *put)
+{
+    struct g2h_output_options options = *csv->options;
+    if (options.fds)
+        options.fd = options.fds[file];
+    return sink_run(&options, csv->threads, csv->blocks, put, csv);
+}
+
+/* What is done at the same time. */
+static struct g2h_error *write_edges_or_find_dominators(void *context, size_t task, unsigned worker)
+{
+    struct csv *csv = context;
+    (void)worker;
+    return task == 0 ? write_file(csv, 1, put_edges)
+                     : g2h_view_dominators(csv->view, &csv->dominators);
+}
+
 static void csv_deinit(struct csv *csv)
 {
     for (unsigned i = 0; csv->readers && i < csv->threads; i++) {
@@ -358,6 +384,7 @@ static void csv_deinit(struct csv *csv)
         g2h_text_deinit(&csv->readers[i].text);
     }
     free(csv->readers);
+    g2h_dominators_destroy(csv->dominators);
     large_free(csv->ids, csv->nodes, sizeof(*csv->ids));
     free(csv->fields.text.data);
     free(csv->fields.ends.data);
@@ -375,21 +402,14 @@ static unsigned threads_for(const struct g2h_view *view, const struct g2h_output
 }
 
 struct g2h_error *g2h_write_csv(const struct g2h_view *view,
-                                const struct g2h_dominators *dominators,
                                 const struct g2h_output_options *options)
 {
     _cleanup_(csv_deinit) struct csv csv = {.view = view,
-                                            .dominators = dominators,
-                                            .progress = options->progress,
+                                            .options = options,
                                             .nodes = g2h_view_node_count(view),
                                             .threads = threads_for(view, options)};
-    struct g2h_output_options each = *options;
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     TRY(prepare(&csv, options->series));
-    if (options->fds)
-        each.fd = options->fds[0];
-    TRY(sink_run(&each, csv.threads, csv.blocks, put_nodes, &csv));
-    if (options->fds)
-        each.fd = options->fds[1];
-    return sink_run(&each, csv.threads, csv.blocks, put_edges, &csv);
+    TRY(workers_run(csv.threads, 2, write_edges_or_find_dominators, &csv));
+    return write_file(&csv, 0, put_nodes);
 }
