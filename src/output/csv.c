@@ -7,6 +7,7 @@
  * to be numbered: each block of nodes, and the edges of each, are made by whatever thread is free.
  * Edges are written first, while one thread makes the tree of dominators.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/scope.h"
@@ -39,6 +40,7 @@ struct csv {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
     struct g2h_dominators *dominators; /* once edges are written */
+    struct g2h_error *error;           /* of finding them */
     struct node_ids node_ids;
     struct strings strings;
     struct fields fields;
@@ -368,13 +370,28 @@ static struct g2h_error *write_file(struct csv *csv, unsigned file, workers_prod
     return sink_run(&options, csv->threads, csv->blocks, put, csv);
 }
 
-/* What is done at the same time. */
-static struct g2h_error *write_edges_or_find_dominators(void *context, size_t task, unsigned worker)
+static void *find_dominators(void *argument)
 {
-    struct csv *csv = context;
-    (void)worker;
-    return task == 0 ? write_file(csv, 1, put_edges)
-                     : g2h_view_dominators(csv->view, &csv->dominators);
+    struct csv *csv = argument;
+    csv->error = g2h_view_dominators(csv->view, &csv->dominators);
+    return NULL;
+}
+
+/* And finds dominators meanwhile, if there may be more than one thread. */
+static struct g2h_error *write_edges(struct csv *csv)
+{
+    pthread_t finder;
+    const bool is_beside =
+        csv->threads > 1 && pthread_create(&finder, NULL, find_dominators, csv) == 0;
+    struct g2h_error *error = write_file(csv, 1, put_edges);
+    if (is_beside)
+        pthread_join(finder, NULL);
+    else if (!error)
+        find_dominators(csv);
+    if (!error)
+        return csv->error;
+    g2h_error_destroy(csv->error);
+    return error;
 }
 
 static void csv_deinit(struct csv *csv)
@@ -410,6 +427,6 @@ struct g2h_error *g2h_write_csv(const struct g2h_view *view,
                                             .threads = threads_for(view, options)};
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     TRY(prepare(&csv, options->series));
-    TRY(workers_run(csv.threads, 2, write_edges_or_find_dominators, &csv));
+    TRY(write_edges(&csv));
     return write_file(&csv, 0, put_nodes);
 }
