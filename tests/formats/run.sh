@@ -2,7 +2,7 @@
 # Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
 # standard output.
 #
-#   run.sh FORMAT          pprof, report, sqlite
+#   run.sh FORMAT          pprof, report, sqlite, csv
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
