@@ -114,6 +114,31 @@ await_file() {
 	return 1
 }
 
+# make_named: named.so, which plays a file system that has no files without names.
+make_named() {
+	cat >named.c <<-'END'
+	#define _GNU_SOURCE
+	#include <errno.h>
+	#include <fcntl.h>
+	#include <stdarg.h>
+	#include <sys/syscall.h>
+	#include <unistd.h>
+	int open(const char *path, int flags, ...)
+	{
+		va_list more;
+		va_start(more, flags);
+		int mode = va_arg(more, int);
+		va_end(more);
+		if ((flags & O_TMPFILE) != O_TMPFILE)
+			return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+	END
+	${CC:-cc} -shared -fPIC -o named.so named.c || exit 2
+}
+
 # nameless PID DIRECTORY: the descriptors, below /proc, of files that a process has open there and that have no name.
 nameless() {
 	local fd

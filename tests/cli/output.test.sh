@@ -131,27 +131,7 @@ equal "-o beyond the limit of files' sizes: no file" "$(files 'limited*')" ""
 ulimit -c 0
 mkfifo input
 exec 4<>input
-cat >named.c <<'END'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int open(const char *path, int flags, ...)
-{
-	va_list more;
-	va_start(more, flags);
-	int mode = va_arg(more, int);
-	va_end(more);
-	if ((flags & O_TMPFILE) != O_TMPFILE)
-		return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-	errno = EOPNOTSUPP;
-	return -1;
-}
-int open64(const char *path, int flags, ...) __attribute__((alias("open")));
-END
-${CC:-cc} -shared -fPIC -o named.so named.c || exit 2
+make_named
 
 # start NAME [PRELOAD]: in the background, with all signals as they are by default: bash starts jobs with SIGINT ignored.
 start() {
