@@ -12,6 +12,8 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -248,6 +250,24 @@ static unsigned terminal_columns(void)
     return columns ? (unsigned)strtoul(columns, NULL, 10) : 0;
 }
 
+/* What a summary is to say of where it is from. */
+static struct g2h_summary_options summary_options(const struct options *options,
+                                                  const struct g2h_input *input)
+{
+    const struct stat *status = g2h_input_status(input);
+    const bool is_file = status && S_ISREG(status->st_mode);
+    struct g2h_summary_options summary = {.append_to = options->append ? options->output : NULL,
+                                          .permissions = 0666,
+                                          .time = is_file ? status->st_mtime : time(NULL),
+                                          .labels = options->labels,
+                                          .label_count = options->label_count};
+    if (is_file) /* no wider than the dump's; another group's are nobody's */
+        summary.permissions &= 0600 | status->st_mode;
+    if (is_file && status->st_gid != getegid())
+        summary.permissions &= 0606 | (summary.permissions & 6) << 3;
+    return summary;
+}
+
 /* The rooms, one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     const struct series *series, struct outputs *outputs,
@@ -268,6 +288,9 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .base = series->base};
     TRY(load(options, path, progress, conversion));
     output_options.source = conversion->input->name;
+    const struct g2h_summary_options summary = summary_options(options, conversion->input);
+    if (options->summary)
+        output_options.summary = &summary;
     if (options->is_dump)
         return write_dump(options, &output_options, outputs, conversion);
     message_warnings(conversion->input, conversion->heap);
@@ -379,8 +402,7 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
 {
     struct outputs outputs = {.count = 0};
     struct conversion conversion = {0};
-    struct g2h_error *error = outputs_open(path, options->is_dump ? NULL : options->format,
-                                           options->gzip, sources->list, sources->count, &outputs);
+    struct g2h_error *error = outputs_open(options, path, sources->list, sources->count, &outputs);
     if (!error)
         error = convert(options, dump, series, &outputs, &conversion);
     const bool is_whole = (!conversion.heap || g2h_heap_is_complete(conversion.heap)) &&
@@ -445,9 +467,10 @@ static struct g2h_error *convert_all(const struct options *options, const struct
     struct series series = {.identity = NULL};
     char **paths = NULL;
     struct g2h_error *error = open_redaction(options, &series);
-    if (!error && options->input_count > 1)
+    const bool is_series = options->input_count > 1 && !options->append;
+    if (!error && is_series)
         error = series_make_paths(options, &paths);
-    if (!error && options->input_count > 1)
+    if (!error && is_series)
         error = g2h_identity_create(options->threads, &series.identity);
     if (!error && options->base)
         error = make_base(options, &series, outcome);

@@ -34,6 +34,15 @@ G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 /* So many files a format has at most: see g2h_format.files. */
 enum { G2H_MOST_FILES = 2 };
 
+/* A few thousand rows of a dump instead of all nodes and edges, for formats that take it. */
+struct g2h_summary_options {
+    const char *append_to;     /* the file to which they are added; NULL: they go to fd, alone */
+    unsigned permissions;      /* of that file, if there is none yet */
+    int64_t time;              /* when the dump was written: seconds since 1970 */
+    const char *const *labels; /* KEY=VALUE, what else is to be known of it */
+    size_t label_count;
+};
+
 struct g2h_output_options {
     int fd;           /* where to; not closed. Formats that want a file (is_file) read there, too */
     const int *fds;   /* of a format with several files, in their order; NULL: to fd,
@@ -41,11 +50,12 @@ struct g2h_output_options {
     const char *name; /* of it, for messages */
     const char *program; /* the executable's path, for formats that say it; NULL: not known */
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
-    const struct g2h_base *base; /* NULL: nothing is compared */
-    unsigned columns;            /* of a terminal, for formats that people read; 0: 100 */
-    bool json;                   /* for machines, what would else be for people */
-    bool gzip;                   /* compress (RFC 1952) */
-    unsigned threads;            /* 0: one per processor. The bytes are the same for any number */
+    const struct g2h_base *base;               /* NULL: nothing is compared */
+    const struct g2h_summary_options *summary; /* NULL: all is written */
+    unsigned columns; /* of a terminal, for formats that people read; 0: 100 */
+    bool json;        /* for machines, what would else be for people */
+    bool gzip;        /* compress (RFC 1952) */
+    unsigned threads; /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
                          groups of roots that alone reach most, of garbage, and of all else */
     const struct g2h_progress *progress; /* may be NULL */
@@ -58,9 +68,10 @@ enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
 
 /* What of the options a format looks at that not all do: a bit for each. */
 enum g2h_format_option {
-    G2H_TAKES_SERIES = 1, /* series: ids that hold for all dumps of a process */
-    G2H_TAKES_BASE = 2,   /* base */
-    G2H_TAKES_JSON = 4,   /* json */
+    G2H_TAKES_SERIES = 1,  /* series: ids that hold for all dumps of a process */
+    G2H_TAKES_BASE = 2,    /* base */
+    G2H_TAKES_JSON = 4,    /* json */
+    G2H_TAKES_SUMMARY = 8, /* summary */
 };
 
 /* A format that views can be written in. */

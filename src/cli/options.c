@@ -79,6 +79,9 @@ enum {
     OPTION_NAMES,
     OPTION_BASE,
     OPTION_JSON,
+    OPTION_SUMMARY,
+    OPTION_APPEND,
+    OPTION_LABEL,
     OPTION_PID
 };
 
@@ -196,6 +199,45 @@ static bool check_taken(const struct options *options, const char *option, unsig
     return false;
 }
 
+/* False after saying that a label is none. There are no more than most of them. */
+static bool take_label(struct options *options, const char *label, size_t most)
+{
+    const char *value = strchr(label, '=');
+    if (!value || value == label) {
+        say("go2heapsnapshot: --label takes KEY=VALUE, not '%s'", label);
+        say("%s", hint);
+        return false;
+    }
+    if (!options->labels)
+        options->labels = malloc(most * sizeof(*options->labels));
+    if (!options->labels) {
+        message_error(&error_no_memory);
+        return false;
+    }
+    options->labels[options->label_count++] = label;
+    return true;
+}
+
+/* Whether options of summaries are given where there is one; false after saying that they are not.
+ */
+static bool check_summary(const struct options *options)
+{
+    const char *wrong = NULL;
+    if (options->summary && !check_taken(options, "--summary", G2H_TAKES_SUMMARY))
+        return false;
+    if (options->append && !options->summary)
+        wrong = "--append goes with --summary";
+    else if (options->label_count > 0 && !options->summary)
+        wrong = "--label goes with --summary";
+    else if (options->summary && options->max_nodes > 0)
+        wrong = "--summary is small whatever is folded: it does not go with --max-nodes";
+    if (!wrong)
+        return true;
+    say("go2heapsnapshot: %s", wrong);
+    say("%s", hint);
+    return false;
+}
+
 /* Whether a format that wants a file or a directory gets one; false after saying that it does not.
  */
 static bool check_output(const struct options *options)
@@ -262,7 +304,7 @@ static bool check_inputs(const struct options *options)
         return true;
     if (refuse_executable(options))
         return false;
-    if (!options->output) {
+    if (!options->output && !options->append) {
         say("go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots "
             "go to a directory:");
         say("  go2heapsnapshot -o snapshots %s %s%s", options->inputs[0], options->inputs[1],
@@ -337,6 +379,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"base", required_argument, NULL, OPTION_BASE},
                                           {"json", no_argument, NULL, OPTION_JSON},
                                           {"pid", required_argument, NULL, OPTION_PID},
+                                          {"summary", no_argument, NULL, OPTION_SUMMARY},
+                                          {"append", no_argument, NULL, OPTION_APPEND},
+                                          {"label", required_argument, NULL, OPTION_LABEL},
                                           {0}};
     static char name[] = "go2heapsnapshot";
     const char *base = NULL;
@@ -403,6 +448,16 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_JSON:
             ret->json = true;
             break;
+        case OPTION_SUMMARY:
+            ret->summary = true;
+            break;
+        case OPTION_APPEND:
+            ret->append = true;
+            break;
+        case OPTION_LABEL:
+            if (!take_label(ret, optarg, (size_t)argc))
+                return false;
+            break;
         case 'j':
             if (!parse_number("-j", optarg, 1, 1024, &number))
                 return false;
@@ -430,7 +485,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         ret->base = base;
         base = NULL;
     }
-    if (!check_output(ret))
+    if (!check_summary(ret) || !check_output(ret))
         return false;
     if (!take_inputs(ret, base, argv + optind, argc - optind)) {
         message_error(&error_no_memory);
@@ -443,4 +498,5 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 void options_deinit(struct options *options)
 {
     free(options->inputs);
+    free(options->labels);
 }

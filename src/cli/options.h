@@ -29,6 +29,9 @@ struct options {
     bool redact, reachable, no_stacks, no_contexts, full_names;
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: any number */
+    bool summary, append;   /* --append takes the former */
+    const char **labels;    /* malloced: label_count of --label */
+    size_t label_count;
     bool gzip, verbose;
     unsigned threads; /* 0: one per processor */
 };

@@ -44,26 +44,29 @@ static struct g2h_error *open_next(struct outputs *outputs, const char *path,
     return error;
 }
 
-static struct g2h_error *open_in_directory(struct outputs *outputs, const struct g2h_format *format,
-                                           bool gzip, const struct target_source *sources,
-                                           size_t count)
+static struct g2h_error *open_in_directory(struct outputs *outputs, const struct options *options,
+                                           const struct target_source *sources, size_t count)
 {
+    const struct g2h_format *format = options->format;
     TRY(directory_make(outputs->name, format->name, &outputs->made_directory));
     for (unsigned i = 0; i < G2H_MOST_FILES && format->files[i]; i++) {
-        outputs->paths[i] = path_of(outputs->name, format->files[i], gzip);
+        outputs->paths[i] = path_of(outputs->name, format->files[i], options->gzip);
         TRY_MEMORY(outputs->paths[i]);
         TRY(open_next(outputs, outputs->paths[i], sources, count));
     }
     return NULL;
 }
 
-struct g2h_error *outputs_open(const char *path, const struct g2h_format *format, bool gzip,
+struct g2h_error *outputs_open(const struct options *options, const char *path,
                                const struct target_source *sources, size_t count,
                                struct outputs *ret)
 {
     *ret = (struct outputs){.name = path ? path : "standard output"};
-    return path && format && format->files[0] ? open_in_directory(ret, format, gzip, sources, count)
-                                              : open_next(ret, path, sources, count);
+    if (options->append)
+        return target_refuse(path, sources, count);
+    return path && !options->is_dump && options->format->files[0]
+               ? open_in_directory(ret, options, sources, count)
+               : open_next(ret, path, sources, count);
 }
 
 struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_input *input,

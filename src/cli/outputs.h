@@ -2,8 +2,7 @@
 #ifndef CLI_OUTPUTS_H
 #define CLI_OUTPUTS_H
 
-#include <go2heapsnapshot/output.h>
-
+#include "cli/options.h"
 #include "cli/target.h"
 
 struct outputs {
@@ -17,10 +16,11 @@ struct outputs {
 
 /*
  * Opens the file at path, NULL for standard output, or the files of a format that has several in
- * the directory at path, which is made if there is none. None of the count sources is overwritten.
- * ret must be given to outputs_deinit() also after an error. Errors: those of target_open().
+ * the directory at path, which is made if there is none. What is added to a file (--append) opens
+ * it when it is there. None of the count sources is overwritten. ret must be given to
+ * outputs_deinit() also after an error. Errors: those of target_open().
  */
-struct g2h_error *outputs_open(const char *path, const struct g2h_format *format, bool gzip,
+struct g2h_error *outputs_open(const struct options *options, const char *path,
                                const struct target_source *sources, size_t count,
                                struct outputs *ret);
 

@@ -186,6 +186,17 @@ static struct g2h_error *open_path(struct target *target)
     return target->fd < 0 ? error_system(errno, "%s: cannot write", target->name) : NULL;
 }
 
+struct g2h_error *target_refuse(const char *path, const struct target_source *sources, size_t count)
+{
+    const struct target target = {.name = path};
+    struct stat status;
+    const bool exists = stat(path, &status) == 0;
+    for (size_t i = 0; exists && i < count; i++)
+        if (is_source(&status, &sources[i]))
+            return refuse(&target, sources[i].what);
+    return NULL;
+}
+
 struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
                               struct target *ret)
 {

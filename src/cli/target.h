@@ -35,6 +35,10 @@ struct target_source {
 struct g2h_error *target_open(const char *path, const struct target_source *sources, size_t count,
                               struct target *ret);
 
+/* The error where path is one of the sources, which are not to be written to. */
+struct g2h_error *target_refuse(const char *path, const struct target_source *sources,
+                                size_t count);
+
 /* The same of an input that has been opened, whose path the caller has not. */
 struct g2h_error *target_check(const struct target *target, const struct g2h_input *input,
                                const char *what);

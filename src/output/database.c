@@ -261,10 +261,14 @@ struct g2h_error *database_create(int fd, const char *name, struct database **re
     return NULL;
 }
 
-struct g2h_error *database_open(const char *path, struct database **ret)
+struct g2h_error *database_open(const char *path, unsigned permissions, struct database **ret)
 {
-    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX };
+    enum { FLAGS = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX };
     _cleanup_(database_closed) struct database *database = NULL;
+    const int made = open(path, O_RDWR | O_CREAT | O_CLOEXEC, (mode_t)permissions);
+    if (made < 0)
+        return error_system(errno, "%s: cannot write", path);
+    close(made);
     TRY(allocate(path, -1, &database));
     if (sqlite3_open_v2(path, &database->handle, FLAGS, NULL) != SQLITE_OK)
         return database_error(database);

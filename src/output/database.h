@@ -28,9 +28,9 @@ struct database;
  * G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY. */
 struct g2h_error *database_create(int fd, const char *name, struct database **ret);
 
-/* Opens the database of a path, which is made if there is none, and begins to write. Waits for
- * others who do, some minutes at most. Errors: as above. */
-struct g2h_error *database_open(const char *path, struct database **ret);
+/* Opens the database of a path, which is made with these permissions if there is none, and begins
+ * to write. Waits for others who do, some minutes at most. Errors: as above. */
+struct g2h_error *database_open(const char *path, unsigned permissions, struct database **ret);
 
 struct g2h_error *database_commit(struct database *database);
 void database_close(struct database *database);

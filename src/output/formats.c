@@ -59,7 +59,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".db",
         .summary = "all nodes and edges, as an SQLite database",
         .needs = G2H_NEEDS_DOMINATORS,
-        .takes = G2H_TAKES_SERIES,
+        .takes = G2H_TAKES_SERIES | G2H_TAKES_SUMMARY,
         .is_file = true,
         .write = g2h_write_sqlite,
     },

@@ -397,6 +397,13 @@ struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_domi
     return error;
 }
 
+enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
+{
+    struct g2h_node example;
+    g2h_view_node(merged->view, merged->nodes.data[node].example, &example);
+    return example.kind;
+}
+
 void merged_deinit(struct merged *merged)
 {
     free(merged->nodes.data);

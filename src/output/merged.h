@@ -66,4 +66,7 @@ static inline bool merged_is_garbage(const struct merged *merged, uint32_t node)
 /* The name of a node: UTF-8, not terminated. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size);
 
+/* What a node that is no object stands for. */
+enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
+
 #endif

@@ -24,13 +24,6 @@ struct finder {
     suspect_vector *found;
 };
 
-enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
-{
-    struct g2h_node example;
-    g2h_view_node(merged->view, merged->nodes.data[node].example, &example);
-    return example.kind;
-}
-
 static bool begins_with(const struct merged *merged, uint32_t node, const char *prefix)
 {
     size_t size;

@@ -31,7 +31,4 @@ struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
                                 const struct g2h_base *base, const growth_vector *growth,
                                 suspect_vector *ret);
 
-/* What a node that is no object stands for. */
-enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node);
-
 #endif

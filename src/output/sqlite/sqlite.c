@@ -16,6 +16,7 @@
 #include "base/workers.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
+#include "output/sqlite/summary.h"
 #include "output/sqlite/tables.h"
 
 enum {
@@ -334,6 +335,8 @@ struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *options)
 {
+    if (options->summary)
+        return summary_write(view, dominators, options);
     struct writer writer = {.view = view,
                             .dominators = dominators,
                             .options = options,

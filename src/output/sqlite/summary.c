@@ -1,0 +1,435 @@
+/*
+ * summary; see summary.h.
+ *
+ * What many dumps are compared by is what is merged: classes, the tree of what holds what,
+ * goroutines by where they are. Of each the largest have rows, and what they leave out is one row
+ * more, so that sums are those of the dump, whatever its size.
+ */
+#include "output/sqlite/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "output/merged.h"
+#include "output/sqlite/summary_tables.h"
+
+/* So many rows at most, beside those of what is left out. */
+enum { MOST_CLASSES = 1000, MOST_PLACES = 2000, MOST_GOROUTINES = 500 };
+
+static const struct summary_text others = {"(others)", 8};
+
+struct class_row {
+    uint32_t node; /* one of its nodes */
+    struct summary_sums sums;
+};
+
+struct ranked {
+    uint64_t weight;
+    uint32_t node;
+};
+typedef VECTOR(struct ranked) ranking;
+
+struct summary {
+    const struct g2h_view *view;
+    const struct g2h_output_options *options;
+    struct merged merged;
+    VECTOR(struct class_row) classes; /* most bytes first */
+    uint64_t class_objects;           /* of all of them */
+    struct database *database;
+    struct summary_tables tables;
+};
+
+static const struct merged_node *node_of(const struct summary *summary, uint32_t node)
+{
+    return &summary->merged.nodes.data[node];
+}
+
+static struct summary_text name_of(const struct summary *summary, uint32_t node)
+{
+    struct summary_text name;
+    name.data = merged_name(&summary->merged, node, &name.size);
+    return name;
+}
+
+static bool is_kind(const struct summary *summary, uint32_t node, enum g2h_node_kind kind)
+{
+    return node_of(summary, node)->kind == MERGED_SYNTHETIC &&
+           merged_kind_of(&summary->merged, node) == kind;
+}
+
+/* The node of a kind that is nearest to the root; MERGED_NONE. */
+static uint32_t find_kind(const struct summary *summary, enum g2h_node_kind kind)
+{
+    for (uint32_t i = 0; i < summary->merged.nodes.count; i++)
+        if (is_kind(summary, i, kind))
+            return i;
+    return MERGED_NONE;
+}
+
+/* The heaviest come first. */
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct ranked *one = a, *other = b;
+    if (one->weight != other->weight)
+        return one->weight > other->weight ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+static void add_sums(struct summary_sums *to, const struct summary_sums *sums)
+{
+    to->count += sums->count;
+    to->bytes += sums->bytes;
+    to->retained += sums->retained;
+}
+
+/* ---- classes ---- */
+
+static int compare_classes(const void *a, const void *b)
+{
+    const struct class_row *one = a, *other = b;
+    if (one->sums.bytes != other->sums.bytes)
+        return one->sums.bytes > other->sums.bytes ? -1 : 1;
+    return one->node < other->node ? -1 : one->node > other->node;
+}
+
+static struct g2h_error *gather_class(struct summary *summary, struct map *by_name, uint32_t i)
+{
+    const struct merged_node *node = node_of(summary, i);
+    const struct summary_sums sums = {node->count, node->bytes, node->retained};
+    uint32_t number = (uint32_t)summary->classes.count;
+    TRY_MEMORY(map_put(by_name, node->name, number, &number));
+    if (number == summary->classes.count)
+        TRY_MEMORY(vector_push(&summary->classes, ((struct class_row){.node = i})));
+    add_sums(&summary->classes.data[number].sums, &sums);
+    summary->class_objects += node->count;
+    return NULL;
+}
+
+static struct g2h_error *gather_classes(struct summary *summary)
+{
+    _cleanup_(map_deinit) struct map by_name = {0};
+    for (uint32_t i = 0; i < summary->merged.nodes.count; i++)
+        if (node_of(summary, i)->kind == MERGED_CLASS)
+            TRY(gather_class(summary, &by_name, i));
+    vector_sort(&summary->classes, compare_classes);
+    return NULL;
+}
+
+static struct g2h_error *add_classes(struct summary *summary)
+{
+    struct summary_sums rest = {0};
+    for (size_t i = 0; i < summary->classes.count; i++) {
+        const struct class_row *row = &summary->classes.data[i];
+        if (i < MOST_CLASSES)
+            TRY(summary_tables_add_class(&summary->tables, name_of(summary, row->node),
+                                         &row->sums));
+        else
+            add_sums(&rest, &row->sums);
+    }
+    return rest.count > 0 ? summary_tables_add_class(&summary->tables, others, &rest) : NULL;
+}
+
+/* ---- the tree ---- */
+
+/* A node of the tree in the database. */
+struct place {
+    bool is_kept;
+    int64_t number;           /* in the database */
+    uint64_t objects;         /* of it and of all below it */
+    struct summary_sums rest; /* of children that are left out, and of all below them */
+};
+
+/* What holds most. A node's parent holds as much, and comes before it. */
+static struct g2h_error *choose_places(const struct summary *summary, struct place *places)
+{
+    const size_t count = summary->merged.nodes.count;
+    _cleanup_free_ struct ranked *order = malloc((count + 1) * sizeof(*order));
+    TRY_MEMORY(order);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = (struct ranked){node_of(summary, i)->retained, i};
+    qsort(order, count, sizeof(*order), compare_ranks);
+    for (size_t i = 0; i < count && i < MOST_PLACES; i++)
+        places[order[i].node].is_kept = true;
+    for (size_t i = count; i-- > 0;) {
+        const struct merged_node *node = node_of(summary, (uint32_t)i);
+        places[i].objects += node->kind == MERGED_CLASS ? node->count : 0;
+        if (node->parent == MERGED_NONE)
+            continue;
+        struct place *parent = &places[node->parent];
+        parent->objects += places[i].objects;
+        const struct summary_sums all = {places[i].objects, node->retained, node->retained};
+        if (!places[i].is_kept && parent->is_kept)
+            add_sums(&parent->rest, &all);
+    }
+    return NULL;
+}
+
+/* The name of what is no class without the numbers that are words of it: "main and 20 goroutines"
+ * may be 80 in the next dump. */
+static void append_place_name(struct text *text, struct summary_text name)
+{
+    static const char digits[] = "0123456789,";
+    for (size_t at = 0; at < name.size;) {
+        const char *blank = memchr(name.data + at, ' ', name.size - at);
+        const size_t end = blank ? (size_t)(blank - name.data) : name.size;
+        size_t number = at;
+        while (number < end && memchr(digits, name.data[number], sizeof(digits) - 1))
+            number++;
+        if (number < end || end == at) {
+            text_append(text, " ", at > 0 && text->size > 0 ? 1 : 0);
+            text_append(text, name.data + at, end - at);
+        }
+        at = end + 1;
+    }
+}
+
+static struct g2h_error *add_place(struct summary *summary, struct place *places, uint32_t i)
+{
+    static const char *const kinds[] = {
+        [MERGED_SYNTHETIC] = "root", [MERGED_VARIABLE] = "variable", [MERGED_CLASS] = "class"};
+    const struct merged_node *node = node_of(summary, i);
+    const bool is_class = node->kind == MERGED_CLASS;
+    const struct summary_sums sums = {is_class ? node->count : 0, node->bytes, node->retained};
+    const int64_t parent = node->parent == MERGED_NONE ? 0 : places[node->parent].number;
+    _cleanup_(text_deinit) struct text plain = {0};
+    struct summary_text name = name_of(summary, i);
+    if (!is_class) {
+        append_place_name(&plain, name);
+        TRY_MEMORY(!plain.failed);
+        name = (struct summary_text){plain.data, plain.size};
+    }
+    TRY(summary_tables_place(&summary->tables, parent, kinds[node->kind], name, &places[i].number));
+    return summary_tables_add_place(&summary->tables, places[i].number, &sums);
+}
+
+static struct g2h_error *add_tree(struct summary *summary)
+{
+    const uint32_t count = (uint32_t)summary->merged.nodes.count;
+    _cleanup_free_ struct place *places = calloc((size_t)count + 1, sizeof(*places));
+    int64_t rest;
+    TRY_MEMORY(places);
+    TRY(choose_places(summary, places));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!places[i].is_kept)
+            continue;
+        TRY(add_place(summary, places, i));
+        if (places[i].rest.count == 0 && places[i].rest.bytes == 0)
+            continue;
+        TRY(summary_tables_place(&summary->tables, places[i].number, "others", others, &rest));
+        TRY(summary_tables_add_place(&summary->tables, rest, &places[i].rest));
+    }
+    return NULL;
+}
+
+/* ---- goroutines ---- */
+
+static bool is_of_goroutines(const struct summary *summary, uint32_t node)
+{
+    return is_kind(summary, node, G2H_NODE_GOROUTINES_IN_PLACE) ||
+           is_kind(summary, node, G2H_NODE_GOROUTINE);
+}
+
+/* How many are in a place, and one of them: a node of the view. */
+static uint64_t count_goroutines(const struct summary *summary, uint32_t place,
+                                 uint32_t *ret_example)
+{
+    uint64_t count = 0;
+    *ret_example = node_of(summary, place)->example;
+    if (is_kind(summary, place, G2H_NODE_GOROUTINE))
+        return node_of(summary, place)->count;
+    for (uint32_t i = node_of(summary, place)->child; i != MERGED_NONE;
+         i = node_of(summary, i)->sibling)
+        if (is_kind(summary, i, G2H_NODE_GOROUTINE)) {
+            count += node_of(summary, i)->count;
+            *ret_example = node_of(summary, i)->example;
+        }
+    return count;
+}
+
+static void destroy_edges(struct g2h_edges **edges)
+{
+    g2h_edges_destroy(*edges);
+}
+
+/* The go statement that has started a goroutine: "go statement in main.run main.go:17". */
+static struct g2h_error *find_site(const struct summary *summary, uint32_t goroutine,
+                                   struct summary_text *ret)
+{
+    _cleanup_(destroy_edges) struct g2h_edges *edges = NULL;
+    struct g2h_edge edge;
+    struct g2h_node node;
+    *ret = (struct summary_text){"", 0};
+    TRY(g2h_edges_create(summary->view, &edges));
+    g2h_edges_begin(edges, goroutine, goroutine + 1);
+    while (g2h_edges_next(edges, &edge)) {
+        g2h_view_node(summary->view, edge.target, &node);
+        if (node.kind != G2H_NODE_CREATION_SITE)
+            continue;
+        ret->data = g2h_view_name(summary->view, node.name, &ret->size);
+        break;
+    }
+    return NULL;
+}
+
+static struct g2h_error *add_goroutines_in(struct summary *summary, uint32_t place,
+                                           struct summary_sums *rest)
+{
+    uint32_t example;
+    struct summary_text site;
+    const struct summary_sums sums = {count_goroutines(summary, place, &example), 0,
+                                      node_of(summary, place)->retained};
+    rest->count -= sums.count < rest->count ? sums.count : rest->count;
+    rest->retained -= sums.retained;
+    TRY(find_site(summary, example, &site));
+    return summary_tables_add_goroutines(&summary->tables, name_of(summary, place), site, &sums);
+}
+
+static struct g2h_error *add_goroutines(struct summary *summary, ranking *places)
+{
+    const uint32_t group = find_kind(summary, G2H_NODE_GOROUTINES);
+    if (group == MERGED_NONE)
+        return NULL;
+    struct summary_sums rest = {g2h_view_goroutine_count(summary->view), 0,
+                                node_of(summary, group)->retained};
+    for (uint32_t i = node_of(summary, group)->child; i != MERGED_NONE;
+         i = node_of(summary, i)->sibling)
+        if (is_of_goroutines(summary, i))
+            TRY_MEMORY(vector_push(places, ((struct ranked){node_of(summary, i)->retained, i})));
+    vector_sort(places, compare_ranks);
+    for (size_t i = 0; i < places->count && i < MOST_GOROUTINES; i++)
+        TRY(add_goroutines_in(summary, places->data[i].node, &rest));
+    if (rest.count == 0 && rest.retained == 0)
+        return NULL;
+    return summary_tables_add_goroutines(&summary->tables, others, (struct summary_text){"", 0},
+                                         &rest);
+}
+
+/* ---- the dump ---- */
+
+/* Numbers of MemStats, in the order of the record: runtime/mstats.go. */
+enum {
+    SYS = 2,
+    HEAP_SYS = 7,
+    HEAP_IDLE = 8,
+    HEAP_INUSE = 9,
+    HEAP_RELEASED = 10,
+    STACK_SYS = 13,
+    NEXT_GC = 21,
+    NUM_GC = 280
+};
+
+static struct summary_value of_text(const char *column, const char *text)
+{
+    return (struct summary_value){.column = column, .text = text, .is_unknown = !text};
+}
+
+static struct summary_value of_number(const char *column, uint64_t number)
+{
+    return (struct summary_value){.column = column, .number = number};
+}
+
+static struct summary_value of_memstats(const char *column, const struct g2h_memstats *memstats,
+                                        unsigned number)
+{
+    return (struct summary_value){.column = column,
+                                  .number = memstats ? memstats->numbers[number] : 0,
+                                  .is_unknown = !memstats};
+}
+
+static struct g2h_error *add_dump(struct summary *summary)
+{
+    const struct g2h_output_options *options = summary->options;
+    const struct g2h_heap *heap = g2h_view_heap(summary->view);
+    const struct g2h_view_account *account = g2h_view_account(summary->view);
+    const struct g2h_memstats *memstats = g2h_heap_memstats(heap);
+    const uint32_t garbage_node = find_kind(summary, G2H_NODE_UNREACHABLE);
+    const uint64_t garbage =
+        garbage_node == MERGED_NONE ? 0 : node_of(summary, garbage_node)->retained;
+    const uint64_t total = node_of(summary, 0)->retained,
+                   objects = g2h_heap_object_count(heap) - account->left_out_objects;
+    const struct summary_value values[] = {
+        of_number("time", (uint64_t)options->summary->time),
+        of_text("source", options->source),
+        of_text("executable", options->program),
+        of_text("go_version", g2h_heap_go_version(heap)),
+        of_text("goarch", g2h_heap_params(heap)->arch),
+        of_number("complete", g2h_heap_is_complete(heap)),
+        of_number("typed", g2h_view_is_typed(summary->view)),
+        of_number("objects", objects),
+        of_number("bytes", total - account->stack_bytes),
+        of_number("reachable_bytes", total - garbage),
+        of_number("garbage_bytes", garbage),
+        of_number("left_out_bytes", account->left_out_bytes),
+        of_number("map_parts", objects - summary->class_objects),
+        of_number("goroutines", g2h_view_goroutine_count(summary->view)),
+        of_number("stack_bytes", account->stack_bytes),
+        of_memstats("sys", memstats, SYS),
+        of_memstats("heap_alloc", memstats, G2H_MEMSTATS_HEAP_ALLOC),
+        of_memstats("heap_sys", memstats, HEAP_SYS),
+        of_memstats("heap_idle", memstats, HEAP_IDLE),
+        of_memstats("heap_inuse", memstats, HEAP_INUSE),
+        of_memstats("heap_released", memstats, HEAP_RELEASED),
+        of_memstats("stack_sys", memstats, STACK_SYS),
+        of_memstats("next_gc", memstats, NEXT_GC),
+        of_memstats("num_gc", memstats, NUM_GC),
+    };
+    return summary_tables_add_dump(&summary->tables, values, sizeof(values) / sizeof(*values));
+}
+
+static struct g2h_error *add_labels(struct summary *summary)
+{
+    const struct g2h_summary_options *options = summary->options->summary;
+    for (size_t i = 0; i < options->label_count; i++) {
+        const char *label = options->labels[i], *value = strchr(label, '=');
+        const size_t key = value ? (size_t)(value - label) : strlen(label);
+        value = value ? value + 1 : "";
+        TRY(summary_tables_add_label(&summary->tables, (struct summary_text){label, key},
+                                     (struct summary_text){value, strlen(value)}));
+    }
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+static void free_ranking(ranking *places)
+{
+    free(places->data);
+}
+
+static struct g2h_error *add_all(struct summary *summary)
+{
+    _cleanup_(free_ranking) ranking places = {0};
+    TRY(add_dump(summary));
+    TRY(add_labels(summary));
+    TRY(add_classes(summary));
+    TRY(add_tree(summary));
+    return add_goroutines(summary, &places);
+}
+
+static void summary_deinit(struct summary *summary)
+{
+    summary_tables_deinit(&summary->tables);
+    database_close(summary->database);
+    free(summary->classes.data);
+    merged_deinit(&summary->merged);
+}
+
+/* The database is locked last, when all that takes long has been done. */
+struct g2h_error *summary_write(const struct g2h_view *view,
+                                const struct g2h_dominators *dominators,
+                                const struct g2h_output_options *options)
+{
+    _cleanup_(summary_deinit) struct summary summary = {.view = view, .options = options};
+    const struct g2h_summary_options *wanted = options->summary;
+    TRY(merged_make(view, dominators, options->threads, &summary.merged));
+    TRY(gather_classes(&summary));
+    TRY(wanted->append_to ? database_open(wanted->append_to, wanted->permissions, &summary.database)
+                          : database_create(options->fd, options->name, &summary.database));
+    TRY(summary_tables_init(&summary.tables, summary.database, options->name));
+    TRY(add_all(&summary));
+    return database_commit(summary.database);
+}

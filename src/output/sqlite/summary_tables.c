@@ -1,0 +1,238 @@
+/* summary_tables; see summary_tables.h. */
+#include "output/sqlite/summary_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+
+enum {
+    APPLICATION = 0x67326873, /* "g2hs": file(1) and PRAGMA application_id */
+    SCHEMA = 1                /* PRAGMA user_version: greater once a column means something else */
+};
+
+static const char create[] =
+    "CREATE TABLE dump(id INTEGER PRIMARY KEY, time INTEGER, source TEXT, executable TEXT,"
+    " go_version TEXT, goarch TEXT, complete INTEGER, typed INTEGER, objects INTEGER,"
+    " bytes INTEGER, reachable_bytes INTEGER, garbage_bytes INTEGER, left_out_bytes INTEGER,"
+    " map_parts INTEGER, goroutines INTEGER, stack_bytes INTEGER, sys INTEGER,"
+    " heap_alloc INTEGER, heap_sys INTEGER, heap_idle INTEGER, heap_inuse INTEGER,"
+    " heap_released INTEGER, stack_sys INTEGER, next_gc INTEGER, num_gc INTEGER);"
+    "CREATE TABLE label(dump INTEGER, key TEXT, value TEXT, PRIMARY KEY(dump, key)) WITHOUT ROWID;"
+    "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT UNIQUE);"
+    "CREATE TABLE place(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name INTEGER,"
+    " UNIQUE(parent, kind, name));"
+    "CREATE TABLE class_stat_(dump INTEGER, class INTEGER, objects INTEGER, bytes INTEGER,"
+    " retained INTEGER, PRIMARY KEY(dump, class)) WITHOUT ROWID;"
+    "CREATE TABLE tree_(dump INTEGER, place INTEGER, objects INTEGER, bytes INTEGER,"
+    " retained INTEGER, PRIMARY KEY(dump, place)) WITHOUT ROWID;"
+    "CREATE TABLE goroutine_stat_(dump INTEGER, goroutines INTEGER, started_by INTEGER,"
+    " count INTEGER, retained INTEGER, PRIMARY KEY(dump, goroutines, started_by)) WITHOUT ROWID;"
+    "CREATE INDEX class_stat_class ON class_stat_(class);"
+    "CREATE INDEX tree_place ON tree_(place);"
+    "CREATE VIEW class_stat AS SELECT r.dump AS dump, t.text AS class, r.objects AS objects,"
+    " r.bytes AS bytes, r.retained AS retained FROM class_stat_ r JOIN text t ON t.id = r.class;"
+    "CREATE VIEW tree AS SELECT r.dump AS dump, r.place AS place, p.parent AS parent,"
+    " p.kind AS kind, t.text AS name, r.objects AS objects, r.bytes AS bytes,"
+    " r.retained AS retained FROM tree_ r JOIN place p ON p.id = r.place"
+    " JOIN text t ON t.id = p.name;"
+    "CREATE VIEW goroutine_stat AS SELECT r.dump AS dump, t.text AS goroutines,"
+    " s.text AS started_by, r.count AS count, r.retained AS retained FROM goroutine_stat_ r"
+    " JOIN text t ON t.id = r.goroutines JOIN text s ON s.id = r.started_by";
+
+/* ---- which database it is ---- */
+
+static struct g2h_error *read_number(struct database *database, const char *sql, int64_t *ret)
+{
+    _cleanup_(database_finalize) sqlite3_stmt *statement = NULL;
+    TRY(database_prepare(database, sql, &statement));
+    if (sqlite3_step(statement) != SQLITE_ROW)
+        return database_error(database);
+    *ret = sqlite3_column_int64(statement, 0);
+    return NULL;
+}
+
+static struct g2h_error *make_tables(struct database *database)
+{
+    char sql[96];
+    snprintf(sql, sizeof(sql), "PRAGMA application_id=%d; PRAGMA user_version=%d", APPLICATION,
+             SCHEMA);
+    TRY(database_run(database, sql));
+    return database_run(database, create);
+}
+
+static struct g2h_error *find_or_make_tables(struct database *database, const char *name)
+{
+    int64_t application = 0, schema = 0, there = 0;
+    TRY(read_number(database, "PRAGMA application_id", &application));
+    TRY(read_number(database, "PRAGMA user_version", &schema));
+    TRY(read_number(database, "SELECT count(*) FROM sqlite_master", &there));
+    if (application == 0 && schema == 0 && there == 0)
+        return make_tables(database);
+    if (application != APPLICATION)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: is a database of something else; --append takes one that "
+                            "--summary made",
+                            name);
+    if (schema != SCHEMA)
+        return error_create(G2H_ERROR_SYSTEM,
+                            "%s: its tables are of version %lld, this program's of version %d",
+                            name, (long long)schema, SCHEMA);
+    return NULL;
+}
+
+struct g2h_error *summary_tables_init(struct summary_tables *tables, struct database *database,
+                                      const char *name)
+{
+    *tables = (struct summary_tables){.database = database};
+    const struct {
+        const char *sql;
+        sqlite3_stmt **ret;
+    } all[] = {
+        {"SELECT id FROM text WHERE text = ?", &tables->find_text},
+        {"INSERT INTO text(text) VALUES (?)", &tables->add_text},
+        {"SELECT id FROM place WHERE parent = ? AND kind = ? AND name = ?", &tables->find_place},
+        {"INSERT INTO place(parent, kind, name) VALUES (?, ?, ?)", &tables->add_place},
+        {"INSERT INTO class_stat_ VALUES (?, ?, ?, ?, ?)", &tables->add_class},
+        {"INSERT INTO tree_ VALUES (?, ?, ?, ?, ?) ON CONFLICT(dump, place) DO UPDATE SET"
+         " objects = objects + excluded.objects, bytes = bytes + excluded.bytes,"
+         " retained = retained + excluded.retained",
+         &tables->add_tree},
+        {"INSERT INTO goroutine_stat_ VALUES (?, ?, ?, ?, ?) ON CONFLICT(dump, goroutines, "
+         "started_by) DO UPDATE SET"
+         " count = count + excluded.count, retained = retained + excluded.retained",
+         &tables->add_goroutines},
+        {"INSERT OR REPLACE INTO label VALUES (?, ?, ?)", &tables->add_label},
+    };
+    TRY(find_or_make_tables(database, name));
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        TRY(database_prepare(database, all[i].sql, all[i].ret));
+    return NULL;
+}
+
+void summary_tables_deinit(struct summary_tables *tables)
+{
+    sqlite3_stmt *const all[] = {tables->find_text,      tables->add_text,  tables->find_place,
+                                 tables->add_place,      tables->add_class, tables->add_tree,
+                                 tables->add_goroutines, tables->add_label};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        sqlite3_finalize(all[i]);
+}
+
+/* ---- rows ---- */
+
+/* What find gives for what is bound to it; where there is no row, add is run with the same. */
+static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite3_stmt *find,
+                                     sqlite3_stmt *add, int64_t *ret)
+{
+    const int code = sqlite3_step(find);
+    if (code == SQLITE_ROW)
+        *ret = sqlite3_column_int64(find, 0);
+    struct g2h_error *error =
+        code == SQLITE_ROW || code == SQLITE_DONE ? NULL : database_error(tables->database);
+    sqlite3_reset(find);
+    if (error || code == SQLITE_ROW)
+        return error;
+    TRY(database_step(tables->database, add));
+    *ret = sqlite3_last_insert_rowid(database_handle(tables->database));
+    return NULL;
+}
+
+static struct g2h_error *number_text(const struct summary_tables *tables, struct summary_text text,
+                                     int64_t *ret)
+{
+    database_bind_text(tables->find_text, 1, text.data, text.size);
+    database_bind_text(tables->add_text, 1, text.data, text.size);
+    return find_or_add(tables, tables->find_text, tables->add_text, ret);
+}
+
+static void bind_numbers(sqlite3_stmt *statement, int first, uint64_t a, uint64_t b, uint64_t c)
+{
+    database_bind_number(statement, first, a);
+    database_bind_number(statement, first + 1, b);
+    database_bind_number(statement, first + 2, c);
+}
+
+struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
+                                          const struct summary_value *values, size_t count)
+{
+    _cleanup_(text_deinit) struct text sql = {0};
+    _cleanup_(database_finalize) sqlite3_stmt *statement = NULL;
+    text_printf(&sql, "INSERT INTO dump(id");
+    for (size_t i = 0; i < count; i++)
+        text_printf(&sql, ", %s", values[i].column);
+    text_printf(&sql, ") VALUES (NULL");
+    for (size_t i = 0; i < count; i++)
+        text_printf(&sql, ", ?");
+    text_append(&sql, ")", 2); /* with its end */
+    TRY_MEMORY(!sql.failed);
+    TRY(database_prepare(tables->database, sql.data, &statement));
+    for (size_t i = 0; i < count; i++)
+        if (values[i].text)
+            database_bind_text(statement, (int)i + 1, values[i].text, strlen(values[i].text));
+        else if (!values[i].is_unknown)
+            database_bind_number(statement, (int)i + 1, values[i].number);
+    TRY(database_step(tables->database, statement));
+    tables->dump = sqlite3_last_insert_rowid(database_handle(tables->database));
+    return NULL;
+}
+
+struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct summary_text key,
+                                           struct summary_text value)
+{
+    sqlite3_bind_int64(tables->add_label, 1, tables->dump);
+    database_bind_text(tables->add_label, 2, key.data, key.size);
+    database_bind_text(tables->add_label, 3, value.data, value.size);
+    return database_step(tables->database, tables->add_label);
+}
+
+struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct summary_text name,
+                                           const struct summary_sums *sums)
+{
+    int64_t text;
+    TRY(number_text(tables, name, &text));
+    sqlite3_bind_int64(tables->add_class, 1, tables->dump);
+    sqlite3_bind_int64(tables->add_class, 2, text);
+    bind_numbers(tables->add_class, 3, sums->count, sums->bytes, sums->retained);
+    return database_step(tables->database, tables->add_class);
+}
+
+struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
+                                                struct summary_text name,
+                                                struct summary_text started_by,
+                                                const struct summary_sums *sums)
+{
+    int64_t text, site;
+    TRY(number_text(tables, name, &text));
+    TRY(number_text(tables, started_by, &site));
+    sqlite3_bind_int64(tables->add_goroutines, 1, tables->dump);
+    sqlite3_bind_int64(tables->add_goroutines, 2, text);
+    sqlite3_bind_int64(tables->add_goroutines, 3, site);
+    database_bind_number(tables->add_goroutines, 4, sums->count);
+    database_bind_number(tables->add_goroutines, 5, sums->retained);
+    return database_step(tables->database, tables->add_goroutines);
+}
+
+struct g2h_error *summary_tables_place(struct summary_tables *tables, int64_t parent,
+                                       const char *kind, struct summary_text name, int64_t *ret)
+{
+    int64_t text;
+    sqlite3_stmt *const both[] = {tables->find_place, tables->add_place};
+    TRY(number_text(tables, name, &text));
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3_bind_int64(both[i], 1, parent);
+        database_bind_text(both[i], 2, kind, strlen(kind));
+        sqlite3_bind_int64(both[i], 3, text);
+    }
+    return find_or_add(tables, tables->find_place, tables->add_place, ret);
+}
+
+struct g2h_error *summary_tables_add_place(struct summary_tables *tables, int64_t place,
+                                           const struct summary_sums *sums)
+{
+    sqlite3_bind_int64(tables->add_tree, 1, tables->dump);
+    sqlite3_bind_int64(tables->add_tree, 2, place);
+    bind_numbers(tables->add_tree, 3, sums->count, sums->bytes, sums->retained);
+    return database_step(tables->database, tables->add_tree);
+}
