@@ -1,16 +1,22 @@
-// A program with texts and keys that formats of text could misread:
+// A program with texts and keys that formats of text could misread, and with many classes:
 //
-//	odd DUMP
+//	odd DUMP          some
+//	odd DUMP MANY     and objects of so many classes
 package main
 
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 )
 
-var odd = map[string]*string{}
+var (
+	odd  = map[string]*string{}
+	many []interface{}
+)
 
 func main() {
 	for _, text := range []string{
@@ -19,6 +25,12 @@ func main() {
 	} {
 		key, value := string([]byte("key "+text)), string([]byte(text))
 		odd[key] = &value
+	}
+	if len(os.Args) > 2 {
+		count, _ := strconv.Atoi(os.Args[2])
+		for i := 1; i <= count; i++ {
+			many = append(many, reflect.New(reflect.ArrayOf(i, reflect.TypeOf(byte(0)))).Interface())
+		}
 	}
 	runtime.GC()
 	file, err := os.Create(os.Args[1])
@@ -29,5 +41,5 @@ func main() {
 	if err := file.Close(); err != nil {
 		panic(err)
 	}
-	fmt.Println(len(odd))
+	fmt.Println(len(odd), len(many))
 }
