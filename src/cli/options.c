@@ -50,11 +50,16 @@ static const char help[] =
     "      --names=FORM    packages: short, http.Request, or full, net/http.Request\n"
     "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
     "                      until there are at most N (500K, 2M ...); sums stay exact\n"
-    "  -o, --output=FILE   write to FILE, which appears once it is complete\n"
+    "  -o, --output=FILE   write to FILE, which appears once it is complete; with\n"
+    "                      --format=csv a directory\n"
     "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
     "      --json          with --format=report: for machines\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
+    "      --summary       of sqlite: some thousand rows of a dump instead of all\n"
+    "      --append        add them to FILE, which may have other dumps' already\n"
+    "      --label=KEY=VALUE\n"
+    "                      say with them what else is known: host=web-17\n"
     "  -z, --gzip          compress the snapshot (DevTools wants it unpacked)\n"
     "  -j, --threads=N     use N threads (default: one per processor)\n"
     "  -v, --verbose       account for every record, object and pointer on stderr\n"

@@ -79,7 +79,7 @@ struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_
 
 struct g2h_error *outputs_complete(struct outputs *outputs, const struct g2h_input *dump)
 {
-    TRY(target_complete(outputs->list, outputs->count, dump));
+    TRY(target_complete_all(outputs->list, outputs->count, dump));
     outputs->made_directory = false;
     return NULL;
 }

@@ -28,7 +28,7 @@ struct g2h_error *outputs_open(const struct options *options, const char *path,
 struct g2h_error *outputs_check(const struct outputs *outputs, const struct g2h_input *input,
                                 const char *what);
 
-/* target_complete() of all, together. */
+/* target_complete_all(). */
 struct g2h_error *outputs_complete(struct outputs *outputs, const struct g2h_input *dump);
 void outputs_deinit(struct outputs *outputs);
 

@@ -285,8 +285,8 @@ static bool give_name(struct target *target)
     return true;
 }
 
-struct g2h_error *target_complete(struct target *targets, unsigned count,
-                                  const struct g2h_input *dump)
+struct g2h_error *target_complete_all(struct target *targets, unsigned count,
+                                      const struct g2h_input *dump)
 {
     sigset_t before;
     struct g2h_error *error = NULL;
@@ -301,6 +301,11 @@ struct g2h_error *target_complete(struct target *targets, unsigned count,
         target_deinit(&targets[i]);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump)
+{
+    return target_complete_all(target, 1, dump);
 }
 
 void target_deinit(struct target *target)

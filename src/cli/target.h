@@ -46,11 +46,12 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 /* Whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count);
 
-/* Gives files their names, none before all of them are whole, and permissions that are no wider
- * than those of the dump. After that, and after an error, there is nothing left for
- * target_deinit(). */
-struct g2h_error *target_complete(struct target *targets, unsigned count,
-                                  const struct g2h_input *dump);
+/* Gives the file its name, and permissions that are no wider than those of the dump. */
+struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
+
+/* The same of several, none before all are whole. After an error none is left. */
+struct g2h_error *target_complete_all(struct target *targets, unsigned count,
+                                      const struct g2h_input *dump);
 
 /* Removes what target_complete() has not completed. */
 void target_deinit(struct target *target);

@@ -67,7 +67,7 @@ static const struct g2h_format formats[] = {
     {
         .name = "csv",
         .suffix = "",
-        .summary = "the same as CSV files in a directory, for DuckDB",
+        .summary = "the same as CSV files in a directory",
         .files = {"nodes.csv", "edges.csv"},
         .takes = G2H_TAKES_SERIES,
         .write = write_csv,

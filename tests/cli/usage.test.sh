@@ -76,8 +76,28 @@ for format in pdf '' heap heapsnapshots; do
 done
 
 # What only some formats look at.
+if grep -q '^ *sqlite ' help.expected; then
+	for option in --append --label=host=web; do
+		run go2heapsnapshot --format sqlite $option -o new.db good.dump
+		said "$option alone" 2 "go2heapsnapshot: ${option%%=*} goes with --summary" "$hint"
+	done
+	for format in heapsnapshot csv dump; do
+		run go2heapsnapshot --format $format --summary -o new good.dump
+		said "--summary with $format" 2 "go2heapsnapshot: --summary goes with --format sqlite, not with $format" "$hint"
+	done
+	for label in host =web ''; do
+		run go2heapsnapshot --format sqlite --summary --label "$label" -o new.db good.dump
+		said "--label '$label'" 2 "go2heapsnapshot: --label takes KEY=VALUE, not '$label'" "$hint"
+	done
+	run go2heapsnapshot --format sqlite --summary --max-nodes 2K -o new.db good.dump
+	said "--summary with --max-nodes" 2 "go2heapsnapshot: --summary is small whatever is folded: it does not go with --max-nodes" "$hint"
+	run go2heapsnapshot --format sqlite --summary --append good.dump
+	said "--append to standard output" 2 "go2heapsnapshot: --format sqlite is written to a file, not to standard output: -o app.db" "$hint"
+	equal "wrong usage: nothing is written" "$(ls -d new* 2>/dev/null)" ""
+fi
 with_base='heapsnapshot or report'
 ! grep -q '^ *sqlite ' help.expected || with_base+=' or sqlite'
+with_base+=' or csv'
 run go2heapsnapshot --format pprof --base good.dump good.dump
 said "--base with a format that has none" 2 "go2heapsnapshot: --base goes with --format $with_base, not with pprof" "$hint"
 run go2heapsnapshot --base good.dump --format dump good.dump
