@@ -1,5 +1,5 @@
-# shellcheck shell=sh disable=SC2154  # what run.sh has
-# --format csv, read by SQLite's shell: the rows are those of the database.
+# shellcheck shell=sh disable=SC2154 # what run.sh has
+# The format csv, read by SQLite's shell: the rows are those that the database has. Sourced by run.sh.
 
 # read_as_sqlite NAME ARGUMENT...: $build/NAME, in which SQLite's shell reads what is in the database of the same.
 read_as_sqlite() {
@@ -33,8 +33,7 @@ csv() {
 	[ "$status" -eq 3 ] && [ "$(sql cut 'SELECT count(*) > 1000 FROM node_read')" = 1 ]
 	result $? 'cut: what there is, and status 3'
 
-	(cd "$here/odd" && GOFLAGS=-mod=mod GOPROXY=off "$go" build -o "$build/odd.exe" . && "$build/odd.exe" "$build/odd.dump") >"$log" 2>&1
-	result $? 'odd: the program writes its dump'
+	odd odd
 	read_as_sqlite odd --exe "$build/odd.exe" "$build/odd.dump"
 	newline="' || char(10) || '" return="' || char(13) || '" replacement="' || char(65533) || '" tab="' || char(9) || '"
 	for text in 'a,b' 'say "hi"' '"' "two${newline}lines" "cr$return${newline}lf" ' before' 'behind ' "nul${replacement}byte" \

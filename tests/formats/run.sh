@@ -2,7 +2,7 @@
 # Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
 # standard output.
 #
-#   run.sh FORMAT          pprof, report, sqlite, csv
+#   run.sh FORMAT          pprof, report, sqlite, csv, summary
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -154,6 +154,13 @@ planted() {
 		result $? "$release, $leak: has a report"
 		node "$here/report.mjs" "$release" "$leak" "$build/leak.txt"
 	done
+}
+
+# odd NAME [MANY]: $build/NAME.dump, of the program in odd/.
+odd() {
+	[ -e "$build/odd.exe" ] || (cd "$here/odd" && GOFLAGS=-mod=mod GOPROXY=off "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
+	"$build/odd.exe" "$build/$1.dump" ${2-} >>"$log" 2>&1
+	result $? "$1: the program writes its dump"
 }
 
 # shellcheck disable=SC1090  # one of those beside this file
