@@ -279,6 +279,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .name = outputs->name,
                                                 .program = options->exe,
                                                 .columns = terminal_columns(),
+                                                .path_to = options->path_to,
                                                 .json = options->json,
                                                 .gzip = options->gzip,
                                                 .threads = options->threads,

@@ -15,13 +15,15 @@
 G2H_BEGIN
 
 enum g2h_error_code {
-    G2H_ERROR_MEMORY,   /* no memory */
-    G2H_ERROR_SYSTEM,   /* a system call failed; the message ends with the system's words */
-    G2H_ERROR_NOT_DUMP, /* the input is no Go heap dump, nothing of it can be read */
-    G2H_ERROR_DAMAGED,  /* the input is cut or damaged from some offset on; what is before was read
-                         */
-    G2H_ERROR_LIMIT,    /* the heap does not fit the numbers of the output's format */
-    G2H_ERROR_NOT_EXE,  /* the executable is none, or not the one that wrote the dump */
+    G2H_ERROR_MEMORY,    /* no memory */
+    G2H_ERROR_SYSTEM,    /* a system call failed; the message ends with the system's words */
+    G2H_ERROR_NOT_DUMP,  /* the input is no Go heap dump, nothing of it can be read */
+    G2H_ERROR_DAMAGED,   /* the input is cut or damaged from some offset on; what is before was read
+                          */
+    G2H_ERROR_LIMIT,     /* the heap does not fit the numbers of the output's format */
+    G2H_ERROR_NOT_EXE,   /* the executable is none, or not the one that wrote the dump */
+    G2H_ERROR_NOT_FOUND, /* what is asked for is not in the heap; the message says what is like it
+                          */
     G2H_ERROR_NOT_SERIES, /* the dumps are not of one process, or not in their order */
 };
 

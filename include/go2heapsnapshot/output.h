@@ -52,10 +52,11 @@ struct g2h_output_options {
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
     const struct g2h_base *base;               /* NULL: nothing is compared */
     const struct g2h_summary_options *summary; /* NULL: all is written */
-    unsigned columns; /* of a terminal, for formats that people read; 0: 100 */
-    bool json;        /* for machines, what would else be for people */
-    bool gzip;        /* compress (RFC 1952) */
-    unsigned threads; /* 0: one per processor. The bytes are the same for any number */
+    unsigned columns;    /* of a terminal, for formats that people read; 0: 100 */
+    const char *path_to; /* an object or a class that is asked for, in place of all; NULL */
+    bool json;           /* for machines, what would else be for people */
+    bool gzip;           /* compress (RFC 1952) */
+    unsigned threads;    /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
                          groups of roots that alone reach most, of garbage, and of all else */
     const struct g2h_progress *progress; /* may be NULL */
@@ -72,6 +73,7 @@ enum g2h_format_option {
     G2H_TAKES_BASE = 2,    /* base */
     G2H_TAKES_JSON = 4,    /* json */
     G2H_TAKES_SUMMARY = 8, /* summary */
+    G2H_TAKES_PATH = 16,   /* path_to */
 };
 
 /* A format that views can be written in. */
@@ -121,7 +123,7 @@ G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
 
 /*
  * Writes a report of who holds the memory, as text for people, or as JSON: docs/report.md. Errors:
- * those of format->write().
+ * G2H_ERROR_NOT_FOUND where there is no such path_to, those of format->write().
  */
 G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                               const struct g2h_dominators *dominators,

@@ -53,6 +53,8 @@ static const char help[] =
     "  -o, --output=FILE   write to FILE, which appears once it is complete; with\n"
     "                      --format=csv a directory\n"
     "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
+    "      --path-to=WHAT  with --format=report: how to get to an object, 0x and its\n"
+    "                      address, or to those of a class, main.Session\n"
     "      --json          with --format=report: for machines\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
@@ -87,6 +89,7 @@ enum {
     OPTION_SUMMARY,
     OPTION_APPEND,
     OPTION_LABEL,
+    OPTION_PATH_TO,
     OPTION_PID
 };
 
@@ -383,6 +386,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
                                           {"json", no_argument, NULL, OPTION_JSON},
+                                          {"path-to", required_argument, NULL, OPTION_PATH_TO},
                                           {"pid", required_argument, NULL, OPTION_PID},
                                           {"summary", no_argument, NULL, OPTION_SUMMARY},
                                           {"append", no_argument, NULL, OPTION_APPEND},
@@ -450,6 +454,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_BASE:
             base = optarg;
             break;
+        case OPTION_PATH_TO:
+            ret->path_to = optarg;
+            break;
         case OPTION_JSON:
             ret->json = true;
             break;
@@ -484,7 +491,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     }
     if (base && !check_taken(ret, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES))
         return false;
-    if (ret->json && !check_taken(ret, "--json", G2H_TAKES_JSON))
+    if ((ret->json && !check_taken(ret, "--json", G2H_TAKES_JSON)) ||
+        (ret->path_to && !check_taken(ret, "--path-to", G2H_TAKES_PATH)))
         return false;
     if ((ret->format->takes & G2H_TAKES_BASE) != 0) {
         ret->base = base;

@@ -23,9 +23,10 @@ struct options {
     const char *exe;    /* NULL: none */
     const char *output; /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
-    bool json;       /* of a format that takes it */
-    bool is_dump;    /* the heap dump itself is wanted, in no format */
-    bool untyped_ok; /* goes on without types where exe does not fit */
+    const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
+    bool json;           /* of a format that takes it */
+    bool is_dump;        /* the heap dump itself is wanted, in no format */
+    bool untyped_ok;     /* goes on without types where exe does not fit */
     bool redact, reachable, no_stacks, no_contexts, full_names;
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: any number */

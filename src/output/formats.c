@@ -41,7 +41,7 @@ static const struct g2h_format formats[] = {
         .suffix = ".txt",
         .summary = "who holds the memory, as text",
         .needs = G2H_NEEDS_DOMINATORS,
-        .takes = G2H_TAKES_BASE | G2H_TAKES_JSON,
+        .takes = G2H_TAKES_BASE | G2H_TAKES_JSON | G2H_TAKES_PATH,
         .is_text = true,
         .write = g2h_write_report,
     },

@@ -98,6 +98,7 @@ report() {
 		result $? "$(basename "$dump" .1.dump.gz): has one"
 	done
 	json
+	path_to
 	for goroot in $("$top/tools/setup" go-leaks); do
 		release=$("$goroot/bin/go" env GOVERSION)
 		case $release in
@@ -135,6 +136,55 @@ json() {
 	result $? 'as JSON, redacted: no text of the heap'
 }
 
+# asked NAME PATTERN ARGUMENT...: what is said of --path-to, as JSON, is as jq's pattern has it.
+asked() {
+	name=$1 pattern=$2
+	shift 2
+	"$g2h" --format report --json "$@" >"$build/path.json" 2>"$log" && jq -e "$pattern" "$build/path.json" >>"$log" 2>&1
+	result $? "--path-to: $name"
+}
+
+# refused NAME MESSAGE ASKED: an error, and nothing on standard output.
+refused() {
+	"$g2h" --exe "$sample.exe.gz" --format report --path-to "$3" "$sample.2.dump.gz" >"$build/path.txt" 2>"$log"
+	[ $? -eq 1 ] && [ ! -s "$build/path.txt" ] && grep -Fxq "go2heapsnapshot: $2" "$log"
+	result $? "--path-to: $1"
+}
+
+path_to() {
+	of="--exe $sample.exe.gz $sample.2.dump.gz"
+	# shellcheck disable=SC2086  # words
+	asked 'a class' '.class.class == "main.Preview" and .class.objects == 400 and .class.holders[0].objects == 400
+		and (.class.holders[0].holders | test("^main › previews.byName › map")) and .class.garbage == 0
+		and (.object.held_by | test("^main.previews.byName\\[\".*wide\"\\]$")) and .object.steps[-1].class == "main.Preview"
+		and .object.steps[-2].step == "previews.byName" and .object.dominators[-1].class == "main"' --path-to main.Preview $of
+	address=$(jq -r .object.address "$build/path.json")
+	retained=$(jq -r .object.retained "$build/path.json")
+	# shellcheck disable=SC2086
+	asked 'an address' ".object.address == \"$address\" and .object.retained == $retained and .object.class == \"main.Preview\" and .object.offset == null" --path-to "$address" $of
+	# shellcheck disable=SC2086
+	asked 'an address inside an object' ".object.address == \"$address\" and .object.offset == 13" --path-to "$(printf '0x%x' $((address + 13)))" $of
+	# shellcheck disable=SC2086
+	asked 'who refers to it' '[.object.referrers[] | [.field, .times]] == [["main.Preview.Auction", 100], ["main.Valuation.Auction", 20], ["map[string]*main.Auction[]", 1]]
+		and (.object.shared_by | test("^main and "))' --path-to main.Auction $of
+	# shellcheck disable=SC2086
+	asked 'a type without its package' '.class.class == "main.Watcher"' --path-to Watcher $of
+	# shellcheck disable=SC2086
+	asked 'a type with its import path' '.class.class == "map[http.connectMethodKey]http.wantConnQueue"' --path-to 'map[net/http.connectMethodKey]net/http.wantConnQueue' $of
+	# shellcheck disable=SC2086
+	asked 'a part of a name' '.class.class == "map[uint64]*main.Watcher"' --path-to 'uint64]*main.W' $of
+	# shellcheck disable=SC2086
+	asked 'with a base' '.class.objects == 2000 and .class.objects_grown == 1600' --path-to main.Watcher --base "$sample.1.dump.gz" $of
+	asked 'without types' '.class.objects > 100 and .object.steps[-1].class == "ptr48"' --path-to ptr48 "$sample.2.dump.gz"
+	# shellcheck disable=SC2086
+	asked 'redacted' '.object.held_by | test("wide") | not' --redact --path-to main.Preview $of
+	refused 'what is no class' "'main.Whatcher' is no class, but there are: main.Watcher, main.Server" main.Whatcher
+	refused 'what nothing is like' "'xyzzy0123456789' is no class of this heap" xyzzy0123456789
+	refused 'what is not clear' "'Server' is a part of the names of several classes: http.Server, main.Server" Server
+	refused 'what is in no object' "'0x10' is in no object of this heap" 0x10
+	refused 'what is no address' "'0xyz' is no address" 0xyz
+}
+
 # A program that knows what it wastes.
 wasteful() {
 	(cd "$here/waste" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
@@ -142,6 +192,10 @@ wasteful() {
 		"$g2h" --exe "$build/waste" --format report --json "$build/waste.dump" >"$build/waste.json" 2>"$log"
 	result $? "$release: a program that wastes has a report"
 	node "$here/waste.mjs" "$release" "$build/known.json" "$build/waste.json"
+	asked "$release: a variable, and what is dropped" '(.object.held_by | test("^main.documents\\[")) and .class.objects > 500 and .class.garbage == .class.objects - 500' \
+		--exe "$build/waste" --path-to main.document "$build/waste.dump"
+	dropped=$(jq -r '[.class.holders[] | select(.holders | test("unreachable"))][0].address' "$build/path.json")
+	asked "$release: garbage" '.object.is_garbage and .object.held_by == null and .object.steps == []' --exe "$build/waste" --path-to "$dropped" "$build/waste.dump"
 }
 
 # Programs with one leak each.

@@ -85,7 +85,16 @@ static void put_totals(const struct report *report, const char *name)
 
 /* ---- all of it ---- */
 
-static struct g2h_error *put_report(struct report *report, const char *name)
+static struct g2h_error *put_sections(const struct report *report)
+{
+    TRY(report_put_suspects(report));
+    TRY(report_put_goroutines(report));
+    TRY(report_put_classes(report));
+    TRY(report_put_tree(report));
+    return report_put_waste(report);
+}
+
+static struct g2h_error *put_report(struct report *report, const struct g2h_output_options *options)
 {
     const uint32_t garbage = report_find_kind(report, G2H_NODE_UNREACHABLE);
     report->total = report_node(report, 0)->retained;
@@ -96,12 +105,8 @@ static struct g2h_error *put_report(struct report *report, const char *name)
     page_open(report->page, NULL);
     PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
-    put_totals(report, name);
-    TRY(report_put_suspects(report));
-    TRY(report_put_goroutines(report));
-    TRY(report_put_classes(report));
-    TRY(report_put_tree(report));
-    TRY(report_put_waste(report));
+    put_totals(report, options->source ? options->source : "");
+    TRY(options->path_to ? report_put_path(report, options->path_to) : put_sections(report));
     page_close(report->page);
     return NULL;
 }
@@ -139,7 +144,7 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
     TRY(merged_make(view, dominators, options->threads, &report.merged));
-    TRY(put_report(&report, options->source ? options->source : ""));
+    TRY(put_report(&report, options));
     TRY_MEMORY(!page.out.failed);
     return sink_run(options, 1, 1, produce, &page.out);
 }

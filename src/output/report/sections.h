@@ -5,6 +5,7 @@
 #include "output/merged.h"
 #include "output/report/growth.h"
 #include "output/report/page.h"
+#include "output/report/shortest.h"
 
 struct report {
     const struct g2h_view *view;
@@ -30,6 +31,11 @@ struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
 struct g2h_error *report_put_waste(const struct report *report);
+
+/* In place of all sections: how to get to an object, or those of a class: lookup.h, also for
+ * errors.
+ */
+struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
 /* ---- nodes of report->merged ---- */
 

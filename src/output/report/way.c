@@ -6,11 +6,11 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/scope.h"
+#include "output/report/steps.h"
 
 enum {
     MOST_VISITED = 200000, /* nodes, on the way from one dominator to the next */
     MOST_EDGES = 1000000,  /* and edges */
-    MOST_STEPS = 24,       /* of a way; what is between is left out */
     MOST_DOMINATORS = 64,
 };
 
@@ -215,112 +215,6 @@ static struct g2h_error *collect(struct search *search, uint32_t node)
     return NULL;
 }
 
-/* ---- as text ---- */
-
-static bool ends_in(const char *text, size_t size, const char *end)
-{
-    const size_t count = strlen(end);
-    return size >= count && memcmp(text + size - count, end, count) == 0;
-}
-
-/* Whether a node is what the runtime keeps of a map. */
-static bool is_entries(const struct search *search, uint32_t node)
-{
-    size_t size;
-    const char *name = name_of(search, node, &size);
-    return ends_in(name, size, " entries");
-}
-
-static bool find_edge(const struct search *search, uint32_t from, uint32_t to, struct g2h_edge *ret)
-{
-    g2h_edges_begin(search->edges, from, from + 1);
-    for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(search->edges, ret); i++)
-        if (ret->target == to && (ret->flags & G2H_EDGE_WEAK) == 0)
-            return true;
-    return false;
-}
-
-static void append_edge(const struct search *search, const struct g2h_edge *edge, struct text *text)
-{
-    struct g2h_key_name key;
-    size_t size;
-    const enum g2h_key kind = g2h_edges_key(search->edges, edge, &key);
-    const char *name = g2h_view_name(search->view, edge->name, &size);
-    if (kind == G2H_KEY_TEXT) {
-        text_append(text, key.text, key.size);
-    } else if (kind == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
-        text_printf(text, "[%llu]",
-                    (unsigned long long)(kind == G2H_KEY_INDEX ? key.index : edge->index));
-    } else {
-        if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
-            text_append(text, ".", 1);
-        text_append(text, name, size);
-    }
-}
-
-/* What a way begins with: "main." of a package; of a frame its variable, and that it is of the
- * frame. */
-static bool append_begin(const struct search *search, uint32_t node, struct text *text,
-                         struct text *whose)
-{
-    size_t size;
-    const enum g2h_node_kind kind = kind_of(search, node);
-    const char *name = name_of(search, node, &size);
-    if (kind == G2H_NODE_PACKAGE) {
-        text_append(text, name, size);
-        text_append(text, ".", 1);
-    } else if (kind == G2H_NODE_FRAME) {
-        text_printf(whose, "local of ");
-        text_append(whose, name, size);
-    } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_FINALIZER ||
-               kind == G2H_NODE_QUEUED_FINALIZER || kind == G2H_NODE_DEFER ||
-               kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
-        text_append(whose, name, size);
-    } else {
-        return kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
-    }
-    return true;
-}
-
-static void append_steps(const struct search *search, size_t from, struct text *text)
-{
-    const uint32_t *way = search->way.data;
-    const size_t count = search->way.count;
-    for (size_t i = from; i + 1 < count; i++) {
-        struct g2h_edge edge;
-        if (i - from == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
-            text_printf(text, " … ");
-            i = count - MOST_STEPS / 2;
-        }
-        if (is_entries(search, way[i + 1]))
-            continue;
-        if (find_edge(search, way[i], way[i + 1], &edge))
-            append_edge(search, &edge, text);
-        else
-            text_printf(text, " … ");
-    }
-}
-
-static struct g2h_error *append(const struct search *search, struct text *text)
-{
-    _cleanup_(text_deinit) struct text whose = {0};
-    const uint32_t synthetic = (uint32_t)g2h_view_account(search->view)->synthetic_nodes;
-    size_t last = search->way.count;
-    for (size_t i = 0; i < search->way.count && search->way.data[i] < synthetic; i++)
-        last = i;
-    if (last + 1 >= search->way.count)
-        return NULL;
-    append_begin(search, search->way.data[last], text, &whose);
-    append_steps(search, last, text);
-    if (whose.size > 0) {
-        text_printf(text, "  (");
-        text_append(text, whose.data, whose.size);
-        text_append(text, ")", 1);
-    }
-    TRY_MEMORY(!whose.failed && !text->failed);
-    return NULL;
-}
-
 static void search_deinit(struct search *search)
 {
     g2h_edges_destroy(search->edges);
@@ -337,5 +231,5 @@ struct g2h_error *way_append(const struct g2h_view *view, const struct g2h_domin
         return NULL;
     TRY(g2h_edges_create(view, &search.edges));
     TRY(collect(&search, node));
-    return append(&search, text);
+    return steps_append(view, search.edges, search.way.data, search.way.count, text);
 }

@@ -1,0 +1,179 @@
+/* steps; see steps.h. */
+#include "output/report/steps.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <go2heapsnapshot/heap.h>
+
+#include "base/scope.h"
+
+enum {
+    MOST_EDGES = 1000000, /* of a node, among which the one to the next is looked for */
+    MOST_STEPS = 24,      /* what is between is left out */
+};
+
+struct steps {
+    const struct g2h_view *view;
+    struct g2h_edges *edges;
+    const uint32_t *nodes;
+    size_t count;
+};
+
+static enum g2h_node_kind kind_of(const struct steps *steps, uint32_t node)
+{
+    struct g2h_node read;
+    g2h_view_node(steps->view, node, &read);
+    return read.kind;
+}
+
+static const char *name_of(const struct steps *steps, uint32_t node, size_t *ret_size)
+{
+    struct g2h_node read;
+    g2h_view_node(steps->view, node, &read);
+    return g2h_view_name(steps->view, read.name, ret_size);
+}
+
+static bool ends_in(const char *text, size_t size, const char *end)
+{
+    const size_t count = strlen(end);
+    return size >= count && memcmp(text + size - count, end, count) == 0;
+}
+
+/* Whether a node is what the runtime keeps of a map. */
+static bool is_entries(const struct steps *steps, uint32_t node)
+{
+    size_t size;
+    const char *name = name_of(steps, node, &size);
+    return ends_in(name, size, " entries");
+}
+
+/* Of a frame the last one: of the variables that have names. */
+static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, struct g2h_edge *ret)
+{
+    const bool is_frame = kind_of(steps, from) == G2H_NODE_FRAME;
+    bool is_found = false;
+    struct g2h_edge edge;
+    g2h_edges_begin(steps->edges, from, from + 1);
+    for (uint32_t i = 0; i < MOST_EDGES && g2h_edges_next(steps->edges, &edge); i++)
+        if (edge.target == to && (edge.flags & G2H_EDGE_WEAK) == 0) {
+            *ret = edge;
+            is_found = true;
+            if (!is_frame)
+                break;
+        }
+    return is_found;
+}
+
+/* Elements of large arrays are numbered by their offsets (docs/snapshot.md); but that of a pointer
+ * tells which one it is. */
+static uint64_t index_of(const struct steps *steps, const struct g2h_edge *edge)
+{
+    static const char pointers[] = "[]*";
+    enum { BY_OFFSET = 1 << 20 };
+    size_t size;
+    const char *name = name_of(steps, edge->source, &size);
+    return edge->index >= BY_OFFSET && edge->index == edge->offset && size >= strlen(pointers) &&
+                   memcmp(name, pointers, strlen(pointers)) == 0
+               ? edge->index / g2h_heap_params(g2h_view_heap(steps->view))->pointer_size
+               : edge->index;
+}
+
+static void append_edge(const struct steps *steps, const struct g2h_edge *edge, struct text *text)
+{
+    struct g2h_key_name key;
+    size_t size;
+    const enum g2h_key kind = g2h_edges_key(steps->edges, edge, &key);
+    const char *name = g2h_view_name(steps->view, edge->name, &size);
+    if (kind == G2H_KEY_TEXT) {
+        text_append(text, key.text, key.size);
+    } else if (kind == G2H_KEY_INDEX || (edge->flags & G2H_EDGE_BY_INDEX) != 0) {
+        text_printf(text, "[%" PRIu64 "]",
+                    kind == G2H_KEY_INDEX ? key.index : index_of(steps, edge));
+    } else {
+        if (text->size > 0 && size > 0 && name[0] != '[' && text->data[text->size - 1] != '.')
+            text_append(text, ".", 1);
+        text_append(text, name, size);
+    }
+}
+
+/* What a way begins with: "main." of a package; of a frame its variable, and that it is of the
+ * frame. */
+static bool append_root(const struct steps *steps, uint32_t node, struct text *text,
+                        struct text *whose)
+{
+    size_t size;
+    const enum g2h_node_kind kind = kind_of(steps, node);
+    const char *name = name_of(steps, node, &size);
+    if (kind == G2H_NODE_PACKAGE) {
+        text_append(text, name, size);
+        text_append(text, ".", 1);
+    } else if (kind == G2H_NODE_FRAME) {
+        text_printf(whose, "local of ");
+        text_append(whose, name, size);
+    } else if (kind == G2H_NODE_OTHER_ROOTS || kind == G2H_NODE_FINALIZER ||
+               kind == G2H_NODE_QUEUED_FINALIZER || kind == G2H_NODE_DEFER ||
+               kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
+        text_append(whose, name, size);
+    } else {
+        return kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
+    }
+    return true;
+}
+
+static void append_steps(const struct steps *steps, size_t from, struct text *text)
+{
+    const uint32_t *way = steps->nodes;
+    const size_t count = steps->count;
+    for (size_t i = from; i + 1 < count; i++) {
+        struct g2h_edge edge;
+        if (i - from == MOST_STEPS / 2 && count - i > MOST_STEPS / 2) {
+            text_printf(text, " … ");
+            i = count - MOST_STEPS / 2;
+        }
+        if (is_entries(steps, way[i + 1]))
+            continue;
+        if (find_edge(steps, way[i], way[i + 1], &edge))
+            append_edge(steps, &edge, text);
+        else
+            text_printf(text, " … ");
+    }
+}
+
+struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *edges,
+                               const uint32_t *nodes, size_t count, struct text *text)
+{
+    const struct steps all = {view, edges, nodes, count}, *steps = &all;
+    _cleanup_(text_deinit) struct text whose = {0};
+    const uint32_t synthetic = (uint32_t)g2h_view_account(steps->view)->synthetic_nodes;
+    size_t last = steps->count;
+    for (size_t i = 0; i < steps->count && steps->nodes[i] < synthetic; i++)
+        last = i;
+    if (last + 1 >= steps->count)
+        return NULL;
+    append_root(steps, steps->nodes[last], text, &whose);
+    append_steps(steps, last, text);
+    if (whose.size > 0) {
+        text_printf(text, "  (");
+        text_append(text, whose.data, whose.size);
+        text_append(text, ")", 1);
+    }
+    TRY_MEMORY(!whose.failed && !text->failed);
+    return NULL;
+}
+
+bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
+                      uint32_t to, struct text *text)
+{
+    const struct steps steps = {.view = view, .edges = edges};
+    struct g2h_edge edge;
+    const bool is_found = find_edge(&steps, from, to, &edge);
+    if (is_found)
+        append_edge(&steps, &edge, text);
+    return is_found;
+}
+
+bool steps_is_entries(const struct g2h_view *view, uint32_t node)
+{
+    return is_entries(&(struct steps){.view = view}, node);
+}
