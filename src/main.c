@@ -22,6 +22,7 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/printable.h"
 #include "base/scope.h"
 #include "cli/messages.h"
@@ -125,6 +126,7 @@ struct conversion {
 struct series {
     struct g2h_redaction *redaction; /* NULL: none; else the same for all, for texts are compared */
     struct g2h_base *base;           /* of formats that take it; NULL: none */
+    uint64_t base_build;             /* hash of the executable that wrote it; 0: none */
     struct g2h_identity *identity;   /* NULL: there is one dump only */
     struct g2h_input *input;
     struct g2h_heap *heap;
@@ -154,6 +156,13 @@ static struct g2h_error *open_exe(const struct options *options, const struct ou
     g2h_exe_close(conversion->exe);
     conversion->exe = NULL;
     return NULL;
+}
+
+/* A hash of the executable; 0 where there is none. */
+static uint64_t build_of(const struct conversion *conversion)
+{
+    const struct g2h_input *input = conversion->exe ? g2h_exe_input(conversion->exe, 0) : NULL;
+    return input ? map_hash_text(input->data, (size_t)input->size) : 0;
 }
 
 /* Whether all that was read is still what it was. */
@@ -298,6 +307,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if (series->identity)
         TRY(g2h_identity_check(series->identity, conversion->heap));
     TRY(open_exe(options, outputs, conversion));
+    if (options->base_exe)
+        output_options.is_base_other = series->base_build != build_of(conversion);
     TRY(build(options, series, conversion));
     message_size(options, conversion->input, conversion->graph, conversion->view);
     TRY(g2h_write(options->format, conversion->view, &output_options));
@@ -373,7 +384,7 @@ static void series_deinit(struct series *series)
 /* The files that must not be overwritten. *ret_count of them; NULL: no memory. */
 static struct target_source *list_sources(const struct options *options, size_t *ret_count)
 {
-    struct target_source *sources = malloc((options->input_count + 3) * sizeof(*sources));
+    struct target_source *sources = malloc((options->input_count + 4) * sizeof(*sources));
     *ret_count = 0;
     for (size_t i = 0; sources && i < options->input_count; i++)
         sources[(*ret_count)++] = (struct target_source){options->inputs[i], "dump"};
@@ -381,6 +392,7 @@ static struct target_source *list_sources(const struct options *options, size_t 
         sources[(*ret_count)++] = (struct target_source){options->exe, "executable"};
         sources[(*ret_count)++] = (struct target_source){options->redact_key, "key"};
         sources[(*ret_count)++] = (struct target_source){options->base, "dump"};
+        sources[(*ret_count)++] = (struct target_source){options->base_exe, "executable"};
     }
     return sources;
 }
@@ -394,6 +406,7 @@ struct sources {
 struct outcome {
     bool complete;   /* nothing was damaged or missing */
     bool is_process; /* the last one was of a core or a process */
+    bool is_base;    /* an executable did not write the base */
 };
 
 /* Converts a dump to a path; NULL: standard output. */
@@ -428,17 +441,22 @@ static struct g2h_error *make_base(const struct options *options, struct series 
     snprintf(exe, sizeof(exe), "/proc/%llu/exe", (unsigned long long)options->pid);
     if (options->pid != 0 && !options->exe)
         of_base.exe = exe; /* that of the process it is compared with */
+    if (options->base_exe)
+        of_base.exe = options->base_exe;
     of_base.pid = 0;
     struct g2h_error *error = load(&of_base, options->base, progress_start(), &conversion);
     if (!error)
         message_warnings(conversion.input, conversion.heap);
     if (!error)
         error = open_exe(&of_base, &none, &conversion);
+    outcome->is_base = error && error->code == G2H_ERROR_NOT_EXE;
     if (!error)
         error = build(&of_base, series, &conversion);
     if (!error)
         error = g2h_base_create(conversion.view, conversion.input->name, options->threads,
                                 &series->base);
+    if (!error && options->base_exe)
+        series->base_build = build_of(&conversion);
     if (!error)
         error = check_inputs(series, &conversion);
     outcome->complete = outcome->complete && conversion.heap &&
@@ -508,7 +526,9 @@ static int convert_asked(const struct options *options)
     struct g2h_error *error = convert_all(options, &sources, &outcome);
     if (error)
         message_error(error);
-    if (error && error->code == G2H_ERROR_NOT_EXE && !outcome.is_process)
+    if (error && error->code == G2H_ERROR_NOT_EXE && outcome.is_base)
+        message_no_base_exe();
+    else if (error && error->code == G2H_ERROR_NOT_EXE && !outcome.is_process)
         message_no_exe();
     g2h_error_destroy(error);
     return error ? EXIT_FAILED : outcome.complete ? EXIT_FINE : EXIT_DAMAGED;

@@ -52,6 +52,7 @@ struct g2h_output_options {
     const char *source;  /* what the heap was read from, for formats that say it; NULL */
     const struct g2h_base *base;               /* NULL: nothing is compared */
     const struct g2h_summary_options *summary; /* NULL: all is written */
+    bool is_base_other;                        /* another build of the program wrote it */
     unsigned columns;    /* of a terminal, for formats that people read; 0: 100 */
     const char *path_to; /* an object or a class that is asked for, in place of all; NULL */
     bool json;           /* for machines, what would else be for people */

@@ -50,6 +50,12 @@ void message_no_exe(void)
     say("--untyped-ok converts without types where it does not fit.");
 }
 
+void message_no_base_exe(void)
+{
+    say("That is the dump of --base: if another build of the program wrote it, give that one with "
+        "--base-exe.");
+}
+
 void message_untyped(const struct g2h_error *error)
 {
     say("go2heapsnapshot: warning: %s; going on without types", error->message);

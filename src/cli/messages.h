@@ -20,6 +20,9 @@ void message_error(const struct g2h_error *error);
 /* Says what to do about an executable that did not write the dump. */
 void message_no_exe(void);
 
+/* The same of the base. */
+void message_no_base_exe(void);
+
 /* Says that the executable is not used, and why. */
 void message_untyped(const struct g2h_error *error);
 

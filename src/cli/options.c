@@ -53,6 +53,7 @@ static const char help[] =
     "  -o, --output=FILE   write to FILE, which appears once it is complete; with\n"
     "                      --format=csv a directory\n"
     "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
+    "      --base-exe=FILE the executable that wrote it, if another build did\n"
     "      --path-to=WHAT  with --format=report: how to get to an object, 0x and its\n"
     "                      address, or to those of a class, main.Session\n"
     "      --json          with --format=report: for machines\n"
@@ -85,6 +86,7 @@ enum {
     OPTION_NO_CONTEXTS,
     OPTION_NAMES,
     OPTION_BASE,
+    OPTION_BASE_EXE,
     OPTION_JSON,
     OPTION_SUMMARY,
     OPTION_APPEND,
@@ -385,6 +387,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
                                           {"names", required_argument, NULL, OPTION_NAMES},
                                           {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
                                           {"base", required_argument, NULL, OPTION_BASE},
+                                          {"base-exe", required_argument, NULL, OPTION_BASE_EXE},
                                           {"json", no_argument, NULL, OPTION_JSON},
                                           {"path-to", required_argument, NULL, OPTION_PATH_TO},
                                           {"pid", required_argument, NULL, OPTION_PID},
@@ -454,6 +457,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_BASE:
             base = optarg;
             break;
+        case OPTION_BASE_EXE:
+            ret->base_exe = optarg;
+            break;
         case OPTION_PATH_TO:
             ret->path_to = optarg;
             break;
@@ -491,6 +497,13 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     }
     if (base && !check_taken(ret, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES))
         return false;
+    if (ret->base_exe && !check_taken(ret, "--base-exe", G2H_TAKES_BASE))
+        return false;
+    if (ret->base_exe && !base) {
+        say("go2heapsnapshot: --base-exe goes with --base");
+        say("%s", hint);
+        return false;
+    }
     if ((ret->json && !check_taken(ret, "--json", G2H_TAKES_JSON)) ||
         (ret->path_to && !check_taken(ret, "--path-to", G2H_TAKES_PATH)))
         return false;

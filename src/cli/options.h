@@ -18,10 +18,11 @@ struct options {
     const char *
         *inputs; /* malloced: input_count dumps, in their order; of several, a series is made */
     size_t input_count;
-    const char *base;   /* of a format that takes it; NULL: none. Else it is the first input */
-    uint64_t pid;       /* 0: none; else there are no inputs */
-    const char *exe;    /* NULL: none */
-    const char *output; /* NULL: standard output; of a series a directory */
+    const char *base;     /* of a format that takes it; NULL: none. Else it is the first input */
+    const char *base_exe; /* the executable that wrote it; NULL: the same as exe */
+    uint64_t pid;         /* 0: none; else there are no inputs */
+    const char *exe;      /* NULL: none */
+    const char *output;   /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
     const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
     bool json;           /* of a format that takes it */

@@ -107,6 +107,10 @@ wrote_nothing "--base with a dump: nothing on stdout"
 run go2heapsnapshot --json good.dump
 said "--json with a format that has none" 2 "go2heapsnapshot: --json goes with --format report, not with heapsnapshot" "$hint"
 wrote_nothing "--json with another format: nothing on stdout"
+run go2heapsnapshot --format report --base-exe app good.dump
+said "--base-exe without --base" 2 "go2heapsnapshot: --base-exe goes with --base" "$hint"
+run go2heapsnapshot --base good.dump --base-exe app good.dump
+said "--base-exe with a format that has none" 2 "go2heapsnapshot: --base-exe goes with --format report, not with heapsnapshot" "$hint"
 run go2heapsnapshot --format pprof --path-to main.T good.dump
 said "--path-to with a format that has none" 2 "go2heapsnapshot: --path-to goes with --format report, not with pprof" "$hint"
 

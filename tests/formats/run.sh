@@ -102,7 +102,7 @@ report() {
 	for goroot in $("$top/tools/setup" go-leaks); do
 		release=$("$goroot/bin/go" env GOVERSION)
 		case $release in
-		go1.22* | go1.27*) planted && wasteful ;;
+		go1.22* | go1.27*) planted && wasteful && other_build ;;
 		esac
 	done
 }
@@ -183,6 +183,24 @@ path_to() {
 	refused 'what is not clear' "'Server' is a part of the names of several classes: http.Server, main.Server" Server
 	refused 'what is in no object' "'0x10' is in no object of this heap" 0x10
 	refused 'what is no address' "'0xyz' is no address" 0xyz
+}
+
+# What another build of a program held before: nothing that leaks.
+other_build() {
+	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -gcflags=-N -o "$build/other" .) >"$log" 2>&1 &&
+		"$build/other" none "$build/before.dump" >"$log" 2>&1 && "$build/planted" map "$build/leak.dump" >"$log" 2>&1
+	result $? "$release: two builds of a program"
+	"$g2h" --exe "$build/planted" --format report --base "$build/before.dump" "$build/leak.dump" >"$build/grown.txt" 2>"$log"
+	[ $? -eq 1 ] && [ ! -s "$build/grown.txt" ] && grep -Fq -- '--base-exe' "$log"
+	result $? "$release: a base of another build is refused, and what to do is said"
+	"$g2h" --exe "$build/planted" --base-exe "$build/other" --format report --base "$build/before.dump" "$build/leak.dump" >"$build/grown.txt" 2>"$log"
+	cp "$build/grown.txt" "$log"
+	grep -q "^since $build/before.dump, of another build: +" "$log" && grep -Eq '^  1 .* \+(19,9..|20,000) main\.record, now 20,0.., in map\[string\]\*main\.record$' "$log" &&
+		grep -q '^      held by     main\.byName\["record ' "$log"
+	result $? "$release: with its executable it is compared"
+	"$g2h" --exe "$build/planted" --base-exe "$build/planted" --format report --json --base "$build/leak.dump" "$build/leak.dump" 2>"$log" |
+		jq -e '.since.is_other_build == false and .since.objects == 0 and .suspects == []' >>"$log"
+	result $? "$release: the same build is no other one"
 }
 
 # A program that knows what it wastes.

@@ -36,7 +36,7 @@ static void put_process(const struct report *report)
 }
 
 /* "since first.dump: +701 kB (+114 %), +12,313 objects, +60 goroutines" */
-static void put_since(const struct report *report)
+static void put_since(const struct report *report, bool is_other)
 {
     const struct growth_totals *before = growth_totals(report->base);
     const struct g2h_heap *heap = g2h_view_heap(report->view);
@@ -45,8 +45,9 @@ static void put_since(const struct report *report)
     const int64_t bytes = (int64_t)(report->reachable - before->reachable);
     struct page *page = report->page;
     page_open(page, "since");
-    PAGE_PUT(page, "since %: %", page_words("source", before->name),
-             page_bytes_change("reachable", bytes));
+    PAGE_PUT(page, is_other ? "since %, of another build: %" : "since %: %",
+             page_words("source", before->name), page_bytes_change("reachable", bytes));
+    PAGE_DATA(page, page_flag("is_other_build", is_other));
     if (before->reachable > 0) {
         page_say(page, bytes < 0 ? " (-" : " (+");
         PAGE_PUT(page, "%)",
@@ -59,8 +60,9 @@ static void put_since(const struct report *report)
     page_close(page);
 }
 
-static void put_totals(const struct report *report, const char *name)
+static void put_totals(const struct report *report, const struct g2h_output_options *options)
 {
+    const char *name = options->source ? options->source : "";
     const struct g2h_heap *heap = g2h_view_heap(report->view);
     const struct g2h_view_account *account = g2h_view_account(report->view);
     struct page *page = report->page;
@@ -80,7 +82,7 @@ static void put_totals(const struct report *report, const char *name)
     page_close(page);
     put_process(report);
     if (report->base)
-        put_since(report);
+        put_since(report, options->is_base_other);
 }
 
 /* ---- all of it ---- */
@@ -105,7 +107,7 @@ static struct g2h_error *put_report(struct report *report, const struct g2h_outp
     page_open(report->page, NULL);
     PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
-    put_totals(report, options->source ? options->source : "");
+    put_totals(report, options);
     TRY(options->path_to ? report_put_path(report, options->path_to) : put_sections(report));
     page_close(report->page);
     return NULL;
