@@ -11,7 +11,9 @@
  *   output  the snapshot's text
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -252,11 +254,29 @@ static struct g2h_error *write_dump(const struct options *options,
     return NULL;
 }
 
-/* How wide a report is to be, as other programs are told; 0: as it likes. */
-static unsigned terminal_columns(void)
+static bool is_on_terminal(const struct options *options)
+{
+    return !options->output && isatty(STDOUT_FILENO);
+}
+
+/* How wide a report is to be, as other programs are told, or as the terminal is; 0: as it likes. */
+static unsigned columns_of(const struct options *options)
 {
     const char *columns = getenv("COLUMNS");
-    return columns ? (unsigned)strtoul(columns, NULL, 10) : 0;
+    const unsigned long number = columns ? strtoul(columns, NULL, 10) : 0;
+    struct winsize size = {.ws_col = 0};
+    if (number > 0)
+        return number < UINT_MAX ? (unsigned)number : UINT_MAX;
+    return is_on_terminal(options) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
+                                                                                   : 0;
+}
+
+/* no-color.org, and terminals that have none. */
+static bool wants_color(const struct options *options)
+{
+    const char *never = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return is_on_terminal(options) && !options->gzip && (!never || *never == '\0') && terminal &&
+           *terminal != '\0' && strcmp(terminal, "dumb") != 0;
 }
 
 /* What a summary is to say of where it is from. */
@@ -287,7 +307,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .fds = outputs->fds,
                                                 .name = outputs->name,
                                                 .program = options->exe,
-                                                .columns = terminal_columns(),
+                                                .columns = columns_of(options),
+                                                .color = wants_color(options),
                                                 .path_to = options->path_to,
                                                 .json = options->json,
                                                 .gzip = options->gzip,

@@ -43,4 +43,28 @@ check "a warning on a terminal begins a line of its own" grep -qF "${clear}go2he
 on_terminal 'go2heapsnapshot good.dump >out 2>err'
 check "no terminal as stderr: no progress" [ ! -s err ]
 
+# A report is as wide as the terminal, and what is looked for stands out.
+report='go2heapsnapshot --format report good.dump 2>err'
+plain=$(COLUMNS=80 go2heapsnapshot --format report good.dump 2>err)
+unset COLUMNS NO_COLOR
+escape=$'\033['
+TERM=xterm on_terminal "stty cols 80; $report"
+check "a report on a terminal: what stands out has a colour" grep -qF "${escape}36mWHO HOLDS THE MEMORY${escape}m" shown
+equal "a report on a terminal: as wide as that, and the same text" "$(tr -d '\r' <shown | sed 's/\x1b\[[0-9]*m//g')" "$plain"
+TERM=xterm on_terminal "stty cols 200; COLUMNS=80 $report"
+equal "COLUMNS goes before the terminal's width" "$(tr -d '\r' <shown | sed 's/\x1b\[[0-9]*m//g')" "$plain"
+for none in NO_COLOR=1 TERM=dumb TERM=; do
+	TERM=xterm on_terminal "stty cols 80; $none $report"
+	equal "a report on a terminal, $none: no colour" "$(tr -d '\r' <shown)" "$plain"
+done
+TERM=xterm on_terminal "stty cols 80; NO_COLOR= $report"
+check "NO_COLOR that is empty says nothing" grep -qF "$escape" shown
+TERM=xterm on_terminal "stty cols 80; go2heapsnapshot --format report --json good.dump 2>err"
+check "JSON has no colour" grep -qF '"version":1' shown
+check "JSON has no escape" [ "$(grep -cF "$escape" shown)" -eq 0 ]
+TERM=xterm on_terminal "stty cols 80; go2heapsnapshot --format report -o report.txt good.dump 2>err"
+check "what goes to a file has no colour" [ "$(grep -cF "$escape" report.txt)" -eq 0 ]
+TERM=xterm on_terminal "stty cols 80; $report | cat"
+equal "what goes to a pipe has no colour, and its usual width" "$(tr -d '\r' <shown)" "$(go2heapsnapshot --format report good.dump 2>err)"
+
 finish

@@ -136,7 +136,8 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
                                    const struct g2h_output_options *options)
 {
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
-    _cleanup_(page_deinit) struct page page = {.is_json = options->json};
+    _cleanup_(page_deinit) struct page page = {.is_json = options->json,
+                                               .is_colored = options->color && !options->json};
     _cleanup_(report_deinit) struct report report = {
         .view = view,
         .dominators = dominators,
