@@ -71,22 +71,26 @@ static void put_row(const struct report *report, struct table *table, const stru
 struct g2h_error *report_put_classes(const struct report *report)
 {
     _cleanup_(classes_deinit) struct classes classes = {0};
-    _cleanup_(table_deinit) struct table table;
+    _cleanup_(table_deinit) struct table table = {.page = NULL};
     static const struct table_column columns[] = {{"CLASSES", false},
                                                   {"objects", true},
                                                   {"bytes", true},
                                                   {"retained", true},
                                                   {"grown", true}}; /* with a base */
     uint64_t bytes = 0;
-    table_init(&table, report->page, "classes", columns, report->base ? 5 : 4, REPORT_ROWS);
+    size_t shown = 0;
     TRY(gather_classes(report, &classes));
+    while (shown < classes.list.count && shown < REPORT_ROWS &&
+           (!report->base || classes.list.data[shown].grown > 0))
+        shown++; /* with a base, what has grown */
+    table_init(&table, report->page, "classes", columns, report->base ? 5 : 4, shown);
     for (size_t i = 0; i < classes.list.count; i++) {
         put_row(report, &table, &classes.list.data[i]);
-        bytes += i < REPORT_ROWS ? 0 : classes.list.data[i].bytes;
+        bytes += i < shown ? 0 : classes.list.data[i].bytes;
     }
     TRY(table_end(&table));
-    if (classes.list.count > REPORT_ROWS)
-        PAGE_PUT(report->page, "  % more, %\n", page_count(NULL, classes.list.count - REPORT_ROWS),
+    if (classes.list.count > shown && shown > 0)
+        PAGE_PUT(report->page, "  % more, %\n", page_count(NULL, classes.list.count - shown),
                  page_bytes(NULL, bytes));
     return NULL;
 }

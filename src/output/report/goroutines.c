@@ -75,21 +75,24 @@ struct g2h_error *report_put_goroutines(const struct report *report)
                                                 {"count", true},
                                                 {"retained", true},
                                                 {"started by", false}};
-    _cleanup_(table_deinit) struct table table;
+    _cleanup_(table_deinit) struct table table = {.page = NULL};
     _cleanup_(report_free_ranking) ranking places = {0};
     uint64_t others = 0, bytes = 0;
-    table_init(&table, report->page, "goroutines", report->base ? columns : usual,
-               report->base ? 5 : 4, REPORT_ROWS);
+    size_t shown = 0;
     TRY(rank_places(report, &places));
+    while (shown < places.count && shown < REPORT_ROWS && places.data[shown].weight > 0)
+        shown++; /* with a base, what has grown */
+    table_init(&table, report->page, "goroutines", report->base ? columns : usual,
+               report->base ? 5 : 4, shown);
     for (size_t i = 0; i < places.count; i++) {
         const uint32_t place = places.data[i].node;
         TRY(put_place(report, &table, place));
-        others += i < REPORT_ROWS ? 0 : report_goroutines(report, place);
-        bytes += i < REPORT_ROWS ? 0 : report_node(report, place)->retained;
+        others += i < shown ? 0 : report_goroutines(report, place);
+        bytes += i < shown ? 0 : report_node(report, place)->retained;
     }
     TRY(table_end(&table));
-    if (others > 0)
+    if (others > 0 && shown > 0)
         PAGE_PUT(report->page, "  % more in % other places, %\n", page_count(NULL, others),
-                 page_count(NULL, places.count - REPORT_ROWS), page_bytes(NULL, bytes));
+                 page_count(NULL, places.count - shown), page_bytes(NULL, bytes));
     return NULL;
 }

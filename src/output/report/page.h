@@ -130,7 +130,7 @@ void page_deinit(struct page *page);
 void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
                      size_t count);
 
-/* A line, or a part of one, with its fields. */
+/* A line, or a part of one, with its fields; template NULL: these are in JSON only. */
 #define PAGE_PUT(page, template, ...) \
     page_put_fields(page, template, (const struct page_field[]){__VA_ARGS__}, \
                     sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))

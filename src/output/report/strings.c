@@ -121,7 +121,10 @@ void equals_put(const struct report *report, struct g2h_text *text, const struct
     if (equals->count == 0)
         return;
     page_open(page, "strings");
-    PAGE_PUT(page, "  strings  % in equal ones: % of % differ, of %\n",
+    PAGE_PUT(page,
+             waste_is_much(report, equals->wasted)
+                 ? "  strings  % in equal ones: % of % differ, of %\n"
+                 : NULL,
              page_bytes("wasted", equals->wasted), page_count("different", equals->different),
              page_count("count", equals->count), page_bytes("bytes", equals->bytes));
     page_open_list(page, "texts");

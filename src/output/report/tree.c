@@ -84,6 +84,13 @@ static struct g2h_error *put_below(struct tree *tree, uint32_t node, size_t dept
     return error;
 }
 
+static void put_head(const struct report *report)
+{
+    page_head(report->page, report->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
+    page_say(report->page,
+             "   tree of dominators, from 2 %; what is of one class below one node is one line\n");
+}
+
 struct g2h_error *report_put_tree(const struct report *report)
 {
     enum { OF_ALL = 50, LEAST = 4096 };
@@ -91,9 +98,8 @@ struct g2h_error *report_put_tree(const struct report *report)
     const uint32_t root = gc_roots == MERGED_NONE ? 0 : gc_roots;
     const uint64_t least = report_weight(report, root) / OF_ALL;
     struct tree tree = {.report = report, .least = report->base && least < LEAST ? LEAST : least};
-    page_head(report->page, report->base ? "WHERE IT GREW" : "WHAT HOLDS WHAT");
-    page_say(report->page,
-             "   tree of dominators, from 2 %; what is of one class below one node is one line\n");
+    if (report_weight(report, root) >= tree.least)
+        put_head(report);
     page_open_list(report->page, "tree");
     TRY(put_below(&tree, root, 0));
     page_close(report->page);

@@ -181,7 +181,10 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
     if (slices->list.count == 0)
         return;
     page_open(page, "slices");
-    PAGE_PUT(page, "  slices   % beyond their length, in % arrays of %\n",
+    PAGE_PUT(page,
+             waste_is_much(report, slices->sums.wasted)
+                 ? "  slices   % beyond their length, in % arrays of %\n"
+                 : NULL,
              page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
              page_bytes("bytes", slices->sums.bytes));
     page_open_list(page, "places");
@@ -222,18 +225,17 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
 {
     struct page *page = report->page;
     const struct waste_row *sums = &maps->sums;
+    const bool is_much = waste_is_much(report, sums->wasted + sums->empty_size);
     if (maps->list.count == 0)
         return;
     page_open(page, "maps");
-    PAGE_PUT(page, "  maps     % in free slots: % maps use % of %",
+    PAGE_PUT(page, is_much ? "  maps     % in free slots: % maps use % of %" : NULL,
              page_bytes("wasted", sums->wasted), page_count("maps", sums->count),
              page_count("used", sums->used), page_count("slots", sums->all));
-    if (sums->empty > 0)
-        PAGE_PUT(page, "; % are empty, of %", page_count(NULL, sums->empty),
-                 page_bytes(NULL, sums->empty_size));
-    PAGE_DATA(page, page_count("empty", sums->empty), page_bytes("empty_bytes", sums->empty_size));
+    PAGE_PUT(page, is_much && sums->empty > 0 ? "; % are empty, of %" : NULL,
+             page_count("empty", sums->empty), page_bytes("empty_bytes", sums->empty_size));
     PAGE_DATA(page, page_bytes("bytes", sums->bytes));
-    page_say(page, "\n");
+    page_say(page, is_much ? "\n" : "");
     page_open_list(page, "types");
     for (size_t i = 0; i < maps->list.count; i++) {
         const struct waste_row *row = &maps->list.data[i];

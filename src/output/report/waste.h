@@ -64,8 +64,14 @@ struct g2h_error *equals_find(const struct report *report, struct g2h_text *text
 void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals);
 void equals_deinit(struct equals *strings);
 
-/* Of a section a line is shown in text if it is of a hundredth of it, and of a thousandth of the
- * heap, and there are few before it. */
+/* Whether it is worth a line in text: a thousandth of the heap. */
+static inline bool waste_is_much(const struct report *report, uint64_t wasted)
+{
+    return wasted > 0 && wasted >= report->reachable / 1000;
+}
+
+/* Of a section a line is shown in text if it is a hundredth of it, and much, and there are few
+ * before it. */
 enum { WASTE_LINES = 5 };
 static inline bool waste_is_shown(const struct report *report, size_t line, uint64_t wasted,
                                   uint64_t all)
