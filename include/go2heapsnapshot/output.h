@@ -54,7 +54,7 @@ struct g2h_output_options {
     const struct g2h_summary_options *summary; /* NULL: all is written */
     bool is_base_other;                        /* another build of the program wrote it */
     unsigned columns;    /* of a terminal, for formats that people read; 0: 100 */
-    bool color;                  /* of formats that people read: what they look for stands out */
+    bool color;          /* of formats that people read: what they look for stands out */
     const char *path_to; /* an object or a class that is asked for, in place of all; NULL */
     bool json;           /* for machines, what would else be for people */
     bool gzip;           /* compress (RFC 1952) */
