@@ -32,6 +32,7 @@
 #include "cli/origin.h"
 #include "cli/progress.h"
 #include "cli/redact_key.h"
+#include "cli/sampling.h"
 #include "cli/series.h"
 #include "cli/target.h"
 #include "cli/outputs.h"
@@ -311,6 +312,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .color = wants_color(options),
                                                 .path_to = options->path_to,
                                                 .json = options->json,
+                                                .memprofile_rate = options->memprofile_rate,
                                                 .gzip = options->gzip,
                                                 .threads = options->threads,
                                                 .no_contexts = options->no_contexts,
@@ -342,6 +344,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if (options->verbose)
         message_account(options, conversion->input, conversion->exe, conversion->graph,
                         conversion->view);
+    if ((options->format->takes & G2H_TAKES_RATE) != 0)
+        message_sampling(options, conversion->input, conversion->heap);
     if (series->heap)
         message_survivors(conversion->input, series->input, series->identity, conversion->graph);
     if (conversion->exe)

@@ -147,6 +147,7 @@ enum {
     G2H_MEMSTATS_HEAP_ALLOC = 6,
     G2H_MEMSTATS_HEAP_OBJECTS = 11,
     G2H_MEMSTATS_STACK_INUSE = 12,
+    G2H_MEMSTATS_LAST_GC = 22,
 };
 
 /* runtime.MemStats in the order of its fields up to PauseNs[256], then NumGC. */

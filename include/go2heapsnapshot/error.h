@@ -25,6 +25,7 @@ enum g2h_error_code {
     G2H_ERROR_NOT_FOUND, /* what is asked for is not in the heap; the message says what is like it
                           */
     G2H_ERROR_NOT_SERIES, /* the dumps are not of one process, or not in their order */
+    G2H_ERROR_NO_PROFILE, /* the dump has no records of where memory was allocated */
 };
 
 struct g2h_error {

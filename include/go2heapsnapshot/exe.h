@@ -56,6 +56,50 @@ G2H_PUBLIC bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address,
 G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
                                   struct g2h_bytes *ret);
 
+/* ---- calls that were inlined ---- */
+
+/* A call of a stack, as runtime.Frame has it. Texts are not terminated. */
+struct g2h_call {
+    struct g2h_bytes function, file;
+    uint32_t line;
+    uint32_t start_line;     /* of the function's declaration; 0: not known, and before Go 1.20 */
+    struct g2h_bytes behind; /* the function at the address it returns to: runtime.FuncForPC() */
+    bool is_inlined;         /* by the compiler, into the next call */
+};
+
+/* Knows which calls the compiler has inlined where. One for each thread. */
+struct g2h_inlining;
+
+/* What it gives lasts as long as exe, which need not be matched. Errors: G2H_ERROR_MEMORY. */
+G2H_PUBLIC struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe,
+                                                 struct g2h_inlining **ret);
+G2H_PUBLIC void g2h_inlining_destroy(struct g2h_inlining *inlining);
+
+/* So many calls may come behind those of a stack that was cut: see below. */
+enum { G2H_MOST_INLINED = 64 };
+
+/*
+ * Repairs the stack of an allocation site. A dump has program counters of such stacks as the
+ * function that holds the code, and the file and line of the innermost call that was inlined there
+ * (dumpmemprof_callback() of runtime/heapdump.go): so of g.f inlined into main.main it says that
+ * main.main is in g.go. By that function, file and line the place in the code is found, and by the
+ * function's inline tree (runtime/symtabinl.go) who is called there. Of several places the one
+ * whose callers the stack has as well is taken.
+ *
+ * calls: *count of them, innermost first, with function, file and line; there is room for
+ * G2H_MOST_INLINED more. All are given function and start_line of the call that they stand for, and
+ * behind and is_inlined; what is not found in the executable stays as it is. Where the stack was
+ * cut amid inlined calls, the others are appended, as runtime/pprof does.
+ *
+ * Executables of Go 1.18 and later have what this needs; those of before change nothing. However
+ * many stacks are asked for, it takes time in proportion to the executable: once that is used up,
+ * which damaged files may do, nothing more is repaired. Errors: G2H_ERROR_MEMORY.
+ */
+G2H_PUBLIC struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining,
+                                                 struct g2h_call *calls, size_t *count);
+
+/* ---- about the file ---- */
+
 /* How many global variables have names: 0 of a stripped executable. */
 G2H_PUBLIC size_t g2h_exe_variable_count(const struct g2h_exe *exe);
 

@@ -42,6 +42,18 @@ struct g2h_summary_options {
     const char *const *labels; /* KEY=VALUE, what else is to be known of it */
     size_t label_count;
 };
+/* How a process sampled what it allocated, one sample for so many bytes (runtime.MemProfileRate).
+ * That rate is in no dump: it is a variable of the segment noptrdata. */
+struct g2h_sampling {
+    uint64_t sites;       /* stacks that allocated, each with a size; 0: it did not sample */
+    uint64_t objects;     /* that were sampled and in use, as of the last collection */
+    uint64_t rate;        /* that is supposed: 1 where every second object has a sample, else
+                             G2H_MEMPROFILE_RATE */
+    uint64_t likely_rate; /* a power of two by which what was sampled makes up HeapAlloc; it is as
+                             exact as there are many objects. 0: not known */
+};
+enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* unless a program sets another one */
+G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
 
 struct g2h_output_options {
     int fd;           /* where to; not closed. Formats that want a file (is_file) read there, too */
@@ -53,12 +65,13 @@ struct g2h_output_options {
     const struct g2h_base *base;               /* NULL: nothing is compared */
     const struct g2h_summary_options *summary; /* NULL: all is written */
     bool is_base_other;                        /* another build of the program wrote it */
-    unsigned columns;    /* of a terminal, for formats that people read; 0: 100 */
-    bool color;          /* of formats that people read: what they look for stands out */
-    const char *path_to; /* an object or a class that is asked for, in place of all; NULL */
-    bool json;           /* for machines, what would else be for people */
-    bool gzip;           /* compress (RFC 1952) */
-    unsigned threads;    /* 0: one per processor. The bytes are the same for any number */
+    uint64_t memprofile_rate; /* of the process, one sample for so many bytes; 0: g2h_sampling() */
+    unsigned columns;         /* of a terminal, for formats that people read; 0: 100 */
+    bool color;               /* of formats that people read: what they look for stands out */
+    const char *path_to;      /* an object or a class that is asked for, in place of all; NULL */
+    bool json;                /* for machines, what would else be for people */
+    bool gzip;                /* compress (RFC 1952) */
+    unsigned threads;         /* 0: one per processor. The bytes are the same for any number */
     bool no_contexts; /* heapsnapshot: no native contexts, by which DevTools filters: those of the
                          groups of roots that alone reach most, of garbage, and of all else */
     const struct g2h_progress *progress; /* may be NULL */
@@ -76,11 +89,14 @@ enum g2h_format_option {
     G2H_TAKES_JSON = 4,    /* json */
     G2H_TAKES_SUMMARY = 8, /* summary */
     G2H_TAKES_PATH = 16,   /* path_to */
+    G2H_TAKES_RATE = 32,   /* memprofile_rate */
 };
 
 /* A format that views can be written in. */
 struct g2h_format {
-    const char *name;                  /* as --format takes it */
+    const char *name; /* as --format takes it */
+    const char *by;   /* of several formats of one name this one, as --by takes it; NULL: it is the
+                         only one */
     const char *suffix;                /* of its files' names, with the dot */
     const char *summary;               /* what it is, in a few words */
     const char *files[G2H_MOST_FILES]; /* what its files are called in the directory that it is
@@ -102,8 +118,9 @@ struct g2h_format {
 /* All formats, the usual one first; NULL behind the last one. */
 G2H_PUBLIC const struct g2h_format *g2h_format(size_t index);
 
-/* The format of a name; NULL where there is none. */
-G2H_PUBLIC const struct g2h_format *g2h_format_find(const char *name);
+/* The format of a name, of several the one of by; the first of them where by is NULL. NULL where
+ * there is none. */
+G2H_PUBLIC const struct g2h_format *g2h_format_find(const char *name, const char *by);
 
 /* What this was built without, if that is why there is no format of a name: "SQLite"; else NULL. */
 G2H_PUBLIC const char *g2h_format_left_out(const char *name);
@@ -138,6 +155,15 @@ G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,
 G2H_PUBLIC struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
                                              const struct g2h_dominators *dominators,
                                              const struct g2h_output_options *options);
+
+/*
+ * Writes who allocated the memory, as a profile: the heap profile of runtime/pprof, by the dump's
+ * records. docs/pprof.md. Errors: those of format->write(); G2H_ERROR_NO_PROFILE where the dump has
+ * none.
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
+                                                   const struct g2h_dominators *dominators,
+                                                   const struct g2h_output_options *options);
 
 /*
  * Writes nodes and edges as an SQLite database: docs/sqlite.md. At most eight threads write what is

@@ -20,6 +20,7 @@
 
 G2H_BEGIN
 
+struct g2h_exe;
 struct g2h_graph;
 struct g2h_heap;
 struct g2h_view;
@@ -40,6 +41,9 @@ G2H_PUBLIC struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
                                              const struct g2h_view_options *options,
                                              struct g2h_view **ret);
 G2H_PUBLIC void g2h_view_destroy(struct g2h_view *view);
+
+/* The executable that the graph has names of; NULL: none. */
+G2H_PUBLIC const struct g2h_exe *g2h_view_exe(const struct g2h_view *view);
 
 /* The graph's heap, whose objects g2h_node.object counts, for what is known of the dump. */
 G2H_PUBLIC const struct g2h_heap *g2h_view_heap(const struct g2h_view *view);

@@ -17,6 +17,7 @@
 #include "base/printable.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "cli/by.h"
 #include "cli/messages.h"
 #include "input/magic.h"
 
@@ -57,6 +58,10 @@ static const char help[] =
     "      --path-to=WHAT  with --format=report: how to get to an object, 0x and its\n"
     "                      address, or to those of a class, main.Session\n"
     "      --json          with --format=report: for machines\n"
+    "      --by=WHAT       of several formats of one name another than the first\n"
+    "      --memprofile-rate=N\n"
+    "                      for --by=alloc: what runtime.MemProfileRate was, if it was\n"
+    "                      neither 1 nor 524288\n"
     "      --format=NAME   what to write; the first of these if it is not given:\n";
 static const char more_help[] =
     "      --summary       of sqlite: some thousand rows of a dump instead of all\n"
@@ -92,6 +97,8 @@ enum {
     OPTION_APPEND,
     OPTION_LABEL,
     OPTION_PATH_TO,
+    OPTION_BY,
+    OPTION_MEMPROFILE_RATE,
     OPTION_PID
 };
 
@@ -162,7 +169,12 @@ static int print_help(void)
     struct text text = {0};
     text_append(&text, help, strlen(help));
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
-        text_printf(&text, "                        %-12s  %s\n", format->name, format->summary);
+        if (by_is_usual(format))
+            text_printf(&text, "                        %-12s  %s\n", format->name,
+                        format->summary);
+        else
+            text_printf(&text, "                         --by=%-6s  %s\n", format->by,
+                        format->summary);
     text_printf(&text, "                        %-12s  %s\n", dump_name, dump_summary);
     text_append(&text, more_help, sizeof(more_help)); /* with its end */
     const int status = text.failed ? EXIT_FAILED : print(text.data);
@@ -173,7 +185,7 @@ static int print_help(void)
 /* False after saying that there is no such format. */
 static bool parse_format(const char *name, struct options *ret)
 {
-    const struct g2h_format *format = g2h_format_find(name);
+    const struct g2h_format *format = g2h_format_find(name, NULL);
     ret->is_dump = strcmp(name, dump_name) == 0;
     if (format)
         ret->format = format;
@@ -187,7 +199,8 @@ static bool parse_format(const char *name, struct options *ret)
     else
         say("go2heapsnapshot: there is no format '%s'; --format takes", name);
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
-        say("  %-12s  %s", format->name, format->summary);
+        if (by_is_usual(format))
+            say("  %-12s  %s", format->name, format->summary);
     say("  %-12s  %s", dump_name, dump_summary);
     return false;
 }
@@ -202,9 +215,11 @@ static bool check_taken(const struct options *options, const char *option, unsig
         return true;
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         if ((format->takes & takes) != 0)
-            text_printf(&names, "%s%s", names.size > 0 ? " or " : "", format->name);
-    say("go2heapsnapshot: %s goes with --format %s, not with %s", option,
-        names.failed ? "" : names.data, options->is_dump ? dump_name : options->format->name);
+            text_printf(&names, "%s%s%s%s", names.size > 0 ? " or " : "", format->name,
+                        by_is_usual(format) ? "" : " --by ", by_is_usual(format) ? "" : format->by);
+    say("go2heapsnapshot: %s goes with --format %.*s, not with %s", option,
+        names.failed ? 0 : (int)names.size, names.failed ? "" : names.data,
+        options->is_dump ? dump_name : options->format->name);
     say("%s", hint);
     return false;
 }
@@ -370,33 +385,36 @@ static bool take_inputs(struct options *options, const char *base, char **files,
 
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
 {
-    static const struct option known[] = {{"exe", required_argument, NULL, 'e'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"gzip", no_argument, NULL, 'z'},
-                                          {"threads", required_argument, NULL, 'j'},
-                                          {"untyped-ok", no_argument, NULL, OPTION_UNTYPED_OK},
-                                          {"format", required_argument, NULL, OPTION_FORMAT},
-                                          {"redact", no_argument, NULL, 'r'},
-                                          {"redact-key", required_argument, NULL, OPTION_KEY},
-                                          {"verbose", no_argument, NULL, 'v'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {"reachable", no_argument, NULL, OPTION_REACHABLE},
-                                          {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
-                                          {"no-contexts", no_argument, NULL, OPTION_NO_CONTEXTS},
-                                          {"names", required_argument, NULL, OPTION_NAMES},
-                                          {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
-                                          {"base", required_argument, NULL, OPTION_BASE},
-                                          {"base-exe", required_argument, NULL, OPTION_BASE_EXE},
-                                          {"json", no_argument, NULL, OPTION_JSON},
-                                          {"path-to", required_argument, NULL, OPTION_PATH_TO},
-                                          {"pid", required_argument, NULL, OPTION_PID},
-                                          {"summary", no_argument, NULL, OPTION_SUMMARY},
-                                          {"append", no_argument, NULL, OPTION_APPEND},
-                                          {"label", required_argument, NULL, OPTION_LABEL},
-                                          {0}};
+    static const struct option known[] = {
+        {"exe", required_argument, NULL, 'e'},
+        {"output", required_argument, NULL, 'o'},
+        {"gzip", no_argument, NULL, 'z'},
+        {"threads", required_argument, NULL, 'j'},
+        {"untyped-ok", no_argument, NULL, OPTION_UNTYPED_OK},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"redact", no_argument, NULL, 'r'},
+        {"redact-key", required_argument, NULL, OPTION_KEY},
+        {"verbose", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},
+        {"reachable", no_argument, NULL, OPTION_REACHABLE},
+        {"no-stacks", no_argument, NULL, OPTION_NO_STACKS},
+        {"no-contexts", no_argument, NULL, OPTION_NO_CONTEXTS},
+        {"names", required_argument, NULL, OPTION_NAMES},
+        {"max-nodes", required_argument, NULL, OPTION_MAX_NODES},
+        {"base", required_argument, NULL, OPTION_BASE},
+        {"base-exe", required_argument, NULL, OPTION_BASE_EXE},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"path-to", required_argument, NULL, OPTION_PATH_TO},
+        {"by", required_argument, NULL, OPTION_BY},
+        {"memprofile-rate", required_argument, NULL, OPTION_MEMPROFILE_RATE},
+        {"pid", required_argument, NULL, OPTION_PID},
+        {"summary", no_argument, NULL, OPTION_SUMMARY},
+        {"append", no_argument, NULL, OPTION_APPEND},
+        {"label", required_argument, NULL, OPTION_LABEL},
+        {0}};
     static char name[] = "go2heapsnapshot";
-    const char *base = NULL;
+    const char *base = NULL, *by = NULL;
     uint64_t number = 0;
     int option;
     if (argc > 0)
@@ -457,6 +475,13 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_BASE:
             base = optarg;
             break;
+        case OPTION_BY:
+            by = optarg;
+            break;
+        case OPTION_MEMPROFILE_RATE:
+            if (!parse_number("--memprofile-rate", optarg, 1, INT64_MAX, &ret->memprofile_rate))
+                return false;
+            break;
         case OPTION_BASE_EXE:
             ret->base_exe = optarg;
             break;
@@ -495,6 +520,12 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             return false;
         }
     }
+    if (by && !by_choose(by, ret->is_dump ? dump_name : ret->format->name, &ret->format)) {
+        say("%s", hint);
+        return false;
+    }
+    if (ret->memprofile_rate > 0 && !check_taken(ret, "--memprofile-rate", G2H_TAKES_RATE))
+        return false;
     if (base && !check_taken(ret, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES))
         return false;
     if (ret->base_exe && !check_taken(ret, "--base-exe", G2H_TAKES_BASE))

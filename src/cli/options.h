@@ -35,7 +35,8 @@ struct options {
     const char **labels;    /* malloced: label_count of --label */
     size_t label_count;
     bool gzip, verbose;
-    unsigned threads; /* 0: one per processor */
+    uint64_t memprofile_rate; /* 0: not given */
+    unsigned threads;         /* 0: one per processor */
 };
 
 /*

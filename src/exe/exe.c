@@ -195,6 +195,11 @@ const struct pclntab *exe_pclntab(const struct g2h_exe *exe)
     return &exe->pclntab;
 }
 
+const struct moduledata *exe_module(const struct g2h_exe *exe)
+{
+    return &exe->moduledata;
+}
+
 struct g2h_bytes exe_version(const struct g2h_exe *exe)
 {
     return exe->version;

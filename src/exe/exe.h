@@ -38,6 +38,9 @@ bool exe_symbol(const struct g2h_exe *exe, const char *name, struct image_symbol
 /* The address, in the file, of runtime.firstmoduledata; 0 where it is not found. */
 uint64_t exe_moduledata(const struct g2h_exe *exe);
 
+/* Where the linker put its parts; all 0 where that is not found. */
+const struct moduledata *exe_module(const struct g2h_exe *exe);
+
 /* The address, in the file, of the runtime's data segment; data_size and bss_size are the sizes of
  * the segments in the process. False where it is not found. */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret);

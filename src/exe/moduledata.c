@@ -6,22 +6,24 @@
 
 /* At which words of it fields are. Those from text to end are pairs of a start and an end. */
 struct layout {
-    uint8_t text, data, bss, end, gcdata, types, etypes;
+    uint8_t text, data, bss, end, gcdata, types, etypes, gofunc; /* gofunc 0: it has none */
 };
 
 /* The newest first: where a newer one fits, an older one may seem to fit as well, but not the other
  * way round. */
 static const struct layout layouts[] = {
-    {22, 26, 28, 34, 35, 37, 39}, /* 1.27: typedesclen before etypes */
-    {22, 26, 28, 34, 35, 37, 38}, /* 1.20 to 1.26: covctrs before end */
-    {22, 26, 28, 32, 33, 35, 36}, /* 1.16 to 1.19: the pclntab in five parts */
-    {12, 16, 18, 22, 23, 25, 26}, /* 1.7 to 1.15 */
+    {22, 26, 28, 34, 35, 37, 39, 43}, /* 1.27: typedesclen before etypes */
+    {22, 26, 28, 34, 35, 37, 38, 40}, /* 1.20 to 1.26: covctrs before end */
+    {22, 26, 28, 32, 33, 35, 36,
+     38}, /* 1.16 to 1.19: the pclntab in five parts; gofunc from 1.18 on */
+    {12, 16, 18, 22, 23, 25, 26, 0}, /* 1.7 to 1.15 */
 };
-enum { WORDS = 40 }; /* all fields that are read are among the first ones */
+enum { WORDS = 44 }; /* all fields that are read are among the first ones */
 
 static bool read_as(const struct layout *layout, const uint64_t *words, struct moduledata *ret)
 {
     *ret = (struct moduledata){
+        .minpc = words[layout->text - 2],
         .text = words[layout->text],
         .etext = words[layout->text + 1],
         .data = words[layout->data],
@@ -30,8 +32,9 @@ static bool read_as(const struct layout *layout, const uint64_t *words, struct m
         .ebss = words[layout->bss + 1],
         .types = words[layout->types],
         .etypes = words[layout->etypes],
+        .gofunc = layout->gofunc > 0 ? words[layout->gofunc] : 0,
     };
-    const uint64_t minpc = words[layout->text - 2], maxpc = words[layout->text - 1];
+    const uint64_t minpc = ret->minpc, maxpc = words[layout->text - 1];
     for (size_t i = layout->text; i < layout->end; i += 2)
         if (words[i] > words[i + 1])
             return false;

@@ -12,10 +12,12 @@
 /* Addresses by the file, named as the runtime's fields. All 0 where there is no moduledata. */
 struct moduledata {
     const uint8_t *at; /* in the file */
+    uint64_t minpc;    /* the first function */
     uint64_t text, etext;
     uint64_t data, edata;
     uint64_t bss, ebss;
     uint64_t types, etypes;
+    uint64_t gofunc; /* where the offsets of functions' data count from; from Go 1.18 on */
 };
 
 /* Finds it. False where there is none, or the relocations of a position-independent executable

@@ -214,12 +214,18 @@ enum {
     FIELD_PCFILE = 4,
     FIELD_PCLN = 5,
     FIELD_NPCDATA = 6,
-    FIELD_CU = 7
+    FIELD_CU = 7,
+    FIELD_START_LINE = 8
 };
+
+struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset)
+{
+    return text(pclntab, pclntab->names + offset);
+}
 
 struct g2h_bytes pclntab_name(const struct pclntab *pclntab, uint64_t index)
 {
-    return text(pclntab, pclntab->names + record_field(pclntab, index, FIELD_NAME));
+    return pclntab_name_at(pclntab, record_field(pclntab, index, FIELD_NAME));
 }
 
 bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
@@ -232,57 +238,73 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
     return after > 0;
 }
 
-/*
- * The value at target of a pc-value table. That is a list of differences, each of values (zigzag)
- * and of program counters (in quanta); a difference of values of 0 ends it, unless it is the first.
- * *left is how many bytes may be read, and is lowered by those that were.
- */
-static bool pc_value(const struct pclntab *pclntab, uint64_t table, uint64_t entry, uint64_t target,
-                     uint64_t *left, int64_t *ret)
+bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
+                         uint64_t left, struct pclntab_parts *ret)
 {
-    const uint8_t *start = at(pclntab, table, 1);
+    const uint64_t offset = pclntab->pcs + table;
+    const uint8_t *start = at(pclntab, offset, 1);
     if (!start)
         return false;
-    const uint64_t size = pclntab->table.size - table;
-    struct cursor cursor = {start, start + (size < *left ? size : *left)};
-    int64_t value = -1;
-    uint64_t pc = entry;
+    const uint64_t size = pclntab->table.size - offset;
+    *ret = (struct pclntab_parts){.quantum = pclntab->quantum,
+                                  .cursor = {start, start + (size < left ? size : left)},
+                                  .start = start,
+                                  .end = pclntab_entry(pclntab, index),
+                                  .value = -1};
+    return true;
+}
+
+/* A table is a list of differences, each of values (zigzag) and of program counters (in quanta); a
+ * difference of values of 0 ends it, unless it is the first. */
+bool pclntab_parts_next(struct pclntab_parts *parts)
+{
+    const bool is_first = parts->cursor.at == parts->start;
+    uint64_t step, advance;
+    if (!cursor_uvarint(&parts->cursor, &step) || (step == 0 && !is_first) ||
+        !cursor_uvarint(&parts->cursor, &advance))
+        return false;
+    step &= 0xffffffff;
+    parts->value += (step & 1) != 0 ? -(int64_t)(step >> 1) - 1 : (int64_t)(step >> 1);
+    parts->end += advance * parts->quantum;
+    return true;
+}
+
+bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
+                   uint64_t *left, int64_t *ret)
+{
+    struct pclntab_parts parts;
     bool found = false;
-    for (bool first = true; !found; first = false) {
-        uint64_t step, advance;
-        if (!cursor_uvarint(&cursor, &step) || (step == 0 && !first) ||
-            !cursor_uvarint(&cursor, &advance))
-            break;
-        step &= 0xffffffff;
-        value += (step & 1) != 0 ? -(int64_t)(step >> 1) - 1 : (int64_t)(step >> 1);
-        pc += advance * pclntab->quantum;
-        found = target < pc;
-    }
-    *left -= (uint64_t)(cursor.at - start);
-    *ret = value;
+    if (!pclntab_parts_begin(pclntab, table, index, *left, &parts))
+        return false;
+    while (!found && pclntab_parts_next(&parts))
+        found = offset < parts.end;
+    *left -= (uint64_t)(parts.cursor.at - parts.start);
+    *ret = parts.value;
     return found;
+}
+
+struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file)
+{
+    if (file < 0)
+        return bytes_none;
+    if (pclntab->version == PCLNTAB_GO12)
+        return text(pclntab, number(pclntab, pclntab->files + 4 * (uint64_t)file, 4));
+    const uint64_t cu = record_field(pclntab, index, FIELD_CU);
+    const uint64_t name = number(pclntab, pclntab->cus + 4 * (cu + (uint64_t)file), 4);
+    return name == UINT32_MAX ? bytes_none : text(pclntab, pclntab->files + name);
 }
 
 bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line)
 {
-    const uint64_t entry = pclntab_entry(pclntab, index);
     int64_t file, line;
-    if (!pc_value(pclntab, pclntab->pcs + record_field(pclntab, index, FIELD_PCFILE), entry, offset,
-                  left, &file) ||
-        !pc_value(pclntab, pclntab->pcs + record_field(pclntab, index, FIELD_PCLN), entry, offset,
-                  left, &line) ||
+    if (!pclntab_value(pclntab, record_field(pclntab, index, FIELD_PCFILE), index, offset, left,
+                       &file) ||
+        !pclntab_value(pclntab, record_field(pclntab, index, FIELD_PCLN), index, offset, left,
+                       &line) ||
         file < 0 || line <= 0 || line > UINT32_MAX)
         return false;
-    if (pclntab->version == PCLNTAB_GO12) {
-        *ret_file = text(pclntab, number(pclntab, pclntab->files + 4 * (uint64_t)file, 4));
-    } else {
-        uint64_t cu = record_field(pclntab, index, FIELD_CU);
-        uint64_t name = number(pclntab, pclntab->cus + 4 * (cu + (uint64_t)file), 4);
-        if (name == UINT32_MAX)
-            return false;
-        *ret_file = text(pclntab, pclntab->files + name);
-    }
+    *ret_file = pclntab_file(pclntab, index, file);
     *ret_line = (uint32_t)line;
     return ret_file->size > 0;
 }
@@ -297,6 +319,11 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
         .args = (int32_t)record_field(pclntab, index, FIELD_ARGS),
         .deferreturn = record_field(pclntab, index, FIELD_DEFERRETURN),
         .pcsp = record_field(pclntab, index, FIELD_PCSP),
+        .pcfile = record_field(pclntab, index, FIELD_PCFILE),
+        .pcln = record_field(pclntab, index, FIELD_PCLN),
+        .start_line =
+            pclntab_has_start_lines(pclntab) ? record_field(pclntab, index, FIELD_START_LINE) : 0,
+        .id = bytes[size - 4],
         .flag = bytes[size - 3],
         .pcdata_count = record_field(pclntab, index, FIELD_NPCDATA),
         .funcdata_count = bytes[size - 1],
@@ -305,11 +332,4 @@ bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pcln
     ret->pcdata = at(pclntab, record + size, pcdata + 4 * (uint64_t)ret->funcdata_count);
     ret->funcdata = ret->pcdata ? ret->pcdata + pcdata : NULL;
     return ret->pcdata != NULL;
-}
-
-bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
-                   uint64_t *left, int64_t *ret)
-{
-    return pc_value(pclntab, pclntab->pcs + table, pclntab_entry(pclntab, index), offset, left,
-                    ret);
 }

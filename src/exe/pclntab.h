@@ -13,6 +13,7 @@
 #ifndef EXE_PCLNTAB_H
 #define EXE_PCLNTAB_H
 
+#include "base/cursor.h"
 #include "exe/image.h"
 
 /* Names of functions and files are cut to so many bytes: no class has as long a name. */
@@ -51,12 +52,22 @@ bool pclntab_find(const struct pclntab *pclntab, uint64_t offset, uint64_t *ret)
 bool pclntab_line(const struct pclntab *pclntab, uint64_t index, uint64_t offset, uint64_t *left,
                   struct g2h_bytes *ret_file, uint32_t *ret_line);
 
+/* The file of a number that a function's table of files has; empty where the table does not say.
+ * index is the function. */
+struct g2h_bytes pclntab_file(const struct pclntab *pclntab, uint64_t index, int64_t file);
+
+/* A name at an offset of the names; empty where it is damaged. */
+struct g2h_bytes pclntab_name_at(const struct pclntab *pclntab, uint64_t offset);
+
 /* What the table says of a function for those who walk over stacks (runtime._func). */
 struct pclntab_function {
-    int32_t args;         /* bytes of arguments; INT32_MIN where it is not known */
-    uint32_t deferreturn; /* distance from its start to a call of runtime.deferreturn; 0: none */
-    uint32_t pcsp;        /* for pclntab_value(): how large its frame is */
-    uint8_t flag;         /* abi.FuncFlag… */
+    int32_t args;          /* bytes of arguments; INT32_MIN where it is not known */
+    uint32_t deferreturn;  /* distance from its start to a call of runtime.deferreturn; 0: none */
+    uint32_t pcsp;         /* for pclntab_value(): how large its frame is */
+    uint32_t pcfile, pcln; /* the same: numbers of files, for pclntab_file(), and lines */
+    uint32_t start_line;   /* of its declaration; 0: not known */
+    uint8_t id;            /* abi.FuncID… */
+    uint8_t flag;          /* abi.FuncFlag… */
     uint32_t pcdata_count;
     uint8_t funcdata_count;
     const uint8_t *pcdata,
@@ -66,9 +77,30 @@ struct pclntab_function {
 /* From Go 1.18 on; false where the table is damaged. index < count. */
 bool pclntab_function(const struct pclntab *pclntab, uint64_t index, struct pclntab_function *ret);
 
+/* Whether functions say where they start, as from Go 1.20 on. */
+static inline bool pclntab_has_start_lines(const struct pclntab *pclntab)
+{
+    return pclntab->record_size >= 44;
+}
+
 /* The value that a table of pairs, table, which is not 0, has for the code at a distance from the
  * first function; index is its function. As of pclntab_line(), *left is what may be read. */
 bool pclntab_value(const struct pclntab *pclntab, uint32_t table, uint64_t index, uint64_t offset,
                    uint64_t *left, int64_t *ret);
+
+/* All values of such a table, one after the other. */
+struct pclntab_parts {
+    uint8_t quantum;
+    struct cursor cursor;
+    const uint8_t *start;
+    uint64_t end;  /* of the code that has the value, as a distance from the first function */
+    int64_t value; /* both once pclntab_parts_next() was true */
+};
+
+/* Begins before the first one. left is how many bytes may be read. False where there is no table.
+ */
+bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t index,
+                         uint64_t left, struct pclntab_parts *ret);
+bool pclntab_parts_next(struct pclntab_parts *parts);
 
 #endif

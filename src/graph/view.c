@@ -309,6 +309,11 @@ const struct g2h_heap *g2h_view_heap(const struct g2h_view *view)
     return view->graph->heap;
 }
 
+const struct g2h_exe *g2h_view_exe(const struct g2h_view *view)
+{
+    return view->graph->exe;
+}
+
 const struct g2h_view_account *g2h_view_account(const struct g2h_view *view)
 {
     return &view->account;

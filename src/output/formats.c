@@ -47,11 +47,21 @@ static const struct g2h_format formats[] = {
     },
     {
         .name = "pprof",
+        .by = "retained",
         .suffix = ".pb.gz",
         .summary = "who holds the memory, for go tool pprof",
         .needs = G2H_NEEDS_DOMINATORS,
         .is_compressed = true,
         .write = g2h_write_pprof,
+    },
+    {
+        .name = "pprof",
+        .by = "alloc",
+        .suffix = ".pb.gz",
+        .summary = "who allocated the memory",
+        .takes = G2H_TAKES_RATE,
+        .is_compressed = true,
+        .write = g2h_write_pprof_alloc,
     },
 #ifdef WITH_SQLITE
     {
@@ -79,11 +89,11 @@ const struct g2h_format *g2h_format(size_t index)
     return index < sizeof(formats) / sizeof(*formats) ? &formats[index] : NULL;
 }
 
-const struct g2h_format *g2h_format_find(const char *name)
+const struct g2h_format *g2h_format_find(const char *name, const char *by)
 {
     const struct g2h_format *format;
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
-        if (strcmp(format->name, name) == 0)
+        if (strcmp(format->name, name) == 0 && (!by || (format->by && strcmp(format->by, by) == 0)))
             return format;
     return NULL;
 }

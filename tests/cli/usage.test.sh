@@ -103,6 +103,25 @@ said "--base with a format that has none" 2 "go2heapsnapshot: --base goes with -
 run go2heapsnapshot --base good.dump --format dump good.dump
 said "--base with a dump" 2 "go2heapsnapshot: --base goes with --format $with_base, not with dump" "$hint"
 wrote_nothing "--base with a dump: nothing on stdout"
+run go2heapsnapshot --format pprof --by size good.dump
+said "--by of what there is not" 2 "go2heapsnapshot: --by takes retained or alloc, not 'size'" "$hint"
+wrote_nothing "--by of what there is not: nothing on stdout"
+for format in heapsnapshot report dump; do
+	run go2heapsnapshot --by alloc --format $format good.dump
+	said "--by with --format $format" 2 "go2heapsnapshot: --by goes with --format pprof, not with $format" "$hint"
+done
+go2heapsnapshot --format pprof good.dump >retained.pb.gz
+run go2heapsnapshot --by retained --format pprof good.dump
+wrote "--by retained: what is written without" retained.pb.gz
+for by in '' '--by retained'; do
+	# shellcheck disable=SC2086
+	run go2heapsnapshot --format pprof $by --memprofile-rate 4096 good.dump
+	said "--memprofile-rate with pprof $by" 2 "go2heapsnapshot: --memprofile-rate goes with --format pprof --by alloc, not with pprof" "$hint"
+done
+for rate in 0 -1 x 9223372036854775808; do
+	run go2heapsnapshot --format pprof --by alloc --memprofile-rate "$rate" good.dump
+	said "--memprofile-rate '$rate'" 2 "go2heapsnapshot: --memprofile-rate takes a number from 1 to 9223372036854775807, not '$rate'" "$hint"
+done
 
 run go2heapsnapshot --json good.dump
 said "--json with a format that has none" 2 "go2heapsnapshot: --json goes with --format report, not with heapsnapshot" "$hint"

@@ -2,7 +2,7 @@
 # Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
 # standard output.
 #
-#   run.sh FORMAT          pprof, report, sqlite, csv, summary
+#   run.sh FORMAT          pprof, alloc (pprof by that), report, sqlite, csv, summary
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -69,6 +69,86 @@ pprof() {
 	result $? 'redacted: no text of the heap'
 	"$g2h" --exe "$sample.exe.gz" --format pprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.2.pb.gz" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
+}
+
+# by_alloc NAME DUMP ARGUMENT...: $build/NAME.pb.gz
+by_alloc() {
+	name=$1 dump=$2
+	shift 2
+	"$g2h" "$@" --format pprof --by alloc -o "$build/$name.pb.gz" "$dump" 2>"$log"
+}
+
+# as_they_say NAME THEIRS...: as alloc.mjs takes them
+as_they_say() {
+	node "$here/alloc.mjs" "$go" "$@" | sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\./d'
+}
+
+# profiled WAY [BUILD ARGUMENT...]: a program that writes dump and profile of the same moments, at $rates.
+profiled() {
+	way="$release $1" program=$build/profiled-$release-$1
+	shift
+	(cd "$here/profiled" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off CGO_ENABLED=0 "$goroot/bin/go" build "$@" -o "$program" .) >"$log" 2>&1
+	result $? "$way: the program builds"
+	for rate in $rates; do
+		own=$program.$rate
+		"$program" "$rate" "$own" >"$log" 2>&1
+		result $? "$way, $rate: it profiles itself"
+		given=
+		[ "$rate" -ne 4096 ] || given=--memprofile-rate=4096
+		for i in 1 2; do
+			by_alloc ours.$i "$own.$i.dump" --exe "$program" $given
+			result $? "$way, $rate: is written"
+		done
+		as_they_say "$way, $rate" "$own.1.pb.gz" "$build/ours.1.pb.gz" "$own.2.pb.gz" "$build/ours.2.pb.gz"
+		by_alloc bare "$own.2.dump" $given
+		as_they_say "$way, $rate, no executable" "$own.2.pb.gz" "$build/bare.pb.gz" bare
+	done
+	"$program" 4096 early "$program" >"$log" 2>&1 && by_alloc early "$program.early.dump" --exe "$program" --memprofile-rate=4096
+	result $? "$way: before the first collection: is written"
+	as_they_say "$way, before the first collection" "$program.early.pb.gz" "$build/early.pb.gz"
+}
+
+alloc() {
+	for goroot in $("$top/tools/setup" go-leaks); do
+		release=$("$goroot/bin/go" env GOVERSION)
+		case $release in
+		go1.22*) rates='1 4096 524288' && profiled stripped -trimpath -ldflags='-s -w' ;;
+		go1.27*)
+			rates=1 && profiled pie -buildmode=pie
+			rates='1 4096 524288' && profiled plain
+			;;
+		*) [ -z "${CHECK_ALL-}" ] || { rates='1 4096 524288' && profiled plain; } ;;
+		esac
+	done
+	# The last program goes on.
+	dump=$program.524288.2.dump
+	by_alloc one "$dump" --exe "$program" -j 1 && by_alloc two "$dump" --exe "$program" -j 3 && cmp "$build/one.pb.gz" "$build/two.pb.gz" >"$log" 2>&1
+	result $? 'the same bytes with any number of threads'
+	grep -aq 'correct horse' "$program.1.2.dump" && by_alloc redacted "$program.1.2.dump" --exe "$program" --redact && ! gzip -dc "$build/redacted.pb.gz" | grep -aq 'correct horse'
+	result $? 'redacted: no text of the heap'
+	by_alloc verbose "$program.1.2.dump" --exe "$program" -v && grep -q '^allocations: .* runtime\.MemProfileRate of 1, which is supposed as most objects have samples$' "$log"
+	result $? 'it is said by which rate is scaled, and why'
+	by_alloc wrong "$program.4096.2.dump" --exe "$program" &&
+		grep -q 'warning: .* runtime\.MemProfileRate of 524288, by which it is much more than the heap; one of about 4096 would fit' "$log"
+	result $? 'a rate that cannot have been it is said'
+	by_alloc none "$top/samples/leakserver.2.dump.gz"
+	[ $? -eq 1 ] && [ "$(wc -l <"$log")" -eq 1 ] && grep -q 'leakserver\.2\.dump\.gz: .* runtime/pprof .*: import one, and dump again$' "$log" && [ ! -e "$build/none.pb.gz" ]
+	result $? 'a program without a profile: what to do is said'
+	head -c "$(($(wc -c <"$program.1.2.dump") / 2))" "$program.1.2.dump" >"$build/cut.dump"
+	by_alloc cut "$build/cut.dump"
+	[ $? -eq 1 ] && grep -q 'cut\.dump: is cut or damaged before it says where memory was allocated$' "$log"
+	result $? 'a dump that is cut before its records: is said'
+	for dump in "$top"/samples/dumps/*.2.dump.gz; do
+		by_alloc other "$dump"
+		status=$? sites=$("$g2h" -v -o /dev/null "$dump" 2>&1 | awk '/^  alloc\/free profile/ { print $3 }')
+		cp "$log" "$build/said"
+		if [ "${sites:-0}" -eq 0 ]; then
+			[ $status -eq 1 ]
+		else
+			[ $status -eq 0 ] && [ "$("$go" tool pprof -raw "$build/other.pb.gz" 2>"$log" | grep -c '^ *bytes:\[')" -eq "$sites" ]
+		fi
+		result $? "$(basename "$dump" .2.dump.gz): has as many samples as records"
+	done
 }
 
 report() {

@@ -76,9 +76,14 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
                                                       .threads = threads};
     const struct g2h_format *format;
     struct g2h_error *error = NULL;
-    for (size_t i = 1; !error && (format = g2h_format(i)); i++)
+    for (size_t i = 1; !error && (format = g2h_format(i)); i++) {
         error = format->is_file ? write_file(format, view, &output_options)
                                 : g2h_write(format, view, &output_options);
+        if (error && error->code == G2H_ERROR_NO_PROFILE) {
+            g2h_error_destroy(error);
+            error = NULL;
+        }
+    }
     return error;
 }
 

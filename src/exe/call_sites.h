@@ -1,0 +1,42 @@
+/*
+ * call_sites: which functions a function's code calls, by its instructions.
+ *
+ * Calls of which the instruction has the function are read, of amd64, 386 and arm64.
+ */
+#ifndef EXE_CALL_SITES_H
+#define EXE_CALL_SITES_H
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "exe/moduledata.h"
+
+struct call_sites {
+    const struct pclntab *pclntab;
+    uint64_t text;         /* address of the first function, by the file; 0: not known */
+    struct map allocators; /* function → whether it allocates */
+};
+
+struct call_site {
+    uint32_t behind; /* the call: where it returns to, as a distance from the function's start */
+    uint32_t callee; /* a function */
+};
+
+struct call_site_list {
+    VECTOR(struct call_site) sites; /* ascending */
+};
+
+void call_sites_init(struct call_sites *sites, const struct pclntab *pclntab,
+                     const struct moduledata *moduledata);
+void call_sites_deinit(struct call_sites *sites);
+
+/* Adds the calls of a function. *left is how many bytes of code may be read, and is lowered by
+ * those that were. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
+                                  struct call_site_list *ret);
+
+/* Whether a function allocates memory for its caller: runtime.mallocgc and its variants, and who
+ * calls these, as runtime.newobject, runtime.growslice or reflect.unsafe_New. *left as above. */
+struct g2h_error *call_sites_allocates(struct call_sites *sites, uint64_t function, uint64_t *left,
+                                       bool *ret);
+
+#endif

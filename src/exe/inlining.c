@@ -1,0 +1,315 @@
+/* inlining: whose calls the frames of an allocation site are; see g2h_inlining_repair() of
+ * include/go2heapsnapshot/exe.h. */
+#include "base/bisect.h"
+#include "base/bytes.h"
+#include "base/map.h"
+#include "base/scope.h"
+#include "exe/call_sites.h"
+#include "exe/code.h"
+#include "exe/exe.h"
+
+/* Bytes that are read, and nodes that are looked at, for each byte of the table. */
+enum { MOST_READ = 16, MOST_STEPS = 64 };
+
+/* A function: its code, and whom it calls. */
+struct body {
+    struct code code;
+    struct call_site_list calls;
+};
+
+struct g2h_inlining {
+    const struct pclntab *pclntab;
+    const struct moduledata *moduledata;
+    struct map functions; /* hash of a name → its function */
+    struct map numbers;   /* function → number of its body */
+    VECTOR(struct body) bodies;
+    struct call_sites call_sites;
+    uint64_t read_left, steps_left;
+    uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all: what the compiler makes has it */
+};
+
+static struct g2h_error *find_names(struct g2h_inlining *inlining)
+{
+    const struct pclntab *pclntab = inlining->pclntab;
+    struct pclntab_function function;
+    uint64_t left = MOST_STEPS * pclntab->table.size;
+    for (uint64_t i = 0; i < pclntab->count && i < MAP_NONE; i++) {
+        const struct g2h_bytes name = pclntab_name(pclntab, i);
+        uint32_t number;
+        if (name.size > left)
+            break;
+        left -= name.size;
+        if (pclntab_function(pclntab, i, &function) && function.id > inlining->wrapper)
+            inlining->wrapper = function.id;
+        TRY_MEMORY(map_put(&inlining->functions, map_hash_text(name.data, (size_t)name.size),
+                           (uint32_t)i, &number));
+    }
+    return NULL;
+}
+
+struct g2h_error *g2h_inlining_create(const struct g2h_exe *exe, struct g2h_inlining **ret)
+{
+    struct g2h_inlining *inlining = calloc(1, sizeof(*inlining));
+    TRY_MEMORY(inlining);
+    inlining->pclntab = exe_pclntab(exe);
+    inlining->moduledata = exe_module(exe);
+    inlining->read_left = MOST_READ * inlining->pclntab->table.size;
+    inlining->steps_left = MOST_STEPS * inlining->pclntab->table.size;
+    call_sites_init(&inlining->call_sites, inlining->pclntab, inlining->moduledata);
+    struct g2h_error *error = find_names(inlining);
+    if (error) {
+        g2h_inlining_destroy(inlining);
+        return error;
+    }
+    *ret = inlining;
+    return NULL;
+}
+
+void g2h_inlining_destroy(struct g2h_inlining *inlining)
+{
+    if (!inlining)
+        return;
+    for (size_t i = 0; i < inlining->bodies.count; i++) {
+        code_deinit(&inlining->bodies.data[i].code);
+        free(inlining->bodies.data[i].calls.sites.data);
+    }
+    free(inlining->bodies.data);
+    call_sites_deinit(&inlining->call_sites);
+    map_deinit(&inlining->functions);
+    map_deinit(&inlining->numbers);
+    free(inlining);
+}
+
+/* ---- the code of a function ---- */
+
+static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t function)
+{
+    struct body body = {.calls = {{0}}};
+    uint64_t *left = &inlining->read_left;
+    struct g2h_error *error =
+        code_read(&body.code, inlining->pclntab, inlining->moduledata, function, left);
+    if (!error)
+        error = call_sites_find(&inlining->call_sites, function, left, &body.calls);
+    if (!error && !vector_push(&inlining->bodies, body))
+        error = &error_no_memory;
+    if (error) {
+        code_deinit(&body.code);
+        free(body.calls.sites.data);
+    }
+    return error;
+}
+
+/* *ret is NULL where there is no function of that name. */
+static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_bytes name,
+                                   const struct body **ret)
+{
+    const uint32_t function =
+        map_get(&inlining->functions, map_hash_text(name.data, (size_t)name.size));
+    *ret = NULL;
+    if (function == MAP_NONE || !bytes_same(pclntab_name(inlining->pclntab, function), name))
+        return NULL;
+    uint32_t number = (uint32_t)inlining->bodies.count;
+    TRY_MEMORY(map_put(&inlining->numbers, function, number, &number));
+    if (number == inlining->bodies.count)
+        TRY(add_body(inlining, function));
+    *ret = &inlining->bodies.data[number];
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* The calls that begin at a part of the code. */
+struct chain {
+    size_t count;  /* of calls */
+    size_t shared; /* how many of them the stack has; 0: it has others */
+    struct g2h_call calls[G2H_MOST_INLINED];
+};
+
+/* The stack that is being repaired: what is left of it. */
+struct stack {
+    const struct g2h_call *calls;
+    size_t count;
+};
+
+/* Whether a call of the stack is where a part of the code comes from. */
+static bool is_at(const struct code *code, const struct code_part *part,
+                  const struct g2h_call *call)
+{
+    return part->line == call->line &&
+           bytes_same(pclntab_file(code->pclntab, code->index, part->file), call->file);
+}
+
+/* The innermost function of a part of the code. */
+static struct g2h_bytes function_at(const struct code *code, const struct code_part *part)
+{
+    struct inlined_call inlined;
+    return part && code_inlined(code, part->node, &inlined)
+               ? inlined.function
+               : pclntab_name(code->pclntab, code->index);
+}
+
+static void add_call(struct chain *chain, const struct code *code, const struct code_part *part,
+                     const struct code_part *behind, const struct inlined_call *inlined)
+{
+    chain->calls[chain->count++] = (struct g2h_call){
+        .function = inlined ? inlined->function : pclntab_name(code->pclntab, code->index),
+        .file = pclntab_file(code->pclntab, code->index, part->file),
+        .line = part->line,
+        .start_line = inlined ? inlined->start_line : code->start_line,
+        .behind = function_at(code, behind),
+        .is_inlined = inlined != NULL,
+    };
+}
+
+/* Goes from a part of the code, which is that of the stack's first call, to its callers. behind:
+ * the part that the call returns to. */
+static void follow(struct g2h_inlining *inlining, const struct code *code,
+                   const struct code_part *part, const struct code_part *behind,
+                   const struct stack *stack, struct chain *ret)
+{
+    size_t shared = 0;
+    ret->count = ret->shared = 0;
+    while (part && ret->count < G2H_MOST_INLINED && inlining->steps_left > 0) {
+        struct inlined_call inlined;
+        const bool is_inlined = code_inlined(code, part->node, &inlined);
+        const bool is_wrapper = (is_inlined ? inlined.id : code->id) == inlining->wrapper;
+        inlining->steps_left--;
+        const bool is_next =
+            shared == 0 || (shared < stack->count && is_at(code, part, &stack->calls[shared]) &&
+                            bytes_same(stack->calls[shared].function, stack->calls[0].function));
+        if (is_next || (shared == stack->count && !is_wrapper))
+            add_call(ret, code, part, behind, is_inlined ? &inlined : NULL);
+        else if (!is_wrapper)
+            return; /* wrappers are left out of stacks */
+        shared += is_next;
+        if (!is_inlined) {
+            ret->calls[ret->count - 1].is_inlined = false; /* its caller is a wrapper */
+            ret->shared = shared;
+            return;
+        }
+        part = code_at(code, inlined.caller);
+        behind = code_at(code, inlined.caller + 1);
+    }
+}
+
+/* Whether a chain says more of the stack: best one that is in it as a whole, and then a long one.
+ */
+static bool is_better(const struct chain *chain, const struct chain *than)
+{
+    const bool is_whole = chain->shared == chain->count, was_whole = than->shared == than->count;
+    if (chain->shared == 0 || than->shared == 0)
+        return chain->shared > 0;
+    return is_whole != was_whole ? is_whole : chain->shared > than->shared;
+}
+
+static void try_part(struct g2h_inlining *inlining, const struct code *code,
+                     const struct code_part *part, const struct code_part *behind,
+                     const struct stack *stack, struct chain *best)
+{
+    struct chain chain;
+    follow(inlining, code, part, behind, stack, &chain);
+    if (is_better(&chain, best))
+        *best = chain;
+}
+
+/* The calls that the stack's first one stands for, by all of the code; best->shared is 0 where none
+ * fits. */
+static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
+                         const struct stack *stack, struct chain *best)
+{
+    const struct code_part *parts = code->parts.data;
+    size_t at;
+    BISECT(at, code->by_line.count, parts[code->by_line.data[at]].line < stack->calls[0].line);
+    for (; at < code->by_line.count && inlining->steps_left > 0; at++) {
+        const struct code_part *part = &parts[code->by_line.data[at]];
+        if (part->line != stack->calls[0].line)
+            return;
+        inlining->steps_left--;
+        if (is_at(code, part, &stack->calls[0]))
+            try_part(inlining, code, part, part, stack, best);
+    }
+}
+
+/* The same by its calls of a function, which is that of the frame before. */
+static void find_caller(struct g2h_inlining *inlining, const struct body *body, uint32_t callee,
+                        const struct stack *stack, struct chain *best)
+{
+    for (size_t i = 0; i < body->calls.sites.count && inlining->steps_left > 0; i++) {
+        const struct call_site *site = &body->calls.sites.data[i];
+        inlining->steps_left--;
+        if (site->callee != callee)
+            continue;
+        const struct code_part *part = code_at(&body->code, site->behind - 1);
+        if (part && is_at(&body->code, part, &stack->calls[0]))
+            try_part(inlining, &body->code, part, code_at(&body->code, site->behind), stack, best);
+    }
+}
+
+/* The same of the innermost frame. A dump has its line at the address to which the call returns,
+ * which may be the next line already; but it calls what allocates. */
+static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const struct body *body,
+                                        const struct stack *stack, struct chain *best)
+{
+    for (size_t i = 0; i < body->calls.sites.count && inlining->steps_left > 0; i++) {
+        const struct call_site *site = &body->calls.sites.data[i];
+        const struct code_part *behind = code_at(&body->code, site->behind);
+        bool allocates;
+        inlining->steps_left--;
+        if (!behind || !is_at(&body->code, behind, &stack->calls[0]))
+            continue;
+        TRY(call_sites_allocates(&inlining->call_sites, site->callee, &inlining->read_left,
+                                 &allocates));
+        if (allocates)
+            try_part(inlining, &body->code, code_at(&body->code, site->behind - 1), behind, stack,
+                     best);
+    }
+    return NULL;
+}
+
+/* callee: the function of the frame before, MAP_NONE where it is not known. What is not called by
+ * the instruction is called by a variable, of which the whole code may have the call. */
+static struct g2h_error *find_chain(struct g2h_inlining *inlining, const struct body *body,
+                                    bool is_innermost, uint32_t callee, const struct stack *stack,
+                                    struct chain *best)
+{
+    if (is_innermost)
+        TRY(find_innermost(inlining, body, stack, best));
+    else if (callee != MAP_NONE)
+        find_caller(inlining, body, callee, stack, best);
+    if (best->shared == 0)
+        find_in_code(inlining, &body->code, stack, best);
+    return NULL;
+}
+
+/* What is not found stays as it is. */
+static size_t keep(struct g2h_call *call, const struct body *body)
+{
+    call->start_line = body ? body->code.start_line : 0;
+    call->behind = call->function;
+    call->is_inlined = false;
+    return 1;
+}
+
+struct g2h_error *g2h_inlining_repair(struct g2h_inlining *inlining, struct g2h_call *calls,
+                                      size_t *count)
+{
+    struct chain chain;
+    uint32_t callee = MAP_NONE;
+    for (size_t at = 0; at < *count;) {
+        const struct stack stack = {calls + at, *count - at};
+        const struct body *body;
+        TRY(find_body(inlining, calls[at].function, &body));
+        chain.count = chain.shared = 0;
+        if (body)
+            TRY(find_chain(inlining, body, at == 0, callee, &stack, &chain));
+        callee = body ? (uint32_t)body->code.index : MAP_NONE;
+        if (chain.shared == 0) {
+            at += keep(&calls[at], body);
+            continue;
+        }
+        memcpy(calls + at, chain.calls, chain.count * sizeof(*calls));
+        at += chain.count;
+        *count += chain.count - chain.shared;
+    }
+    return NULL;
+}

@@ -1,0 +1,340 @@
+/*
+ * alloc: who allocated what, by the dump's records of runtime.MemProfile: the heap profile that
+ * runtime/pprof would have written at the same moment, as its protomem.go and proto.go do.
+ *
+ * A dump says less than the process knew: of program counters only function, file and line. What
+ * that leaves out is found in the executable (g2h_inlining_repair()); without one each frame is
+ * called as the dump calls it. Locations have no addresses, so that two calls on one line are one.
+ */
+#include <go2heapsnapshot/exe.h>
+#include <go2heapsnapshot/heap.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/scope.h"
+#include "base/text.h"
+#include "output/pprof/profile.h"
+#include "output/pprof/sampling.h"
+
+struct allocations {
+    struct profile profile;
+    const struct g2h_heap *heap;
+    struct g2h_inlining *inlining; /* NULL: there is no executable */
+    uint64_t rate;
+    struct map functions; /* name and file → number, from 1 on */
+    struct map locations; /* the calls of one → number, from 1 on */
+    uint32_t function_count, location_count;
+    VECTOR(struct g2h_call) calls; /* of the stack that is being put */
+    VECTOR(uint32_t) stack;        /* the same as locations */
+    struct worker_buffer part;     /* of a message */
+    struct text text;
+    bool is_early;   /* no collection has completed: sites have no counts yet */
+    struct map live; /* then: site → samples of it */
+};
+
+/* ---- functions and locations ---- */
+
+static bool intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret)
+{
+    if (text_is_ascii(name.data, name.size))
+        return string_pool_intern(&all->profile.strings, (const char *)name.data, (size_t)name.size,
+                                  ret);
+    all->text.size = 0;
+    text_append_utf8(&all->text, name.data, name.size, SIZE_MAX);
+    return !all->text.failed &&
+           string_pool_intern(&all->profile.strings, all->text.data, all->text.size, ret);
+}
+
+/* A function, as a message: with the names of a call. */
+static bool put_function(struct allocations *all, const struct g2h_call *call, uint32_t number)
+{
+    struct worker_buffer *message = &all->profile.message;
+    uint32_t name, file;
+    return intern(all, call->function, &name) && intern(all, call->file, &file) &&
+           profile_put_number(message, FUNCTION_ID, number) &&
+           profile_put_number(message, FUNCTION_NAME, name) &&
+           profile_put_number(message, FUNCTION_SYSTEM_NAME, name) &&
+           profile_put_number(message, FUNCTION_FILENAME, file) &&
+           profile_put_number(message, FUNCTION_START_LINE, call->start_line) &&
+           profile_put_message(&all->profile, PROFILE_FUNCTION);
+}
+
+/* The number of a call's function: one that is new is the next. */
+static bool number_function(struct allocations *all, const struct g2h_call *call, uint32_t *ret)
+{
+    uint32_t name, file;
+    *ret = all->function_count + 1;
+    if (!intern(all, call->function, &name) || !intern(all, call->file, &file) ||
+        !map_put(&all->functions, (uint64_t)name << 32 | file, *ret, ret))
+        return false;
+    all->function_count += *ret > all->function_count;
+    return true;
+}
+
+static bool put_line(struct allocations *all, uint32_t function, uint32_t line)
+{
+    struct worker_buffer *part = &all->part;
+    part->size = 0;
+    return profile_put_number(part, LINE_FUNCTION_ID, function) &&
+           profile_put_number(part, LINE_LINE, line) &&
+           profile_put_bytes(&all->profile.message, LOCATION_LINE, part->data, part->size);
+}
+
+/* Calls that are one location, inlined into each other. Functions that are new are put behind it.
+ */
+static bool put_location(struct allocations *all, const struct g2h_call *calls, size_t count)
+{
+    struct worker_buffer *message = &all->profile.message;
+    const uint32_t known = all->function_count;
+    uint32_t function, next = known + 1;
+    bool good = profile_put_number(message, LOCATION_ID, all->location_count);
+    for (size_t i = 0; i < count && good; i++)
+        good = number_function(all, &calls[i], &function) && put_line(all, function, calls[i].line);
+    good = good && profile_put_number(message, LOCATION_MAPPING_ID, 1) &&
+           profile_put_message(&all->profile, PROFILE_LOCATION);
+    for (size_t i = 0; i < count && good; i++) {
+        good = number_function(all, &calls[i], &function);
+        if (good && function == next)
+            good = put_function(all, &calls[i], next++);
+    }
+    return good;
+}
+
+static bool add_location(struct allocations *all, const struct g2h_call *calls, size_t count)
+{
+    uint64_t key = count;
+    uint32_t number = all->location_count + 1, name, file;
+    for (size_t i = 0; i < count; i++) {
+        if (!intern(all, calls[i].function, &name) || !intern(all, calls[i].file, &file))
+            return false;
+        key = map_hash_pair(map_hash_pair(key, (uint64_t)name << 32 | file), calls[i].line);
+    }
+    if (!map_put(&all->locations, key, number, &number))
+        return false;
+    if (number > all->location_count) {
+        all->location_count = number;
+        if (!put_location(all, calls, count))
+            return false;
+    }
+    return vector_push(&all->stack, number);
+}
+
+/* ---- stacks ---- */
+
+static bool is_runtime(const struct g2h_call *call)
+{
+    return bytes_begin(call->behind, "runtime.") || bytes_begin(call->behind, "internal/runtime/");
+}
+
+/* The calls of a site, innermost first. */
+static struct g2h_error *read_calls(struct allocations *all, struct g2h_memprof site)
+{
+    struct g2h_memprof_frame frame;
+    all->calls.count = 0;
+    while (g2h_memprof_next_frame(&site, &frame)) {
+        const struct g2h_call call = {.function = frame.function,
+                                      .file = frame.file,
+                                      .behind = frame.function,
+                                      .line = frame.line <= UINT32_MAX ? (uint32_t)frame.line : 0};
+        TRY_MEMORY(vector_push(&all->calls, call));
+    }
+    if (!all->inlining)
+        return NULL;
+    TRY_MEMORY(vector_grow(&all->calls, (size_t)G2H_MOST_INLINED));
+    return g2h_inlining_repair(all->inlining, all->calls.data, &all->calls.count);
+}
+
+/* What the runtime does to allocate is not shown, unless it does so for itself. */
+static size_t first_shown(const struct allocations *all)
+{
+    size_t first = 0;
+    while (first < all->calls.count && is_runtime(&all->calls.data[first]))
+        first++;
+    return first < all->calls.count ? first : 0;
+}
+
+/* Calls that are inlined are one location with who called them; but of two of one name a recursion
+ * is made, as pcDeck.tryAdd() of proto.go does. */
+static struct g2h_error *make_stack(struct allocations *all)
+{
+    const struct g2h_call *calls = all->calls.data;
+    all->stack.count = 0;
+    for (size_t i = first_shown(all), end; i < all->calls.count; i = end) {
+        end = i + 1;
+        while (end < all->calls.count && calls[end - 1].is_inlined &&
+               !bytes_same(calls[end - 1].function, calls[end].function))
+            end++;
+        if (!bytes_are(calls[i].function, "runtime.goexit"))
+            TRY_MEMORY(add_location(all, calls + i, end - i));
+    }
+    return NULL;
+}
+
+/* ---- samples ---- */
+
+/* Numbers of a sample, packed where there are more than two, as proto.go does. */
+static bool put_locations(struct allocations *all)
+{
+    struct worker_buffer *part = &all->part, *message = &all->profile.message;
+    const size_t count = all->stack.count;
+    part->size = 0;
+    for (size_t i = 0; i < count; i++)
+        if (count > 2 ? !profile_put_varint(part, all->stack.data[i])
+                      : !profile_put_number(message, SAMPLE_LOCATION_ID, all->stack.data[i]))
+            return false;
+    return count <= 2 || profile_put_bytes(message, SAMPLE_LOCATION_ID, part->data, part->size);
+}
+
+static bool put_label(struct allocations *all, uint64_t size)
+{
+    struct worker_buffer *part = &all->part;
+    part->size = 0;
+    return profile_put_string(&all->profile, part, LABEL_KEY, "bytes", 5) &&
+           profile_put_number(part, LABEL_NUM, size) &&
+           profile_put_bytes(&all->profile.message, SAMPLE_LABEL, part->data, part->size);
+}
+
+static bool put_estimate(struct worker_buffer *buffer, struct sampling_estimate estimate)
+{
+    return profile_put_varint(buffer, (uint64_t)estimate.objects) &&
+           profile_put_varint(buffer, (uint64_t)estimate.bytes);
+}
+
+static struct g2h_error *put_site(struct allocations *all, const struct g2h_memprof *site)
+{
+    struct worker_buffer *part = &all->part;
+    const uint32_t live = map_get(&all->live, site->id);
+    const uint64_t allocs = !all->is_early ? site->allocs : live != MAP_NONE ? live : 0;
+    TRY(read_calls(all, *site));
+    TRY(make_stack(all));
+    part->size = 0;
+    TRY_MEMORY(put_estimate(part, sampling_scale(allocs, site->size, all->rate)) &&
+               put_estimate(part, sampling_scale(allocs - site->frees, site->size, all->rate)) &&
+               profile_put_bytes(&all->profile.message, SAMPLE_VALUE, part->data, part->size) &&
+               put_locations(all) && put_label(all, site->size) &&
+               profile_put_message(&all->profile, PROFILE_SAMPLE));
+    return NULL;
+}
+
+/*
+ * A site's counts are those of the last collection that has completed, so before the first one they
+ * are 0. runtime/pprof takes what there is then; in the dump that is the samples, of which none is
+ * gone.
+ */
+static struct g2h_error *count_early(struct allocations *all)
+{
+    const size_t sites = g2h_heap_record_count(all->heap, G2H_RECORD_MEMPROF),
+                 samples = g2h_heap_record_count(all->heap, G2H_RECORD_ALLOCSAMPLE);
+    for (size_t i = 0; i < sites; i++) {
+        const struct g2h_memprof site = sampling_site(all->heap, i);
+        if (site.allocs != 0 || site.frees != 0)
+            return NULL;
+    }
+    all->is_early = true;
+    for (size_t i = 0; i < samples; i++) {
+        struct g2h_record record;
+        uint32_t count;
+        g2h_heap_record(all->heap, G2H_RECORD_ALLOCSAMPLE, i, &record);
+        TRY_MEMORY(map_put(&all->live, record.allocsample.memprof, 0, &count));
+        map_set(&all->live, record.allocsample.memprof, count + 1);
+    }
+    return NULL;
+}
+
+/* ---- all of it ---- */
+
+/* When the last collection ended, whose profile this is: runtime.MemStats.LastGC. */
+static uint64_t last_collection(const struct g2h_heap *heap)
+{
+    const struct g2h_memstats *stats = g2h_heap_memstats(heap);
+    return stats ? stats->numbers[G2H_MEMSTATS_LAST_GC] : 0;
+}
+
+static struct g2h_error *put_profile(struct allocations *all, const char *program)
+{
+    enum {
+        KNOWN = 1 << MAPPING_HAS_FUNCTIONS | 1 << MAPPING_HAS_FILENAMES |
+                1 << MAPPING_HAS_LINE_NUMBERS | 1 << MAPPING_HAS_INLINE_FRAMES
+    };
+    struct profile *profile = &all->profile;
+    const size_t sites = g2h_heap_record_count(all->heap, G2H_RECORD_MEMPROF);
+    TRY_MEMORY(profile_put_type(profile, PROFILE_PERIOD_TYPE, "space", "bytes") &&
+               profile_put_number(profile->out, PROFILE_PERIOD, all->rate) &&
+               profile_put_type(profile, PROFILE_SAMPLE_TYPE, "alloc_objects", "count") &&
+               profile_put_type(profile, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes") &&
+               profile_put_type(profile, PROFILE_SAMPLE_TYPE, "inuse_objects", "count") &&
+               profile_put_type(profile, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes"));
+    TRY(count_early(all));
+    for (size_t i = 0; i < sites; i++) {
+        const struct g2h_memprof site = sampling_site(all->heap, i);
+        TRY(put_site(all, &site));
+    }
+    TRY_MEMORY(profile_put_number(profile->out, PROFILE_TIME_NANOS, last_collection(all->heap)) &&
+               profile_put_mapping(profile, program, KNOWN) && profile_put_strings(profile));
+    return NULL;
+}
+
+static void allocations_deinit(struct allocations *all)
+{
+    g2h_inlining_destroy(all->inlining);
+    profile_deinit(&all->profile);
+    worker_buffer_deinit(&all->part);
+    text_deinit(&all->text);
+    map_deinit(&all->functions);
+    map_deinit(&all->locations);
+    map_deinit(&all->live);
+    free(all->calls.data);
+    free(all->stack.data);
+}
+
+struct source {
+    const struct g2h_view *view;
+    const struct g2h_output_options *options;
+    uint64_t rate;
+};
+
+static struct g2h_error *produce(void *context, size_t task, unsigned worker,
+                                 struct worker_buffer *buffer)
+{
+    const struct source *source = context;
+    const struct g2h_exe *exe = g2h_view_exe(source->view);
+    _cleanup_(allocations_deinit) struct allocations all = {.heap = g2h_view_heap(source->view),
+                                                            .rate = source->rate};
+    (void)task, (void)worker;
+    TRY_MEMORY(profile_init(&all.profile, buffer));
+    if (exe)
+        TRY(g2h_inlining_create(exe, &all.inlining));
+    return put_profile(&all, source->options->program);
+}
+
+/* Says why there is nothing to write. */
+static struct g2h_error *no_profile(const struct g2h_heap *heap, const char *name)
+{
+    return g2h_heap_damage(heap)
+               ? error_create(G2H_ERROR_NO_PROFILE,
+                              "%s: is cut or damaged before it says where memory was allocated",
+                              name)
+               : error_create(
+                     G2H_ERROR_NO_PROFILE,
+                     "%s: does not say where memory was allocated: programs keep that only "
+                     "if they refer to runtime.MemProfile, as the packages runtime/pprof "
+                     "and net/http/pprof do: import one, and dump again",
+                     name);
+}
+
+struct g2h_error *g2h_write_pprof_alloc(const struct g2h_view *view,
+                                        const struct g2h_dominators *dominators,
+                                        const struct g2h_output_options *options)
+{
+    struct g2h_sampling sampling;
+    const struct g2h_heap *heap = g2h_view_heap(view);
+    const uint64_t given = options->memprofile_rate;
+    (void)dominators;
+    g2h_sampling(heap, &sampling);
+    if (sampling.sites == 0)
+        return no_profile(heap, options->source ? options->source : "the dump");
+    struct source source = {view, options, given > 0 ? given : sampling.rate};
+    return profile_write(options, produce, &source);
+}

@@ -1,0 +1,230 @@
+/*
+ * retained: what holds the memory, as `go tool pprof` shows profiles: its graph, its flame graph,
+ * its text.
+ *
+ * Each node of the merged tree of dominators is a sample, whose stack is the way from the root to
+ * it: so what pprof calls cum is what a node retains, and flat is what it takes itself.
+ */
+#include <string.h>
+
+#include "base/scope.h"
+#include "output/merged.h"
+#include "output/pprof/profile.h"
+
+/* Frames of a stack; of a longer one the outermost and the innermost half. */
+enum { MOST_FRAMES = 512 };
+
+struct retained {
+    struct profile profile;
+    const struct merged *merged;
+    const char *program;  /* NULL: not known */
+    struct map functions; /* name and kind → number of the function, from 1 on */
+    uint32_t function_count;
+    VECTOR(uint32_t) function_of; /* node of merged → function */
+};
+
+/* ---- functions: names ---- */
+
+/* The package of a class, by its name: "map[string]*http.conn" is of http. What has none is Go's
+ * own. */
+static void package_of(const char *name, size_t size, const char **ret, size_t *ret_size)
+{
+    static const char builtin[] = "builtin";
+    size_t begin = 0, end = size;
+    for (size_t i = 0, depth = 0; i < size;
+         i++) { /* behind the last bracket that is before a name */
+        depth += name[i] == '[';
+        depth -= name[i] == ']' && depth > 0;
+        if (depth > 0 && i > begin && name[begin] != '[' && strncmp(name + begin, "map[", 4) != 0) {
+            end = i; /* arguments of a generic type */
+            break;
+        }
+        if (depth == 0 && (name[i] == ']' || name[i] == '*' || name[i] == ' '))
+            begin = i + 1;
+    }
+    for (size_t i = end; i-- > begin;)
+        if (name[i] == '.') {
+            *ret = name + begin;
+            *ret_size = i - begin;
+            return;
+        }
+    *ret = builtin;
+    *ret_size = sizeof(builtin) - 1;
+}
+
+/* Where a function would be, in pprof's words. */
+static void file_of(const struct retained *retained, uint32_t node, const char **ret,
+                    size_t *ret_size)
+{
+    const struct merged_node *nodes = retained->merged->nodes.data;
+    static const char roots[] = "roots";
+    size_t size;
+    const char *name = merged_name(retained->merged, node, &size);
+    if (nodes[node].kind == MERGED_CLASS) {
+        package_of(name, size, ret, ret_size);
+    } else if (nodes[node].kind == MERGED_VARIABLE) {
+        *ret = merged_name(retained->merged, nodes[node].parent, ret_size);
+    } else {
+        *ret = roots;
+        *ret_size = sizeof(roots) - 1;
+    }
+}
+
+/* A variable is called as Go does: by its package, too. */
+static bool put_function_name(struct retained *retained, uint32_t node)
+{
+    const struct merged_node *nodes = retained->merged->nodes.data;
+    size_t size, package_size = 0;
+    const char *name = merged_name(retained->merged, node, &size), *package = NULL;
+    char text[2048];
+    if (nodes[node].kind == MERGED_VARIABLE) {
+        package = merged_name(retained->merged, nodes[node].parent, &package_size);
+        if (package_size > 0 && package[0] == '(')
+            package_size = 0; /* of no package: who holds something */
+    }
+    if (package_size == 0 || package_size + 1 + size > sizeof(text))
+        return profile_put_string(&retained->profile, &retained->profile.message, FUNCTION_NAME,
+                                  name, size);
+    memcpy(text, package, package_size);
+    text[package_size] = '.';
+    memcpy(text + package_size + 1, name, size);
+    return profile_put_string(&retained->profile, &retained->profile.message, FUNCTION_NAME, text,
+                              package_size + 1 + size);
+}
+
+/* A function and its location, which have the same number. That its two names differ keeps pprof
+ * from taking parts of it for those of C++. */
+static bool put_function(struct retained *retained, uint32_t node, uint32_t number)
+{
+    static const char *const kinds[] = {
+        [MERGED_SYNTHETIC] = "roots", [MERGED_VARIABLE] = "variable", [MERGED_CLASS] = "class"};
+    const char *file;
+    size_t size;
+    struct worker_buffer *message = &retained->profile.message;
+    file_of(retained, node, &file, &size);
+    if (!profile_put_number(message, FUNCTION_ID, number) || !put_function_name(retained, node) ||
+        !profile_put_text(&retained->profile, FUNCTION_SYSTEM_NAME,
+                          kinds[retained->merged->nodes.data[node].kind]) ||
+        !profile_put_string(&retained->profile, message, FUNCTION_FILENAME, file, size) ||
+        !profile_put_message(&retained->profile, PROFILE_FUNCTION))
+        return false;
+    char line[32]; /* two numbers */
+    struct worker_buffer of_line = {.data = line, .capacity = sizeof(line)};
+    return profile_put_number(&of_line, LINE_FUNCTION_ID, number) &&
+           profile_put_number(message, LOCATION_ID, number) &&
+           profile_put_number(message, LOCATION_MAPPING_ID, 1) &&
+           profile_put_bytes(message, LOCATION_LINE, of_line.data, of_line.size) &&
+           profile_put_message(&retained->profile, PROFILE_LOCATION);
+}
+
+static struct g2h_error *put_functions(struct retained *retained)
+{
+    const struct merged *merged = retained->merged;
+    for (uint32_t node = 0; node < merged->nodes.count; node++) {
+        const struct merged_node *of = &merged->nodes.data[node];
+        const uint64_t owner =
+            of->kind == MERGED_VARIABLE ? merged->nodes.data[of->parent].name + (uint64_t)1 : 0;
+        const uint64_t key = map_hash_pair(owner << 2 | of->kind, of->name);
+        uint32_t number = retained->function_count + 1;
+        TRY_MEMORY(map_put(&retained->functions, key, number, &number));
+        if (number > retained->function_count) {
+            retained->function_count = number;
+            TRY_MEMORY(put_function(retained, node, number));
+        }
+        TRY_MEMORY(vector_push(&retained->function_of, number));
+    }
+    return NULL;
+}
+
+/* ---- samples ---- */
+
+/* The way from a node up to the root, without the root itself. */
+static bool put_stack(struct retained *retained, struct worker_buffer *ids, uint32_t node)
+{
+    const struct merged_node *nodes = retained->merged->nodes.data;
+    size_t depth = 0, at = 0;
+    for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent)
+        depth++;
+    ids->size = 0;
+    for (uint32_t i = node; nodes[i].parent != MERGED_NONE; i = nodes[i].parent, at++)
+        if ((at < MOST_FRAMES / 2 || depth - at <= MOST_FRAMES / 2) &&
+            !profile_put_varint(ids, retained->function_of.data[i]))
+            return false;
+    return true;
+}
+
+static bool put_sample(struct retained *retained, struct worker_buffer *scratch, uint32_t node)
+{
+    const struct merged_node *of = &retained->merged->nodes.data[node];
+    struct worker_buffer *message = &retained->profile.message;
+    if (!put_stack(retained, scratch, node) ||
+        !profile_put_bytes(message, SAMPLE_LOCATION_ID, scratch->data, scratch->size))
+        return false;
+    scratch->size = 0;
+    return profile_put_varint(scratch, of->kind == MERGED_CLASS ? of->count : 0) &&
+           profile_put_varint(scratch, of->bytes) &&
+           profile_put_bytes(message, SAMPLE_VALUE, scratch->data, scratch->size) &&
+           profile_put_message(&retained->profile, PROFILE_SAMPLE);
+}
+
+static struct g2h_error *put_samples(struct retained *retained)
+{
+    const struct merged *merged = retained->merged;
+    struct worker_buffer scratch = {0};
+    bool good = true;
+    for (uint32_t node = 1; node < merged->nodes.count && good; node++)
+        if (merged->nodes.data[node].bytes > 0)
+            good = put_sample(retained, &scratch, node);
+    worker_buffer_deinit(&scratch);
+    return good ? NULL : &error_no_memory;
+}
+
+/* ---- all of it ---- */
+
+static struct g2h_error *put_profile(struct retained *retained)
+{
+    static const char usual[] = "space";
+    struct profile *profile = &retained->profile;
+    TRY_MEMORY(profile_put_type(profile, PROFILE_SAMPLE_TYPE, "objects", "count") &&
+               profile_put_type(profile, PROFILE_SAMPLE_TYPE, usual, "bytes") &&
+               profile_put_mapping(profile, retained->program, 1 << MAPPING_HAS_FUNCTIONS));
+    TRY(put_functions(retained));
+    TRY(put_samples(retained));
+    TRY_MEMORY(profile_put_string(profile, profile->out, PROFILE_DEFAULT_SAMPLE_TYPE, usual,
+                                  sizeof(usual) - 1) &&
+               profile_put_strings(profile));
+    return NULL;
+}
+
+static void retained_deinit(struct retained *retained)
+{
+    profile_deinit(&retained->profile);
+    map_deinit(&retained->functions);
+    free(retained->function_of.data);
+}
+
+struct source {
+    const struct merged *merged;
+    const char *program;
+};
+
+static struct g2h_error *produce(void *context, size_t task, unsigned worker,
+                                 struct worker_buffer *buffer)
+{
+    const struct source *source = context;
+    _cleanup_(retained_deinit) struct retained retained = {.merged = source->merged,
+                                                           .program = source->program};
+    (void)task, (void)worker;
+    TRY_MEMORY(profile_init(&retained.profile, buffer));
+    return put_profile(&retained);
+}
+
+struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
+                                  const struct g2h_dominators *dominators,
+                                  const struct g2h_output_options *options)
+{
+    _cleanup_(merged_deinit) struct merged merged = {0};
+    TRY(merged_make(view, dominators, options->threads, &merged));
+    struct source source = {&merged, options->program};
+    return profile_write(options, produce, &source);
+}
