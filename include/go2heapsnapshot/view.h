@@ -60,6 +60,9 @@ G2H_PUBLIC const struct g2h_view_account *g2h_view_account(const struct g2h_view
 /* Whether its objects have been typed; if not, there are no texts and no keys. */
 G2H_PUBLIC bool g2h_view_is_typed(const struct g2h_view *view);
 
+/* Whether texts are redacted, and what is in objects is not to be shown. */
+G2H_PUBLIC bool g2h_view_is_redacted(const struct g2h_view *view);
+
 /* ---- names ---- */
 
 #define G2H_NAME_NONE UINT32_MAX
@@ -362,6 +365,13 @@ G2H_PUBLIC void g2h_values_destroy(struct g2h_values *values);
 /* Begins with a node. One that is no object, or folded, or whose type is not known as a whole, has
  * no values. */
 G2H_PUBLIC void g2h_values_begin(struct g2h_values *values, uint32_t node);
+
+/*
+ * A number for where a node's values are: nodes of the same number and size have values of the same
+ * kinds, types and paths at the same offsets, as far as the dump has their contents. 0: it has no
+ * values. Numbers say nothing else, and are another view's in another one.
+ */
+G2H_PUBLIC uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t node);
 
 /* The next value, ascending; false at the end, or where the dump has no more of the object. */
 G2H_PUBLIC bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret);

@@ -319,6 +319,11 @@ bool g2h_view_is_typed(const struct g2h_view *view)
     return view->graph->typing != NULL;
 }
 
+bool g2h_view_is_redacted(const struct g2h_view *view)
+{
+    return view->graph->names.redaction != NULL;
+}
+
 static uint64_t count_texts(const struct g2h_view *view)
 {
     const struct g2h_graph *graph = view->graph;
