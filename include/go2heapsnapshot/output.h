@@ -47,8 +47,9 @@ struct g2h_output_options {
                                     a dump by itself */
 };
 
-/* What has to be computed of a view before a format is written: a bit for each. */
-enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
+/* What a format needs: a bit for each. Dominators are computed before it is written. A view without
+ * garbage is what its readers can make sense of: in another one garbage is what nothing holds. */
+enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1, G2H_NEEDS_REACHABLE = 2 };
 
 /* What of the options a format looks at that not all do: a bit for each. */
 enum g2h_format_option {
@@ -123,6 +124,14 @@ G2H_PUBLIC struct g2h_error *g2h_write_pprof(const struct g2h_view *view,
 G2H_PUBLIC struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                               const struct g2h_dominators *dominators,
                                               const struct g2h_output_options *options);
+
+/*
+ * Writes a heap dump as Java has it (HPROF 1.0.2), for Eclipse Memory Analyzer and VisualVM:
+ * docs/hprof.md. dominators are not looked at. Errors: those of format->write().
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
+                                             const struct g2h_dominators *dominators,
+                                             const struct g2h_output_options *options);
 
 /*
  * Writes an input as it is, though not compressed unless options say so: a dump that was made of a

@@ -56,6 +56,14 @@ static const struct g2h_format formats[] = {
         .write = g2h_write_sqlite,
     },
 #endif
+    {
+        .name = "hprof",
+        .suffix = ".hprof",
+        .summary = "for Eclipse Memory Analyzer and VisualVM",
+        .needs = G2H_NEEDS_REACHABLE,
+        .takes = G2H_TAKES_SERIES,
+        .write = g2h_write_hprof,
+    },
 };
 
 const struct g2h_format *g2h_format(size_t index)
