@@ -47,9 +47,8 @@ struct g2h_output_options {
                                     a dump by itself */
 };
 
-/* What a format needs: a bit for each. Dominators are computed before it is written. A view without
- * garbage is what its readers can make sense of: in another one garbage is what nothing holds. */
-enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1, G2H_NEEDS_REACHABLE = 2 };
+/* What has to be computed of a view before a format is written: a bit for each. */
+enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
 
 /* What of the options a format looks at that not all do: a bit for each. */
 enum g2h_format_option {
@@ -69,6 +68,7 @@ struct g2h_format {
     bool is_file; /* written here and there, not from front to back: to a regular file, which is
                      empty, by a descriptor that can read and write; never compressed */
     bool is_for_devtools;
+    bool leaves_out_garbage; /* in any case: its readers know only what the roots hold */
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of
      * the file may be there), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT where the format has room for
      * less than there is; then nothing has been written. */

@@ -60,8 +60,8 @@ static const struct g2h_format formats[] = {
         .name = "hprof",
         .suffix = ".hprof",
         .summary = "for Eclipse Memory Analyzer and VisualVM",
-        .needs = G2H_NEEDS_REACHABLE,
         .takes = G2H_TAKES_SERIES,
+        .leaves_out_garbage = true,
         .write = g2h_write_hprof,
     },
 };

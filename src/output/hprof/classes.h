@@ -156,10 +156,6 @@ static inline uint32_t class_id(uint32_t class)
 }
 
 /* Whether a node is written as an object of its own. */
-static inline bool is_written(const struct g2h_node *node)
-{
-    return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT ||
-           node->kind == G2H_NODE_STACK;
-}
+bool is_written(const struct g2h_view *view, uint32_t number, const struct g2h_node *node);
 
 #endif

@@ -277,32 +277,39 @@ static inline uint64_t element_of(const struct shape *shape, const struct g2h_ed
     return is_there && element >= before && element < count ? element : count;
 }
 
-/* What has no element of its own goes to the last ones, if these are free, or behind them. Gives
- * how many elements there are then. */
-static uint32_t put_rest(const struct writer *writer, char *elements, uint32_t count)
+/* What has no element of its own goes to the last ones, as far as these are free, and behind them.
+ */
+static struct g2h_error *put_rest(struct writer *writer, size_t begin, uint32_t *count)
 {
+    struct worker_buffer *buffer = writer->segment.buffer;
     const uint32_t rest = (uint32_t)writer->rest.count;
-    uint32_t first = count;
-    while (first > 0 && count - first < rest && is_empty(elements + (size_t)(first - 1) * ID_SIZE))
+    const char *elements = buffer->data + begin;
+    uint32_t first = *count;
+    while (first > 0 && *count - first < rest && is_empty(elements + (size_t)(first - 1) * ID_SIZE))
         first--;
+    const size_t more = (size_t)(first + rest - *count) * ID_SIZE;
+    TRY_MEMORY(worker_buffer_reserve(buffer, more));
     for (uint32_t i = 0; i < rest; i++)
-        put_u4(elements + (size_t)(first + i) * ID_SIZE, writer->rest.data[i]);
-    return first + rest > count ? first + rest : count;
+        put_u4(buffer->data + begin + (size_t)(first + i) * ID_SIZE, writer->rest.data[i]);
+    *count = first + rest;
+    buffer->size += more;
+    writer->rest.count = 0;
+    return NULL;
 }
 
 static struct g2h_error *write_array(struct writer *writer, const struct shape *shape,
                                      uint32_t number, const struct g2h_node *node)
 {
     const struct file *file = writer->file;
-    const uint32_t count = (uint32_t)array_elements(node->size), most = count + node->edges;
     const struct g2h_edge *edge;
     uint64_t before = 0;
-    uint32_t id, left = node->edges;
-    char *record;
-    TRY(segment_room(&writer->segment, OBJECTS_HEADER + (size_t)most * ID_SIZE, &record));
-    char *elements = record + OBJECTS_HEADER;
-    memset(elements, 0, (size_t)most * ID_SIZE);
-    while ((edge = next_edge(writer, number, &id)) != NULL && left-- > 0) {
+    uint32_t id, count = (uint32_t)array_elements(node->size);
+    char *elements;
+    TRY(segment_room(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &elements));
+    elements += OBJECTS_HEADER;
+    const size_t begin = (size_t)(elements - writer->segment.buffer->data);
+    memset(elements, 0, (size_t)count * ID_SIZE);
+    while ((edge = next_edge(writer, number, &id)) != NULL) {
         const uint64_t element = element_of(shape, edge, before, count);
         if (element == count) {
             TRY_MEMORY(vector_push(&writer->rest, id));
@@ -311,10 +318,10 @@ static struct g2h_error *write_array(struct writer *writer, const struct shape *
         put_u4(elements + element * ID_SIZE, id);
         before = element + 1;
     }
-    const uint32_t made = put_rest(writer, elements, count);
-    put_objects(record, file->id_of[number], class_id(shape->class), made);
-    writer->segment.buffer->size -= (size_t)(most - made) * ID_SIZE;
-    writer->rest.count = 0;
+    if (writer->rest.count > 0)
+        TRY(put_rest(writer, begin, &count));
+    put_objects(writer->segment.buffer->data + begin - OBJECTS_HEADER, file->id_of[number],
+                class_id(shape->class), count);
     return NULL;
 }
 
@@ -336,7 +343,7 @@ static const struct pieces *pieces_of(const struct file *file, uint32_t node)
                                                                          : NULL;
 }
 
-/* Begins a piece. The first one is followed by those that lead to the others. */
+/* Begins a piece. The first elements of the first one lead to the others. */
 static struct g2h_error *begin_piece(struct row *row)
 {
     struct writer *writer = row->writer;
@@ -384,13 +391,13 @@ static struct g2h_error *add_element(struct row *row, uint64_t element, uint32_t
 
 /* How many elements a large array has: writer->rest goes behind the others. */
 static struct g2h_error *count_elements(struct writer *writer, const struct shape *shape,
-                                        uint32_t number, uint64_t count, uint64_t most)
+                                        uint32_t number, uint64_t count)
 {
     const struct g2h_edge *edge;
     uint64_t before = 0;
     uint32_t id;
     begin_edges(writer, number, number + 1);
-    while ((edge = next_edge(writer, number, &id)) != NULL && writer->rest.count < most) {
+    while ((edge = next_edge(writer, number, &id)) != NULL) {
         const uint64_t element = element_of(shape, edge, before, count);
         if (element == count)
             TRY_MEMORY(vector_push(&writer->rest, id));
@@ -412,7 +419,7 @@ static struct g2h_error *write_large_array(struct writer *writer, const struct s
                       .pieces = pieces_of(file, number),
                       .id = file->id_of[number],
                       .class = class_id(shape->class)};
-    TRY(count_elements(writer, shape, number, count, node->edges));
+    TRY(count_elements(writer, shape, number, count));
     row.total = count + writer->rest.count;
     begin_edges(writer, number, number + 1);
     while ((edge = next_edge(writer, number, &id)) != NULL) {
@@ -446,14 +453,37 @@ static bool has_rest(struct writer *writer, const struct shape *shape, uint32_t 
     return has;
 }
 
+/* Whether an object may have such an edge: of most this is clear by their shape. */
+static inline bool may_have_rest(const struct file *file, uint32_t node)
+{
+    const struct shape *shape = file->id_of[node] != 0 ? shape_of_node(file, node) : NULL;
+    return shape && shape->may_have_rest;
+}
+
+/* Behind the last object in question that is not far from the one before it: to read what lies in
+ * between takes less than to begin again. */
+static uint32_t end_of_run(const struct file *file, uint32_t node, uint32_t end)
+{
+    enum { FAR = 16 };
+    uint32_t last = node;
+    for (; node < end && node - last < FAR; node++)
+        if (may_have_rest(file, node))
+            last = node;
+    return last + 1;
+}
+
 void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool *ret)
 {
     const struct file *file = writer->file;
+    uint32_t run = first;
     for (uint32_t node = first; node < end; node++) {
-        const struct shape *shape = file->id_of[node] != 0 ? shape_of_node(file, node) : NULL;
-        if (!shape || !shape->may_have_rest)
+        if (!may_have_rest(file, node))
             continue;
-        begin_edges(writer, node, node + 1);
+        if (node >= run) {
+            run = end_of_run(file, node, end);
+            begin_edges(writer, node, run);
+        }
+        const struct shape *shape = shape_of_node(file, node);
         if (!has_rest(writer, shape, node))
             continue;
         __atomic_store_n(&ret[file->shape_of[node]], true, __ATOMIC_RELAXED);
@@ -498,7 +528,7 @@ struct g2h_error *writer_write(struct writer *writer, uint32_t first, uint32_t e
         const size_t count =
             g2h_view_nodes(writer->file->view, node, end - node < MANY ? end - node : MANY, nodes);
         for (size_t i = 0; i < count; i++)
-            if (is_written(&nodes[i]))
+            if (writer->file->id_of[node + i] != 0)
                 TRY(write_object(writer, node + (uint32_t)i, end, &nodes[i]));
     }
     segment_close(&writer->segment);

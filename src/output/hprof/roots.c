@@ -391,7 +391,7 @@ static struct g2h_error *visit_other(struct making *making, uint32_t number,
     case G2H_NODE_GOROUTINES_IN_PLACE:
         return NULL;
     default:
-        return is_written(node) ? NULL : add_statics(making, number, node);
+        return making->file->id_of[number] != 0 ? NULL : add_statics(making, number, node);
     }
 }
 

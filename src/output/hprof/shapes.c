@@ -418,7 +418,8 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
     const bool is_one = !key.is_folded && (!key.is_text || node->size >= PIECE);
     if (is_one) {
         key.size = node->size;
-        key.layout = g2h_values_layout(classes->view, number);
+        if (node->object != UINT32_MAX)
+            key.layout = g2h_values_layout(classes->view, node->object);
     }
     if (key.is_text)
         key.name = G2H_NAME_NONE;
@@ -428,6 +429,19 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
 }
 
 /* ---- all that there are ---- */
+
+bool is_written(const struct g2h_view *view, uint32_t number, const struct g2h_node *node)
+{
+    struct g2h_node member;
+    if (node->kind == G2H_NODE_STACK)
+        return true;
+    if (node->kind != G2H_NODE_OBJECT && node->kind != G2H_NODE_TEXT)
+        return false;
+    if (node->object != UINT32_MAX)
+        return !g2h_view_is_garbage(view, node->object);
+    g2h_view_member(view, number, 0, &member);
+    return !g2h_view_is_garbage(view, member.object);
+}
 
 struct finding {
     struct classes *classes;
@@ -448,7 +462,7 @@ static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
         count = g2h_view_nodes(view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
             uint32_t known;
-            if (!is_written(&nodes[i]))
+            if (!is_written(view, node + (uint32_t)i, &nodes[i]))
                 continue;
             const struct shape_key key =
                 shape_key_of(finding->classes, node + (uint32_t)i, &nodes[i]);
