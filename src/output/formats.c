@@ -7,6 +7,14 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/scope.h"
+    {
+        .name = "hprof",
+        .suffix = ".hprof",
+        .summary = "for Eclipse Memory Analyzer and VisualVM",
+        .takes = G2H_TAKES_SERIES,
+        .leaves_out_garbage = true,
+        .write = g2h_write_hprof,
+    },
 #ifdef WITH_SQLITE
 #include "output/database.h"
 #endif
@@ -56,14 +64,6 @@ static const struct g2h_format formats[] = {
         .write = g2h_write_sqlite,
     },
 #endif
-    {
-        .name = "hprof",
-        .suffix = ".hprof",
-        .summary = "for Eclipse Memory Analyzer and VisualVM",
-        .takes = G2H_TAKES_SERIES,
-        .leaves_out_garbage = true,
-        .write = g2h_write_hprof,
-    },
 };
 
 const struct g2h_format *g2h_format(size_t index)

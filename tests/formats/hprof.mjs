@@ -1,11 +1,11 @@
 // An HPROF file read by the letter, and held against the snapshot of the same view: every object with its class, its size
 // and all that it holds, and all that the roots hold. TAP on standard output.
 //
-//   hprof.mjs HPROF SNAPSHOT [POINTER_SIZE]
+//   hprof.mjs HPROF SNAPSHOT [WHAT VISUALVM SAYS: Hprof.java]
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
-const [, , file, snapshotFile] = process.argv
+const [, , file, snapshotFile, visualvmFile] = process.argv
 
 // ---- the file
 
@@ -207,11 +207,13 @@ const isNamed = (object, name) => {
 }
 
 const differences = { class: [], size: [], edges: [], roots: [] }
-const differ = (what, text) => differences[what].length < 5 && differences[what].push(text)
+const differ = (what, text) => differences[what].length < 5 && differences[what].push(text.slice(0, 400))
 // In a folded snapshot an object has one edge to a node that stands for several.
 const isFolded = snapshot.snapshot.go2heapsnapshot.folded_nodes > 0
 const sorted = (list) => (isFolded ? [...new Set(list)] : list).sort((a, b) => a - b).join(' ')
 const held = new Set()
+// A class and arrays of it are one: of a class that is written as an array both have one name.
+const plain = (name) => name.replaceAll('/', '.').replace(/ \(\d+ bytes\)$/, '').replace(/( \(Go\))?(\[\])?$/, '')
 const histogram = new Map()
 const sum = (map, name, size) => {
   const entry = map.get(name) ?? { count: 0, bytes: 0 }
@@ -223,6 +225,8 @@ let edge = 0
 let seen = 0
 let inexact = 0
 let inHprof = 0
+let stringsOf = 0
+let bytesOf = 0
 for (let node = 0; node < count; node++) {
   const targets = []
   for (let left = nodes[7 * node + 4]; left > 0; left--, edge += 3) {
@@ -242,6 +246,7 @@ for (let node = 0; node < count; node++) {
   inHprof++
   if (types[nodes[7 * node]] === 'string' && object.kind === 'instance') {
     if (object.class.name !== 'java/lang/String') differ('class', `${object.class.name} instead of a String`)
+    stringsOf++
     continue
   }
   const name = types[nodes[7 * node]] === 'string' ? '(string)' : goName(texts[nodes[7 * node + 1]])
@@ -250,14 +255,17 @@ for (let node = 0; node < count; node++) {
   const refs = object.refs.filter(({ name }) => name !== '(others)').concat(others)
   const found = refs.map(({ to }) => to).filter((to) => to !== 0)
   if (sorted(found) !== sorted(targets)) differ('edges', `${object.class.name} @${idOf(node)}: ${found} instead of ${targets}`)
-  if (object.kind === 'numbers') continue
+  if (object.kind === 'numbers') {
+    bytesOf++
+    continue
+  }
   const size = nodes[7 * node + 3]
   if (object.size !== size) {
     inexact++
     const isFull = object.kind === 'objects' && object.size - size <= 16 && size <= 12 + 4 * object.refs.length
     if (!isFull) differ('size', `${object.class.name}: ${object.size} instead of ${size}`)
   }
-  sum(histogram, name, size)
+  sum(histogram, plain(turned(name)), object.size)
 }
 
 const rooted = new Set()
@@ -270,6 +278,7 @@ for (const { id } of roots[8])
   }
 if (sorted([...rooted]) !== sorted([...held])) differ('roots', `${rooted.size} instead of ${held.size}`)
 
+
 const result = (good, name, why = []) => {
   console.log(`${good ? 'ok' : 'not ok'} - ${name}`)
   for (const line of why) console.log(`# ${line}`)
@@ -278,4 +287,29 @@ result(wrong.length === 0, `${objects.size} objects of ${classes.size} classes: 
 result(seen > 0 && inHprof === seen && differences.class.length === 0, `all ${seen} objects of the snapshot, with their classes`, differences.class)
 result(differences.size.length === 0, `their sizes, but for strings and bytes${inexact ? `; ${inexact} arrays are a word or two larger` : ''}`, differences.size)
 result(differences.edges.length === 0, 'each holds what it holds', differences.edges)
+// ---- beside VisualVM
+
+const ofJava = new Set(['java.lang.String', 'byte[]', 'java.lang.Thread', 'java.lang.ThreadGroup', 'java.lang.Object[]'])
+if (visualvmFile) {
+  const seen = new Map()
+  const difference = []
+  let strings = 0
+  for (const line of readFileSync(visualvmFile, 'utf8').split('\n')) {
+    const [what, count, size, name] = line.split('\t')
+    if (what !== 'class') continue
+    if (name === 'java.lang.String') strings = Number(count)
+    if (ofJava.has(name)) continue
+    const entry = seen.get(plain(name)) ?? { count: 0, bytes: 0 }
+    entry.count += Number(count)
+    entry.bytes += Number(size)
+    seen.set(plain(name), entry)
+  }
+  for (const name of new Set([...seen.keys(), ...histogram.keys()])) {
+    const one = seen.get(name)
+    const other = histogram.get(name)
+    if (one?.count !== other?.count || one?.bytes !== other?.bytes) difference.push(`${name}: ${one?.count} of ${one?.bytes} instead of ${other?.count} of ${other?.bytes}`)
+  }
+  if (strings < stringsOf || (bytesOf > 0 && seen.size === 0)) difference.push(`${strings} strings`)
+  result(seen.size > 0 && difference.length === 0, `VisualVM counts the same in ${seen.size} classes`, difference.slice(0, 10))
+}
 result(differences.roots.length === 0, `the roots hold the same ${held.size} objects`, differences.roots)

@@ -114,7 +114,6 @@ static struct g2h_error *prepare(struct writing *writing, unsigned threads,
     writing->blocks = ((size_t)file->nodes + BLOCK - 1) / BLOCK;
     TRY_MEMORY(java_names_init(&file->names, file->view));
     TRY(node_ids_init(&file->ids, file->view, series));
-    TRY(node_ids_fold(&file->ids));
     TRY(classes_init(&file->classes, file->view, &file->names));
     TRY(classes_find(&file->classes, threads));
     file->id_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->id_of));
