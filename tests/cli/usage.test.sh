@@ -70,7 +70,7 @@ wrote "--format heapsnapshot: what is written without" good.heapsnapshot
 for format in pdf '' heap heapsnapshots; do
 	run go2heapsnapshot --format "$format" good.dump
 	said "--format '$format'" 2 "go2heapsnapshot: there is no format '$format'; --format takes" \
-		'  heapsnapshot  for the Memory tab of Chrome DevTools' '  report        who holds the memory, as text' '  pprof         who holds the memory, for go tool pprof' '  dump          the heap dump itself, of a core or process'
+		'  heapsnapshot  for the Memory tab of Chrome DevTools' '  report        who holds the memory, as text' '  pprof         who holds the memory, for go tool pprof' '  hprof         for Eclipse Memory Analyzer and VisualVM' '  dump          the heap dump itself, of a core or process'
 	wrote_nothing "--format '$format': nothing on stdout"
 done
 

@@ -107,13 +107,12 @@ static struct g2h_error *create_writers(struct writing *writing, unsigned thread
     return NULL;
 }
 
-static struct g2h_error *prepare(struct writing *writing, unsigned threads,
-                                 struct g2h_identity *series)
+static struct g2h_error *prepare(struct writing *writing, unsigned threads)
 {
     struct file *file = &writing->file;
     writing->blocks = ((size_t)file->nodes + BLOCK - 1) / BLOCK;
     TRY_MEMORY(java_names_init(&file->names, file->view));
-    TRY(node_ids_init(&file->ids, file->view, series));
+    TRY(node_ids_init(&file->ids, file->view, NULL));
     TRY(classes_init(&file->classes, file->view, &file->names));
     TRY(classes_find(&file->classes, threads));
     file->id_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->id_of));
@@ -230,7 +229,7 @@ static unsigned threads_for(const struct g2h_view *view, const struct g2h_output
 static struct g2h_error *write_file(struct writing *writing, unsigned threads,
                                     const struct g2h_output_options *options)
 {
-    TRY(prepare(writing, threads, options->series));
+    TRY(prepare(writing, threads));
     return sink_run(options, threads, writing->blocks + 2, produce, writing);
 }
 
