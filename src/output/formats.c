@@ -7,14 +7,6 @@
 #include <go2heapsnapshot/output.h>
 
 #include "base/scope.h"
-    {
-        .name = "hprof",
-        .suffix = ".hprof",
-        .summary = "for Eclipse Memory Analyzer and VisualVM",
-        .takes = G2H_TAKES_SERIES,
-        .leaves_out_garbage = true,
-        .write = g2h_write_hprof,
-    },
 #ifdef WITH_SQLITE
 #include "output/database.h"
 #endif
@@ -52,6 +44,13 @@ static const struct g2h_format formats[] = {
         .needs = G2H_NEEDS_DOMINATORS,
         .is_compressed = true,
         .write = g2h_write_pprof,
+    },
+    {
+        .name = "hprof",
+        .suffix = ".hprof",
+        .summary = "for Eclipse Memory Analyzer and VisualVM",
+        .leaves_out_garbage = true,
+        .write = g2h_write_hprof,
     },
 #ifdef WITH_SQLITE
     {
