@@ -203,7 +203,7 @@ const isNamed = (object, name) => {
   const java = javaName(object)
   if (object.kind === 'numbers') return name === '[]uint8'
   if (object.kind === 'objects') return java === `[L${turned(name.replace(/^\[\]/, ''))};`
-  return java === turned(name) || (name.startsWith('[]') && java === `${turned(name.slice(2))}[] (${object.size} bytes)`)
+  return java === turned(name) || (name.startsWith('[]') && java === `${turned(name)} (${object.size} bytes)`)
 }
 
 const differences = { class: [], size: [], edges: [], roots: [] }

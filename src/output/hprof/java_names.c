@@ -1,6 +1,7 @@
 /* java_names; see java_names.h. */
 #include "output/hprof/java_names.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,12 @@ void java_class_name(const char *name, size_t size, struct text *ret)
     if (length == 0 || has_prefix(made, length, "java/") ||
         (length >= 2 && memcmp(made + length - 2, "[]", 2) == 0))
         text_append(ret, " (Go)", 5);
+}
+
+void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text *ret)
+{
+    append_turned(name, size, ret);
+    text_printf(ret, " (%" PRIu64 " bytes)", bytes);
 }
 
 void java_array_name(const char *name, size_t size, struct text *ret)

@@ -31,6 +31,10 @@ bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret);
  */
 void java_class_name(const char *name, size_t size, struct text *ret);
 
+/* The same of arrays of so many bytes that are instances: of [][]main.Bid main/Bid[][] (48 bytes).
+ */
+void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text *ret);
+
 /* The same of object arrays; name is that of an element. */
 void java_array_name(const char *name, size_t size, struct text *ret);
 

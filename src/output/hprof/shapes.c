@@ -289,12 +289,10 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
     struct text *text = &classes->text;
     uint32_t id;
     text->size = 0;
-    if (is_array_name(name, size)) {
-        java_class_name(name + 2, size - 2, text);
-        text_printf(text, "[] (%u bytes)", (unsigned)key->size);
-    } else {
+    if (is_array_name(name, size))
+        java_sized_name(name, size, key->size, text);
+    else
         java_class_name(name, size, text);
-    }
     TRY_MEMORY(!text->failed && java_names_text(classes->names, text->data, text->size, &id));
     TRY(classes_add(classes, id, &shape->class));
     shape->form = SHAPE_INSTANCE;
