@@ -121,7 +121,7 @@ planted() {
 java_dump() {
 	name=$1 dump=$2
 	shift 2
-	"$g2h" --reachable "$@" -o "$build/$name.heapsnapshot" "$dump" 2>"$log" && "$g2h" "$@" --format hprof -o "$build/$name.hprof" "$dump" 2>"$log"
+	"$g2h" --reachable --no-contexts "$@" -o "$build/$name.heapsnapshot" "$dump" 2>"$log" && "$g2h" "$@" --format hprof -o "$build/$name.hprof" "$dump" 2>"$log"
 	result $? "$name: is written"
 	node "$here/hprof.mjs" "$build/$name.hprof" "$build/$name.heapsnapshot" | sed -E "s/^((not )?ok - )/\1$name: /"
 }

@@ -3,8 +3,6 @@
 #ifndef OUTPUT_HPROF_JAVA_STRING_H
 #define OUTPUT_HPROF_JAVA_STRING_H
 
-#include <stdbool.h>
-
 #include "output/hprof/records.h"
 
 /* How a text is written. */

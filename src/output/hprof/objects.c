@@ -332,6 +332,7 @@ struct row {
     struct writer *writer;
     const struct pieces *pieces; /* NULL: one */
     uint64_t total, done;
+    uint32_t count; /* of pieces */
     uint32_t id, class;
 };
 
@@ -350,7 +351,7 @@ static struct g2h_error *begin_piece(struct row *row)
     struct worker_buffer *buffer = writer->segment.buffer;
     const uint64_t left = row->total - row->done;
     const uint32_t piece = (uint32_t)(row->done / PIECE_ELEMENTS),
-                   links = piece == 0 && row->pieces ? row->pieces->count - 1 : 0,
+                   links = piece == 0 ? row->count - 1 : 0,
                    count = (left < PIECE_ELEMENTS ? (uint32_t)left : PIECE_ELEMENTS) + links,
                    id = piece == 0 ? row->id : row->pieces->first_id + 2 * (piece - 1);
     TRY(begin_large(writer, OBJECTS_HEADER + (uint64_t)count * ID_SIZE));
@@ -421,6 +422,9 @@ static struct g2h_error *write_large_array(struct writer *writer, const struct s
                       .class = class_id(shape->class)};
     TRY(count_elements(writer, shape, number, count));
     row.total = count + writer->rest.count;
+    row.count = (uint32_t)((row.total + PIECE_ELEMENTS - 1) / PIECE_ELEMENTS);
+    if (row.count > (row.pieces ? row.pieces->count : 1))
+        return file_is_too_large(file); /* there are more edges than a node has */
     begin_edges(writer, number, number + 1);
     while ((edge = next_edge(writer, number, &id)) != NULL) {
         const uint64_t element = element_of(shape, edge, before, count);

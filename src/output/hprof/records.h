@@ -8,6 +8,7 @@
 #ifndef OUTPUT_HPROF_RECORDS_H
 #define OUTPUT_HPROF_RECORDS_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/scope.h"
@@ -111,20 +112,24 @@ static inline char *put_numbers(char *at, uint32_t id, enum field_type type, uin
 struct segment {
     struct worker_buffer *buffer;
     size_t begin;
+    bool is_open;
 };
 
 static inline struct g2h_error *segment_open(struct segment *segment, struct worker_buffer *buffer)
 {
-    *segment = (struct segment){buffer, buffer->size};
+    *segment = (struct segment){buffer, buffer->size, true};
     TRY_MEMORY(worker_buffer_reserve(buffer, RECORD_HEADER));
     buffer->size += RECORD_HEADER;
     return NULL;
 }
 
-/* A segment with nothing in it is none. */
+/* A segment with nothing in it is none. One that is closed may be closed again. */
 static inline void segment_close(struct segment *segment)
 {
     struct worker_buffer *buffer = segment->buffer;
+    if (!segment->is_open)
+        return;
+    segment->is_open = false;
     const size_t size = buffer->size - segment->begin - RECORD_HEADER;
     if (size == 0)
         buffer->size = segment->begin;
