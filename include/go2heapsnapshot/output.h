@@ -68,7 +68,7 @@ struct g2h_format {
     bool is_file; /* written here and there, not from front to back: to a regular file, which is
                      empty, by a descriptor that can read and write; never compressed */
     bool is_for_devtools;
-    bool leaves_out_garbage; /* in any case: its readers know only what the roots hold */
+    bool leaves_out_garbage; /* unless the dump is cut or damaged: what is garbage is not known */
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of
      * the file may be there), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT where the format has room for
      * less than there is; then nothing has been written. */

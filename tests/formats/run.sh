@@ -158,6 +158,12 @@ hprof() {
 	for dump in "$top"/samples/dumps/*.2.dump.gz; do
 		java_dump "$(basename "$dump" .2.dump.gz)" "$dump"
 	done
+	gzip -dc "$sample.2.dump.gz" | head -c 900000 >"$build/cut.dump"
+	"$g2h" -o "$build/cut.heapsnapshot" "$build/cut.dump" 2>"$log"
+	"$g2h" --format hprof -o "$build/cut.hprof" "$build/cut.dump" 2>"$log"
+	[ $? -eq 3 ]
+	result $? 'cut: is written, exit status 3'
+	node "$here/hprof.mjs" "$build/cut.hprof" "$build/cut.heapsnapshot" | sed -E "s/^((not )?ok - )/\\1cut, with all that was read: /"
 	"$g2h" --exe "$sample.exe.gz" --format hprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.hprof" >>"$log" 2>&1
 	result $? 'the same bytes with one thread'
 	"$g2h" --exe "$sample.exe.gz" --format hprof -z "$sample.2.dump.gz" 2>"$log" | gzip -dc | cmp - "$build/typed.hprof" >>"$log" 2>&1

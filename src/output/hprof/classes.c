@@ -102,6 +102,7 @@ struct g2h_error *classes_init(struct classes *classes, const struct g2h_view *v
     static const char bytes[] = "[]uint8";
     *classes = (struct classes){
         .view = view, .names = names, .word = g2h_heap_params(g2h_view_heap(view))->pointer_size};
+    classes->keeps_garbage = !g2h_heap_is_complete(g2h_view_heap(view));
     if (!g2h_view_find_name(view, bytes, sizeof(bytes) - 1, &classes->name_of_bytes))
         classes->name_of_bytes = G2H_NAME_NONE;
     TRY(g2h_edges_create(view, &classes->edges));

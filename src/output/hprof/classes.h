@@ -95,6 +95,7 @@ struct classes {
     const struct g2h_view *view;
     struct java_names *names;
     uint64_t word;
+    bool keeps_garbage;     /* of a dump that is not whole nobody knows what is garbage */
     uint32_t name_of_bytes; /* "[]uint8"; G2H_NAME_NONE */
     VECTOR(struct class) list;
     VECTOR(struct class_field) fields;
@@ -156,6 +157,6 @@ static inline uint32_t class_id(uint32_t class)
 }
 
 /* Whether a node is written as an object of its own. */
-bool is_written(const struct g2h_view *view, uint32_t number, const struct g2h_node *node);
+bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node);
 
 #endif

@@ -39,7 +39,7 @@ static struct g2h_error *look_at_nodes(void *context, size_t task, unsigned work
     for (uint32_t node = first; node - first < BLOCK && count == MANY; node += MANY) {
         count = g2h_view_nodes(file->view, node, MANY, nodes);
         for (uint32_t i = 0; i < count; i++) {
-            if (!is_written(file->view, node + i, &nodes[i]))
+            if (!is_written(&file->classes, node + i, &nodes[i]))
                 continue;
             const struct shape_key key = shape_key_of(&file->classes, node + i, &nodes[i]);
             file->id_of[node + i] = node_ids_of(&file->ids, node + i, &nodes[i]);

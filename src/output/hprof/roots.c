@@ -11,7 +11,7 @@
 #include "output/hprof/file.h"
 #include "output/hprof/java_string.h"
 
-enum { MOST_STATICS = UINT16_MAX, MANY = 64 };
+enum { MOST_STATICS = INT16_MAX, MANY = 64 };
 
 struct making {
     struct file *file;
@@ -387,7 +387,6 @@ static struct g2h_error *visit_other(struct making *making, uint32_t number,
     case G2H_NODE_GOROUTINE:
         return write_thread(making, number, node);
     case G2H_NODE_FRAME: /* its goroutine writes it */
-    case G2H_NODE_UNREACHABLE:
     case G2H_NODE_GOROUTINES_IN_PLACE:
         return NULL;
     default:

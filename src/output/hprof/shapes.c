@@ -428,17 +428,19 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
 
 /* ---- all that there are ---- */
 
-bool is_written(const struct g2h_view *view, uint32_t number, const struct g2h_node *node)
+bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
 {
     struct g2h_node member;
     if (node->kind == G2H_NODE_STACK)
         return true;
     if (node->kind != G2H_NODE_OBJECT && node->kind != G2H_NODE_TEXT)
         return false;
+    if (classes->keeps_garbage)
+        return true;
     if (node->object != UINT32_MAX)
-        return !g2h_view_is_garbage(view, node->object);
-    g2h_view_member(view, number, 0, &member);
-    return !g2h_view_is_garbage(view, member.object);
+        return !g2h_view_is_garbage(classes->view, node->object);
+    g2h_view_member(classes->view, number, 0, &member);
+    return !g2h_view_is_garbage(classes->view, member.object);
 }
 
 struct finding {
@@ -460,7 +462,7 @@ static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
         count = g2h_view_nodes(view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
             uint32_t known;
-            if (!is_written(view, node + (uint32_t)i, &nodes[i]))
+            if (!is_written(finding->classes, node + (uint32_t)i, &nodes[i]))
                 continue;
             const struct shape_key key =
                 shape_key_of(finding->classes, node + (uint32_t)i, &nodes[i]);
