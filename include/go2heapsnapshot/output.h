@@ -108,6 +108,7 @@ struct g2h_format {
     bool is_file; /* written here and there, not from front to back: to a regular file, which is
                      empty, by a descriptor that can read and write; never compressed */
     bool is_for_devtools;
+    bool leaves_out_garbage; /* unless the dump is cut or damaged: what is garbage is not known */
     /* dominators: NULL, unless it needs them. Errors: G2H_ERROR_SYSTEM (the write failed: part of
      * the file may be there), G2H_ERROR_MEMORY, and G2H_ERROR_LIMIT where the format has room for
      * less than there is; then nothing has been written. */
@@ -181,6 +182,14 @@ G2H_PUBLIC struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
  */
 G2H_PUBLIC struct g2h_error *g2h_write_csv(const struct g2h_view *view,
                                            const struct g2h_output_options *options);
+
+/*
+ * Writes a heap dump as Java has it (HPROF 1.0.2), for Eclipse Memory Analyzer and VisualVM:
+ * docs/hprof.md. dominators are not looked at. Errors: those of format->write().
+ */
+G2H_PUBLIC struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
+                                             const struct g2h_dominators *dominators,
+                                             const struct g2h_output_options *options);
 
 /*
  * Writes an input as it is, though not compressed unless options say so: a dump that was made of a

@@ -175,6 +175,10 @@ G2H_PUBLIC void g2h_view_node(const struct g2h_view *view, uint32_t node, struct
  */
 G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object);
 
+/* Whether the roots do not reach an object of the heap, in the view or not. Of a folded node all
+ * members are garbage, or none. */
+G2H_PUBLIC bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object);
+
 /* Member number member of a folded node, as it would be without folding; its edges are not counted.
  */
 G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
@@ -371,11 +375,11 @@ G2H_PUBLIC void g2h_values_destroy(struct g2h_values *values);
 G2H_PUBLIC void g2h_values_begin(struct g2h_values *values, uint32_t node);
 
 /*
- * A number for where a node's values are: nodes of the same number and size have values of the same
- * kinds, types and paths at the same offsets, as far as the dump has their contents. 0: it has no
- * values. Numbers say nothing else, and are another view's in another one.
+ * A number for where the values of an object of the heap are: objects of the same number and size
+ * have values of the same kinds, types and paths at the same offsets, as far as the dump has their
+ * contents. 0: it has no values. Numbers say nothing else, and are others in another graph.
  */
-G2H_PUBLIC uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t node);
+G2H_PUBLIC uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object);
 
 /* The next value, ascending; false at the end, or where the dump has no more of the object. */
 G2H_PUBLIC bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret);

@@ -320,12 +320,14 @@ void message_size(const struct options *options, const struct g2h_input *input,
                   const struct g2h_graph *graph, const struct g2h_view *view)
 {
     const struct g2h_view_account *account = g2h_view_account(view);
+    const struct g2h_graph_account *garbage = g2h_graph_account(graph);
     const uint64_t nodes = account->nodes + contexts_of(options, view).nodes;
-    if (options->reachable)
+    if (options->reachable ||
+        (options->format->leaves_out_garbage && g2h_heap_is_complete(g2h_view_heap(view))))
         say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
             " bytes%s",
-            input->name, account->left_out_objects, account->left_out_objects == 1 ? "" : "s",
-            account->left_out_bytes,
+            input->name, garbage->unreachable_objects, garbage->unreachable_objects == 1 ? "" : "s",
+            garbage->unreachable_bytes,
             may_have_cleanups(g2h_view_heap(view), graph)
                 ? "; what cleanups hold may be among them, which --exe would tell"
                 : "");

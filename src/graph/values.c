@@ -92,13 +92,12 @@ void g2h_values_begin(struct g2h_values *values, uint32_t node)
         values->levels[0].type = known.type; /* the value itself, and no element of an array */
 }
 
-uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t node)
+uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
 {
     const struct typing *typing = view->graph->typing;
     const struct g2h_heap *heap = view->graph->heap;
-    if (!typing || !view_is_object(view, node))
+    if (!typing)
         return 0;
-    const uint32_t object = view_object_of(view, node);
     const struct object_type known = typing_object(typing, object);
     const bool has_header = heap_has_malloc_header(heap, heap_slot_class(heap, object));
     return known.form == OBJECT_VALUE || known.form == OBJECT_ARRAY

@@ -324,6 +324,11 @@ bool g2h_view_is_typed(const struct g2h_view *view)
     return view->graph->typing != NULL;
 }
 
+bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object)
+{
+    return graph_is_garbage(view->graph, object);
+}
+
 bool g2h_view_is_redacted(const struct g2h_view *view)
 {
     return view->graph->names.redaction != NULL;

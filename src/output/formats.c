@@ -63,6 +63,13 @@ static const struct g2h_format formats[] = {
         .is_compressed = true,
         .write = g2h_write_pprof_alloc,
     },
+    {
+        .name = "hprof",
+        .suffix = ".hprof",
+        .summary = "for Eclipse Memory Analyzer and VisualVM",
+        .leaves_out_garbage = true,
+        .write = g2h_write_hprof,
+    },
 #ifdef WITH_SQLITE
     {
         .name = "sqlite",

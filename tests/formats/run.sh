@@ -2,7 +2,7 @@
 # Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
 # standard output.
 #
-#   run.sh FORMAT          pprof, alloc (pprof by that), report, sqlite, csv, summary
+#   run.sh FORMAT          pprof, alloc (pprof by that), report, hprof, sqlite, csv, summary
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u

@@ -9,7 +9,7 @@ import {fileURLToPath} from 'node:url';
 
 /** The rooms in the order in which a dump goes through them: each may include those before it. */
 const order = [
-  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'output', 'output/heapsnapshot', 'output/report', 'output/pprof', 'output/sqlite',
+  'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
   'library',
 ];
 

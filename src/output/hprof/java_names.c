@@ -1,0 +1,120 @@
+/* java_names; see java_names.h. */
+#include "output/hprof/java_names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool java_names_init(struct java_names *names, const struct g2h_view *view)
+{
+    *names = (struct java_names){.view = view};
+    names->of_view = calloc((size_t)g2h_view_name_count(view) + 1, sizeof(*names->of_view));
+    return names->of_view != NULL;
+}
+
+void java_names_deinit(struct java_names *names)
+{
+    string_pool_deinit(&names->pool);
+    free(names->of_view);
+}
+
+bool java_names_text(struct java_names *names, const char *text, size_t size, uint32_t *ret)
+{
+    uint32_t number;
+    if (!string_pool_intern(&names->pool, text, size, &number))
+        return false;
+    *ret = number + 1;
+    return true;
+}
+
+bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
+{
+    size_t size;
+    if (name == G2H_NAME_NONE)
+        return java_names_text(names, "", 0, ret);
+    const char *text = g2h_view_name(names->view, name, &size);
+    if (names->of_view[name] == 0 && !java_names_text(names, text, size, &names->of_view[name]))
+        return false;
+    *ret = names->of_view[name];
+    return true;
+}
+
+/* ---- classes ---- */
+
+static bool has_prefix(const char *text, size_t size, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    return size >= length && memcmp(text, prefix, length) == 0;
+}
+
+/* Where the brackets that a type begins with end: those of "[4][]main.Bid" at "main". */
+static size_t skip_brackets(const char *name, size_t size)
+{
+    size_t at = 0;
+    while (at < size && name[at] == '[') {
+        const char *end = memchr(name + at, ']', size - at);
+        if (!end)
+            break;
+        at = (size_t)(end - name) + 1;
+    }
+    return at;
+}
+
+static void append_slashed(const char *name, size_t size, struct text *ret)
+{
+    for (size_t i = 0; i < size; i++)
+        text_append(ret, name[i] == '.' ? "/" : name + i, 1);
+}
+
+/* A type that begins with no bracket, and then those that it began with. One that has no end stays
+ * in front, in another form. */
+static void append_turned(const char *name, size_t size, struct text *ret)
+{
+    const size_t brackets = skip_brackets(name, size);
+    const bool is_open = brackets < size && name[brackets] == '[';
+    if (is_open)
+        text_append(ret, "(", 1);
+    append_slashed(name + brackets + is_open, size - brackets - is_open, ret);
+    text_append(ret, name, brackets);
+}
+
+static bool is_javas(const char *name, size_t size)
+{
+    static const char *const primitives[] = {"boolean", "char",  "float", "double",
+                                             "byte",    "short", "int",   "long"};
+    if (has_prefix(name, size, "java/"))
+        return true;
+    for (size_t i = 0; i < sizeof(primitives) / sizeof(*primitives); i++)
+        if (strlen(primitives[i]) == size && memcmp(primitives[i], name, size) == 0)
+            return true;
+    return false;
+}
+
+void java_class_name(const char *name, size_t size, struct text *ret)
+{
+    const size_t begin = ret->size;
+    append_turned(name, size, ret);
+    if (ret->failed)
+        return;
+    const char *made = ret->data + begin;
+    const size_t length = ret->size - begin;
+    if (length == 0 || has_prefix(made, length, "java/") ||
+        (length >= 2 && memcmp(made + length - 2, "[]", 2) == 0))
+        text_append(ret, " (Go)", 5);
+}
+
+void java_sized_name(const char *name, size_t size, uint64_t bytes, struct text *ret)
+{
+    append_turned(name, size, ret);
+    text_printf(ret, " (%" PRIu64 " bytes)", bytes);
+}
+
+void java_array_name(const char *name, size_t size, struct text *ret)
+{
+    text_append(ret, "[L", 2);
+    const size_t begin = ret->size;
+    append_turned(name, size, ret);
+    if (!ret->failed && is_javas(ret->data + begin, ret->size - begin))
+        text_append(ret, " (Go)", 5);
+    text_append(ret, ";", 1);
+}

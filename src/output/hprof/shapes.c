@@ -1,0 +1,535 @@
+/*
+ * shapes: which shapes the objects of a view have, and what fields the classes of these get; see
+ * classes.h.
+ *
+ * Fields come from the type of an object, as far as that is known as a whole. Of others each word
+ * may be a pointer, and is called as it is in the first object of the shape. What fields do not
+ * fill is padding, so that readers that count them come to the slot's size.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output/hprof/classes.h"
+
+enum {
+    MOST_FIELDS = 4096,  /* of a class, as far as there are so many parts; */
+    MOST_PADDING = 1024, /* and of fields that fill it up */
+    MOST_SHORT = 256,    /* bytes of an array that is written with its elements' parts */
+    LEAST_ARRAY = 24,    /* bytes that an object array has room in for all pointers of 8 bytes */
+    BLOCK = 1 << 14,     /* nodes that are looked at together */
+    MANY = 64
+};
+
+/* A field, while it is not known yet whether there will be a class for it. */
+struct part {
+    uint64_t offset;
+    uint32_t name; /* id */
+    uint16_t size; /* in the object */
+    enum field_type type;
+    bool is_bool;
+};
+
+struct parts {
+    VECTOR(struct part) list;
+    uint32_t pointers;
+    bool too_many;
+};
+
+static void parts_deinit(struct parts *parts)
+{
+    free(parts->list.data);
+}
+
+static struct g2h_error *add_part(struct parts *parts, struct part part)
+{
+    if (parts->list.count >= MOST_FIELDS || part.offset > UINT32_MAX) {
+        parts->too_many = true;
+        return NULL;
+    }
+    parts->pointers += part.type == TYPE_OF_OBJECT;
+    TRY_MEMORY(vector_push(&parts->list, part));
+    return NULL;
+}
+
+/* ---- by the type ---- */
+
+/* A part of a value, which is called as the value with a suffix. */
+static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
+                                   const struct g2h_value *value, const char *suffix,
+                                   struct part part)
+{
+    struct text *text = &classes->text;
+    text->size = 0;
+    text_append(text, value->path, value->path_size);
+    text_append(text, suffix, strlen(suffix));
+    TRY_MEMORY(!text->failed &&
+               java_names_text(classes->names, text->size > 0 ? text->data : "(value)",
+                               text->size > 0 ? text->size : 7, &part.name));
+    part.offset += value->offset;
+    return add_part(parts, part);
+}
+
+static struct g2h_error *add_number(struct classes *classes, struct parts *parts,
+                                    const struct g2h_value *value)
+{
+    static const enum field_type integers[] = {
+        [1] = TYPE_OF_BYTE, [2] = TYPE_OF_SHORT, [4] = TYPE_OF_INT, [8] = TYPE_OF_LONG};
+    const uint16_t half = (uint16_t)(value->size / 2);
+    struct part part = {.size = (uint16_t)value->size};
+    switch (value->kind) {
+    case G2H_VALUE_BOOL:
+        part.type = TYPE_OF_BOOL;
+        part.is_bool = true;
+        break;
+    case G2H_VALUE_FLOAT:
+        part.type = value->size == 4 ? TYPE_OF_FLOAT : TYPE_OF_DOUBLE;
+        break;
+    case G2H_VALUE_COMPLEX:
+        part.type = half == 4 ? TYPE_OF_FLOAT : TYPE_OF_DOUBLE;
+        part.size = half;
+        TRY(add_named(classes, parts, value, ".real", part));
+        part.offset = half;
+        return add_named(classes, parts, value, ".imag", part);
+    default:
+        part.type = value->size < sizeof(integers) / sizeof(*integers) ? integers[value->size] : 0;
+    }
+    return part.type != 0 ? add_named(classes, parts, value, "", part) : NULL;
+}
+
+/* What is said of a pointer beside it, a word each: the length of a string, and the like. */
+static struct g2h_error *add_words(struct classes *classes, struct parts *parts,
+                                   const struct g2h_value *value, const char *const *names,
+                                   size_t count)
+{
+    const uint16_t word = (uint16_t)classes->word;
+    for (size_t i = 0; i < count && !g2h_view_is_redacted(classes->view); i++)
+        TRY(add_named(classes, parts, value, names[i],
+                      (struct part){.offset = (i + 1) * word,
+                                    .size = word,
+                                    .type = word == 8 ? TYPE_OF_LONG : TYPE_OF_INT}));
+    return NULL;
+}
+
+static struct g2h_error *add_value(struct classes *classes, struct parts *parts,
+                                   const struct g2h_value *value)
+{
+    static const char *const lengths[] = {".len", ".cap"};
+    const struct part pointer = {.type = TYPE_OF_OBJECT};
+    switch (value->kind) {
+    case G2H_VALUE_STRING:
+        TRY(add_named(classes, parts, value, "", pointer));
+        return add_words(classes, parts, value, lengths, 1);
+    case G2H_VALUE_SLICE:
+        TRY(add_named(classes, parts, value, "", pointer));
+        return add_words(classes, parts, value, lengths, 2);
+    case G2H_VALUE_INTERFACE:
+        return add_named(classes, parts, value, "",
+                         (struct part){.offset = classes->word, .type = TYPE_OF_OBJECT});
+    case G2H_VALUE_POINTER:
+        return add_named(classes, parts, value, "", pointer);
+    default:
+        return g2h_view_is_redacted(classes->view) ? NULL : add_number(classes, parts, value);
+    }
+}
+
+static struct g2h_error *find_values(struct classes *classes, const struct shape_key *key,
+                                     struct parts *parts)
+{
+    struct g2h_value value;
+    g2h_values_begin(classes->values, key->node);
+    while (!parts->too_many && g2h_values_next(classes->values, &value))
+        TRY(add_value(classes, parts, &value));
+    return NULL;
+}
+
+/* What an array's elements are: where the first one is, how far they are apart (0: there is one),
+ * and how many pointers and other values are in each. */
+struct element {
+    uint64_t base, stride;
+    uint32_t pointers, values;
+};
+
+static void find_element(struct classes *classes, const struct shape_key *key, struct element *ret)
+{
+    struct g2h_value value;
+    *ret = (struct element){0};
+    g2h_values_begin(classes->values, key->node);
+    while (ret->values < MOST_FIELDS && g2h_values_next(classes->values, &value)) {
+        if (ret->values == 0)
+            ret->base = value.offset;
+        if (value.path_size >= 3 && memcmp(value.path, "[1]", 3) == 0) {
+            ret->stride = value.offset - ret->base;
+            return;
+        }
+        ret->pointers += value.kind >= G2H_VALUE_STRING;
+        ret->values++;
+    }
+}
+
+/* ---- by words ---- */
+
+/* How the pointers of an object are called, by the number of their word. */
+static struct g2h_error *find_word_names(struct classes *classes, uint32_t node, uint32_t *ret,
+                                         uint64_t words)
+{
+    struct g2h_edge edge;
+    g2h_edges_begin(classes->edges, node, node + 1);
+    while (g2h_edges_next(classes->edges, &edge)) {
+        const uint64_t word = edge.offset / classes->word;
+        if (edge.offset != UINT64_MAX && word < words && edge.name != G2H_NAME_NONE)
+            TRY_MEMORY(java_names_of_view(classes->names, edge.name, &ret[word]));
+    }
+    return NULL;
+}
+
+static struct g2h_error *find_words(struct classes *classes, const struct shape_key *key,
+                                    struct parts *parts)
+{
+    const uint64_t words = key->size / classes->word;
+    char name[32];
+    if (words > MOST_FIELDS) {
+        parts->too_many = true;
+        return NULL;
+    }
+    _cleanup_free_ uint32_t *names = calloc((size_t)words + 1, sizeof(*names));
+    TRY_MEMORY(names);
+    TRY(find_word_names(classes, key->node, names, words));
+    for (uint64_t i = 0; i < words; i++) {
+        const uint64_t offset = i * classes->word;
+        const int length = snprintf(name, sizeof(name), "f%u", (unsigned)offset);
+        TRY_MEMORY(names[i] != 0 ||
+                   java_names_text(classes->names, name, (size_t)length, &names[i]));
+        TRY(add_part(parts,
+                     (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
+    }
+    return NULL;
+}
+
+/* ---- shapes ---- */
+
+static bool is_array_name(const char *name, size_t size)
+{
+    return size > 2 && name[0] == '[' && name[1] == ']';
+}
+
+static struct g2h_error *shape_of_objects(struct classes *classes, const char *name, size_t size,
+                                          struct shape *shape)
+{
+    struct text *text = &classes->text;
+    uint32_t id;
+    text->size = 0;
+    if (is_array_name(name, size))
+        java_array_name(name + 2, size - 2, text);
+    else
+        java_array_name(name, size, text);
+    TRY_MEMORY(!text->failed && java_names_text(classes->names, text->data, text->size, &id));
+    return classes_named(classes, id, &shape->class);
+}
+
+/* Fields that fill an instance up to the size of its slot, if they are not enough by themselves. */
+static struct g2h_error *add_padding(struct classes *classes, struct shape *shape)
+{
+    struct class *class = &classes->list.data[shape->class];
+    if (class->size <= shape->fields_size + OBJECT_HEADER)
+        return NULL;
+    uint32_t size = class->size - OBJECT_HEADER - shape->fields_size;
+    shape->fields_size += size;
+    static const enum field_type types[] = {TYPE_OF_LONG, TYPE_OF_INT, TYPE_OF_SHORT, TYPE_OF_BYTE};
+    static const char name[] = "(padding)";
+    struct class_field field;
+    TRY_MEMORY(java_names_text(classes->names, name, sizeof(name) - 1, &field.name));
+    for (uint32_t i = 0, width = 8; width > 0; i++, width /= 2)
+        for (field.type = types[i]; size >= width; size -= width, class->fields++)
+            TRY_MEMORY(vector_push(&classes->fields, field));
+    return NULL;
+}
+
+static struct g2h_error *add_field(struct classes *classes, struct shape *shape,
+                                   const struct part *part)
+{
+    const struct class_field field = {part->name, part->type};
+    const uint32_t offset = (uint32_t)part->offset;
+    TRY_MEMORY(vector_push(&classes->fields, field));
+    if (part->type == TYPE_OF_OBJECT) {
+        const struct shape_pointer pointer = {offset, shape->fields_size};
+        TRY_MEMORY(vector_push(&classes->pointers, pointer));
+        shape->pointers++;
+        shape->fields_size += ID_SIZE;
+    } else {
+        const struct shape_number number = {offset, shape->fields_size, part->size, part->is_bool};
+        TRY_MEMORY(vector_push(&classes->numbers, number));
+        shape->numbers++;
+        shape->fields_size += part->size;
+    }
+    return NULL;
+}
+
+/* Whether some word of an object, where a pointer could be, is in no field: the first word of an
+ * interface, and what is behind the value. A folded view has edges that are no pointers. */
+static bool has_gap(const struct classes *classes, const struct shape_key *key,
+                    const struct parts *parts)
+{
+    uint64_t word = 0;
+    if (g2h_view_account(classes->view)->folded_nodes > 0)
+        return true;
+    for (size_t i = 0; i < parts->list.count; i++) {
+        const struct part *part = &parts->list.data[i];
+        const uint64_t size = part->type == TYPE_OF_OBJECT ? classes->word : part->size;
+        if (part->offset / classes->word > word)
+            return true;
+        word = (part->offset + size + classes->word - 1) / classes->word;
+    }
+    return word < key->size / classes->word;
+}
+
+static struct g2h_error *shape_of_instance(struct classes *classes, const struct shape_key *key,
+                                           const char *name, size_t size, struct parts *parts,
+                                           struct shape *shape)
+{
+    struct text *text = &classes->text;
+    uint32_t id;
+    text->size = 0;
+    if (is_array_name(name, size))
+        java_sized_name(name, size, key->size, text);
+    else
+        java_class_name(name, size, text);
+    TRY_MEMORY(!text->failed && java_names_text(classes->names, text->data, text->size, &id));
+    TRY(classes_add(classes, id, &shape->class));
+    shape->form = SHAPE_INSTANCE;
+    shape->may_have_rest = key->has_edges && has_gap(classes, key, parts);
+    for (size_t i = 0; i < parts->list.count; i++)
+        TRY(add_field(classes, shape, &parts->list.data[i]));
+    struct class *class = &classes->list.data[shape->class];
+    shape->unpadded = shape->fields_size;
+    class->fields = (uint32_t)parts->list.count;
+    class->size = (uint32_t)key->size;
+    return add_padding(classes, shape);
+}
+
+/* What holds something is an array of that, though it is a text or bytes. */
+static struct g2h_error *add_pointing(struct classes *classes, enum shape_form form)
+{
+    static const char text[] = "(string)", bytes[] = "[]uint8";
+    const bool is_text = form == SHAPE_TEXT;
+    return shape_of_objects(
+        classes, is_text ? text : bytes, is_text ? sizeof(text) - 1 : sizeof(bytes) - 1,
+        &classes->shapes.data[is_text ? classes->pointing_text : classes->pointing_bytes]);
+}
+
+struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
+{
+    static const char name[] = "(others)";
+    struct shape *shape = &classes->shapes.data[number];
+    struct class *class = &classes->list.data[shape->class];
+    if (shape->form == SHAPE_TEXT || shape->form == SHAPE_BYTES)
+        return add_pointing(classes, shape->form);
+    const uint32_t first = class->first_field, count = shape->pointers + shape->numbers;
+    struct class_field field = {.type = TYPE_OF_OBJECT};
+    TRY_MEMORY(java_names_text(classes->names, name, sizeof(name) - 1, &field.name));
+    class->first_field = (uint32_t)classes->fields.count;
+    class->fields = count + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct class_field copy = classes->fields.data[first + i];
+        TRY_MEMORY(vector_push(&classes->fields, copy));
+    }
+    TRY_MEMORY(vector_push(&classes->fields, field));
+    shape->rest = shape->unpadded;
+    shape->fields_size = shape->unpadded + ID_SIZE;
+    return add_padding(classes, shape);
+}
+
+/* Whether an array is written as one of objects: its elements are pointers, or it is long. */
+static bool is_object_array(struct classes *classes, const struct shape_key *key,
+                            struct shape *shape)
+{
+    struct element element;
+    if (key->size < LEAST_ARRAY)
+        return false;
+    shape->stride = (uint32_t)classes->word;
+    if (key->layout == 0)
+        return true;
+    find_element(classes, key, &element);
+    if (element.pointers <= 1 && element.stride >= classes->word && element.stride < UINT32_MAX) {
+        shape->base = (uint32_t)element.base;
+        shape->stride = (uint32_t)element.stride;
+    }
+    return key->size > MOST_SHORT || (element.pointers == 1 && element.stride == classes->word);
+}
+
+static bool is_padding_long(const struct shape_key *key, const struct parts *parts)
+{
+    uint64_t filled = OBJECT_HEADER;
+    for (size_t i = 0; i < parts->list.count; i++)
+        filled += parts->list.data[i].type == TYPE_OF_OBJECT ? ID_SIZE : parts->list.data[i].size;
+    return key->size > filled && (key->size - filled) / 8 > MOST_PADDING;
+}
+
+static struct g2h_error *make_object_shape(struct classes *classes, const struct shape_key *key,
+                                           const char *name, size_t size, struct shape *shape)
+{
+    _cleanup_(parts_deinit) struct parts parts = {0};
+    shape->form = SHAPE_OBJECTS;
+    if (key->size >= PIECE) {
+        shape->stride = (uint32_t)classes->word;
+        return shape_of_objects(classes, name, size, shape);
+    }
+    if (is_array_name(name, size) && is_object_array(classes, key, shape))
+        return shape_of_objects(classes, name, size, shape);
+    if (key->layout != 0)
+        TRY(find_values(classes, key, &parts));
+    else if (key->has_edges)
+        TRY(find_words(classes, key, &parts));
+    if (!parts.too_many && !is_padding_long(key, &parts))
+        return shape_of_instance(classes, key, name, size, &parts, shape);
+    shape->base = 0;
+    shape->stride = (uint32_t)classes->word;
+    return shape_of_objects(classes, name, size, shape);
+}
+
+static struct g2h_error *make_shape(struct classes *classes, const struct shape_key *key,
+                                    struct shape *shape)
+{
+    static const char texts[] = "(string)";
+    size_t size = sizeof(texts) - 1;
+    const char *name = key->is_text ? texts : g2h_view_name(classes->view, key->name, &size);
+    if (key->is_folded) {
+        shape->form = SHAPE_ROW;
+        return shape_of_objects(classes, name, size, shape);
+    }
+    if (key->size < PIECE && (key->is_text || key->name == classes->name_of_bytes)) {
+        shape->form = key->is_text ? SHAPE_TEXT : SHAPE_BYTES;
+        shape->may_have_rest = key->has_edges;
+        shape->class = CLASS_STRING;
+        return NULL;
+    }
+    return make_object_shape(classes, key, name, size, shape);
+}
+
+struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
+                              const struct g2h_node *node)
+{
+    struct shape_key key = {.name = node->name,
+                            .node = number,
+                            .is_text = node->kind == G2H_NODE_TEXT,
+                            .is_folded = node->members > 0,
+                            .has_edges = node->edges > 0};
+    const bool is_one = !key.is_folded && (!key.is_text || node->size >= PIECE);
+    if (is_one) {
+        key.size = node->size;
+        if (node->object != UINT32_MAX)
+            key.layout = g2h_values_layout(classes->view, node->object);
+    }
+    if (key.is_text)
+        key.name = G2H_NAME_NONE;
+    const uint64_t flags = (uint64_t)key.name << 2 | (key.is_text ? 2u : 0u) | key.is_folded;
+    key.hash = map_hash_pair(map_hash_pair(key.layout, key.size), flags);
+    return key;
+}
+
+/* ---- all that there are ---- */
+
+bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
+{
+    struct g2h_node member;
+    if (node->kind == G2H_NODE_STACK)
+        return true;
+    if (node->kind != G2H_NODE_OBJECT && node->kind != G2H_NODE_TEXT)
+        return false;
+    if (classes->keeps_garbage)
+        return true;
+    if (node->object != UINT32_MAX)
+        return !g2h_view_is_garbage(classes->view, node->object);
+    g2h_view_member(classes->view, number, 0, &member);
+    return !g2h_view_is_garbage(classes->view, member.object);
+}
+
+struct finding {
+    struct classes *classes;
+    struct map *seen; /* by thread: keys that it has given already */
+    struct map numbers;
+    VECTOR(struct shape_key) keys;
+};
+
+static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
+                                   struct worker_buffer *buffer)
+{
+    struct finding *finding = context;
+    const struct g2h_view *view = finding->classes->view;
+    struct g2h_node nodes[MANY];
+    const uint32_t first = (uint32_t)task * BLOCK;
+    size_t count = MANY;
+    for (uint32_t node = first; node - first < BLOCK && count == MANY; node += MANY) {
+        count = g2h_view_nodes(view, node, MANY, nodes);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t known;
+            if (!is_written(finding->classes, node + (uint32_t)i, &nodes[i]))
+                continue;
+            const struct shape_key key =
+                shape_key_of(finding->classes, node + (uint32_t)i, &nodes[i]);
+            struct map *seen = &finding->seen[worker];
+            const uint64_t hash = key.hash ^ key.has_edges;
+            if (map_get(seen, hash) != MAP_NONE)
+                continue;
+            char *at = worker_buffer_reserve(buffer, sizeof(key));
+            TRY_MEMORY(at && map_put(seen, hash, 0, &known));
+            memcpy(at, &key, sizeof(key));
+            buffer->size += sizeof(key);
+        }
+    }
+    return NULL;
+}
+
+/* Of those with one key the first counts, and the first that has edges. */
+static struct g2h_error *number_keys(void *context, const struct worker_buffer *buffer)
+{
+    struct finding *finding = context;
+    for (size_t at = 0; at < buffer->size; at += sizeof(struct shape_key)) {
+        struct shape_key key;
+        uint32_t number;
+        memcpy(&key, buffer->data + at, sizeof(key));
+        TRY_MEMORY(
+            map_put(&finding->classes->by_key, key.hash, (uint32_t)finding->keys.count, &number));
+        if (number == finding->keys.count)
+            TRY_MEMORY(vector_push(&finding->keys, key));
+        else if (key.has_edges && !finding->keys.data[number].has_edges)
+            finding->keys.data[number] = key;
+    }
+    return NULL;
+}
+
+static struct g2h_error *make_shapes(struct finding *finding)
+{
+    struct classes *classes = finding->classes;
+    for (size_t i = 0; i < finding->keys.count; i++) {
+        struct shape shape = {.stride = 1, .rest = UINT32_MAX};
+        shape.first_pointer = (uint32_t)classes->pointers.count;
+        shape.first_number = (uint32_t)classes->numbers.count;
+        TRY(make_shape(classes, &finding->keys.data[i], &shape));
+        TRY_MEMORY(vector_push(&classes->shapes, shape));
+    }
+    const struct shape pointing = {.form = SHAPE_OBJECTS,
+                                   .stride = (uint32_t)classes->word,
+                                   .rest = UINT32_MAX,
+                                   .class = CLASS_OBJECTS};
+    classes->pointing_text = (uint32_t)classes->shapes.count;
+    classes->pointing_bytes = classes->pointing_text + 1;
+    TRY_MEMORY(vector_push(&classes->shapes, pointing) && vector_push(&classes->shapes, pointing));
+    return NULL;
+}
+
+struct g2h_error *classes_find(struct classes *classes, unsigned threads)
+{
+    struct finding finding = {.classes = classes};
+    const size_t tasks = ((size_t)g2h_view_node_count(classes->view) + BLOCK - 1) / BLOCK;
+    finding.seen = calloc(threads, sizeof(*finding.seen));
+    TRY_MEMORY(finding.seen);
+    struct g2h_error *error =
+        workers_run_ordered(threads, tasks, find_keys, NULL, number_keys, &finding);
+    if (!error)
+        error = make_shapes(&finding);
+    for (unsigned i = 0; i < threads; i++)
+        map_deinit(&finding.seen[i]);
+    free(finding.seen);
+    free(finding.keys.data);
+    return error;
+}

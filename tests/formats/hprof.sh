@@ -1,0 +1,83 @@
+# shellcheck shell=sh disable=SC2154 # what run.sh has
+# The format hprof, by the letter against the snapshot, and by VisualVM's library. Sourced by run.sh.
+
+# java_dump NAME DUMP ARGUMENT...: $build/NAME.heapsnapshot and $build/NAME.hprof, which agree by the letter.
+java_dump() {
+	name=$1 dump=$2
+	shift 2
+	"$g2h" --reachable --no-contexts "$@" -o "$build/$name.heapsnapshot" "$dump" 2>"$log" && "$g2h" "$@" --format hprof -o "$build/$name.hprof" "$dump" 2>"$log"
+	result $? "$name: is written"
+	node "$here/hprof.mjs" "$build/$name.hprof" "$build/$name.heapsnapshot" | sed -E "s/^((not )?ok - )/\1$name: /"
+}
+
+# visualvm NAME CLASS...: what VisualVM's library reads of it, in $build/NAME.visualvm.
+visualvm() {
+	name=$1
+	shift
+	java -cp "$jar" "$here/Hprof.java" "$build/$name.hprof" "$@" >"$build/$name.visualvm" 2>"$log" && [ ! -s "$log" ]
+	result $? "$name: VisualVM's library reads it without complaint"
+	node "$here/hprof.mjs" "$build/$name.hprof" "$build/$name.heapsnapshot" "$build/$name.visualvm" >"$log" 2>&1
+	grep -q "^ok - VisualVM" "$log"
+	result $? "$name: VisualVM counts the objects and bytes of each class that the snapshot has"
+}
+
+# says NAME WHAT LINE: VisualVM's library said a line; \t is a tab.
+says() {
+	grep -Fx "$(printf "$3")" "$build/$1.visualvm" >/dev/null || {
+		cp "$build/$1.visualvm" "$log"
+		false
+	}
+	result $? "$1: $2"
+}
+
+hprof() {
+	sample=$top/samples/leakserver
+	jar=$("$top/tools/setup" visualvm 2>"$log") || jar=
+	java_dump typed "$sample.2.dump.gz" --exe "$sample.exe.gz"
+	java_dump untyped "$sample.2.dump.gz"
+	java_dump redacted "$sample.2.dump.gz" --exe "$sample.exe.gz" --redact --no-stacks
+	for nodes in 5000 100; do
+		java_dump folded-$nodes "$sample.2.dump.gz" --exe "$sample.exe.gz" --reachable --max-nodes $nodes
+	done
+	for dump in "$top"/samples/dumps/*.2.dump.gz; do
+		java_dump "$(basename "$dump" .2.dump.gz)" "$dump"
+	done
+	gzip -dc "$sample.2.dump.gz" | head -c 900000 >"$build/cut.dump"
+	"$g2h" -o "$build/cut.heapsnapshot" "$build/cut.dump" 2>"$log"
+	"$g2h" --format hprof -o "$build/cut.hprof" "$build/cut.dump" 2>"$log"
+	[ $? -eq 3 ]
+	result $? 'cut: is written, exit status 3'
+	node "$here/hprof.mjs" "$build/cut.hprof" "$build/cut.heapsnapshot" | sed -E "s/^((not )?ok - )/\\1cut, with all that was read: /"
+	"$g2h" --exe "$sample.exe.gz" --format hprof -j 1 "$sample.2.dump.gz" 2>"$log" | cmp - "$build/typed.hprof" >>"$log" 2>&1
+	result $? 'the same bytes with one thread'
+	"$g2h" --exe "$sample.exe.gz" --format hprof -z "$sample.2.dump.gz" 2>"$log" | gzip -dc | cmp - "$build/typed.hprof" >>"$log" 2>&1
+	result $? 'the same bytes, compressed'
+	"$g2h" --exe "$sample.exe.gz" --format hprof "$sample.2.dump.gz" 2>&1 >/dev/null | grep -q ': left out as garbage: '
+	result $? 'it is said how much garbage is left out'
+	! grep -aq '127\.0\.0\.1\|Go-http-client' "$build/redacted.hprof" && grep -aq '127\.0\.0\.1' "$build/typed.hprof"
+	result $? 'redacted: no text of the heap'
+	if [ -z "$jar" ]; then
+		echo "ok - VisualVM's library # SKIP it is not here"
+		return
+	fi
+	visualvm typed main.Preview main.Session main.Valuation 'map[string]*main.Preview'
+	says typed 'a number by its field' 'field\tWidth\t175'
+	says typed 'a string by its field' 'field\tAgent\tGo-http-client/1.1'
+	says typed 'the length of a slice' 'field\tPixels.len\t175'
+	says typed 'a pointer by its field' 'field\tAuction\tmain.Auction'
+	says typed 'an entry holds the value' 'held by\tmap[string]*main.Preview entries\t[46].slots[1].elem'
+	says typed 'a global holds the map' 'held by\tjava.lang.Class\tpreviews.byName'
+	says typed 'the class of the package is a root' 'root\tsticky class\tmain'
+	says typed 'a local of a goroutine is a root, by its frame' 'root\tJava frame\tmain.(*Server).value.gowrap1(main.go:178)\tgoroutine 898 [chan send] main.(*Server).value.gowrap1'
+	says typed 'a goroutine is a thread, in a group with others in its place' 'thread\tgoroutine 898 [chan send] main.(*Server).value.gowrap1\t80 goroutines [chan send] main.ask ← main.(*Server).value.gowrap1'
+	says typed 'and has a stack with lines' 'at\truntime.chansend1(chan.go:161)'
+	visualvm redacted main.Preview
+	! grep -q '^field	Width' "$build/redacted.visualvm"
+	result $? 'redacted: no number'
+	for name in untyped folded-5000 folded-100; do
+		visualvm $name
+	done
+	for dump in "$top"/samples/dumps/*.2.dump.gz; do
+		visualvm "$(basename "$dump" .2.dump.gz)"
+	done
+}
