@@ -8,24 +8,10 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "output/hprof/file.h"
 #include "output/hprof/java_string.h"
+#include "output/hprof/writer.h"
 
-enum {
-    MANY = 64,           /* nodes, or edges, that are read at a time */
-    LARGE = 16 << 20,    /* bytes of a record that is not put together in memory */
-    LONG_TEXT = 2 << 10, /* bytes of a slot whose text may have been cut */
-};
-
-struct writer {
-    const struct file *file;
-    struct g2h_edges *edges;
-    struct g2h_edge given[MANY];
-    size_t count, at; /* of given */
-    struct g2h_text text;
-    struct segment segment;
-    VECTOR(uint32_t) rest; /* ids of what an object points to and has no field for */
-};
+enum { LONG_TEXT = 2 << 10 /* bytes of a slot whose text may have been cut */ };
 
 struct g2h_error *writer_create(const struct file *file, struct writer **ret)
 {
@@ -49,76 +35,19 @@ void writer_destroy(struct writer *writer)
 
 /* ---- edges ---- */
 
-static void begin_edges(struct writer *writer, uint32_t first, uint32_t end)
+void writer_begin_edges(struct writer *writer, uint32_t first, uint32_t end)
 {
     g2h_edges_begin(writer->edges, first, end);
     writer->count = writer->at = 0;
 }
 
-static bool read_more(struct writer *writer)
+bool writer_read_more(struct writer *writer)
 {
     writer->at = 0;
     writer->count = g2h_edges_read(writer->edges, writer->given, MANY);
     for (size_t i = 0; i < writer->count; i++)
         __builtin_prefetch(&writer->file->id_of[writer->given[i].target]);
     return writer->count > 0;
-}
-
-/* The next edge of a node that holds an object, whose id is *ret. */
-static inline const struct g2h_edge *next_edge(struct writer *writer, uint32_t node, uint32_t *ret)
-{
-    while (writer->at < writer->count || read_more(writer)) {
-        const struct g2h_edge *edge = &writer->given[writer->at];
-        if (edge->source > node)
-            return NULL;
-        writer->at++;
-        *ret = writer->file->id_of[edge->target];
-        if (edge->source == node && (edge->flags & G2H_EDGE_WEAK) == 0 && *ret != 0)
-            return edge;
-    }
-    return NULL;
-}
-
-/* ---- records that are too large for memory ---- */
-
-/* Ends the segment; another one is to be opened. */
-static struct g2h_error *begin_large(struct writer *writer, uint64_t size)
-{
-    struct worker_buffer *buffer = writer->segment.buffer;
-    segment_close(&writer->segment);
-    TRY(worker_buffer_flush(buffer));
-    TRY_MEMORY(worker_buffer_reserve(buffer, RECORD_HEADER + OBJECTS_HEADER));
-    put_record(buffer->data, RECORD_HEAP_SEGMENT, (uint32_t)size);
-    buffer->size = RECORD_HEADER;
-    return NULL;
-}
-
-static struct g2h_error *end_large(struct writer *writer)
-{
-    TRY(worker_buffer_flush(writer->segment.buffer));
-    return segment_open(&writer->segment, writer->segment.buffer);
-}
-
-/* More bytes of a large record; NULL: zeros. */
-static struct g2h_error *add_large(struct writer *writer, const void *data, uint64_t size)
-{
-    struct worker_buffer *buffer = writer->segment.buffer;
-    const char *from = data;
-    while (size > 0) {
-        const size_t part = size < LARGE ? (size_t)size : LARGE;
-        char *at = worker_buffer_reserve(buffer, part);
-        TRY_MEMORY(at);
-        if (from)
-            memcpy(at, from, part);
-        else
-            memset(at, 0, part);
-        buffer->size += part;
-        from = from ? from + part : NULL;
-        size -= part;
-        if (buffer->size >= LARGE)
-            TRY(worker_buffer_flush(buffer));
-    }
-    return NULL;
 }
 
 /* ---- bytes and texts ---- */
@@ -137,12 +66,12 @@ static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const v
         return NULL;
     }
     struct worker_buffer *buffer = writer->segment.buffer;
-    TRY(begin_large(writer, NUMBERS_HEADER + (uint64_t)size));
+    TRY(large_begin(writer, NUMBERS_HEADER + (uint64_t)size));
     put_numbers(buffer->data + buffer->size, id, TYPE_OF_BYTE, size);
     buffer->size += NUMBERS_HEADER;
-    TRY(add_large(writer, data, known));
-    TRY(add_large(writer, NULL, size - known));
-    return end_large(writer);
+    TRY(large_add(writer, data, known));
+    TRY(large_add(writer, NULL, size - known));
+    return large_end(writer);
 }
 
 static struct g2h_error *write_byte_slice(struct writer *writer, uint32_t number,
@@ -220,11 +149,6 @@ static const struct shape_pointer *find_pointer(const struct file *file, const s
     return at < shape->pointers && pointers[at].offset == offset ? &pointers[at] : NULL;
 }
 
-static bool is_empty(const char *field)
-{
-    return (field[0] | field[1] | field[2] | field[3]) == 0;
-}
-
 /* What an instance has no fields for, in an array beside it. */
 static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
 {
@@ -250,9 +174,9 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
     memset(fields, 0, shape->fields_size);
     if (shape->numbers > 0 && node->object != UINT32_MAX)
         copy_numbers(file, shape, node, fields);
-    while ((edge = next_edge(writer, number, &id)) != NULL) {
+    while ((edge = writer_next_edge(writer, number, &id)) != NULL) {
         const struct shape_pointer *pointer = find_pointer(file, shape, edge->offset);
-        if (pointer && is_empty(fields + pointer->position))
+        if (pointer && is_empty_field(fields + pointer->position))
             put_u4(fields + pointer->position, id);
         else
             TRY_MEMORY(vector_push(&writer->rest, id));
@@ -264,182 +188,6 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
     return write_rest(writer, helper_id(file, number));
 }
 
-/* ---- arrays ---- */
-
-/* Where in its array an edge goes; count: nowhere. */
-static inline uint64_t element_of(const struct shape *shape, const struct g2h_edge *edge,
-                                  uint64_t before, uint64_t count)
-{
-    const uint64_t element =
-        shape->form == SHAPE_ROW ? before : (edge->offset - shape->base) / shape->stride;
-    const bool is_there =
-        shape->form == SHAPE_ROW || (edge->offset != UINT64_MAX && edge->offset >= shape->base);
-    return is_there && element >= before && element < count ? element : count;
-}
-
-/* What has no element of its own goes to the last ones, as far as these are free, and behind them.
- */
-static struct g2h_error *put_rest(struct writer *writer, size_t begin, uint32_t *count)
-{
-    struct worker_buffer *buffer = writer->segment.buffer;
-    const uint32_t rest = (uint32_t)writer->rest.count;
-    const char *elements = buffer->data + begin;
-    uint32_t first = *count;
-    while (first > 0 && *count - first < rest && is_empty(elements + (size_t)(first - 1) * ID_SIZE))
-        first--;
-    const size_t more = (size_t)(first + rest - *count) * ID_SIZE;
-    TRY_MEMORY(worker_buffer_reserve(buffer, more));
-    for (uint32_t i = 0; i < rest; i++)
-        put_u4(buffer->data + begin + (size_t)(first + i) * ID_SIZE, writer->rest.data[i]);
-    *count = first + rest;
-    buffer->size += more;
-    writer->rest.count = 0;
-    return NULL;
-}
-
-static struct g2h_error *write_array(struct writer *writer, const struct shape *shape,
-                                     uint32_t number, const struct g2h_node *node)
-{
-    const struct file *file = writer->file;
-    const struct g2h_edge *edge;
-    uint64_t before = 0;
-    uint32_t id, count = (uint32_t)array_elements(node->size);
-    char *elements;
-    TRY(segment_room(&writer->segment, OBJECTS_HEADER + (size_t)count * ID_SIZE, &elements));
-    elements += OBJECTS_HEADER;
-    const size_t begin = (size_t)(elements - writer->segment.buffer->data);
-    memset(elements, 0, (size_t)count * ID_SIZE);
-    while ((edge = next_edge(writer, number, &id)) != NULL) {
-        const uint64_t element = element_of(shape, edge, before, count);
-        if (element == count) {
-            TRY_MEMORY(vector_push(&writer->rest, id));
-            continue;
-        }
-        put_u4(elements + element * ID_SIZE, id);
-        before = element + 1;
-    }
-    if (writer->rest.count > 0)
-        TRY(put_rest(writer, begin, &count));
-    put_objects(writer->segment.buffer->data + begin - OBJECTS_HEADER, file->id_of[number],
-                class_id(shape->class), count);
-    return NULL;
-}
-
-/* ---- arrays that are too large for memory ---- */
-
-/* An array of so many elements, of which some have been written, piece by piece. */
-struct row {
-    struct writer *writer;
-    const struct pieces *pieces; /* NULL: one */
-    uint64_t total, done;
-    uint32_t count; /* of pieces */
-    uint32_t id, class;
-};
-
-static const struct pieces *pieces_of(const struct file *file, uint32_t node)
-{
-    size_t at;
-    BISECT(at, file->pieces.count, file->pieces.data[at].node < node);
-    return at < file->pieces.count && file->pieces.data[at].node == node ? &file->pieces.data[at]
-                                                                         : NULL;
-}
-
-/* Begins a piece. The first elements of the first one lead to the others. */
-static struct g2h_error *begin_piece(struct row *row)
-{
-    struct writer *writer = row->writer;
-    struct worker_buffer *buffer = writer->segment.buffer;
-    const uint64_t left = row->total - row->done;
-    const uint32_t piece = (uint32_t)(row->done / PIECE_ELEMENTS),
-                   links = piece == 0 ? row->count - 1 : 0,
-                   count = (left < PIECE_ELEMENTS ? (uint32_t)left : PIECE_ELEMENTS) + links,
-                   id = piece == 0 ? row->id : row->pieces->first_id + 2 * (piece - 1);
-    TRY(begin_large(writer, OBJECTS_HEADER + (uint64_t)count * ID_SIZE));
-    put_objects(buffer->data + buffer->size, id, row->class, count);
-    buffer->size += OBJECTS_HEADER;
-    for (uint32_t i = 0; i < links; i++) {
-        char link[ID_SIZE];
-        put_u4(link, row->pieces->first_id + 2 * i);
-        TRY(add_large(writer, link, sizeof(link)));
-    }
-    return NULL;
-}
-
-/* Goes on to an element. */
-static struct g2h_error *skip_elements(struct row *row, uint64_t element)
-{
-    while (row->done < element) {
-        const uint64_t end = (row->done / PIECE_ELEMENTS + 1) * PIECE_ELEMENTS,
-                       to = element < end ? element : end;
-        if (row->done % PIECE_ELEMENTS == 0)
-            TRY(begin_piece(row));
-        TRY(add_large(row->writer, NULL, (to - row->done) * ID_SIZE));
-        row->done = to;
-    }
-    return NULL;
-}
-
-static struct g2h_error *add_element(struct row *row, uint64_t element, uint32_t id)
-{
-    char bytes[ID_SIZE];
-    TRY(skip_elements(row, element));
-    if (row->done % PIECE_ELEMENTS == 0)
-        TRY(begin_piece(row));
-    put_u4(bytes, id);
-    row->done++;
-    return add_large(row->writer, bytes, sizeof(bytes));
-}
-
-/* How many elements a large array has: writer->rest goes behind the others. */
-static struct g2h_error *count_elements(struct writer *writer, const struct shape *shape,
-                                        uint32_t number, uint64_t count)
-{
-    const struct g2h_edge *edge;
-    uint64_t before = 0;
-    uint32_t id;
-    begin_edges(writer, number, number + 1);
-    while ((edge = next_edge(writer, number, &id)) != NULL) {
-        const uint64_t element = element_of(shape, edge, before, count);
-        if (element == count)
-            TRY_MEMORY(vector_push(&writer->rest, id));
-        else
-            before = element + 1;
-    }
-    return NULL;
-}
-
-static struct g2h_error *write_large_array(struct writer *writer, const struct shape *shape,
-                                           uint32_t number, const struct g2h_node *node)
-{
-    const struct file *file = writer->file;
-    const uint64_t count = array_elements(node->size);
-    const struct g2h_edge *edge;
-    uint64_t before = 0;
-    uint32_t id;
-    struct row row = {.writer = writer,
-                      .pieces = pieces_of(file, number),
-                      .id = file->id_of[number],
-                      .class = class_id(shape->class)};
-    TRY(count_elements(writer, shape, number, count));
-    row.total = count + writer->rest.count;
-    row.count = (uint32_t)((row.total + PIECE_ELEMENTS - 1) / PIECE_ELEMENTS);
-    if (row.count > (row.pieces ? row.pieces->count : 1))
-        return file_is_too_large(file); /* there are more edges than a node has */
-    begin_edges(writer, number, number + 1);
-    while ((edge = next_edge(writer, number, &id)) != NULL) {
-        const uint64_t element = element_of(shape, edge, before, count);
-        if (element == count)
-            continue;
-        TRY(add_element(&row, element, id));
-        before = element + 1;
-    }
-    TRY(skip_elements(&row, count));
-    for (size_t i = 0; i < writer->rest.count; i++)
-        TRY(add_element(&row, count + i, writer->rest.data[i]));
-    writer->rest.count = 0;
-    return end_large(writer);
-}
-
 /* ---- all of a block ---- */
 
 /* Whether an object has an edge that its shape has no field for. */
@@ -449,7 +197,7 @@ static bool has_rest(struct writer *writer, const struct shape *shape, uint32_t 
     const struct g2h_edge *edge;
     bool has = false;
     uint32_t id;
-    while ((edge = next_edge(writer, number, &id)) != NULL) {
+    while ((edge = writer_next_edge(writer, number, &id)) != NULL) {
         pointer = find_pointer(writer->file, shape, edge->offset);
         has = has || !pointer || pointer == before;
         before = pointer;
@@ -485,7 +233,7 @@ void writer_find_rests(struct writer *writer, uint32_t first, uint32_t end, bool
             continue;
         if (node >= run) {
             run = end_of_run(file, node, end);
-            begin_edges(writer, node, run);
+            writer_begin_edges(writer, node, run);
         }
         const struct shape *shape = shape_of_node(file, node);
         if (!has_rest(writer, shape, node))
@@ -516,9 +264,9 @@ static struct g2h_error *write_object(struct writer *writer, uint32_t number, ui
         break;
     }
     if (node->size < LARGE && node->edges < LARGE / ID_SIZE)
-        return write_array(writer, shape, number, node);
-    TRY(write_large_array(writer, shape, number, node));
-    begin_edges(writer, number + 1, end);
+        return array_write(writer, shape, number, node);
+    TRY(array_write_large(writer, shape, number, node));
+    writer_begin_edges(writer, number + 1, end);
     return NULL;
 }
 
@@ -527,7 +275,7 @@ struct g2h_error *writer_write(struct writer *writer, uint32_t first, uint32_t e
 {
     struct g2h_node nodes[MANY];
     TRY(segment_open(&writer->segment, buffer));
-    begin_edges(writer, first, end);
+    writer_begin_edges(writer, first, end);
     for (uint32_t node = first; node < end; node += MANY) {
         const size_t count =
             g2h_view_nodes(writer->file->view, node, end - node < MANY ? end - node : MANY, nodes);

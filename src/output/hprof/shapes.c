@@ -6,204 +6,17 @@
  * may be a pointer, and is called as it is in the first object of the shape. What fields do not
  * fill is padding, so that readers that count them come to the slot's size.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "output/hprof/classes.h"
+#include "output/hprof/parts.h"
 
 enum {
-    MOST_FIELDS = 4096,  /* of a class, as far as there are so many parts; */
-    MOST_PADDING = 1024, /* and of fields that fill it up */
+    MOST_PADDING = 1024, /* fields that fill an object up */
     MOST_SHORT = 256,    /* bytes of an array that is written with its elements' parts */
     LEAST_ARRAY = 24,    /* bytes that an object array has room in for all pointers of 8 bytes */
     BLOCK = 1 << 14,     /* nodes that are looked at together */
     MANY = 64
 };
-
-/* A field, while it is not known yet whether there will be a class for it. */
-struct part {
-    uint64_t offset;
-    uint32_t name; /* id */
-    uint16_t size; /* in the object */
-    enum field_type type;
-    bool is_bool;
-};
-
-struct parts {
-    VECTOR(struct part) list;
-    uint32_t pointers;
-    bool too_many;
-};
-
-static void parts_deinit(struct parts *parts)
-{
-    free(parts->list.data);
-}
-
-static struct g2h_error *add_part(struct parts *parts, struct part part)
-{
-    if (parts->list.count >= MOST_FIELDS || part.offset > UINT32_MAX) {
-        parts->too_many = true;
-        return NULL;
-    }
-    parts->pointers += part.type == TYPE_OF_OBJECT;
-    TRY_MEMORY(vector_push(&parts->list, part));
-    return NULL;
-}
-
-/* ---- by the type ---- */
-
-/* A part of a value, which is called as the value with a suffix. */
-static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
-                                   const struct g2h_value *value, const char *suffix,
-                                   struct part part)
-{
-    struct text *text = &classes->text;
-    text->size = 0;
-    text_append(text, value->path, value->path_size);
-    text_append(text, suffix, strlen(suffix));
-    TRY_MEMORY(!text->failed &&
-               java_names_text(classes->names, text->size > 0 ? text->data : "(value)",
-                               text->size > 0 ? text->size : 7, &part.name));
-    part.offset += value->offset;
-    return add_part(parts, part);
-}
-
-static struct g2h_error *add_number(struct classes *classes, struct parts *parts,
-                                    const struct g2h_value *value)
-{
-    static const enum field_type integers[] = {
-        [1] = TYPE_OF_BYTE, [2] = TYPE_OF_SHORT, [4] = TYPE_OF_INT, [8] = TYPE_OF_LONG};
-    const uint16_t half = (uint16_t)(value->size / 2);
-    struct part part = {.size = (uint16_t)value->size};
-    switch (value->kind) {
-    case G2H_VALUE_BOOL:
-        part.type = TYPE_OF_BOOL;
-        part.is_bool = true;
-        break;
-    case G2H_VALUE_FLOAT:
-        part.type = value->size == 4 ? TYPE_OF_FLOAT : TYPE_OF_DOUBLE;
-        break;
-    case G2H_VALUE_COMPLEX:
-        part.type = half == 4 ? TYPE_OF_FLOAT : TYPE_OF_DOUBLE;
-        part.size = half;
-        TRY(add_named(classes, parts, value, ".real", part));
-        part.offset = half;
-        return add_named(classes, parts, value, ".imag", part);
-    default:
-        part.type = value->size < sizeof(integers) / sizeof(*integers) ? integers[value->size] : 0;
-    }
-    return part.type != 0 ? add_named(classes, parts, value, "", part) : NULL;
-}
-
-/* What is said of a pointer beside it, a word each: the length of a string, and the like. */
-static struct g2h_error *add_words(struct classes *classes, struct parts *parts,
-                                   const struct g2h_value *value, const char *const *names,
-                                   size_t count)
-{
-    const uint16_t word = (uint16_t)classes->word;
-    for (size_t i = 0; i < count && !g2h_view_is_redacted(classes->view); i++)
-        TRY(add_named(classes, parts, value, names[i],
-                      (struct part){.offset = (i + 1) * word,
-                                    .size = word,
-                                    .type = word == 8 ? TYPE_OF_LONG : TYPE_OF_INT}));
-    return NULL;
-}
-
-static struct g2h_error *add_value(struct classes *classes, struct parts *parts,
-                                   const struct g2h_value *value)
-{
-    static const char *const lengths[] = {".len", ".cap"};
-    const struct part pointer = {.type = TYPE_OF_OBJECT};
-    switch (value->kind) {
-    case G2H_VALUE_STRING:
-        TRY(add_named(classes, parts, value, "", pointer));
-        return add_words(classes, parts, value, lengths, 1);
-    case G2H_VALUE_SLICE:
-        TRY(add_named(classes, parts, value, "", pointer));
-        return add_words(classes, parts, value, lengths, 2);
-    case G2H_VALUE_INTERFACE:
-        return add_named(classes, parts, value, "",
-                         (struct part){.offset = classes->word, .type = TYPE_OF_OBJECT});
-    case G2H_VALUE_POINTER:
-        return add_named(classes, parts, value, "", pointer);
-    default:
-        return g2h_view_is_redacted(classes->view) ? NULL : add_number(classes, parts, value);
-    }
-}
-
-static struct g2h_error *find_values(struct classes *classes, const struct shape_key *key,
-                                     struct parts *parts)
-{
-    struct g2h_value value;
-    g2h_values_begin(classes->values, key->node);
-    while (!parts->too_many && g2h_values_next(classes->values, &value))
-        TRY(add_value(classes, parts, &value));
-    return NULL;
-}
-
-/* What an array's elements are: where the first one is, how far they are apart (0: there is one),
- * and how many pointers and other values are in each. */
-struct element {
-    uint64_t base, stride;
-    uint32_t pointers, values;
-};
-
-static void find_element(struct classes *classes, const struct shape_key *key, struct element *ret)
-{
-    struct g2h_value value;
-    *ret = (struct element){0};
-    g2h_values_begin(classes->values, key->node);
-    while (ret->values < MOST_FIELDS && g2h_values_next(classes->values, &value)) {
-        if (ret->values == 0)
-            ret->base = value.offset;
-        if (value.path_size >= 3 && memcmp(value.path, "[1]", 3) == 0) {
-            ret->stride = value.offset - ret->base;
-            return;
-        }
-        ret->pointers += value.kind >= G2H_VALUE_STRING;
-        ret->values++;
-    }
-}
-
-/* ---- by words ---- */
-
-/* How the pointers of an object are called, by the number of their word. */
-static struct g2h_error *find_word_names(struct classes *classes, uint32_t node, uint32_t *ret,
-                                         uint64_t words)
-{
-    struct g2h_edge edge;
-    g2h_edges_begin(classes->edges, node, node + 1);
-    while (g2h_edges_next(classes->edges, &edge)) {
-        const uint64_t word = edge.offset / classes->word;
-        if (edge.offset != UINT64_MAX && word < words && edge.name != G2H_NAME_NONE)
-            TRY_MEMORY(java_names_of_view(classes->names, edge.name, &ret[word]));
-    }
-    return NULL;
-}
-
-static struct g2h_error *find_words(struct classes *classes, const struct shape_key *key,
-                                    struct parts *parts)
-{
-    const uint64_t words = key->size / classes->word;
-    char name[32];
-    if (words > MOST_FIELDS) {
-        parts->too_many = true;
-        return NULL;
-    }
-    _cleanup_free_ uint32_t *names = calloc((size_t)words + 1, sizeof(*names));
-    TRY_MEMORY(names);
-    TRY(find_word_names(classes, key->node, names, words));
-    for (uint64_t i = 0; i < words; i++) {
-        const uint64_t offset = i * classes->word;
-        const int length = snprintf(name, sizeof(name), "f%u", (unsigned)offset);
-        TRY_MEMORY(names[i] != 0 ||
-                   java_names_text(classes->names, name, (size_t)length, &names[i]));
-        TRY(add_part(parts,
-                     (struct part){.offset = offset, .name = names[i], .type = TYPE_OF_OBJECT}));
-    }
-    return NULL;
-}
 
 /* ---- shapes ---- */
 
@@ -348,7 +161,7 @@ static bool is_object_array(struct classes *classes, const struct shape_key *key
     shape->stride = (uint32_t)classes->word;
     if (key->layout == 0)
         return true;
-    find_element(classes, key, &element);
+    parts_element(classes, key, &element);
     if (element.pointers <= 1 && element.stride >= classes->word && element.stride < UINT32_MAX) {
         shape->base = (uint32_t)element.base;
         shape->stride = (uint32_t)element.stride;
@@ -376,9 +189,9 @@ static struct g2h_error *make_object_shape(struct classes *classes, const struct
     if (is_array_name(name, size) && is_object_array(classes, key, shape))
         return shape_of_objects(classes, name, size, shape);
     if (key->layout != 0)
-        TRY(find_values(classes, key, &parts));
+        TRY(parts_by_values(classes, key, &parts));
     else if (key->has_edges)
-        TRY(find_words(classes, key, &parts));
+        TRY(parts_by_words(classes, key, &parts));
     if (!parts.too_many && !is_padding_long(key, &parts))
         return shape_of_instance(classes, key, name, size, &parts, shape);
     shape->base = 0;
