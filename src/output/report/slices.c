@@ -3,7 +3,8 @@
  *
  * Several slices may share an array. What none of them uses is wasted, once, and told of the one
  * that uses most. Slices that are full are of interest only where others on the same array are not:
- * these are few, so objects are gone over a second time instead of remembering all.
+ * these are few, so objects are gone over a second time, if there are any, instead of remembering
+ * all.
  */
 #include <stdlib.h>
 
@@ -18,7 +19,8 @@ struct arrays {
     const struct g2h_capacities *capacities;
     open_slice_vector list;
     struct map by_object;
-    uint64_t *has; /* a bit for each object that is in the list */
+    uint64_t *has; /* a bit for each object that is in the list, and has full ones, too */
+    bool has_any;
 };
 
 bool slices_locate(const struct report *report, const struct g2h_capacity *capacity,
@@ -42,13 +44,16 @@ bool slices_locate(const struct report *report, const struct g2h_capacity *capac
     return true;
 }
 
-static struct g2h_error *add(struct arrays *arrays, const struct open_slice *slice)
+static struct g2h_error *add(struct arrays *arrays, const struct open_slice *slice,
+                             const uint64_t *full)
 {
+    const uint64_t bit = full[slice->array / 64] & (uint64_t)1 << slice->array % 64;
     uint32_t index = (uint32_t)arrays->list.count;
     TRY_MEMORY(map_put(&arrays->by_object, slice->array, index, &index));
     if (index == arrays->list.count) {
         TRY_MEMORY(vector_push(&arrays->list, *slice));
-        arrays->has[slice->array / 64] |= (uint64_t)1 << slice->array % 64;
+        arrays->has[slice->array / 64] |= bit;
+        arrays->has_any = arrays->has_any || bit != 0;
         return NULL;
     }
     struct open_slice *known = &arrays->list.data[index];
@@ -128,7 +133,8 @@ static void arrays_deinit(struct arrays *arrays)
 }
 
 struct g2h_error *slices_sum(const struct report *report, const struct g2h_capacities *capacities,
-                             const open_slice_vector *lists, size_t count, struct waste_rows *ret)
+                             const open_slice_vector *lists, size_t count, const uint64_t *full,
+                             struct waste_rows *ret)
 {
     _cleanup_(arrays_deinit) struct arrays arrays = {.report = report, .capacities = capacities};
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(report->view));
@@ -136,10 +142,10 @@ struct g2h_error *slices_sum(const struct report *report, const struct g2h_capac
     TRY_MEMORY(arrays.has);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < lists[i].count; j++)
-            TRY(add(&arrays, &lists[i].data[j]));
-    if (arrays.list.count == 0)
-        return NULL;
-    g2h_capacities_of_variables(capacities, visit_full, &arrays);
-    TRY(workers_run(report->threads, objects / OBJECTS + 1, full_task, &arrays));
+            TRY(add(&arrays, &lists[i].data[j], full));
+    if (arrays.has_any) {
+        g2h_capacities_of_variables(capacities, visit_full, &arrays);
+        TRY(workers_run(report->threads, objects / OBJECTS + 1, full_task, &arrays));
+    }
     return sum_up(&arrays, ret);
 }

@@ -17,6 +17,7 @@ struct finder {
     size_t tasks;              /* over objects; one more is that over variables */
     open_slice_vector *slices; /* by task */
     struct waste_row **maps;   /* by worker: by place; NULL: it has met none */
+    uint64_t *full;            /* a bit for each object that full slices are in */
 };
 
 struct visit {
@@ -29,12 +30,19 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
 {
     const struct report *report = visit->finder->report;
     struct open_slice slice;
-    if (capacity->used == capacity->all ||
-        (capacity->object != UINT32_MAX &&
-         report_is_garbage(report, g2h_view_object(report->view, capacity->object))) ||
-        !slices_locate(report, capacity, &slice))
+    uint32_t object;
+    if (capacity->object != UINT32_MAX &&
+        report_is_garbage(report, g2h_view_object(report->view, capacity->object)))
         return true;
-    return vector_push(visit->slices, slice);
+    if (capacity->used < capacity->all)
+        return !slices_locate(report, capacity, &slice) || vector_push(visit->slices, slice);
+    if (g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object)) {
+        uint64_t *bits = &visit->finder->full[object / 64];
+        const uint64_t bit = (uint64_t)1 << object % 64;
+        if ((__atomic_load_n(bits, __ATOMIC_RELAXED) & bit) == 0)
+            __atomic_fetch_or(bits, bit, __ATOMIC_RELAXED);
+    }
+    return true;
 }
 
 /* What a map without entries retains is of no use: all of it is its own. */
@@ -144,6 +152,7 @@ static void finder_deinit(struct finder *finder)
         free(finder->maps[i]);
     free(finder->slices);
     free(finder->maps);
+    free(finder->full);
 }
 
 struct g2h_error *waste_find(const struct report *report, const struct g2h_capacities *capacities,
@@ -158,9 +167,10 @@ struct g2h_error *waste_find(const struct report *report, const struct g2h_capac
         return NULL;
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
     finder.maps = calloc(report->threads, sizeof(*finder.maps));
-    TRY_MEMORY(finder.slices && finder.maps);
+    finder.full = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.full));
+    TRY_MEMORY(finder.slices && finder.maps && finder.full);
     TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
-    TRY(slices_sum(report, capacities, finder.slices, finder.tasks + 1, ret_slices));
+    TRY(slices_sum(report, capacities, finder.slices, finder.tasks + 1, finder.full, ret_slices));
     TRY(sum_maps(&finder, ret_maps));
     finish(ret_slices);
     finish(ret_maps);

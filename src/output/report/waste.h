@@ -42,10 +42,12 @@ typedef VECTOR(struct open_slice) open_slice_vector;
 bool slices_locate(const struct report *report, const struct g2h_capacity *capacity,
                    struct open_slice *ret);
 
-/* Sums slices up: each array counts once, for the one that uses most of it. Slices that are full
- * use arrays, too. lists: count of them. Errors: G2H_ERROR_MEMORY. */
+/* Sums slices up: each array counts once, for the one that uses most of it. lists: count of them;
+ * full: a bit for each object that slices are in which are full, and so use it, too. Errors:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *slices_sum(const struct report *report, const struct g2h_capacities *capacities,
-                             const open_slice_vector *lists, size_t count, struct waste_rows *ret);
+                             const open_slice_vector *lists, size_t count, const uint64_t *full,
+                             struct waste_rows *ret);
 
 /* ---- strings.c ---- */
 
