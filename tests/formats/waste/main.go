@@ -67,7 +67,9 @@ func fill() {
 	for i := 0; i < 500; i++ {
 		d := &document{title: fmt.Sprint("document ", i)}
 		d.body = make([]byte, 100+i, 2000)
-		if i%2 == 0 {
+		if i%5 == 0 {
+			d.view = d.body[:2000] // uses all
+		} else if i%2 == 0 {
 			d.view = d.body[:1900] // uses what body does not
 			waste("main.document.view", d.view)
 		} else {
