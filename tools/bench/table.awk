@@ -104,7 +104,7 @@ function figure(what, heap) {
 	return what == "cat"    ? ratio(heap, "untyped", "cat-dump", "cat-snapshot") \
 	       : what == "gzip" ? 100 * ratio(heap, "untyped", "gzip-1") \
 	       : what == "typed" ? ratio(heap, "typed", "untyped") \
-	       : what == "report" || what == "pprof" || what == "hprof" ? ratio(heap, what, "typed") \
+	       : what == "report" || what == "pprof" || what == "hprof" || what == "csv" ? ratio(heap, what, "typed") \
 	       : what == "sqlite" ? ratio(heap, what, "import") \
 	                         : median_wall(heap, "folded") * 1e6 / objects[heap]
 }
@@ -178,6 +178,7 @@ END {
 	print_worst("report against the snapshot, both typed", "report", 1.5, "")
 	print_worst("pprof against the snapshot, both typed", "pprof", 1.3, "")
 	print_worst("hprof against the snapshot, both typed", "hprof", 1.2, "")
+	print_worst("csv against the snapshot, both typed", "csv", 1.2, "")
 	print_worst_database("sqlite with indexes against .import without, to 5 million", 1.25)
 	print_worst("folded, all of it, in seconds per million objects", "folded", 1, "")
 }
