@@ -34,7 +34,8 @@ G2H_PUBLIC void g2h_base_destroy(struct g2h_base *base);
 /* So many files a format has at most: see g2h_format.files. */
 enum { G2H_MOST_FILES = 2 };
 
-/* A few thousand rows of a dump instead of all nodes and edges, for formats that take it. */
+/* A few thousand rows of a dump instead of all nodes and edges, for formats that take it; of a view
+ * in which nothing is folded. */
 struct g2h_summary_options {
     const char *append_to;     /* the file to which they are added; NULL: they go to fd, alone */
     unsigned permissions;      /* of that file, if there is none yet */

@@ -65,7 +65,7 @@ static struct g2h_error *write_file(const struct g2h_format *format, const struc
     return error;
 }
 
-/* In all formats but the first one, which are read by nobody here. */
+/* In all formats but the first one, which are read by nobody here; and as summaries. */
 static struct g2h_error *write_others(const struct g2h_view *view, unsigned threads,
                                       uint64_t choice)
 {
@@ -74,8 +74,12 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
                                                       .source = "a dump",
                                                       .columns = (unsigned)(choice % 200),
                                                       .threads = threads};
+    static const char *const labels[] = {"host=web-17", "release="};
+    const struct g2h_summary_options summary = {.labels = labels, .label_count = 2};
+    struct g2h_output_options of_summary = output_options;
     const struct g2h_format *format;
     struct g2h_error *error = NULL;
+    of_summary.summary = &summary;
     for (size_t i = 1; !error && (format = g2h_format(i)); i++) {
         error = format->is_file ? write_file(format, view, &output_options)
                                 : g2h_write(format, view, &output_options);
@@ -83,6 +87,8 @@ static struct g2h_error *write_others(const struct g2h_view *view, unsigned thre
             g2h_error_destroy(error);
             error = NULL;
         }
+        if (!error && (format->takes & G2H_TAKES_SUMMARY) != 0)
+            error = write_file(format, view, &of_summary);
     }
     return error;
 }
