@@ -201,6 +201,8 @@ static bool parse_format(const char *name, struct options *ret)
     for (size_t i = 0; (format = g2h_format(i)) != NULL; i++)
         if (by_is_usual(format))
             say("  %-12s  %s", format->name, format->summary);
+        else
+            say("   --by=%-6s  %s", format->by, format->summary);
     say("  %-12s  %s", dump_name, dump_summary);
     return false;
 }
@@ -499,6 +501,13 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
             break;
         case OPTION_LABEL:
             if (!take_label(ret, optarg, (size_t)argc))
+                return false;
+            break;
+        case OPTION_BY:
+            by = optarg;
+            break;
+        case OPTION_MEMPROFILE_RATE:
+            if (!parse_number("--memprofile-rate", optarg, 1, INT64_MAX, &ret->memprofile_rate))
                 return false;
             break;
         case 'j':

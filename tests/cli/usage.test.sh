@@ -68,7 +68,7 @@ check "--threads=0 is no number of threads" [ "$status" -eq 2 ]
 
 run go2heapsnapshot --format heapsnapshot good.dump
 wrote "--format heapsnapshot: what is written without" good.heapsnapshot
-mapfile -t formats < <(sed -n '/--format=/,/--gzip/s/^ \{24\}\([a-z]\)/  \1/p' help.expected)
+mapfile -t formats < <(sed -n '/--format=/,/--gzip/s/^ \{24\}/  /p' help.expected)
 for format in pdf '' heap heapsnapshots; do
 	run go2heapsnapshot --format "$format" good.dump
 	said "--format '$format'" 2 "go2heapsnapshot: there is no format '$format'; --format takes" "${formats[@]}"
