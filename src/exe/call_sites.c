@@ -121,15 +121,32 @@ static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, ui
     return false;
 }
 
-struct g2h_error *call_sites_allocates(struct call_sites *sites, uint64_t function, uint64_t *left,
-                                       bool *ret)
+/* Whether a function is of the runtime, by its file: it may be called as one of reflect, say. */
+static bool is_of_runtime(const struct call_sites *sites, uint64_t function, uint64_t *left)
+{
+    static const char directory[] = "runtime/";
+    const size_t size = sizeof(directory) - 1;
+    struct g2h_bytes file;
+    uint32_t line;
+    if (!pclntab_line(sites->pclntab, function, pclntab_entry(sites->pclntab, function), left,
+                      &file, &line))
+        return false;
+    const uint64_t path = file.size - bytes_base_name(file).size;
+    return path >= size && memcmp(file.data + path - size, directory, size) == 0;
+}
+
+struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t function, uint64_t *left,
+                                       enum call_sites_allocator *ret)
 {
     uint32_t known = map_get(&sites->allocators, function);
     if (known == MAP_NONE) {
-        const bool allocates =
-            is_mallocgc(sites, function) || calls_mallocgc(sites, function, left);
-        TRY_MEMORY(map_put(&sites->allocators, function, allocates, &known));
+        const enum call_sites_allocator found =
+            is_mallocgc(sites, function) ? ALLOCATES_ITSELF
+            : is_of_runtime(sites, function, left) && calls_mallocgc(sites, function, left)
+                ? ALLOCATES_BY_CALL
+                : ALLOCATES_NOT;
+        TRY_MEMORY(map_put(&sites->allocators, function, found, &known));
     }
-    *ret = known != 0;
+    *ret = (enum call_sites_allocator)known;
     return NULL;
 }

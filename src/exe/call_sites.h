@@ -13,7 +13,7 @@
 struct call_sites {
     const struct pclntab *pclntab;
     uint64_t text;         /* address of the first function, by the file; 0: not known */
-    struct map allocators; /* function → whether it allocates */
+    struct map allocators; /* function → enum call_sites_allocator */
 };
 
 struct call_site {
@@ -34,9 +34,13 @@ void call_sites_deinit(struct call_sites *sites);
 struct g2h_error *call_sites_find(struct call_sites *sites, uint64_t function, uint64_t *left,
                                   struct call_site_list *ret);
 
-/* Whether a function allocates memory for its caller: runtime.mallocgc and its variants, and who
- * calls these, as runtime.newobject, runtime.growslice or reflect.unsafe_New. *left as above. */
-struct g2h_error *call_sites_allocates(struct call_sites *sites, uint64_t function, uint64_t *left,
-                                       bool *ret);
+/* How a function allocates memory for its caller. */
+enum call_sites_allocator {
+    ALLOCATES_NOT,
+    ALLOCATES_BY_CALL, /* a function of the runtime that calls one of these: runtime.newobject */
+    ALLOCATES_ITSELF,  /* runtime.mallocgc and its variants */
+};
+struct g2h_error *call_sites_allocator(struct call_sites *sites, uint64_t function, uint64_t *left,
+                                       enum call_sites_allocator *ret);
 
 #endif

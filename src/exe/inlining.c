@@ -245,24 +245,36 @@ static void find_caller(struct g2h_inlining *inlining, const struct body *body, 
     }
 }
 
-/* The same of the innermost frame. A dump has its line at the address to which the call returns,
- * which may be the next line already; but it calls what allocates. */
-static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const struct body *body,
-                                        const struct stack *stack, struct chain *best)
+/* The same by its calls of what allocates in one way. A dump has the line of the innermost frame at
+ * the address to which the call returns, which may be the next line already. */
+static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const struct body *body,
+                                         enum call_sites_allocator way, const struct stack *stack,
+                                         struct chain *best)
 {
     for (size_t i = 0; i < body->calls.sites.count && inlining->steps_left > 0; i++) {
         const struct call_site *site = &body->calls.sites.data[i];
         const struct code_part *behind = code_at(&body->code, site->behind);
-        bool allocates;
+        enum call_sites_allocator allocator;
         inlining->steps_left--;
         if (!behind || !is_at(&body->code, behind, &stack->calls[0]))
             continue;
-        TRY(call_sites_allocates(&inlining->call_sites, site->callee, &inlining->read_left,
-                                 &allocates));
-        if (allocates)
+        TRY(call_sites_allocator(&inlining->call_sites, site->callee, &inlining->read_left,
+                                 &allocator));
+        if (allocator == way)
             try_part(inlining, &body->code, code_at(&body->code, site->behind - 1), behind, stack,
                      best);
     }
+    return NULL;
+}
+
+/* Of the innermost frame. Who calls runtime.mallocgc itself, as code of Go 1.27 does, is in the
+ * stack; of newobject and the like that call it for others, older stacks have not even these. */
+static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const struct body *body,
+                                        const struct stack *stack, struct chain *best)
+{
+    TRY(find_allocation(inlining, body, ALLOCATES_ITSELF, stack, best));
+    if (best->shared == 0)
+        TRY(find_allocation(inlining, body, ALLOCATES_BY_CALL, stack, best));
     return NULL;
 }
 
