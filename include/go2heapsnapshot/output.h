@@ -56,19 +56,6 @@ struct g2h_sampling {
 enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* unless a program sets another one */
 G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
 
-/* How a process sampled what it allocated, one sample for so many bytes (runtime.MemProfileRate).
- * That rate is in no dump: it is a variable of the segment noptrdata. */
-struct g2h_sampling {
-    uint64_t sites;       /* stacks that allocated, each with a size; 0: it did not sample */
-    uint64_t objects;     /* that were sampled and in use, as of the last collection */
-    uint64_t rate;        /* that is supposed: 1 where every second object has a sample, else
-                             G2H_MEMPROFILE_RATE */
-    uint64_t likely_rate; /* a power of two by which what was sampled makes up HeapAlloc; it is as
-                             exact as there are many objects. 0: not known */
-};
-enum { G2H_MEMPROFILE_RATE = 512 << 10 }; /* unless a program sets another one */
-G2H_PUBLIC void g2h_sampling(const struct g2h_heap *heap, struct g2h_sampling *ret);
-
 struct g2h_output_options {
     int fd;           /* where to; not closed. Formats that want a file (is_file) read there, too */
     const int *fds;   /* of a format with several files, in their order; NULL: to fd,

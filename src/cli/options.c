@@ -477,13 +477,6 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         case OPTION_BASE:
             base = optarg;
             break;
-        case OPTION_BY:
-            by = optarg;
-            break;
-        case OPTION_MEMPROFILE_RATE:
-            if (!parse_number("--memprofile-rate", optarg, 1, INT64_MAX, &ret->memprofile_rate))
-                return false;
-            break;
         case OPTION_BASE_EXE:
             ret->base_exe = optarg;
             break;
