@@ -24,6 +24,7 @@ struct options {
     const char *exe;      /* NULL: none */
     const char *output;   /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
+    const char *by;      /* which one of that name; NULL: the usual one */
     const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
     bool json;           /* of a format that takes it */
     bool is_dump;        /* the heap dump itself is wanted, in no format */

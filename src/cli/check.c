@@ -1,0 +1,127 @@
+/* check; see check.h. */
+#include "cli/check.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "cli/format.h"
+#include "cli/usage.h"
+#include "input/magic.h"
+
+/* ---- options ---- */
+
+/* Whether options of summaries are given where there is one; false after saying that they are not.
+ */
+static bool check_summary(const struct options *options)
+{
+    if (options->append && !options->summary)
+        return USAGE_REFUSE("--append goes with --summary");
+    if (options->label_count > 0 && !options->summary)
+        return USAGE_REFUSE("--label goes with --summary");
+    if (options->summary && options->max_nodes > 0)
+        return USAGE_REFUSE("--summary is small whatever is folded: it does not go with "
+                            "--max-nodes");
+    return true;
+}
+
+/* Whether a format that wants a file or a directory gets one; false after saying that it does not.
+ */
+static bool check_output(const struct options *options)
+{
+    const struct g2h_format *format = options->format;
+    if (options->is_dump || (!format->is_file && !format->files[0]))
+        return true;
+    if (format->is_file && options->gzip)
+        return USAGE_REFUSE("-z does not go with --format %s, whose files are read as they are",
+                            format->name);
+    return options->output ||
+           USAGE_REFUSE("--format %s is written to a %s, not to standard output: -o app%s",
+                        format->name, format->is_file ? "file" : "directory", format->suffix);
+}
+
+bool check_options(const struct options *options)
+{
+    const struct {
+        bool is_given;
+        const char *name;
+        unsigned takes;
+    } given[] = {
+        {options->memprofile_rate > 0, "--memprofile-rate", G2H_TAKES_RATE},
+        {options->base, "--base", G2H_TAKES_BASE | G2H_TAKES_SERIES},
+        {options->base_exe, "--base-exe", G2H_TAKES_BASE},
+        {options->json, "--json", G2H_TAKES_JSON},
+        {options->path_to, "--path-to", G2H_TAKES_PATH},
+        {options->summary, "--summary", G2H_TAKES_SUMMARY},
+    };
+    for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
+        if (given[i].is_given && !format_takes(options, given[i].name, given[i].takes))
+            return false;
+    if (options->base_exe && !options->base)
+        return USAGE_REFUSE("--base-exe goes with --base");
+    return check_summary(options) && check_output(options);
+}
+
+/* ---- inputs ---- */
+
+/* Whether a file is an executable by its first bytes, compressed or not. Pipes are not touched. */
+static bool is_executable(const char *path)
+{
+    uint8_t start[64];
+    struct stat status;
+    gzFile file = stat(path, &status) == 0 && S_ISREG(status.st_mode) ? gzopen(path, "rb") : NULL;
+    if (!file)
+        return false;
+    const int size = gzread(file, start, sizeof(start));
+    gzclose(file);
+    return size > 0 && magic_is_executable(start, (uint64_t)size);
+}
+
+/* Says how a dump's executable is given, if one of the files is an executable. */
+static bool refuse_executable(const struct options *options)
+{
+    const char *exe = NULL, *dump = NULL;
+    for (size_t i = 0; i < options->input_count && !options->exe; i++)
+        if (!exe && is_executable(options->inputs[i]))
+            exe = options->inputs[i];
+        else
+            dump = options->inputs[i];
+    if (!exe || !dump)
+        return false;
+    say("go2heapsnapshot: '%s' is an executable, which is given with --exe:", exe);
+    say("  go2heapsnapshot --exe %s %s", exe, dump);
+    return true;
+}
+
+/* Whether several dumps can be; false after saying why not. */
+static bool check_series(const struct options *options)
+{
+    if (!options->output && !options->append) {
+        say("go2heapsnapshot: several dumps are taken for a series of one process, whose snapshots "
+            "go to a directory:");
+        say("  go2heapsnapshot -o snapshots %s %s%s", options->inputs[0], options->inputs[1],
+            options->input_count > 2 ? " ..." : "");
+        return false;
+    }
+    for (size_t i = 0; i < options->input_count; i++)
+        if (strcmp(options->inputs[i], "-") == 0) {
+            say("go2heapsnapshot: standard input cannot be one of several dumps");
+            return false;
+        }
+    return true;
+}
+
+bool check_inputs(const struct options *options)
+{
+    if (options->pid != 0 && options->input_count > 0) {
+        say("go2heapsnapshot: --pid takes the place of a dump, so '%s' is one too many",
+            options->inputs[0]);
+        return false;
+    }
+    if (options->pid != 0)
+        return true;
+    if (options->input_count == 0)
+        return USAGE_REFUSE("no dump given");
+    return options->input_count == 1 || (!refuse_executable(options) && check_series(options));
+}

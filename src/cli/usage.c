@@ -1,0 +1,159 @@
+/* usage; see usage.h. */
+#include "cli/usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <go2heapsnapshot/output.h>
+#include <go2heapsnapshot/version.h>
+
+#include "base/scope.h"
+#include "base/text.h"
+#include "cli/format.h"
+#include "cli/options.h"
+
+/* Between the two come the formats. */
+static const char help[] =
+    "Usage: go2heapsnapshot [OPTION]... DUMP | --pid PID\n"
+    "  or:  go2heapsnapshot [OPTION]... -o DIRECTORY DUMP DUMP...\n"
+    "\n"
+    "Says who keeps the memory of a Go program: as a snapshot for Chrome DevTools'\n"
+    "Memory tab, a report for the terminal, a profile for pprof, a database.\n"
+    "\n"
+    "  go2heapsnapshot --pid 1234 > app.heapsnapshot\n"
+    "  go2heapsnapshot --exe app app.dump > app.heapsnapshot\n"
+    "  go2heapsnapshot --exe app --format report core.1234\n"
+    "\n"
+    "DUMP is a heap dump of runtime/debug.WriteHeapDump, of any Go version from 1.3\n"
+    "on, or a core of 1.19 or later; it may be gzipped, \"-\" reads standard input.\n"
+    "Several of one process, the oldest first, are compared exactly: what is new\n"
+    "counts as new even where something was freed.\n"
+    "\n"
+    "What is read:\n"
+    "      --pid=PID       a live process, which stands still while it is copied\n"
+    "  -e, --exe=FILE      the executable that wrote the dump, for types of objects,\n"
+    "                      names of fields, globals and locals, texts of strings;\n"
+    "                      stripped, it gives types of most objects all the same\n"
+    "      --untyped-ok    go on without types if that executable does not fit\n"
+    "      --base=DUMP     a dump to compare with; the same as DUMP before the others\n"
+    "      --base-exe=FILE the executable that wrote it, if another build did\n"
+    "\n"
+    "What is written:\n"
+    "      --format=NAME   one of these, the first if none is named:\n";
+static const char more_help[] =
+    "  -o, --output=FILE   to FILE, which appears once it is complete; with\n"
+    "                      --format=csv to a directory\n"
+    "  -z, --gzip          compressed (DevTools wants snapshots unpacked)\n"
+    "\n"
+    "What is in it:\n"
+    "  -r, --redact        strings and keys of maps by a keyed hash only, no numbers\n"
+    "      --redact-key=FILE\n"
+    "                      the same with a key of your own, for two to be compared\n"
+    "      --reachable     no garbage, which hangs from (unreachable)\n"
+    "      --no-stacks     no stacks of goroutines, which are no objects\n"
+    "      --no-contexts   no filters by what packages and goroutines hold alone\n"
+    "      --names=FORM    packages: short, http.Request, or full, net/http.Request\n"
+    "      --max-nodes=N   fold what retains least into nodes that stand for many,\n"
+    "                      until there are at most N (500K, 2M ...); sums stay exact\n"
+    "\n"
+    "Of some formats:\n"
+    "      --path-to=WHAT  report: how to get to an object, 0x and its address, or to\n"
+    "                      those of a class, main.Session\n"
+    "      --json          report: for machines\n"
+    "      --by=WHAT       pprof: retained, or alloc\n"
+    "      --memprofile-rate=N\n"
+    "                      pprof by alloc: what runtime.MemProfileRate was, if it was\n"
+    "                      neither 1 nor 524288\n"
+    "      --summary       sqlite: some thousand rows of a dump instead of all\n"
+    "      --append        of summaries: add to FILE, which may have others already\n"
+    "      --label=KEY=VALUE\n"
+    "                      of summaries: say what else is known, host=web-17\n"
+    "\n"
+    "  -j, --threads=N     use N threads (default: one per processor)\n"
+    "  -v, --verbose       account for every record, object and pointer on stderr\n"
+    "  -h, --help          show this help\n"
+    "  -V, --version       show the version, and what was built in\n"
+    "\n"
+    "To open a snapshot: Chrome, F12, Memory, \"Load profile\"; its name must end in\n"
+    ".heapsnapshot. Load two of one process and choose \"Comparison\" to see a leak.\n"
+    "\n"
+    "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
+    "what could be read of it was written.\n";
+
+/* Prints to standard output. Gives the exit status. */
+static int print(const char *text)
+{
+    if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
+        return EXIT_FINE;
+    say("go2heapsnapshot: standard output: cannot write: %s", strerror(errno));
+    return EXIT_FAILED;
+}
+
+/* How a format is listed: what --by chooses is behind one blank more. */
+static void append_format(struct text *text, const struct g2h_format *format)
+{
+    if (format_is_usual(format))
+        text_printf(text, "%-12s  %s", format->name, format->summary);
+    else
+        text_printf(text, " --by=%-6s  %s", format->by, format->summary);
+}
+
+/* The name of what is no format, too, and what it is. */
+static void append_dump(struct text *text)
+{
+    text_printf(text, "%-12s  the heap dump itself, of a core or process", FORMAT_DUMP);
+}
+
+int usage_print_help(void)
+{
+    static const char indent[] = "                        ";
+    _cleanup_(text_deinit) struct text text = {0};
+    const struct g2h_format *format;
+    text_append(&text, help, strlen(help));
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++) {
+        text_printf(&text, "%s", indent);
+        append_format(&text, format);
+        text_printf(&text, "\n");
+    }
+    text_printf(&text, "%s", indent);
+    append_dump(&text);
+    text_printf(&text, "\n");
+    text_append(&text, more_help, sizeof(more_help)); /* with its end */
+    return text.failed ? EXIT_FAILED : print(text.data);
+}
+
+int usage_print_version(void)
+{
+    const char *sqlite = g2h_sqlite_version();
+    char text[256];
+    snprintf(text, sizeof(text),
+             "go2heapsnapshot " G2H_VERSION "\nbuilt with zlib %s, %sSQLite%s%s\n", zlibVersion(),
+             sqlite ? "" : "without ", sqlite ? " " : "", sqlite ? sqlite : "");
+    return print(text);
+}
+
+static void say_line(const struct text *text)
+{
+    if (!text->failed)
+        say("  %.*s", (int)text->size, text->data);
+}
+
+void usage_say_formats(void)
+{
+    _cleanup_(text_deinit) struct text text = {0};
+    const struct g2h_format *format;
+    for (size_t i = 0; (format = g2h_format(i)) != NULL; i++, text.size = 0) {
+        append_format(&text, format);
+        say_line(&text);
+    }
+    append_dump(&text);
+    say_line(&text);
+}
+
+bool usage_say_hint(void)
+{
+    say("Try 'go2heapsnapshot --help'.");
+    return false;
+}
