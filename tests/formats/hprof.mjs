@@ -229,9 +229,13 @@ let stringsOf = 0
 let bytesOf = 0
 for (let node = 0; node < count; node++) {
   const targets = []
+  const elements = []
   for (let left = nodes[7 * node + 4]; left > 0; left--, edge += 3) {
     const to = edges[edge + 2] / 7
-    if (kinds[edges[edge]] !== 'weak' && isObject(to)) targets.push(idOf(to))
+    if (kinds[edges[edge]] !== 'weak' && isObject(to)) {
+      targets.push(idOf(to))
+      if (kinds[edges[edge]] === 'element') elements.push([edges[edge + 1], idOf(to)])
+    }
   }
   if (!isObject(node)) {
     targets.forEach((id) => held.add(id))
@@ -255,6 +259,9 @@ for (let node = 0; node < count; node++) {
   const refs = object.refs.filter(({ name }) => name !== '(others)').concat(others)
   const found = refs.map(({ to }) => to).filter((to) => to !== 0)
   if (sorted(found) !== sorted(targets)) differ('edges', `${object.class.name} @${idOf(node)}: ${found} instead of ${targets}`)
+  if (object.kind === 'objects' && name.startsWith('[]') && !isFolded && elements.length === targets.length)
+    for (const [index, to] of elements)
+      if (object.refs[index]?.to !== to) differ('edges', `${object.class.name} @${idOf(node)}: ${object.refs[index]?.to} at ${index} instead of ${to}`)
   if (object.kind === 'numbers') {
     bytesOf++
     continue
