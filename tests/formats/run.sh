@@ -259,7 +259,7 @@ path_to() {
 	# shellcheck disable=SC2086
 	asked 'redacted' '.object.held_by | test("wide") | not' --redact --path-to main.Preview $of
 	refused 'what is no class' "'main.Whatcher' is no class, but there are: main.Watcher, main.Server" main.Whatcher
-	refused 'what nothing is like' "'xyzzy0123456789' is no class of this heap" xyzzy0123456789
+	refused 'what nothing is like' "'xyzzy0123456789' is the class of no object in this heap" xyzzy0123456789
 	refused 'what is not clear' "'Server' is a part of the names of several classes: http.Server, main.Server" Server
 	refused 'what is in no object' "'0x10' is in no object of this heap" 0x10
 	refused 'what is no address' "'0xyz' is no address" 0xyz

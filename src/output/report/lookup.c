@@ -170,7 +170,8 @@ static struct g2h_error *find_class(const struct report *report, const char *ask
     if (found.count == 0) {
         TRY(find_near(&classes, asked, &found));
         return refuse(report, asked,
-                      found.count > 0 ? "is no class, but there are" : "is no class of this heap",
+                      found.count > 0 ? "is no class, but there are"
+                                      : "is the class of no object in this heap",
                       &found);
     }
     *ret = (struct lookup){.is_class = true, .class = found.data[0], .node = UINT32_MAX};
