@@ -55,6 +55,9 @@ bool check_options(const struct options *options)
         {options->path_to, "--path-to", G2H_TAKES_PATH},
         {options->summary, "--summary", G2H_TAKES_SUMMARY},
     };
+    const char *without = g2h_format_left_out("sqlite");
+    if (options->summary && without)
+        return USAGE_REFUSE("this one was built without %s, which --summary needs", without);
     for (size_t i = 0; i < sizeof(given) / sizeof(*given); i++)
         if (given[i].is_given && !format_takes(options, given[i].name, given[i].takes))
             return false;

@@ -79,14 +79,7 @@ static bool take_label(struct options *options, const char *text)
     const char *value = strchr(text, '=');
     if (!value || value == text)
         return USAGE_REFUSE("--label takes KEY=VALUE, not '%s'", text);
-    const char **labels =
-        realloc(options->labels, (options->label_count + 1) * sizeof(*options->labels));
-    if (!labels) {
-        message_error(&error_no_memory);
-        return false;
-    }
-    options->labels = labels;
-    labels[options->label_count++] = text;
+    options->labels[options->label_count++] = text;
     return true;
 }
 
@@ -198,23 +191,26 @@ static bool take(struct options *options, const struct known *option, char *argu
     return !option->print;
 }
 
-/* The dumps, that of --base first where the format does not take it by itself. False where there is
- * no memory. */
-static bool take_inputs(struct options *options, char **files, int count)
+/* Room for as many dumps and labels as there are words. False where there is no memory. */
+static bool make_room(struct options *options, int words)
+{
+    options->inputs = malloc(((size_t)words + 1) * sizeof(*options->inputs));
+    options->labels = malloc(((size_t)words + 1) * sizeof(*options->labels));
+    if (!options->inputs || !options->labels)
+        message_error(&error_no_memory);
+    return options->inputs && options->labels;
+}
+
+/* The dumps, that of --base first where the format does not take it by itself. */
+static void take_inputs(struct options *options, char **files, int count)
 {
     const bool is_first = options->base && (options->format->takes & G2H_TAKES_BASE) == 0;
-    options->inputs = malloc(((size_t)count + 1) * sizeof(*options->inputs));
-    if (!options->inputs) {
-        message_error(&error_no_memory);
-        return false;
-    }
     if (is_first)
         options->inputs[options->input_count++] = options->base;
     for (int i = 0; i < count; i++)
         options->inputs[options->input_count++] = files[i];
     if (is_first)
         options->base = NULL;
-    return true;
 }
 
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
@@ -226,6 +222,9 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     if (argc > 0)
         argv[0] = name; /* with which getopt's messages begin, whatever the caller calls us */
     *ret = (struct options){.format = g2h_format(0)};
+    *ret_status = EXIT_FAILED;
+    if (!make_room(ret, argc))
+        return false;
     *ret_status = EXIT_USAGE;
     opterr = 0;
     while ((given = getopt_long(argc, argv, described.letters, described.options, NULL)) != -1) {
@@ -237,10 +236,7 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     }
     if ((ret->by && !format_choose_by(ret, ret->by)) || !check_options(ret))
         return false;
-    if (!take_inputs(ret, argv + optind, argc - optind)) {
-        *ret_status = EXIT_FAILED;
-        return false;
-    }
+    take_inputs(ret, argv + optind, argc - optind);
     return check_inputs(ret);
 }
 
