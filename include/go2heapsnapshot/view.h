@@ -411,7 +411,7 @@ struct g2h_capacity {
 };
 
 /* Gets one; false: no more. */
-typedef bool g2h_capacity_visit(void *context, const struct g2h_capacity *capacity);
+typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
 
 /*
  * What slices and maps there are, by the types of objects and of variables. It is made once, takes
@@ -436,11 +436,11 @@ G2H_PUBLIC void g2h_capacities_place(const struct g2h_capacities *capacities, ui
 /* Visits those of the heap's objects from first to, but without, end, which may be more than there
  * are, in the view or not; ascending. False where a visit was the last one. */
 G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
-                                          uint32_t end, g2h_capacity_visit *visit, void *context);
+                                          uint32_t end, g2h_capacity_visit visit, void *context);
 
 /* Visits those of variables of packages, and of what they point to outside of the heap. */
 G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
-                                            g2h_capacity_visit *visit, void *context);
+                                            g2h_capacity_visit visit, void *context);
 
 /* ---- what holds what ---- */
 

@@ -9,7 +9,7 @@
 struct visitor {
     const struct g2h_capacities *capacities;
     uint32_t object;
-    g2h_capacity_visit *visit;
+    g2h_capacity_visit visit;
     void *context;
 };
 
@@ -117,7 +117,7 @@ static bool visit_object(struct visitor *visitor, uint32_t object, uint32_t numb
 }
 
 bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
-                               uint32_t end, g2h_capacity_visit *visit, void *context)
+                               uint32_t end, g2h_capacity_visit visit, void *context)
 {
     const struct typing *typing = capacities->typing;
     const uint32_t objects = capacities->view->graph->heap->object_count;
@@ -151,7 +151,7 @@ static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address
     return (struct g2h_bytes){(const uint8_t *)"", 0};
 }
 
-bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit *visit,
+bool g2h_capacities_of_variables(const struct g2h_capacities *capacities, g2h_capacity_visit visit,
                                  void *context)
 {
     const struct typing *typing = capacities->typing;
