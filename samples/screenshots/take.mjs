@@ -95,21 +95,21 @@ async function flameGraph(number) {
 async function terminal(name, rows, ...args) {
   const command = [program, '--exe', join(here, '../leakserver.exe.gz'), '--format', 'report', ...args];
   const {stdout} = spawnSync('script', ['-qec', `${command.join(' ')} 2> /dev/null`, '/dev/null'],
-      {encoding: 'utf8', env: {...process.env, COLUMNS: '110', TERM: 'xterm-256color'}});
+      {encoding: 'utf8', env: {...process.env, COLUMNS: '112', TERM: 'xterm-256color'}});
   const escape = text => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
   const lines = escape(stdout.replace(/\r/g, '').replaceAll(`${join(here, '..')}/`, '')).split('\n').slice(0, rows);
   const styles = {1: 'font-weight: bold', 2: 'opacity: 0.6', 36: 'color: #56c8d8', 33: 'color: #e0b050', 31: 'color: #e06060'};
   const html = lines.join('\n').replace(/\x1b\[([0-9;]*)m/g, (_, codes) => codes === '' || codes === '0' ? '</span>' :
     `<span style="${codes.split(';').map(code => styles[code] ?? '').join(';')}">`).replace(/\x1b\[[0-9;]*K/g, '');
   const page = await context.newPage();
-  await page.setViewportSize({width: 1000, height: 20 + rows * 17});
+  await page.setViewportSize({width: 1060, height: 20 + rows * 17});
   await page.setContent(`<body style="margin: 10px; overflow: hidden; background: #1c1f26; color: #d6d9e0"><pre style="margin: 0; font: 14px/17px 'DejaVu Sans Mono', monospace">${html}</pre>`);
   await pictureOf(page, name);
 }
 
 try {
   await flameGraph(2);
-  await terminal('report', 34, '--base', dump(1), dump(2));
+  await terminal('report', 37, '--base', dump(1), dump(2));
 
   await tab.load(snapshot(1));
   await tab.load(snapshot(2));
