@@ -14,7 +14,7 @@ java_dump() {
 visualvm() {
 	name=$1
 	shift
-	java -cp "$jar" "$here/Hprof.java" "$build/$name.hprof" "$@" >"$build/$name.visualvm" 2>"$log" && [ ! -s "$log" ]
+	java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$build/java:$jar" Hprof "$build/$name.hprof" "$@" >"$build/$name.visualvm" 2>"$log" && [ ! -s "$log" ]
 	result $? "$name: VisualVM's library reads it without complaint"
 	node "$here/hprof.mjs" "$build/$name.hprof" "$build/$name.heapsnapshot" "$build/$name.visualvm" >"$log" 2>&1
 	grep -q "^ok - VisualVM" "$log"
@@ -60,6 +60,8 @@ hprof() {
 		echo "ok - VisualVM's library # SKIP it is not here"
 		return
 	fi
+	javac -cp "$jar" -d "$build/java" "$here/Hprof.java" >"$log" 2>&1
+	result $? "what asks VisualVM's library is compiled"
 	visualvm typed main.Preview main.Session main.Valuation 'map[string]*main.Preview'
 	says typed 'a number by its field' 'field\tWidth\t175'
 	says typed 'a string by its field' 'field\tAgent\tGo-http-client/1.1'
