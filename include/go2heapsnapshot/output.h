@@ -143,7 +143,8 @@ G2H_PUBLIC struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                                     const struct g2h_output_options *options);
 
 /*
- * Writes a report of who holds the memory, as text for people, or as JSON: docs/report.md. Errors:
+ * Writes a report of who holds the memory, as text for people, or as JSON: docs/report.md.
+ * dominators may be NULL: then they are found, while another thread does something else. Errors:
  * G2H_ERROR_NOT_FOUND where there is no such path_to, those of format->write().
  */
 G2H_PUBLIC struct g2h_error *g2h_write_report(const struct g2h_view *view,

@@ -40,7 +40,6 @@ static const struct g2h_format formats[] = {
         .name = "report",
         .suffix = ".txt",
         .summary = "who holds the memory, as text",
-        .needs = G2H_NEEDS_DOMINATORS,
         .takes = G2H_TAKES_BASE | G2H_TAKES_JSON | G2H_TAKES_PATH,
         .is_text = true,
         .write = g2h_write_report,

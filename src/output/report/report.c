@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/scope.h"
-#include "output/report/sections.h"
+#include "base/workers.h"
+#include "output/report/waste.h"
 #include "output/sink.h"
 
 /* ---- the first lines ---- */
@@ -113,6 +114,37 @@ static struct g2h_error *put_report(struct report *report, const struct g2h_outp
     return NULL;
 }
 
+/* What of a heap takes a long time to find: what holds what, and which texts are equal. */
+struct finding {
+    struct report *report;
+    struct g2h_dominators *dominators; /* of report, if nobody else has found them */
+    struct equals equals;
+};
+
+static struct g2h_error *find_holders(struct finding *finding)
+{
+    struct report *report = finding->report;
+    if (!report->dominators)
+        TRY(g2h_view_dominators(report->view, &finding->dominators));
+    if (!report->dominators)
+        report->dominators = finding->dominators;
+    return merged_make(report->view, report->dominators, report->threads, &report->merged);
+}
+
+/* One beside the other: of the first a good part is done by one thread. */
+static struct g2h_error *find_one(void *context, size_t task, unsigned worker)
+{
+    struct finding *finding = context;
+    (void)worker;
+    return task == 0 ? find_holders(finding) : equals_find(finding->report->view, &finding->equals);
+}
+
+static void finding_deinit(struct finding *finding)
+{
+    equals_deinit(&finding->equals);
+    g2h_dominators_destroy(finding->dominators);
+}
+
 static void report_deinit(struct report *report)
 {
     merged_deinit(&report->merged);
@@ -146,7 +178,10 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
         .threads = options->threads > 0 ? options->threads : workers_available()};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
-    TRY(merged_make(view, dominators, options->threads, &report.merged));
+    _cleanup_(finding_deinit) struct finding finding = {.report = &report};
+    const bool has_texts = g2h_view_is_typed(view) && !options->path_to;
+    report.equals = &finding.equals;
+    TRY(workers_run(report.threads, has_texts ? 2 : 1, find_one, &finding));
     TRY(put_report(&report, options));
     TRY_MEMORY(!page.out.failed);
     return sink_run(options, 1, 1, produce, &page.out);

@@ -7,6 +7,7 @@
 #include "output/report/page.h"
 #include "output/report/shortest.h"
 
+struct equals;
 struct report {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
@@ -15,6 +16,7 @@ struct report {
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: none */
     growth_vector growth;               /* since then; by node */
+    const struct equals *equals;        /* texts: strings.c */
     unsigned threads;
 };
 

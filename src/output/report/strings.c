@@ -31,10 +31,9 @@ static int compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static struct g2h_error *hash_all(const struct report *report, struct g2h_text *text,
-                                  struct equals *equals)
+static struct g2h_error *hash_all(const struct g2h_view *view, struct equals *equals)
 {
-    const struct g2h_view *view = report->view;
+    _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
     const uint32_t end = g2h_view_node_count(view);
     for (uint32_t i = g2h_view_next_text(view, 0, end); i < end;
          i = g2h_view_next_text(view, i + 1, end)) {
@@ -42,11 +41,11 @@ static struct g2h_error *hash_all(const struct report *report, struct g2h_text *
         size_t size;
         g2h_view_prefetch(view, i + NODES_AHEAD, G2H_SOON_NODE);
         g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
-        if (report_is_garbage(report, i))
-            continue;
         g2h_view_node(view, i, &node);
-        const char *data = g2h_view_text(view, i, text, &size);
-        TRY_MEMORY(!text->failed && vector_push(&equals->hashes, map_hash_text(data, size)) &&
+        if (g2h_view_is_garbage(view, node.object))
+            continue;
+        const char *data = g2h_view_text(view, i, &text, &size);
+        TRY_MEMORY(!text.failed && vector_push(&equals->hashes, map_hash_text(data, size)) &&
                    vector_push(&equals->nodes, i));
         equals->bytes += node.size;
     }
@@ -85,16 +84,15 @@ static struct g2h_error *add(const struct g2h_view *view, struct equals *equals,
     return NULL;
 }
 
-struct g2h_error *equals_find(const struct report *report, struct g2h_text *text,
-                              struct equals *equals)
+struct g2h_error *equals_find(const struct g2h_view *view, struct equals *equals)
 {
     size_t mask;
-    TRY(hash_all(report, text, equals));
+    TRY(hash_all(view, equals));
     _cleanup_free_ uint8_t *times = find_places(equals, &mask);
     TRY_MEMORY(times);
     for (size_t i = 0; i < equals->hashes.count; i++)
         if (times[equals->hashes.data[i] & mask] > 1)
-            TRY(add(report->view, equals, i));
+            TRY(add(view, equals, i));
         else
             equals->different++;
     for (size_t i = 0; i < equals->list.count; i++)

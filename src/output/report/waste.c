@@ -267,21 +267,20 @@ struct g2h_error *report_put_waste(const struct report *report)
 {
     _cleanup_(destroy_capacities) struct g2h_capacities *capacities = NULL;
     _cleanup_(waste_rows_deinit) struct waste_rows slices = {0}, maps = {0};
-    _cleanup_(equals_deinit) struct equals equals = {0};
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
     if (!g2h_view_is_typed(report->view))
         return NULL;
     TRY(g2h_capacities_create(report->view, &capacities));
     TRY(waste_find(report, capacities, &slices, &maps));
-    TRY(equals_find(report, &text, &equals));
-    const uint64_t wasted = slices.sums.wasted + maps.sums.wasted + equals.wasted;
+    const struct equals *equals = report->equals;
+    const uint64_t wasted = slices.sums.wasted + maps.sums.wasted + equals->wasted;
     page_open(report->page, "waste");
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
              page_tenths(page_percent(wasted, report->reachable)));
     put_slices(report, capacities, &text, &slices);
     put_maps(report, capacities, &text, &maps);
-    equals_put(report, &text, &equals);
+    equals_put(report, &text, equals);
     page_close(report->page);
     TRY_MEMORY(!text.failed);
     return NULL;

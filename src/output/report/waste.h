@@ -60,9 +60,8 @@ struct equals {
     uint64_t count, bytes, different, wasted; /* wasted: all but one of those that are equal */
 };
 
-/* Finds texts that are there more than once. Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *equals_find(const struct report *report, struct g2h_text *text,
-                              struct equals *ret);
+/* Finds texts that are there more than once, garbage aside. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *equals_find(const struct g2h_view *view, struct equals *ret);
 void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals);
 void equals_deinit(struct equals *strings);
 

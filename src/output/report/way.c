@@ -9,8 +9,9 @@
 #include "output/report/steps.h"
 
 enum {
-    MOST_VISITED = 200000, /* nodes, on the way from one dominator to the next */
-    MOST_EDGES = 1000000,  /* and edges */
+    MOST_VISITED = 200000, /* nodes, on the way from one dominator to the next, */
+    MOST_EDGES = 1000000,  /* and edges, */
+    LESS = 10,             /* and of both so many times less where there is a way already */
     MOST_DOMINATORS = 64,
 };
 
@@ -115,9 +116,9 @@ static bool is_found(const struct search *search, uint32_t node, uint32_t from, 
 }
 
 /* The shortest way of strong edges between two nodes, breadth first. *ret_found is false where it
- * takes too long. */
+ * takes too long; less: so many times less than usual. */
 static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to, bool any,
-                              enum scope scope, bool *ret_found)
+                              enum scope scope, uint32_t less, bool *ret_found)
 {
     struct g2h_edge edge;
     uint32_t edges = 0;
@@ -126,10 +127,11 @@ static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to,
     map_deinit(&search->seen);
     search->seen = (struct map){0};
     TRY_MEMORY(visit(search, from, 0));
-    for (uint32_t i = 0; i < search->visited.count && i < MOST_VISITED && edges < MOST_EDGES; i++) {
+    for (uint32_t i = 0;
+         i < search->visited.count && i < MOST_VISITED / less && edges < MOST_EDGES / less; i++) {
         const uint32_t node = search->visited.data[i].node;
         g2h_edges_begin(search->edges, node, node + 1);
-        while (g2h_edges_next(search->edges, &edge) && ++edges < MOST_EDGES) {
+        while (g2h_edges_next(search->edges, &edge) && ++edges < MOST_EDGES / less) {
             if ((edge.flags & G2H_EDGE_WEAK) != 0 || is_passed(search, &edge, scope))
                 continue;
             const size_t before = search->visited.count;
@@ -171,15 +173,15 @@ static struct g2h_error *find_from_roots(struct search *search, uint32_t from, u
 {
     const size_t before = search->way.count;
     bool again;
-    TRY(find(search, from, to, any, PROGRAM, ret_found));
+    TRY(find(search, from, to, any, PROGRAM, 1, ret_found));
     const size_t end = search->way.count;
     const uint64_t covers = covered(search);
     for (enum scope scope = CERTAIN; scope <= GLOBALS && !*ret_found; scope++) {
-        TRY(find(search, from, to, any, scope, ret_found));
+        TRY(find(search, from, to, any, scope, 1, ret_found));
         if (*ret_found)
             return NULL;
     }
-    TRY(find(search, from, to, any, CERTAIN, &again));
+    TRY(find(search, from, to, any, CERTAIN, LESS, &again));
     if (again && covered(search) > covers) {
         memmove(search->way.data + before, search->way.data + end,
                 (search->way.count - end) * sizeof(*search->way.data));
@@ -206,7 +208,7 @@ static struct g2h_error *collect(struct search *search, uint32_t node)
         bool found = false;
         TRY(kind_of(search, from) == G2H_NODE_GC_ROOTS
                 ? find_from_roots(search, from, above[count], count == 0, &found)
-                : find(search, from, above[count], count == 0, ALL, &found));
+                : find(search, from, above[count], count == 0, ALL, 1, &found));
         search->has_gap |= !found;
         if (!found)
             TRY_MEMORY(vector_push(&search->way, above[count]));
