@@ -465,6 +465,28 @@ static void reach(const struct seen *seen, uint32_t without, bool *marks)
     free(stack);
 }
 
+/* Each node has a number of its own, behind that of what dominates it; all others are nobody's. */
+static void check_order(const struct g2h_dominators *dominators, uint32_t nodes)
+{
+    const uint32_t numbers = g2h_dominators_numbers(dominators);
+    uint32_t found = 0;
+    assert_int_equal(g2h_dominators_number(dominators, 0), 0);
+    for (uint32_t node = 0; node < nodes; node++) {
+        const uint32_t number = g2h_dominators_number(dominators, node);
+        assert_true(number < numbers);
+        assert_int_equal(g2h_dominators_node(dominators, number), node);
+        if (node == 0)
+            continue;
+        const uint32_t above = g2h_dominators_above(dominators, number);
+        assert_true(above < number);
+        assert_int_equal(g2h_dominators_node(dominators, above),
+                         g2h_dominators_of(dominators, node));
+    }
+    for (uint32_t number = 0; number < numbers; number++)
+        found += g2h_dominators_node(dominators, number) != UINT32_MAX;
+    assert_int_equal(found, nodes);
+}
+
 /* Against the definition, on the view's own edges: a node holds what cannot be reached without it.
  */
 static void check_dominators(const struct seen *seen)
@@ -474,6 +496,7 @@ static void check_dominators(const struct seen *seen)
     if (seen->count > MOST)
         return;
     assert_no_error(g2h_view_dominators(seen->view, &dominators));
+    check_order(dominators, seen->count);
     reach(seen, UINT32_MAX, marks);
     for (uint32_t i = 0; i < seen->count; i++)
         assert_true(marks[i]);
