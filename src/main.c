@@ -1,5 +1,5 @@
 /*
- * go2heapsnapshot: a Go heap dump in, a heap snapshot for Chrome DevTools out.
+ * go2heapsnapshot: the heap of a Go program in, who keeps its memory out.
  *
  *   input   the dump's bytes, mapped
  *   heap    its records; objects by address
@@ -8,12 +8,8 @@
  *   graph   nodes and edges
  *   identity  of several dumps: which objects were in the one before
  *   view    of these what is wanted: without garbage, folded
- *   output  the snapshot's text
+ *   output  a snapshot, a report …
  */
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,90 +21,18 @@
 
 #include "base/error.h"
 #include "base/map.h"
-#include "base/printable.h"
 #include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 #include "cli/origin.h"
+#include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/redact_key.h"
 #include "cli/sampling.h"
 #include "cli/series.h"
+#include "cli/signals.h"
 #include "cli/target.h"
-#include "cli/outputs.h"
-
-/* ---- descriptors and signals ---- */
-
-/*
- * A descriptor below 3 that the caller has closed would be that of the next file which is opened:
- * messages would go into the snapshot. Reading and writing these still fails.
- */
-static bool occupy_standard_descriptors(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (fcntl(fd, F_GETFD) >= 0)
-            continue;
-        const int mode = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
-        if (open("/dev/null", mode) != fd && open("/", O_RDONLY | O_DIRECTORY) != fd)
-            return false;
-    }
-    return true;
-}
-
-/* Bytes of a mapped file that cannot be had. Several threads may want them. */
-static void on_bus_error(int number, siginfo_t *info, void *context)
-{
-    static bool is_told;
-    char text[8192];
-    const bool is_fault = info->si_code > 0; /* nobody has sent it */
-    const char *name = "", *why = is_fault ? g2h_input_fault(info->si_addr, &name) : NULL;
-    (void)context;
-    if (!why) { /* no input's */
-        target_remove_unfinished();
-        signal(number, SIG_DFL);
-        raise(number);
-        return;
-    }
-    while (__atomic_exchange_n(&is_told, true, __ATOMIC_SEQ_CST))
-        pause();
-    target_remove_unfinished();
-    const char *const parts[] = {"go2heapsnapshot: ", name, ": ", why};
-    size_t size = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-        for (const char *at = parts[i]; *at && size < sizeof(text) - 1; at++)
-            text[size++] = *at;
-    size = printable(text, size);
-    text[size++] = '\n';
-    if (write(STDERR_FILENO, text, size) < 0)
-        _exit(EXIT_FAILED);
-    _exit(EXIT_FAILED);
-}
-
-static void on_end(int number)
-{
-    target_remove_unfinished();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* The signals that would end the program. What the caller wants ignored, as nohup does, stays so,
- * and what a sanitizer catches is the sanitizer's. */
-static void catch_signals(void)
-{
-    enum { SIGNALS = 31 }; /* behind them are those of real time, of which nobody sends any */
-    static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
-                                 SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
-    struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
-    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
-    for (int number = 1; number <= SIGNALS; number++) {
-        bool is_other = sigaction(number, NULL, &old) < 0 || old.sa_handler != SIG_DFL;
-        for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-            is_other = is_other || number == others[i];
-        if (!is_other)
-            signal(number, on_end);
-    }
-    sigaction(SIGBUS, &bus, NULL);
-}
+#include "cli/terminal.h"
 
 /* ---- the conversion ---- */
 
@@ -255,31 +179,6 @@ static struct g2h_error *write_dump(const struct options *options,
     return NULL;
 }
 
-static bool is_on_terminal(const struct options *options)
-{
-    return !options->output && isatty(STDOUT_FILENO);
-}
-
-/* How wide a report is to be, as other programs are told, or as the terminal is; 0: as it likes. */
-static unsigned columns_of(const struct options *options)
-{
-    const char *columns = getenv("COLUMNS");
-    const unsigned long number = columns ? strtoul(columns, NULL, 10) : 0;
-    struct winsize size = {.ws_col = 0};
-    if (number > 0)
-        return number < UINT_MAX ? (unsigned)number : UINT_MAX;
-    return is_on_terminal(options) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
-                                                                                   : 0;
-}
-
-/* no-color.org, and terminals that have none. */
-static bool wants_color(const struct options *options)
-{
-    const char *never = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return is_on_terminal(options) && !options->gzip && (!never || *never == '\0') && terminal &&
-           *terminal != '\0' && strcmp(terminal, "dumb") != 0;
-}
-
 /* What a summary is to say of where it is from. */
 static struct g2h_summary_options summary_options(const struct options *options,
                                                   const struct g2h_input *input)
@@ -308,8 +207,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .fds = outputs->fds,
                                                 .name = outputs->name,
                                                 .program = options->exe,
-                                                .columns = columns_of(options),
-                                                .color = wants_color(options),
+                                                .columns = terminal_columns(options),
+                                                .color = terminal_has_color(options),
                                                 .path_to = options->path_to,
                                                 .json = options->json,
                                                 .memprofile_rate = options->memprofile_rate,
@@ -530,7 +429,7 @@ static int convert_asked(const struct options *options)
 {
     struct sources sources;
     struct outcome outcome = {.complete = true};
-    if (!options->output && !options->format->is_text && isatty(STDOUT_FILENO)) {
+    if (!options->format->is_text && terminal_is_output(options)) {
         say("go2heapsnapshot: a snapshot is no text for a terminal; write it to a file:");
         if (options->pid != 0)
             say("  go2heapsnapshot --pid %llu > app%s", (unsigned long long)options->pid,
@@ -547,7 +446,7 @@ static int convert_asked(const struct options *options)
     }
     if (target_is_source(STDERR_FILENO, list, sources.count))
         return EXIT_FAILED; /* to say so would be to write to it */
-    catch_signals();
+    signals_catch();
     struct g2h_error *error = convert_all(options, &sources, &outcome);
     if (error)
         message_error(error);
@@ -563,7 +462,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     int status;
-    if (!occupy_standard_descriptors())
+    if (!signals_occupy_descriptors())
         return EXIT_FAILED;
     if (options_parse(argc, argv, &options, &status)) {
         give_back_memory();
