@@ -409,22 +409,13 @@ static void csv_deinit(struct csv *csv)
     node_ids_deinit(&csv->node_ids);
 }
 
-/* Each thread goes along edges, for which it needs memory per node where some are folded. */
-static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
-{
-    enum { FOLDED_MOST = 8 };
-    const unsigned threads = options->threads ? options->threads : workers_available();
-    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
-    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
-}
-
 struct g2h_error *g2h_write_csv(const struct g2h_view *view,
                                 const struct g2h_output_options *options)
 {
     _cleanup_(csv_deinit) struct csv csv = {.view = view,
                                             .options = options,
                                             .nodes = g2h_view_node_count(view),
-                                            .threads = threads_for(view, options)};
+                                            .threads = sink_threads(view, options)};
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     TRY(prepare(&csv, options->series));
     TRY(write_edges(&csv));

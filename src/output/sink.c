@@ -89,6 +89,14 @@ static struct g2h_error *consume(void *context, const struct worker_buffer *buff
     return write_all(sink, buffer->data, buffer->size - sizeof(trailer));
 }
 
+unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_options *options)
+{
+    enum { FOLDED_MOST = 8 };
+    const unsigned threads = options->threads ? options->threads : workers_available();
+    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
+    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
+}
+
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce_bytes, void *context)
 {

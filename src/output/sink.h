@@ -12,6 +12,10 @@
 
 #include "base/workers.h"
 
+/* How many threads are to go along the edges of a view: where some nodes are folded each needs
+ * memory per node for it, so there are eight at most. */
+unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_options *options);
+
 /* Writes the bytes that produce makes of task 0 … tasks-1. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce, void *context);

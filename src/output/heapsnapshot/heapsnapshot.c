@@ -547,19 +547,10 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return task < snapshot->string_tasks - 1 || append(buffer, "]}\n", 3) ? NULL : &error_no_memory;
 }
 
-/* Each thread goes along edges, for which it needs memory per node where some are folded. */
-static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
-{
-    enum { FOLDED_MOST = 8 };
-    const unsigned threads = options->threads ? options->threads : workers_available();
-    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
-    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
-}
-
 struct g2h_error *g2h_write_heapsnapshot(const struct g2h_view *view,
                                          const struct g2h_output_options *options)
 {
-    const unsigned threads = threads_for(view, options);
+    const unsigned threads = sink_threads(view, options);
     struct snapshot snapshot = {
         .view = view, .progress = options->progress, .series = options->series};
     struct g2h_error *error = prepare(&snapshot, threads, options);

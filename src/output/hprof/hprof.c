@@ -217,15 +217,6 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return writer_write(writing->writers[worker], first, end, buffer);
 }
 
-/* Each thread goes along edges, for which it needs memory per node where some are folded. */
-static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
-{
-    enum { FOLDED_MOST = 8 };
-    const unsigned threads = options->threads ? options->threads : workers_available();
-    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
-    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
-}
-
 static struct g2h_error *write_file(struct writing *writing, unsigned threads,
                                     const struct g2h_output_options *options)
 {
@@ -237,7 +228,7 @@ struct g2h_error *g2h_write_hprof(const struct g2h_view *view,
                                   const struct g2h_dominators *dominators,
                                   const struct g2h_output_options *options)
 {
-    const unsigned threads = threads_for(view, options);
+    const unsigned threads = sink_threads(view, options);
     struct writing writing = {.progress = options->progress};
     (void)dominators;
     writing.file.view = view;

@@ -16,6 +16,7 @@
 #include "base/workers.h"
 #include "output/labels.h"
 #include "output/node_ids.h"
+#include "output/sink.h"
 #include "output/sqlite/summary.h"
 #include "output/sqlite/tables.h"
 
@@ -322,15 +323,6 @@ static struct g2h_error *write_all(struct writer *writer)
     return database_commit(writer->database);
 }
 
-/* Each thread goes along edges, for which it needs memory per node where some are folded. */
-static unsigned threads_for(const struct g2h_view *view, const struct g2h_output_options *options)
-{
-    enum { FOLDED_MOST = 8 };
-    const unsigned threads = options->threads ? options->threads : workers_available();
-    const bool is_folded = g2h_view_account(view)->folded_nodes > 0;
-    return is_folded && threads > FOLDED_MOST ? FOLDED_MOST : threads;
-}
-
 struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *options)
@@ -340,7 +332,7 @@ struct g2h_error *g2h_write_sqlite(const struct g2h_view *view,
     struct writer writer = {.view = view,
                             .dominators = dominators,
                             .options = options,
-                            .threads = threads_for(view, options)};
+                            .threads = sink_threads(view, options)};
     struct g2h_error *error = database_create(options->fd, options->name, &writer.database);
     if (!error)
         error = tables_init(&writer.tables, writer.database);
