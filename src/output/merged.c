@@ -23,9 +23,9 @@ struct merging {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct place *places;
-    uint32_t count;                          /* of them: some are no node's */
-    uint32_t gc_roots, several, unreachable; /* nodes of the view; 0: there is none */
-    uint32_t texts;                          /* name */
+    uint32_t count;             /* of them: some are no node's */
+    uint32_t gc_roots, several; /* nodes of the view; 0: there is none */
+    uint32_t texts;             /* name */
 };
 
 /* ---- names ---- */
@@ -202,8 +202,6 @@ static struct g2h_error *name_all_held(struct merging *merging)
             merging->gc_roots = i;
         if (node.kind == G2H_NODE_SEVERAL)
             merging->several = i;
-        if (node.kind == G2H_NODE_UNREACHABLE)
-            merging->unreachable = i;
         if (names_what_it_holds(node.kind))
             TRY(name_held(merging, edges, i));
     }
@@ -239,13 +237,8 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
     TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
     if (above != MERGED_NONE)
         return NULL;
-    const struct merged_node node = {.kind = kind,
-                                     .is_garbage = parent != MERGED_NONE &&
-                                                   merged->nodes.data[parent].is_garbage,
-                                     .parent = parent,
-                                     .child = MERGED_NONE,
-                                     .sibling = MERGED_NONE,
-                                     .name = name};
+    const struct merged_node node = {
+        .kind = kind, .parent = parent, .child = MERGED_NONE, .sibling = MERGED_NONE, .name = name};
     TRY_MEMORY(vector_push(&merged->nodes, node));
     return NULL;
 }
@@ -332,13 +325,8 @@ static struct g2h_error *merge_all(struct merging *merging)
                    &merging->places[0].merged));
     for (uint32_t number = 1; number < merging->count; number++) {
         const uint32_t node = g2h_dominators_node(merging->dominators, number);
-        if (node == UINT32_MAX)
-            continue;
-        TRY(merge(merging, node, number));
-        struct merged_node *into = &merging->merged->nodes.data[merging->places[number].merged];
-        into->is_garbage |= node == merging->unreachable;
-        if (into->is_garbage)
-            merging->merged->garbage[node / 64] |= (uint64_t)1 << node % 64;
+        if (node != UINT32_MAX)
+            TRY(merge(merging, node, number));
     }
     return NULL;
 }
@@ -377,11 +365,6 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY(find_entries(merged));
     TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));
     TRY(name_all_held(&merging));
-    if (merging.unreachable != 0) {
-        const size_t words = g2h_view_node_count(merged->view) / 64 + 1;
-        merged->garbage = calloc(words, sizeof(*merged->garbage));
-        TRY_MEMORY(merged->garbage);
-    }
     TRY(merge_all(&merging));
     sum_up(merged);
     return NULL;
@@ -407,7 +390,6 @@ enum g2h_node_kind merged_kind_of(const struct merged *merged, uint32_t node)
 void merged_deinit(struct merged *merged)
 {
     free(merged->nodes.data);
-    free(merged->garbage);
     string_pool_deinit(&merged->names);
     map_deinit(&merged->numbers);
     map_deinit(&merged->entries);

@@ -29,7 +29,6 @@ enum merged_kind {
 
 struct merged_node {
     enum merged_kind kind;
-    bool is_garbage;
     uint32_t parent, child, sibling; /* numbers of nodes; MERGED_NONE */
     uint32_t name;                   /* see merged_name() */
     uint32_t example;  /* one of its nodes of the view; of what hangs in a row the first */
@@ -44,7 +43,6 @@ struct merged {
     nodes;                    /* parents come before their children; the first is the root */
     struct string_pool names; /* those that the view does not have */
     uint32_t view_names;      /* how many it has */
-    uint64_t *garbage;        /* a bit for each node of the view; NULL: there is none */
     struct map numbers;       /* key of a place → node */
     struct map entries;       /* name of what a map keeps → name of the map */
     struct map variables;     /* node of the view → name of the edge that holds it */
@@ -56,12 +54,6 @@ struct merged {
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
                               unsigned threads, struct merged *ret);
 void merged_deinit(struct merged *merged);
-
-/* Whether a node of the view is garbage. */
-static inline bool merged_is_garbage(const struct merged *merged, uint32_t node)
-{
-    return merged->garbage && (merged->garbage[node / 64] >> node % 64 & 1) != 0;
-}
 
 /* The name of a node: UTF-8, not terminated. */
 const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_size);

@@ -35,6 +35,16 @@ static bool is_object(const struct g2h_node *node)
     return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
 }
 
+/* Whether an object is garbage, or all that a folded node stands for. */
+static bool is_dead(const struct g2h_view *view, uint32_t number)
+{
+    struct g2h_node node;
+    g2h_view_node(view, number, &node);
+    if (node.members > 0)
+        g2h_view_member(view, number, 0, &node);
+    return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
+}
+
 /* A node of which there are several, but for folded ones; of those who hold what, only they. */
 static void put_row(const struct report *report, struct table *table, uint32_t number,
                     struct page_field edge, bool has_edge)
@@ -232,7 +242,7 @@ static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t
     struct g2h_node node;
     g2h_view_node(report->view, number, &node);
     const uint64_t retained = g2h_dominators_retained_size(report->dominators, number);
-    const bool is_garbage = report_is_garbage(report, number);
+    const bool is_garbage = is_dead(report->view, number);
     page_open(page, "object");
     page_head(page, "OBJECT");
     PAGE_PUT(page, "   % at %, % retains %", page_strong(name_of(report, "class", &node)),
@@ -320,7 +330,7 @@ static uint32_t find_largest(const struct report *report, uint32_t name)
                 (nodes[i].kind == G2H_NODE_TEXT ? UINT32_MAX : nodes[i].name) != name)
                 continue;
             const uint64_t retained = g2h_dominators_retained_size(report->dominators, node),
-                           weight = report_is_garbage(report, node) ? 0 : retained + 1;
+                           weight = is_dead(report->view, node) ? 0 : retained + 1;
             if (best == UINT32_MAX || weight > most) {
                 best = node;
                 most = weight;
@@ -344,7 +354,7 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
         count += node->count;
         bytes += node->bytes;
         retained += node->retained;
-        garbage += node->is_garbage ? node->count : 0;
+        garbage += is_dead(report->view, node->example) ? node->count : 0;
     }
     vector_sort(&nodes, report_compare_ranks);
     page_open(page, "class");

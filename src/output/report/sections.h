@@ -73,12 +73,6 @@ struct g2h_error *report_append_target(const struct report *report, uint32_t nod
                                        const char *label, enum g2h_node_kind kind,
                                        struct text *text);
 
-/* Whether a node of the view is garbage; UINT32_MAX, what is not in the view, is. */
-static inline bool report_is_garbage(const struct report *report, uint32_t node)
-{
-    return node == UINT32_MAX || merged_is_garbage(&report->merged, node);
-}
-
 /* ---- ranking ---- */
 
 struct ranked {

@@ -84,8 +84,7 @@ static bool visit_full(void *context, const struct g2h_capacity *capacity)
     if (capacity->kind != G2H_CAPACITY_SLICE || capacity->used < capacity->all ||
         !g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object) ||
         (arrays->has[object / 64] >> object % 64 & 1) == 0 ||
-        (capacity->object != UINT32_MAX &&
-         report_is_garbage(report, g2h_view_object(report->view, capacity->object))) ||
+        (capacity->object != UINT32_MAX && g2h_view_is_garbage(report->view, capacity->object)) ||
         !slices_locate(report, capacity, &slice))
         return true;
     raise_to(&arrays->list.data[map_get(&arrays->by_object, object)].used_end, slice.used_end);

@@ -31,8 +31,7 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
     const struct report *report = visit->finder->report;
     struct open_slice slice;
     uint32_t object;
-    if (capacity->object != UINT32_MAX &&
-        report_is_garbage(report, g2h_view_object(report->view, capacity->object)))
+    if (capacity->object != UINT32_MAX && g2h_view_is_garbage(report->view, capacity->object))
         return true;
     if (capacity->used < capacity->all)
         return !slices_locate(report, capacity, &slice) || vector_push(visit->slices, slice);
@@ -64,7 +63,7 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
 {
     const struct report *report = visit->finder->report;
     const uint32_t node = g2h_view_object(report->view, capacity->object);
-    if (report_is_garbage(report, node))
+    if (g2h_view_is_garbage(report->view, capacity->object))
         return true;
     if (!*visit->maps)
         *visit->maps = calloc(visit->finder->places, sizeof(**visit->maps));
