@@ -177,6 +177,36 @@ struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_pr
     return run_threads(&state, threads, work_ordered);
 }
 
+struct aside {
+    workers_step *step;
+    void *context;
+    struct g2h_error *error;
+};
+
+static void *step_aside(void *argument)
+{
+    struct aside *aside = argument;
+    aside->error = aside->step(aside->context);
+    return NULL;
+}
+
+struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_step *beside,
+                                 void *context)
+{
+    struct aside aside = {beside, context, NULL};
+    pthread_t handle;
+    const bool is_beside = threads > 1 && pthread_create(&handle, NULL, step_aside, &aside) == 0;
+    struct g2h_error *error = here(context);
+    if (is_beside)
+        pthread_join(handle, NULL);
+    else if (!error)
+        step_aside(&aside);
+    if (!error)
+        return aside.error;
+    g2h_error_destroy(aside.error);
+    return error;
+}
+
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size)
 {
     if (!buffer->data || buffer->capacity - buffer->size < size) {

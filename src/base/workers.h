@@ -25,6 +25,15 @@ typedef struct g2h_error *workers_task(void *context, size_t task, unsigned work
  */
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context);
 
+/*
+ * Does two things, here() on the caller's thread and beside() on another one, or then one after the
+ * other where threads is 1 or there is no other. The error of here(), after which beside() need not
+ * have been done, else that of beside().
+ */
+typedef struct g2h_error *workers_step(void *context);
+struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_step *beside,
+                                 void *context);
+
 /* Bytes that a task makes. */
 struct worker_buffer {
     char *data;

@@ -7,7 +7,6 @@
  * to be numbered: each block of nodes, and the edges of each, are made by whatever thread is free.
  * Edges are written first, while one thread makes the tree of dominators.
  */
-#include <pthread.h>
 #include <string.h>
 
 #include "base/scope.h"
@@ -40,7 +39,6 @@ struct csv {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
     struct g2h_dominators *dominators; /* once edges are written */
-    struct g2h_error *error;           /* of finding them */
     struct node_ids node_ids;
     struct strings strings;
     struct fields fields;
@@ -370,28 +368,15 @@ static struct g2h_error *write_file(struct csv *csv, unsigned file, workers_prod
     return sink_run(&options, csv->threads, csv->blocks, put, csv);
 }
 
-static void *find_dominators(void *argument)
+static struct g2h_error *find_dominators(void *context)
 {
-    struct csv *csv = argument;
-    csv->error = g2h_view_dominators(csv->view, &csv->dominators);
-    return NULL;
+    struct csv *csv = context;
+    return g2h_view_dominators(csv->view, &csv->dominators);
 }
 
-/* And finds dominators meanwhile, if there may be more than one thread. */
-static struct g2h_error *write_edges(struct csv *csv)
+static struct g2h_error *write_edges(void *context)
 {
-    pthread_t finder;
-    const bool is_beside =
-        csv->threads > 1 && pthread_create(&finder, NULL, find_dominators, csv) == 0;
-    struct g2h_error *error = write_file(csv, 1, put_edges);
-    if (is_beside)
-        pthread_join(finder, NULL);
-    else if (!error)
-        find_dominators(csv);
-    if (!error)
-        return csv->error;
-    g2h_error_destroy(csv->error);
-    return error;
+    return write_file(context, 1, put_edges);
 }
 
 static void csv_deinit(struct csv *csv)
@@ -418,6 +403,6 @@ struct g2h_error *g2h_write_csv(const struct g2h_view *view,
                                             .threads = sink_threads(view, options)};
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
     TRY(prepare(&csv, options->series));
-    TRY(write_edges(&csv));
+    TRY(workers_beside(csv.threads, write_edges, find_dominators, &csv));
     return write_file(&csv, 0, put_nodes);
 }

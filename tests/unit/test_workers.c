@@ -2,6 +2,7 @@
  * lowest task. */
 #include "unit.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include "base/workers.h"
@@ -267,13 +268,58 @@ static void buffer_keeps_its_bytes(void **state)
     assert_null(buffer.data);
 }
 
+/* ---- workers_beside() ---- */
+
+struct two {
+    pthread_t caller;
+    bool here_fails, beside_fails, here_is_caller, did_here, did_beside;
+};
+
+static struct g2h_error *do_here(void *context)
+{
+    struct two *two = context;
+    two->did_here = true;
+    two->here_is_caller = pthread_equal(pthread_self(), two->caller) != 0;
+    return two->here_fails ? error_create(G2H_ERROR_LIMIT, "here") : NULL;
+}
+
+static struct g2h_error *do_beside(void *context)
+{
+    struct two *two = context;
+    two->did_beside = true;
+    return two->beside_fails ? error_create(G2H_ERROR_LIMIT, "beside") : NULL;
+}
+
+static void two_at_once(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 2; threads++)
+        for (unsigned fails = 0; fails < 4; fails++) {
+            struct two two = {.caller = pthread_self(),
+                              .here_fails = (fails & 1) != 0,
+                              .beside_fails = (fails & 2) != 0};
+            struct g2h_error *error = workers_beside(threads, do_here, do_beside, &two);
+            assert_true(two.did_here && two.here_is_caller);
+            assert_true(two.did_beside || (threads == 1 && two.here_fails));
+            assert_int_equal(error != NULL, fails != 0);
+            if (error)
+                assert_string_equal(error->message, two.here_fails ? "here" : "beside");
+            g2h_error_destroy(error);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest workers[] = {
-        cmocka_unit_test(runs_each_task_once),       cmocka_unit_test(no_tasks),
-        cmocka_unit_test(lowest_error_wins),         cmocka_unit_test(results_in_order),
-        cmocka_unit_test(errors_end_an_ordered_run), cmocka_unit_test(flushed_pieces_in_order),
-        cmocka_unit_test(buffer_for_nothing),        cmocka_unit_test(buffer_keeps_its_bytes),
+        cmocka_unit_test(runs_each_task_once),
+        cmocka_unit_test(no_tasks),
+        cmocka_unit_test(lowest_error_wins),
+        cmocka_unit_test(results_in_order),
+        cmocka_unit_test(errors_end_an_ordered_run),
+        cmocka_unit_test(flushed_pieces_in_order),
+        cmocka_unit_test(buffer_for_nothing),
+        cmocka_unit_test(buffer_keeps_its_bytes),
+        cmocka_unit_test(two_at_once),
     };
     return UNIT_RUN(workers);
 }

@@ -121,8 +121,9 @@ struct finding {
     struct equals equals;
 };
 
-static struct g2h_error *find_holders(struct finding *finding)
+static struct g2h_error *find_holders(void *context)
 {
+    struct finding *finding = context;
     struct report *report = finding->report;
     if (!report->dominators)
         TRY(g2h_view_dominators(report->view, &finding->dominators));
@@ -131,12 +132,17 @@ static struct g2h_error *find_holders(struct finding *finding)
     return merged_make(report->view, report->dominators, report->threads, &report->merged);
 }
 
-/* One beside the other: of the first a good part is done by one thread. */
-static struct g2h_error *find_one(void *context, size_t task, unsigned worker)
+static struct g2h_error *find_texts(void *context)
 {
     struct finding *finding = context;
-    (void)worker;
-    return task == 0 ? find_holders(finding) : equals_find(finding->report->view, &finding->equals);
+    return equals_find(finding->report->view, &finding->equals);
+}
+
+/* One beside the other: of the first a good part is done by one thread. */
+static struct g2h_error *find_all(struct finding *finding, bool has_texts)
+{
+    return has_texts ? workers_beside(finding->report->threads, find_holders, find_texts, finding)
+                     : find_holders(finding);
 }
 
 static void finding_deinit(struct finding *finding)
@@ -181,7 +187,7 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
     _cleanup_(finding_deinit) struct finding finding = {.report = &report};
     const bool has_texts = g2h_view_is_typed(view) && !options->path_to;
     report.equals = &finding.equals;
-    TRY(workers_run(report.threads, has_texts ? 2 : 1, find_one, &finding));
+    TRY(find_all(&finding, has_texts));
     TRY(put_report(&report, options));
     TRY_MEMORY(!page.out.failed);
     return sink_run(options, 1, 1, produce, &page.out);
