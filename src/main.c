@@ -185,16 +185,12 @@ static struct g2h_summary_options summary_options(const struct options *options,
 {
     const struct stat *status = g2h_input_status(input);
     const bool is_file = status && S_ISREG(status->st_mode);
-    struct g2h_summary_options summary = {.append_to = options->append ? options->output : NULL,
-                                          .permissions = 0666,
-                                          .time = is_file ? status->st_mtime : time(NULL),
-                                          .labels = options->labels,
-                                          .label_count = options->label_count};
-    if (is_file) /* no wider than the dump's; another group's are nobody's */
-        summary.permissions &= 0600 | status->st_mode;
-    if (is_file && status->st_gid != getegid())
-        summary.permissions &= 0606 | (summary.permissions & 6) << 3;
-    return summary;
+    return (struct g2h_summary_options){
+        .append_to = options->append ? options->output : NULL,
+        .permissions = 0666 & (is_file ? target_most(status, getegid()) : 0666),
+        .time = is_file ? status->st_mtime : time(NULL),
+        .labels = options->labels,
+        .label_count = options->label_count};
 }
 
 /* The rooms, one after the other. */

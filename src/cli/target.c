@@ -210,6 +210,12 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
 
 /* ---- completing it ---- */
 
+mode_t target_most(const struct stat *dump, gid_t group)
+{
+    const mode_t most = 0700 | (dump->st_mode & 077);
+    return group == dump->st_gid ? most : most & (0707 | (most & 7) << 3);
+}
+
 /*
  * A new file has what the umask gives, one that was there keeps what it had; but neither gives more
  * than the dump does, to its group or to all. What is for another group is for none.
@@ -229,12 +235,8 @@ static mode_t permissions(const struct target *target, const struct stat *dump)
     mode = target->exists ? old->st_mode & 0777 : 0666 & ~mask;
     if (target->exists && own.st_gid != old->st_gid)
         mode &= 0707 | (mode & 7) << 3;
-    if (dump && S_ISREG(dump->st_mode)) {
-        mode_t most = 0700 | (dump->st_mode & 077);
-        if (own.st_gid != dump->st_gid)
-            most &= 0707 | (most & 7) << 3;
-        mode &= most;
-    }
+    if (dump && S_ISREG(dump->st_mode))
+        mode &= target_most(dump, own.st_gid);
     return mode;
 }
 

@@ -46,6 +46,10 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 /* Whether a descriptor is that of one of the sources. */
 bool target_is_source(int fd, const struct target_source *sources, size_t count);
 
+/* The widest permissions that a file of a group may have which shows what is in a dump: no more
+ * than the dump has. What is for another group is for none. */
+mode_t target_most(const struct stat *dump, gid_t group);
+
 /* Gives the file its name, and permissions that are no wider than those of the dump. */
 struct g2h_error *target_complete(struct target *target, const struct g2h_input *dump);
 
