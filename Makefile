@@ -46,7 +46,7 @@ $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Reads snapshots, whoever wrote them, into the tables of --format sqlite: docs/sqlite.md.
-$(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/target.o $(INTERNAL)
+$(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/signals.o $(BUILD)/src/cli/target.o $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # With all names of the rooms, for the program and the tests.

@@ -442,7 +442,7 @@ static int convert_asked(const struct options *options)
     }
     if (target_is_source(STDERR_FILENO, list, sources.count))
         return EXIT_FAILED; /* to say so would be to write to it */
-    signals_catch();
+    signals_catch("go2heapsnapshot");
     struct g2h_error *error = convert_all(options, &sources, &outcome);
     if (error)
         message_error(error);

@@ -23,6 +23,8 @@ bool signals_occupy_descriptors(void)
     return true;
 }
 
+static const char *program; /* for messages */
+
 /* Bytes of a mapped file that cannot be had. Several threads may want them. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
@@ -40,7 +42,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     while (__atomic_exchange_n(&is_told, true, __ATOMIC_SEQ_CST))
         pause();
     target_remove_unfinished();
-    const char *const parts[] = {"go2heapsnapshot: ", name, ": ", why};
+    const char *const parts[] = {program, ": ", name, ": ", why};
     size_t size = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         for (const char *at = parts[i]; *at && size < sizeof(text) - 1; at++)
@@ -59,12 +61,13 @@ static void on_end(int number)
     raise(number);
 }
 
-void signals_catch(void)
+void signals_catch(const char *name)
 {
     enum { SIGNALS = 31 }; /* behind them are those of real time, of which nobody sends any */
     static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
                                  SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
     struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    program = name;
     signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
     for (int number = 1; number <= SIGNALS; number++) {
         bool is_other = sigaction(number, NULL, &old) < 0 || old.sa_handler != SIG_DFL;

@@ -13,7 +13,8 @@ bool signals_occupy_descriptors(void);
 
 /* Catches the signals that would end the program, so that nothing unfinished is left: what the
  * caller wants ignored, as nohup does, stays so, and what a sanitizer catches is the sanitizer's.
- * Bytes of a mapped file that cannot be had end it with a message. */
-void signals_catch(void);
+ * Bytes of a mapped file that cannot be had end it with a message, which begins with the program's
+ * name. */
+void signals_catch(const char *program);
 
 #endif

@@ -9,7 +9,6 @@
  *
  * Exit status: 0 fine, 1 failed, 2 wrong usage.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,19 +17,13 @@
 
 #include "base/printable.h"
 #include "base/scope.h"
+#include "cli/signals.h"
 #include "cli/target.h"
 #include "input/input.h"
 #include "retained.h"
 #include "snapshot.h"
 
 enum { MANY = 1 << 12 /* nodes that are handed on at a time */ };
-
-static void on_end(int number)
-{
-    target_remove_unfinished();
-    signal(number, SIG_DFL);
-    raise(number);
-}
 
 static struct g2h_error *add_nodes(struct tables *tables, const struct snapshot *snapshot,
                                    const struct retained *retained)
@@ -108,16 +101,12 @@ static struct g2h_error *convert(const char *path, struct target *target, const 
 
 int main(int argc, char **argv)
 {
-    static const int ends[] = {SIGHUP, SIGINT, SIGTERM};
     struct target target = {0};
     if (argc != 3 || argv[1][0] == '\0' || argv[2][0] == '\0' || strcmp(argv[2], "-") == 0) {
         fputs("Usage: heapquery FILE.heapsnapshot FILE.db\n", stderr);
         return 2;
     }
-    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
-    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
-        if (signal(ends[i], on_end) == SIG_IGN)
-            signal(ends[i], SIG_IGN);
+    signals_catch("heapquery");
     struct g2h_error *error = convert(argv[1], &target, argv[2]);
     target_deinit(&target);
     if (error)

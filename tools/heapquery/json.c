@@ -45,10 +45,25 @@ struct g2h_error *json_next(struct json *json, char bracket, bool is_first, bool
     return json_error(json, bracket == '[' ? "',' or ']' was expected" : "',' or '}' was expected");
 }
 
-struct g2h_error *json_key(struct json *json, struct text *key)
+bool json_is(const struct text *string, const char *text)
 {
-    TRY(json_string(json, key));
-    return take(json, ':') ? NULL : json_error(json, "':' was expected");
+    return string->size == strlen(text) && memcmp(string->data, text, string->size) == 0;
+}
+
+struct g2h_error *json_object(struct json *json, json_entry *each, void *context)
+{
+    _cleanup_(text_deinit) struct text key = {0};
+    bool more;
+    TRY(json_open(json, '{'));
+    for (bool is_first = true;; is_first = false) {
+        TRY(json_next(json, '{', is_first, &more));
+        if (!more)
+            return NULL;
+        TRY(json_string(json, &key));
+        if (!take(json, ':'))
+            return json_error(json, "':' was expected");
+        TRY(each(context, &key));
+    }
 }
 
 enum json_kind json_kind(struct json *json)

@@ -30,8 +30,12 @@ struct g2h_error *json_open(struct json *json, char bracket);
  * is_first: nothing of it has been read. */
 struct g2h_error *json_next(struct json *json, char bracket, bool is_first, bool *ret_more);
 
-/* The key of an object's next entry, and the colon behind it; key is emptied before. */
-struct g2h_error *json_key(struct json *json, struct text *key);
+/* Reads an object: each() gets the key of each entry, and must read the value or pass over it. */
+typedef struct g2h_error *json_entry(void *context, const struct text *key);
+struct g2h_error *json_object(struct json *json, json_entry *each, void *context);
+
+/* Whether a key, or a string, is a text. */
+bool json_is(const struct text *string, const char *text);
 
 /* What a value is. Bytes that no value begins with are JSON_OTHER, as numbers, true … are. */
 enum json_kind { JSON_LIST, JSON_OBJECT, JSON_STRING, JSON_OTHER };

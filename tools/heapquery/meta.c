@@ -5,11 +5,6 @@
 
 enum { MOST_TYPES = 256 };
 
-static bool is_text(const struct text *text, const char *wanted)
-{
-    return text->size == strlen(wanted) && memcmp(text->data, wanted, text->size) == 0;
-}
-
 /* ---- fields ---- */
 
 /* Which of the list's fields have the names; the others are no harm. */
@@ -30,7 +25,7 @@ static struct g2h_error *read_fields(struct json *json, const char *const *names
             return json_error(json, "there are more fields than a snapshot has");
         TRY(json_string(json, &name));
         for (uint32_t i = 0; i < count; i++)
-            if (is_text(&name, names[i]))
+            if (json_is(&name, names[i]))
                 ret_fields[i] = *ret_count;
         ++*ret_count;
     }
@@ -76,7 +71,7 @@ typedef struct g2h_error *take_type(struct snapshot *snapshot, uint32_t number,
 static struct g2h_error *take_node_type(struct snapshot *snapshot, uint32_t number,
                                         const struct text *name)
 {
-    if (is_text(name, "synthetic"))
+    if (json_is(name, "synthetic"))
         snapshot->types.synthetic = number;
     snapshot->types.nodes = number + 1;
     return tables_add_node_type(snapshot->tables, number, name->data, name->size);
@@ -95,7 +90,7 @@ static struct g2h_error *take_edge_type(struct snapshot *snapshot, uint32_t numb
                  {"shortcut", &types->shortcut},
                  {"weak", &types->weak}};
     for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-        if (is_text(name, known[i].name))
+        if (json_is(name, known[i].name))
             *known[i].number = number;
     types->edges = number + 1;
     return tables_add_edge_type(snapshot->tables, number, name->data, name->size);
@@ -138,59 +133,50 @@ static struct g2h_error *read_types(struct snapshot *snapshot, take_type *take,
 
 /* ---- the header ---- */
 
+static struct g2h_error *read_meta_entry(void *context, const struct text *key)
+{
+    struct snapshot *snapshot = context;
+    struct snapshot_types *types = &snapshot->types;
+    if (json_is(key, "node_fields"))
+        return read_node_fields(snapshot);
+    if (json_is(key, "edge_fields"))
+        return read_edge_fields(snapshot);
+    if (json_is(key, "node_types"))
+        return read_types(snapshot, take_node_type, &types->nodes);
+    if (json_is(key, "edge_types"))
+        return read_types(snapshot, take_edge_type, &types->edges);
+    return json_skip(&snapshot->json);
+}
+
 static struct g2h_error *read_meta(struct snapshot *snapshot)
 {
-    struct json *json = &snapshot->json;
-    struct snapshot_types *types = &snapshot->types;
-    _cleanup_(text_deinit) struct text key = {0};
-    bool more;
-    TRY(json_open(json, '{'));
-    for (bool is_first = true;; is_first = false) {
-        TRY(json_next(json, '{', is_first, &more));
-        if (!more)
-            break;
-        TRY(json_key(json, &key));
-        if (is_text(&key, "node_fields"))
-            TRY(read_node_fields(snapshot));
-        else if (is_text(&key, "edge_fields"))
-            TRY(read_edge_fields(snapshot));
-        else if (is_text(&key, "node_types"))
-            TRY(read_types(snapshot, take_node_type, &types->nodes));
-        else if (is_text(&key, "edge_types"))
-            TRY(read_types(snapshot, take_edge_type, &types->edges));
-        else
-            TRY(json_skip(json));
-    }
+    TRY(json_object(&snapshot->json, read_meta_entry, snapshot));
     snapshot->has_meta = snapshot->node_fields > 0 && snapshot->edge_fields > 0 &&
-                         types->nodes > 0 && types->edges > 0;
-    return snapshot->has_meta ? NULL
-                              : json_error(json, "meta has no fields and types of nodes and "
-                                                 "edges");
+                         snapshot->types.nodes > 0 && snapshot->types.edges > 0;
+    return snapshot->has_meta
+               ? NULL
+               : json_error(&snapshot->json, "meta has no fields and types of nodes and edges");
+}
+
+static struct g2h_error *read_entry(void *context, const struct text *key)
+{
+    struct snapshot *snapshot = context;
+    struct json *json = &snapshot->json;
+    if (json_is(key, "meta"))
+        return read_meta(snapshot);
+    if (json_is(key, "root_index"))
+        return json_number(json, UINT64_MAX, &snapshot->root);
+    if (json_is(key, "node_count"))
+        return json_number(json, UINT32_MAX, &snapshot->node_count);
+    if (json_is(key, "edge_count"))
+        return json_number(json, UINT32_MAX, &snapshot->edge_count);
+    return json_skip(json);
 }
 
 struct g2h_error *meta_read(struct snapshot *snapshot)
 {
-    struct json *json = &snapshot->json;
-    _cleanup_(text_deinit) struct text key = {0};
-    bool more;
     if (snapshot->has_meta)
-        return json_error(json, "there is a snapshot already");
-    TRY(json_open(json, '{'));
-    for (bool is_first = true;; is_first = false) {
-        TRY(json_next(json, '{', is_first, &more));
-        if (!more)
-            break;
-        TRY(json_key(json, &key));
-        if (is_text(&key, "meta"))
-            TRY(read_meta(snapshot));
-        else if (is_text(&key, "root_index"))
-            TRY(json_number(json, UINT64_MAX, &snapshot->root));
-        else if (is_text(&key, "node_count"))
-            TRY(json_number(json, UINT32_MAX, &snapshot->node_count));
-        else if (is_text(&key, "edge_count"))
-            TRY(json_number(json, UINT32_MAX, &snapshot->edge_count));
-        else
-            TRY(json_skip(json));
-    }
-    return snapshot->has_meta ? NULL : json_error(json, "the snapshot has no meta");
+        return json_error(&snapshot->json, "there is a snapshot already");
+    TRY(json_object(&snapshot->json, read_entry, snapshot));
+    return snapshot->has_meta ? NULL : json_error(&snapshot->json, "the snapshot has no meta");
 }

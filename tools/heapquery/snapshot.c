@@ -263,8 +263,9 @@ static struct g2h_error *read_strings(struct snapshot *snapshot)
 
 /* ---- all of it ---- */
 
-static struct g2h_error *read_section(struct snapshot *snapshot, const struct text *key)
+static struct g2h_error *read_section(void *context, const struct text *key)
 {
+    struct snapshot *snapshot = context;
     static const struct {
         const char *key;
         struct g2h_error *(*read)(struct snapshot *snapshot);
@@ -273,26 +274,9 @@ static struct g2h_error *read_section(struct snapshot *snapshot, const struct te
                     {"edges", read_edges},
                     {"strings", read_strings}};
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
-        if (key->size == strlen(sections[i].key) &&
-            memcmp(key->data, sections[i].key, key->size) == 0)
+        if (json_is(key, sections[i].key))
             return sections[i].read(snapshot);
     return json_skip(&snapshot->json);
-}
-
-static struct g2h_error *read_all(struct snapshot *snapshot)
-{
-    struct json *json = &snapshot->json;
-    _cleanup_(text_deinit) struct text key = {0};
-    bool more;
-    TRY(json_open(json, '{'));
-    for (bool is_first = true;; is_first = false) {
-        TRY(json_next(json, '{', is_first, &more));
-        if (!more)
-            break;
-        TRY(json_key(json, &key));
-        TRY(read_section(snapshot, &key));
-    }
-    return json_finish(json);
 }
 
 struct g2h_error *snapshot_read(struct snapshot *snapshot, const struct json *json,
@@ -307,7 +291,8 @@ struct g2h_error *snapshot_read(struct snapshot *snapshot, const struct json *js
         .edge_count = UINT64_MAX,
         .dom_trees = SNAPSHOT_NONE,
     };
-    TRY(read_all(snapshot));
+    TRY(json_object(&snapshot->json, read_section, snapshot));
+    TRY(json_finish(&snapshot->json));
     if (!snapshot->has_edges || !snapshot->has_strings)
         return error_create(G2H_ERROR_DAMAGED, "%s: is no heap snapshot: it has no %s", json->name,
                             !snapshot->has_nodes   ? "nodes"
