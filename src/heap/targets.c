@@ -7,14 +7,16 @@
 #include "heap/targets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bisect.h"
 #include "base/workers.h"
 #include "heap/pointers.h"
 
-/* What one thread has counted. */
+/* What one thread has counted, and the memory that it writes to. */
 struct finder {
     uint64_t pointers, hits;
+    VECTOR(struct target_chunk) chunks; /* the last one is written to */
 };
 
 struct finding {
@@ -22,6 +24,7 @@ struct finding {
     struct targets *targets;
     const struct pointer_listener *listener; /* may be NULL */
     struct finder *finders;                  /* by thread */
+    size_t chunk_capacity;                   /* unless a block needs more */
     bool is_usual;                           /* words are this machine's */
 };
 
@@ -32,6 +35,7 @@ enum { WORDS = 64, BATCH = 64 };
 /* What a thread has of the block that it is at. */
 struct block_work {
     struct target_block *block;
+    struct finder *finder;
     size_t found, capacity;         /* targets */
     uint64_t values[BATCH + WORDS]; /* whose targets come next */
     size_t waiting;                 /* of them */
@@ -92,27 +96,44 @@ static inline void point_at_frame(struct targets *targets, uint64_t value)
 
 /* ---- a block ---- */
 
-static bool make_room(struct block_work *work)
+/* Moves what the block has to a new chunk, twice as large as it must be if that is much. */
+static bool add_chunk(const struct finding *finding, struct block_work *work, size_t wanted)
 {
-    const size_t wanted = work->found + work->waiting, half = work->capacity / 2;
-    if (wanted <= work->capacity)
-        return true;
-    if (wanted > UINT32_MAX - half)
+    struct finder *finder = work->finder;
+    struct target_chunk chunk = {.capacity = finding->chunk_capacity};
+    if (chunk.capacity < 2 * wanted)
+        chunk.capacity = 2 * wanted;
+    chunk.data = large_alloc(chunk.capacity, sizeof(*chunk.data));
+    if (!chunk.data)
         return false;
-    work->capacity = work->capacity > 0 ? wanted + half : 2 * BLOCK_OBJECTS;
-    uint32_t *grown = realloc(work->block->targets, work->capacity * sizeof(*grown));
-    if (grown)
-        work->block->targets = grown;
-    return grown != NULL;
+    if (work->found > 0)
+        memcpy(chunk.data, work->block->targets, work->found * sizeof(*chunk.data));
+    struct target_chunk *last =
+        finder->chunks.count > 0 ? &finder->chunks.data[finder->chunks.count - 1] : NULL;
+    if (last && last->used == 0) { /* the block was all that it had */
+        large_free(last->data, last->capacity, sizeof(*last->data));
+        *last = chunk;
+    } else if (!vector_push(&finder->chunks, chunk)) {
+        large_free(chunk.data, chunk.capacity, sizeof(*chunk.data));
+        return false;
+    }
+    work->block->targets = chunk.data;
+    work->capacity = chunk.capacity;
+    return true;
+}
+
+static inline bool make_room(const struct finding *finding, struct block_work *work)
+{
+    const size_t wanted = work->found + work->waiting;
+    return wanted <= work->capacity || (wanted <= UINT32_MAX && add_chunk(finding, work, wanted));
 }
 
 /* Looks up the targets of all that wait. */
-static bool find_waiting(const struct finding *finding, struct finder *finder,
-                         struct block_work *work)
+static bool find_waiting(const struct finding *finding, struct block_work *work)
 {
     if (work->waiting == 0)
         return true;
-    if (!make_room(work))
+    if (!make_room(finding, work))
         return false;
     uint32_t *targets = work->block->targets + work->found;
     for (size_t i = 0; i < work->waiting; i += INDEX_MANY)
@@ -121,7 +142,7 @@ static bool find_waiting(const struct finding *finding, struct finder *finder,
                         &targets[i]);
     for (size_t i = 0; i < work->waiting; i++)
         if (targets[i] != NO_TARGET)
-            finder->hits++;
+            work->finder->hits++;
         else
             point_at_frame(finding->targets, work->values[i]);
     work->found += work->waiting;
@@ -147,7 +168,7 @@ static bool end_words(const struct finding *finding, struct block_work *work,
         !listener->tell(listener->context, source->worker, source->object, &source->contents,
                         work->offsets, count))
         return false;
-    return work->waiting < BATCH || find_waiting(finding, &finding->finders[source->worker], work);
+    return work->waiting < BATCH || find_waiting(finding, work);
 }
 
 static inline void leave_heap(const struct finding *finding, struct block_work *work,
@@ -178,7 +199,7 @@ static inline bool find_of_words(const struct finding *finding, struct block_wor
             others++;
         }
     }
-    finding->finders[source->worker].pointers += count + others;
+    work->finder->pointers += count + others;
     work->waiting += count;
     work->offset_count = count;
     return end_words(finding, work, source);
@@ -190,7 +211,7 @@ static bool find_of_object(const struct finding *finding, struct block_work *wor
 {
     uint64_t offset, value;
     while (pointers_next(pointers, &offset, &value)) {
-        finding->finders[source->worker].pointers++;
+        work->finder->pointers++;
         if (!in_heap_range(finding->heap, value)) {
             leave_heap(finding, work, source, value);
             continue;
@@ -229,17 +250,34 @@ static inline bool find_of(const struct finding *finding, struct block_work *wor
                : find_of_object(finding, work, &source, &pointers);
 }
 
+/* Begins a block behind those that the thread has found. */
+static bool begin_block(const struct finding *finding, struct block_work *work)
+{
+    const struct finder *finder = work->finder;
+    if (finder->chunks.count == 0)
+        return add_chunk(finding, work, 0);
+    const struct target_chunk *chunk = &finder->chunks.data[finder->chunks.count - 1];
+    work->block->targets = chunk->data + chunk->used;
+    work->capacity = chunk->capacity - chunk->used;
+    return true;
+}
+
+static void end_block(struct block_work *work)
+{
+    struct finder *finder = work->finder;
+    work->block->starts[work->block->objects] = (uint32_t)work->found;
+    finder->chunks.data[finder->chunks.count - 1].used += work->found;
+}
+
 static struct g2h_error *find_of_block(void *context, size_t task, unsigned worker)
 {
     struct finding *finding = context;
     const struct g2h_heap *heap = finding->heap;
     struct target_block *block = &finding->targets->blocks[task];
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT;
-    struct block_work work = {.block = block};
+    struct block_work work = {.block = block, .finder = &finding->finders[worker]};
 
-    block->starts = malloc((block->objects + 1) * sizeof(*block->starts));
-    block->outside = calloc(block->objects / 64 + 1, sizeof(*block->outside));
-    if (!block->starts || !block->outside)
+    if (!begin_block(finding, &work))
         return &error_no_memory;
     for (uint32_t i = 0; i < block->objects; i++) {
         block->starts[i] = (uint32_t)(work.found + work.waiting);
@@ -248,16 +286,13 @@ static struct g2h_error *find_of_block(void *context, size_t task, unsigned work
             !find_of(finding, &work, first, i, worker))
             return &error_no_memory;
     }
-    if (!find_waiting(finding, &finding->finders[worker], &work))
+    if (!find_waiting(finding, &work))
         return &error_no_memory;
-    block->starts[block->objects] = (uint32_t)work.found;
+    end_block(&work);
     for (uint32_t i = 0; i < block->objects; i++)
         finding->targets->leading[(first + i) / 64] |=
             (uint64_t)(block->starts[i] < block->starts[i + 1]) << (i % 64);
-    uint32_t *exact = realloc(block->targets, (work.found > 0 ? work.found : 1) * sizeof(*exact));
-    if (exact)
-        block->targets = exact;
-    return block->targets ? NULL : &error_no_memory;
+    return NULL;
 }
 
 /* ---- all of them ---- */
@@ -266,23 +301,63 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
 {
     const uint32_t objects = heap->object_count;
     const size_t count = ((size_t)objects + BLOCK_OBJECTS - 1) >> BLOCK_SHIFT;
+    targets->start_count = objects + count;
     targets->blocks = calloc(count + 1, sizeof(*targets->blocks));
-    if (!targets->blocks)
+    targets->starts = large_alloc(targets->start_count, sizeof(*targets->starts));
+    targets->outside = calloc((size_t)objects / 64 + 1, sizeof(*targets->outside));
+    if (!targets->blocks || !targets->starts || !targets->outside)
         return false;
     targets->block_count = count;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t left = objects - ((uint32_t)i << BLOCK_SHIFT);
-        targets->blocks[i].objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS;
+        const uint32_t first = (uint32_t)i << BLOCK_SHIFT, left = objects - first;
+        targets->blocks[i] = (struct target_block){
+            .starts = targets->starts + first + i,
+            .outside = targets->outside + first / 64,
+            .objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS,
+        };
     }
     return true;
+}
+
+/* A heap has one pointer per object or two. */
+static size_t chunk_capacity(const struct g2h_heap *heap)
+{
+    enum { LEAST = 1 << 14, MOST = 1 << 23 };
+    const size_t usual = heap->object_count;
+    return usual < LEAST ? LEAST : usual > MOST ? MOST : usual;
+}
+
+/* What the threads have found becomes the targets', and is freed with them. */
+static struct g2h_error *gather(struct finding *finding, unsigned threads)
+{
+    struct targets *targets = finding->targets;
+    struct g2h_error *error = NULL;
+    for (unsigned i = 0; i < threads; i++) {
+        struct finder *finder = &finding->finders[i];
+        targets->pointers += finder->pointers;
+        targets->hits += finder->hits;
+        for (size_t j = 0; j < finder->chunks.count; j++) {
+            const struct target_chunk *chunk = &finder->chunks.data[j];
+            if (vector_push(&targets->chunks, *chunk))
+                continue;
+            large_free(chunk->data, chunk->capacity, sizeof(*chunk->data));
+            error = &error_no_memory;
+        }
+        free(finder->chunks.data);
+    }
+    return error;
 }
 
 struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *heap,
                                unsigned threads, const struct pointer_listener *listener)
 {
-    struct finding finding = {heap, targets, listener, calloc(threads, sizeof(struct finder)),
+    struct finding finding = {heap,
+                              targets,
+                              listener,
+                              calloc(threads, sizeof(struct finder)),
+                              chunk_capacity(heap),
                               heap_words_are_usual(heap)};
-    struct g2h_error *error = NULL;
+    struct g2h_error *error = NULL, *no_memory = NULL;
     *targets = (struct targets){
         .leading = calloc((size_t)heap->object_count / 64 + 1, sizeof(*targets->leading)),
         .frame_pointed = calloc(heap->frames.count + 1, 1)};
@@ -291,21 +366,20 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
         error = &error_no_memory;
     if (!error)
         error = workers_run(threads, targets->block_count, find_of_block, &finding);
-    for (unsigned i = 0; i < threads && !error; i++) {
-        targets->pointers += finding.finders[i].pointers;
-        targets->hits += finding.finders[i].hits;
-    }
+    if (finding.finders)
+        no_memory = gather(&finding, threads);
     free(finding.finders);
-    return error;
+    return error ? error : no_memory;
 }
 
 void targets_deinit(struct targets *targets)
 {
-    for (size_t i = 0; i < targets->block_count; i++) {
-        free(targets->blocks[i].targets);
-        free(targets->blocks[i].starts);
-        free(targets->blocks[i].outside);
-    }
+    for (size_t i = 0; i < targets->chunks.count; i++)
+        large_free(targets->chunks.data[i].data, targets->chunks.data[i].capacity,
+                   sizeof(uint32_t));
+    free(targets->chunks.data);
+    large_free(targets->starts, targets->start_count, sizeof(*targets->starts));
+    free(targets->outside);
     free(targets->blocks);
     free(targets->leading);
     free(targets->frames.by_sp);

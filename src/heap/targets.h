@@ -8,6 +8,7 @@
 #ifndef HEAP_TARGETS_H
 #define HEAP_TARGETS_H
 
+#include "base/memory.h"
 #include "heap/heap.h"
 
 enum { BLOCK_SHIFT = 16, BLOCK_OBJECTS = 1 << BLOCK_SHIFT };
@@ -22,6 +23,12 @@ struct target_block {
     uint32_t objects;
 };
 
+/* Memory that the targets of several blocks are in. */
+struct target_chunk {
+    uint32_t *data;
+    size_t used, capacity;
+};
+
 /* The frames that have contents, by their addresses. */
 struct frame_index {
     const struct g2h_heap *heap;
@@ -32,7 +39,10 @@ struct frame_index {
 
 struct targets {
     struct target_block *blocks;
-    size_t block_count;
+    size_t block_count, start_count;
+    uint32_t *starts; /* those of all blocks */
+    VECTOR(struct target_chunk) chunks;
+    uint64_t *outside;       /* that of all blocks */
     uint64_t *leading;       /* a bit per object: it has an entry, so that it may lead somewhere */
     uint64_t pointers, hits; /* words of objects that may be pointers and are not nil; of them those
                                 that hit an object */
