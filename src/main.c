@@ -157,7 +157,9 @@ static struct g2h_error *build(const struct options *options, const struct serie
                                                     .threads = options->threads,
                                                     .redaction = series->redaction,
                                                     .no_stacks = options->no_stacks,
-                                                    .full_names = options->full_names};
+                                                    .full_names = options->full_names,
+                                                    .no_dominators = options->format->needs == 0 &&
+                                                                     options->max_nodes == 0};
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)
         TRY(g2h_identity_add(series->identity, conversion->graph));

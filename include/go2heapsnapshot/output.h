@@ -80,8 +80,9 @@ struct g2h_output_options {
                                     a dump by itself */
 };
 
-/* What has to be computed of a view before a format is written: a bit for each. */
-enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1 };
+/* What has to be computed of a view before a format is written, or what the format computes itself:
+ * a bit for each. */
+enum g2h_format_need { G2H_NEEDS_DOMINATORS = 1, G2H_FINDS_DOMINATORS = 2 };
 
 /* What of the options a format looks at that not all do: a bit for each. */
 enum g2h_format_option {

@@ -2,7 +2,7 @@
  * dominators; see dominators.h.
  *
  * A depth-first search numbers the nodes, and edges are sorted by their targets; then semi_nca.h
- * does the rest.
+ * does the rest. Each region (regions.h) is searched by itself, on all threads.
  *
  * Objects that point to none, which most are, need none of that: such a leaf's dominator is the
  * nearest one that all who point to it have in common, which is found on all threads at the end.
@@ -30,14 +30,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/scope.h"
 #include "base/workers.h"
+#include "graph/regions.h"
 #include "graph/semi_nca.h"
 #include "graph/strong.h"
 
 #define NOWHERE UINT32_MAX
 
-enum { AHEAD = 16, TASK_LEAVES = 1 << 16 };
+enum { AHEAD = 16, TASK_LEAVES = 1 << 16, TASK_NODES = 1 << 13 };
 
 /* Where the search is: the next edge to look at of a node. */
 struct level {
@@ -48,37 +50,47 @@ struct search {
     const struct g2h_graph *graph;
     const struct owners *owners; /* NULL: all nodes; else those that have several */
     struct dominators *result;
-    uint32_t synthetics, count; /* count: nodes that have a number in preorder so far */
-    VECTOR(struct level) levels;
-    uint64_t *seen;       /* a bit per node: the search does not go there, or has been there */
-    uint32_t *semi;       /* by number: that of the semidominator; the lowest known so far */
-    uint32_t *first_back; /* by number: where its back sources begin; one entry more */
-    uint32_t *back;       /* sources of edges to lower numbers, by target */
+    uint32_t synthetics;
+    struct regions regions;      /* of all nodes */
+    struct crossings *crossings; /* by worker: edges from region to region */
+    bool is_misfit;              /* a region is not what its entry reaches */
+    uint64_t *seen;              /* a bit per node: no search goes there, or one has been there */
+    struct semi_nca_node *by_number; /* edges by their targets; one entry more; semi is of a leaf
+                                        the first source, of an entry its region */
+    uint32_t *back; /* sources of edges to lower numbers, and of a leaf's but the first */
     size_t back_count;
     uint32_t inner;       /* numbers below are of nodes that may hold others, all else of leaves */
     struct climb *climbs; /* of numbers below inner, once they have dominators */
 };
 
+/* A depth-first search, which gives its nodes the numbers from next up to, but without, end. */
+struct walker {
+    struct search *search;
+    VECTOR(struct level) levels;
+    uint32_t next, end;
+};
+
 /* ---- the depth-first search ---- */
 
-/* A bit per node stays in a cache where a number would not. */
+/* A bit per node stays in a cache where a number would not. Others may set its neighbours. */
 static inline bool is_seen(const struct search *search, uint32_t node)
 {
-    return (search->seen[node / 64] >> (node % 64) & 1) != 0;
+    return (__atomic_load_n(&search->seen[node / 64], __ATOMIC_RELAXED) >> (node % 64) & 1) != 0;
 }
 
 static inline void see(struct search *search, uint32_t node)
 {
-    search->seen[node / 64] |= (uint64_t)1 << (node % 64);
+    __atomic_fetch_or(&search->seen[node / 64], (uint64_t)1 << (node % 64), __ATOMIC_RELAXED);
 }
 
-static inline void give_number(struct search *search, uint32_t node, uint32_t parent)
+static inline void give_number(struct search *search, uint32_t node, uint32_t preorder,
+                               uint32_t parent)
 {
-    const uint32_t preorder = search->count++;
     see(search, node);
     search->result->preorder_of[node] = preorder;
     search->result->node_at[preorder] = node;
     search->result->idom[preorder] = parent;
+    search->by_number[preorder].semi = parent;
 }
 
 /* A target may be visited soon: where its own ones begin is needed first. */
@@ -90,15 +102,14 @@ static inline void prefetch_target(const struct search *search, uint32_t target)
     __builtin_prefetch(&block->starts[target & (BLOCK_OBJECTS - 1)]);
 }
 
-/* Numbers a node that has no number yet; its edges are looked at when its level is on top. */
-static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
+/* The edges of a node that has a number come next. */
+static inline bool visit(struct walker *walker, uint32_t node)
 {
-    const struct g2h_graph *graph = search->graph;
+    const struct search *search = walker->search;
     struct level level = {node, 0};
-    give_number(search, node, parent);
     if (node >= search->synthetics) {
         const uint32_t object = node - search->synthetics;
-        const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
+        const struct target_block *block = &search->graph->targets->blocks[object >> BLOCK_SHIFT];
         const uint32_t *start = &block->starts[object & (BLOCK_OBJECTS - 1)];
         if (start[0] == start[1])
             return true;
@@ -107,7 +118,7 @@ static inline bool visit(struct search *search, uint32_t node, uint32_t parent)
         for (uint32_t i = start[0]; i < last; i++)
             prefetch_target(search, block->targets[i]);
     }
-    return vector_push(&search->levels, level);
+    return vector_push(&walker->levels, level);
 }
 
 /* The first target from *next on that has no number yet; NOWHERE. */
@@ -144,55 +155,131 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     return NOWHERE;
 }
 
-/* Numbers all that a node reaches and that has no number yet, below parent, which is a number. */
-static bool search_from(struct search *search, uint32_t node, uint32_t parent)
+/* Numbers all that a node reaches, which has a number, and that has none yet. */
+static bool search_from(struct walker *walker, uint32_t node)
 {
-    if (!visit(search, node, parent))
+    struct search *search = walker->search;
+    if (!visit(walker, node))
         return false;
-    while (search->levels.count > 0) {
-        struct level *top = &search->levels.data[search->levels.count - 1];
+    while (walker->levels.count > 0) {
+        struct level *top = &walker->levels.data[walker->levels.count - 1];
         const uint32_t source = top->node;
         const uint32_t target = source < search->synthetics
                                     ? next_of_synthetic(search, source, &top->next)
                                     : next_of_object(search, source, &top->next);
-        if (target == NOWHERE)
-            search->levels.count--;
-        else if (!visit(search, target, search->result->preorder_of[source]))
+        if (target == NOWHERE || walker->next == walker->end) {
+            walker->levels.count--;
+            continue;
+        }
+        give_number(search, target, walker->next++, search->result->preorder_of[source]);
+        if (!visit(walker, target))
             return false;
     }
     return true;
+}
+
+static void walker_deinit(struct walker *walker)
+{
+    free(walker->levels.data);
 }
 
 /* Gives the objects that hold no others their numbers, so that the search does not see them. */
 static void number_leaves(struct search *search)
 {
     const struct targets *targets = search->graph->targets;
+    const uint32_t objects = search->graph->heap->object_count;
     struct dominators *result = search->result;
-    uint32_t node = search->synthetics, leaves = 0;
-    for (size_t i = 0; i < targets->block_count; i++)
-        for (uint32_t j = 0; j < targets->blocks[i].objects; j++)
-            leaves += targets->blocks[i].starts[j] == targets->blocks[i].starts[j + 1];
-    uint32_t number = search->inner = result->nodes - leaves;
-    for (size_t i = 0; i < targets->block_count; i++)
-        for (uint32_t j = 0; j < targets->blocks[i].objects; j++, node++)
-            if (targets->blocks[i].starts[j] == targets->blocks[i].starts[j + 1]) {
-                result->idom[number] = NOWHERE;
-                result->node_at[number] = node;
-                see(search, node);
-                result->preorder_of[node] = number++;
-            }
+    uint32_t number = search->inner;
+    for (uint32_t object = 0; object < objects; object++) {
+        const uint32_t node = search->synthetics + object;
+        if (targets_lead(targets, object))
+            continue;
+        search->by_number[number].semi = NOWHERE;
+        result->node_at[number] = node;
+        see(search, node);
+        result->preorder_of[node] = number++;
+    }
+}
+
+/* ---- regions ---- */
+
+/* Does something with each region, those together whose first nodes' numbers are in one task's. */
+typedef struct g2h_error *region_work(struct search *search, struct walker *walker,
+                                      uint32_t region);
+
+struct region_walk {
+    struct search *search;
+    region_work *work;
+};
+
+static struct g2h_error *take_regions(void *context, size_t task, unsigned worker)
+{
+    const struct region_walk *walk = context;
+    const struct regions *regions = &walk->search->regions;
+    _cleanup_(walker_deinit) struct walker walker = {.search = walk->search};
+    const uint64_t begin = (uint64_t)task * TASK_NODES, end = begin + TASK_NODES;
+    uint32_t region;
+    (void)worker;
+    BISECT(region, regions->count, regions->first[region] < begin);
+    for (; region < regions->count && regions->first[region] < end; region++)
+        if (regions->first[region] < regions->first[region + 1])
+            TRY(walk->work(walk->search, &walker, region));
+    return NULL;
+}
+
+static struct g2h_error *over_regions(struct search *search, region_work *work)
+{
+    struct region_walk walk = {search, work};
+    return workers_run(search->graph->threads, search->inner / TASK_NODES + 1, take_regions, &walk);
+}
+
+/* What no strong edge reaches hangs below the root. */
+static struct g2h_error *number_unreached(struct search *search, struct walker *walker)
+{
+    for (uint32_t node = 0; walker->next < walker->end; node++)
+        if (!is_seen(search, node)) {
+            give_number(search, node, walker->next++, 0);
+            TRY_MEMORY(search_from(walker, node));
+        }
+    return NULL;
+}
+
+static struct g2h_error *number_region(struct search *search, struct walker *walker,
+                                       uint32_t region)
+{
+    const struct regions *regions = &search->regions;
+    walker->next = regions->first[region] + 1;
+    walker->end = regions->first[region + 1];
+    TRY_MEMORY(search_from(walker, regions->entries[region]));
+    if (walker->next == walker->end)
+        return NULL;
+    if (regions->count == 1)
+        return number_unreached(search, walker);
+    __atomic_store_n(&search->is_misfit, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* The entries have numbers first, so that no search goes from one region to another. */
+static struct g2h_error *number_regions(struct search *search)
+{
+    const struct regions *regions = &search->regions;
+    memset(search->seen, 0, ((size_t)search->result->graph_nodes / 64 + 1) * sizeof(*search->seen));
+    number_leaves(search);
+    for (uint32_t i = 0; i < regions->count; i++)
+        if (regions->first[i] < regions->first[i + 1]) {
+            give_number(search, regions->entries[i], regions->first[i], regions->first[i]);
+            search->by_number[regions->first[i]].semi = i;
+        }
+    return over_regions(search, number_region);
 }
 
 static struct g2h_error *number_all(struct search *search)
 {
-    struct dominators *result = search->result;
-    memset(result->preorder_of, 0xff, (size_t)result->graph_nodes * sizeof(*result->preorder_of));
-    number_leaves(search);
-    TRY_MEMORY(search_from(search, 0, 0));
-    for (uint32_t node = 0; search->count < search->inner; node++)
-        if (result->preorder_of[node] == NOWHERE)
-            TRY_MEMORY(search_from(search, node, 0));
-    return NULL;
+    TRY(number_regions(search));
+    if (!search->is_misfit)
+        return NULL;
+    regions_join(&search->regions);
+    return number_regions(search);
 }
 
 /* ---- the same of nodes that have several owners ---- */
@@ -200,23 +287,27 @@ static struct g2h_error *number_all(struct search *search)
 /* One with an owner of its own holds a node: if that has several, the search begins there. */
 static bool enter(void *context, uint32_t source, uint32_t target)
 {
-    struct search *search = context;
+    struct walker *walker = context;
+    struct search *search = walker->search;
     const uint32_t *preorder_of = search->result->preorder_of;
     if (preorder_of[target] == 0 ||
         owner_of(search->owners, search->synthetics, source) < OWNER_FIRST)
         return true;
-    if (preorder_of[target] == NOWHERE && !search_from(search, target, 0))
-        return false;
-    search->semi[preorder_of[target]] = 0;
+    if (preorder_of[target] == NOWHERE) {
+        give_number(search, target, walker->next++, 0);
+        if (!search_from(walker, target))
+            return false;
+    }
+    search->by_number[preorder_of[target]].semi = 0;
     return true;
 }
 
 static struct g2h_error *number_several(struct search *search)
 {
-    struct dominators *result = search->result;
-    give_number(search, 0, 0);
-    memset(search->semi, 0xff, (size_t)result->nodes * sizeof(*search->semi));
-    TRY_MEMORY(along_strong_edges(search->graph, result->preorder_of, enter, search));
+    _cleanup_(walker_deinit) struct walker walker = {
+        .search = search, .next = 1, .end = search->inner};
+    give_number(search, 0, 0, 0);
+    TRY_MEMORY(along_strong_edges(search->graph, search->result->preorder_of, enter, &walker));
     return NULL;
 }
 
@@ -232,49 +323,70 @@ struct edge_walk {
 static inline void take_edge_to_leaf(struct search *search, bool is_second, uint32_t from,
                                      uint32_t to)
 {
-    uint32_t first = NOWHERE, *idom = &search->result->idom[to];
-    if (__atomic_compare_exchange_n(idom, &first, from, false, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED) ||
-        first == from)
+    struct semi_nca_node *leaf = &search->by_number[to];
+    uint32_t first = __atomic_load_n(&leaf->semi, __ATOMIC_RELAXED);
+    if (first == NOWHERE && __atomic_compare_exchange_n(&leaf->semi, &first, from, false,
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         return;
-    const uint32_t at = __atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED);
+    if (first == from)
+        return;
     if (is_second)
-        search->back[at] = from;
+        search->back[__atomic_sub_fetch(&leaf->back, 1, __ATOMIC_RELAXED)] = from;
+    else
+        __atomic_fetch_add(&leaf->back, 1, __ATOMIC_RELAXED);
 }
 
-static inline void take_edge(struct search *search, bool is_second, uint32_t from, uint32_t to)
+/* One within a region. */
+static inline void take_edge_within(struct search *search, bool is_second, uint32_t from,
+                                    uint32_t to)
 {
-    if (to >= search->inner) {
-        take_edge_to_leaf(search, is_second, from, to);
-        return;
-    }
+    struct semi_nca_node *node = &search->by_number[to];
     if (is_second) {
         if (from > to)
-            search->back[__atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED)] = from;
+            search->back[__atomic_sub_fetch(&node->back, 1, __ATOMIC_RELAXED)] = from;
     } else if (from > to) {
-        __atomic_fetch_add(&search->first_back[to], 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&node->back, 1, __ATOMIC_RELAXED);
     } else if (from < to) {
-        uint32_t known = __atomic_load_n(&search->semi[to], __ATOMIC_RELAXED);
-        while (from < known && !__atomic_compare_exchange_n(&search->semi[to], &known, from, true,
+        uint32_t known = __atomic_load_n(&node->semi, __ATOMIC_RELAXED);
+        while (from < known && !__atomic_compare_exchange_n(&node->semi, &known, from, true,
                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             ;
     }
 }
 
-static void take_edges_of_synthetics(struct search *search, bool is_second)
+/* One from a source, whose number is from. False where there is no memory. */
+static inline bool take_edge(const struct edge_walk *walk, unsigned worker, uint32_t source,
+                             uint32_t from, uint32_t to)
 {
-    const struct g2h_graph *graph = search->graph;
-    const uint32_t *preorder_of = search->result->preorder_of;
-    for (uint64_t i = 0; i < graph->first_object_child; i++) {
-        const struct edge *edge = &graph->children[i];
-        if (edge->type != EDGE_WEAK)
-            take_edge(search, is_second, preorder_of[edge->source.index],
-                      preorder_of[graph_node_number(graph, edge->target)]);
-    }
+    struct search *search = walk->search;
+    if (to >= search->inner)
+        take_edge_to_leaf(search, walk->is_second, from, to);
+    else if (search->owners || !regions_is_entry(&search->regions, to))
+        take_edge_within(search, walk->is_second, from, to);
+    else
+        return regions_hold(&search->regions, source, search->by_number[to].semi,
+                            walk->is_second ? &search->crossings[worker] : NULL);
+    return true;
 }
 
-static inline void take_edges_of_block(struct search *search, size_t number, bool is_second)
+static bool take_edges_of_synthetics(const struct edge_walk *walk, unsigned worker)
 {
+    const struct g2h_graph *graph = walk->search->graph;
+    const uint32_t *preorder_of = walk->search->result->preorder_of;
+    for (uint64_t i = 0; i < graph->first_object_child; i++) {
+        const struct edge *edge = &graph->children[i];
+        const uint32_t source = edge->source.index;
+        if (edge->type != EDGE_WEAK &&
+            !take_edge(walk, worker, source, preorder_of[source],
+                       preorder_of[graph_node_number(graph, edge->target)]))
+            return false;
+    }
+    return true;
+}
+
+static inline bool take_edges_of_block(const struct edge_walk *walk, unsigned worker, size_t number)
+{
+    const struct search *search = walk->search;
     const struct g2h_graph *graph = search->graph;
     const struct target_block *block = &graph->targets->blocks[number];
     const uint32_t *preorder_of = search->result->preorder_of + search->synthetics;
@@ -289,23 +401,29 @@ static inline void take_edges_of_block(struct search *search, size_t number, boo
             if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
                 __builtin_prefetch(&preorder_of[block->targets[j + 2 * AHEAD]]);
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
-                __builtin_prefetch(&search->first_back[preorder_of[block->targets[j + AHEAD]]], 1);
-            if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)))
-                take_edge(search, is_second, from, preorder_of[target]);
+                __builtin_prefetch(&search->by_number[preorder_of[block->targets[j + AHEAD]]], 1);
+            if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)) &&
+                !take_edge(walk, worker, search->synthetics + first + i, from, preorder_of[target]))
+                return false;
         }
     }
+    return true;
 }
 
 static struct g2h_error *take_edges(void *context, size_t task, unsigned worker)
 {
-    const struct edge_walk *walk = context;
-    (void)worker;
-    if (task == 0)
-        take_edges_of_synthetics(walk->search, walk->is_second);
-    else if (walk->is_second)
-        take_edges_of_block(walk->search, task - 1, true);
-    else
-        take_edges_of_block(walk->search, task - 1, false);
+    struct edge_walk walk = *(const struct edge_walk *)context;
+    bool good;
+    if (task == 0) {
+        good = take_edges_of_synthetics(&walk, worker);
+    } else if (walk.is_second) {
+        walk.is_second = true; /* which the compiler then knows */
+        good = take_edges_of_block(&walk, worker, task - 1);
+    } else {
+        walk.is_second = false;
+        good = take_edges_of_block(&walk, worker, task - 1);
+    }
+    TRY_MEMORY(good);
     return NULL;
 }
 
@@ -315,16 +433,10 @@ static struct g2h_error *sort_edges(struct search *search)
     const uint32_t nodes = search->result->nodes;
     struct edge_walk walk = {search, false};
     uint64_t sum = 0;
-    search->first_back = large_alloc((size_t)nodes + 1, sizeof(*search->first_back));
-    TRY_MEMORY(search->first_back);
-    for (uint32_t i = 0; i < search->inner; i++)
-        if (!search->owners || search->semi[i] == NOWHERE)
-            search->semi[i] = search->result->idom[i];
     TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
-    for (uint32_t i = 0; i < nodes; i++) {
-        const uint32_t count = search->first_back[i];
-        search->first_back[i] = (uint32_t)sum;
-        sum += count;
+    for (uint32_t i = 0; i <= nodes; i++) {
+        sum += search->by_number[i].back;
+        search->by_number[i].back = (uint32_t)sum; /* where its own end */
     }
     if (sum > UINT32_MAX)
         return error_create(G2H_ERROR_LIMIT, "%s: %llu edges: too many to find dominators",
@@ -333,13 +445,10 @@ static struct g2h_error *sort_edges(struct search *search)
     search->back = large_alloc(search->back_count, sizeof(*search->back));
     if (!search->back)
         return &error_no_memory;
+    if (!search->owners)
+        regions_turn(&search->regions);
     walk.is_second = true;
-    TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
-    /* each has moved to where the next one begins */
-    memmove(search->first_back + 1, search->first_back,
-            (size_t)nodes * sizeof(*search->first_back));
-    search->first_back[0] = 0;
-    return NULL;
+    return workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
 }
 
 /* ---- leaves ---- */
@@ -348,14 +457,15 @@ static struct g2h_error *sort_edges(struct search *search)
 static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned worker)
 {
     const struct search *search = context;
-    const uint32_t nodes = search->result->nodes, *first_back = search->first_back;
+    const struct semi_nca_node *by_number = search->by_number;
+    const uint32_t nodes = search->result->nodes;
     uint32_t *idom = search->result->idom;
     const uint32_t begin = search->inner + (uint32_t)task * TASK_LEAVES,
                    end = nodes - begin < TASK_LEAVES ? nodes : begin + TASK_LEAVES;
     (void)worker;
     for (uint32_t leaf = begin; leaf < end; leaf++) {
-        uint32_t at = idom[leaf] == NOWHERE ? 0 : idom[leaf];
-        for (uint32_t i = first_back[leaf]; i < first_back[leaf + 1] && at != 0; i++)
+        uint32_t at = by_number[leaf].semi == NOWHERE ? 0 : by_number[leaf].semi;
+        for (uint32_t i = by_number[leaf].back; i < by_number[leaf + 1].back && at != 0; i++)
             at = climb_common(search->climbs, idom, at, search->back[i]);
         idom[leaf] = at;
     }
@@ -369,25 +479,45 @@ static struct g2h_error *find_of_all_leaves(struct search *search)
                        find_of_leaves, search);
 }
 
+/* ---- dominators ---- */
+
+static struct g2h_error *find_of_region(struct search *search, struct walker *walker,
+                                        uint32_t region)
+{
+    const struct regions *regions = &search->regions;
+    const struct semi_nca graph = {search->result->idom, search->by_number, search->back,
+                                   search->climbs};
+    (void)walker;
+    if (region > 0)
+        semi_nca_run(&graph, regions->first[region], regions->first[region + 1]);
+    return NULL;
+}
+
+/* The root's region is first: the entries' dominators are there. */
 static struct g2h_error *find_of_inner(struct search *search)
 {
-    const struct semi_nca inner = {
-        .nodes = search->inner,
-        .idom = search->result->idom,
-        .semi = search->semi,
-        .first_back = search->first_back,
-        .back = search->back,
-    };
-    return semi_nca_run(&inner, &search->climbs);
+    struct regions *regions = &search->regions;
+    struct dominators *result = search->result;
+    const struct semi_nca graph = {result->idom, search->by_number, search->back, search->climbs};
+    semi_nca_run(&graph, 0, search->owners ? search->inner : regions->first[1]);
+    if (search->owners)
+        return NULL;
+    TRY(regions_finish(regions, search->crossings));
+    for (uint32_t i = 1; i < regions->count; i++)
+        if (regions->first[i] < regions->first[i + 1])
+            result->idom[regions->first[i]] = result->preorder_of[regions->above[i]];
+    return over_regions(search, find_of_region);
 }
 
 static void search_deinit(struct search *search)
 {
     const uint32_t nodes = search->result->nodes;
-    free(search->levels.data);
+    regions_deinit(&search->regions);
+    for (unsigned i = 0; search->crossings && i < search->graph->threads; i++)
+        crossings_deinit(&search->crossings[i]);
+    free(search->crossings);
     free(search->seen);
-    large_free(search->semi, nodes, sizeof(*search->semi));
-    large_free(search->first_back, (size_t)nodes + 1, sizeof(*search->first_back));
+    large_free(search->by_number, (size_t)nodes + 1, sizeof(*search->by_number));
     large_free(search->back, search->back_count, sizeof(*search->back));
     large_free(search->climbs, search->inner, sizeof(*search->climbs));
 }
@@ -397,12 +527,12 @@ static struct g2h_error *search_all(struct search *search)
     struct dominators *result = search->result;
     result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
     result->idom = large_alloc(result->nodes, sizeof(*result->idom));
-    search->semi = large_alloc(result->nodes, sizeof(*search->semi));
-    TRY_MEMORY(search->semi && result->node_at && result->idom);
+    search->by_number = large_alloc((size_t)result->nodes + 1, sizeof(*search->by_number));
+    TRY_MEMORY(search->by_number && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
-    free(search->levels.data);
-    search->levels.data = NULL;
     TRY(sort_edges(search));
+    search->climbs = large_alloc(search->inner, sizeof(*search->climbs));
+    TRY_MEMORY(search->climbs);
     TRY(find_of_inner(search));
     return find_of_all_leaves(search);
 }
@@ -423,18 +553,41 @@ static uint32_t choose_several(struct search *search)
     return count;
 }
 
-static struct g2h_error *compute(struct search *search, struct dominators *ret)
+static struct g2h_error *allocate(struct search *search)
 {
-    const uint32_t nodes = graph_node_count(search->graph);
-    *ret = (struct dominators){.graph_nodes = nodes,
-                               .preorder_of = large_alloc(nodes, sizeof(*ret->preorder_of))};
+    struct dominators *result = search->result;
+    const uint32_t nodes = result->graph_nodes;
+    result->preorder_of = large_alloc(nodes, sizeof(*result->preorder_of));
     search->seen = calloc((size_t)nodes / 64 + 1, sizeof(*search->seen));
-    search->result = ret;
-    search->synthetics = graph_synthetics(search->graph);
-    const bool good = ret->preorder_of && search->seen;
-    ret->nodes = search->inner = good && search->owners ? choose_several(search) : nodes;
-    struct g2h_error *error = good ? search_all(search) : &error_no_memory;
-    search_deinit(search);
+    search->crossings = calloc(search->graph->threads, sizeof(*search->crossings));
+    TRY_MEMORY(result->preorder_of && search->seen && search->crossings);
+    return NULL;
+}
+
+static struct g2h_error *compute_all(struct search *search)
+{
+    TRY(allocate(search));
+    TRY(regions_init(&search->regions, search->graph));
+    search->result->nodes = search->result->graph_nodes;
+    search->inner = regions_nodes(&search->regions);
+    return search_all(search);
+}
+
+static struct g2h_error *compute_several(struct search *search)
+{
+    TRY(allocate(search));
+    search->result->nodes = search->inner = choose_several(search);
+    return search_all(search);
+}
+
+static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph *graph,
+                                 const struct owners *owners)
+{
+    struct search search = {
+        .graph = graph, .owners = owners, .result = ret, .synthetics = graph_synthetics(graph)};
+    *ret = (struct dominators){.graph_nodes = graph_node_count(graph)};
+    struct g2h_error *error = owners ? compute_several(&search) : compute_all(&search);
+    search_deinit(&search);
     if (error)
         dominators_deinit(ret);
     return error;
@@ -442,16 +595,14 @@ static struct g2h_error *compute(struct search *search, struct dominators *ret)
 
 struct g2h_error *dominators_init(struct dominators *dominators, const struct g2h_graph *graph)
 {
-    struct search search = {.graph = graph};
-    return compute(&search, dominators);
+    return compute(dominators, graph, NULL);
 }
 
 struct g2h_error *dominators_init_several(struct dominators *dominators,
                                           const struct g2h_graph *graph,
                                           const struct owners *owners)
 {
-    struct search search = {.graph = graph, .owners = owners};
-    return compute(&search, dominators);
+    return compute(dominators, graph, owners);
 }
 
 void dominators_deinit(struct dominators *dominators)

@@ -12,6 +12,7 @@
 
 #include <go2heapsnapshot/graph.h>
 
+#include "graph/owner_numbers.h"
 #include "naming/names.h"
 #include "roots/roots.h"
 
@@ -51,6 +52,7 @@ struct g2h_graph {
     uint32_t weak_element; /* string: what a weak edge is called that would be an element */
 
     VECTOR(struct graph_owner) owners;
+    struct owners node_owners; /* for regions.h */
     struct sharing sharing;
 };
 
@@ -108,8 +110,6 @@ static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, e
 }
 
 /* ---- what nothing reaches (reach.c) ---- */
-
-struct owners;
 
 /*
  * Marks what the strong edges reach, and finds its owners; decides the tentative ones; hangs what

@@ -28,6 +28,13 @@ static inline owner_number owner_merge(owner_number known, owner_number owner)
                                                                           : OWNER_SEVERAL;
 }
 
+/* The owners of all nodes of a graph; see owners.h. */
+struct owners {
+    owner_number *of_synthetic, *of_object;
+    size_t synthetics; /* that of_synthetic has room for */
+    owner_number end;  /* all numbers are lower; 0: of some nodes no owner was found */
+};
+
 enum { CROSSINGS_SEEN = 256 };
 
 /* From an owner to another; or to a node, where it is not known yet which owner that will be. */

@@ -118,8 +118,21 @@ struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *g
     TRY(owners_grow(owners, graph));
     for (size_t i = before; i < owners->synthetics; i++) {
         owners->of_synthetic[i] = OWNER_CLEANUPS;
-        if (graph->roots.nodes.data[i].kind == G2H_NODE_CLEANUPS)
-            graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node = (uint32_t)i;
+        if (graph->roots.nodes.data[i].kind != G2H_NODE_CLEANUPS)
+            continue;
+        owners->of_synthetic[i] |= OWNER_FIXED;
+        graph->owners.data[OWNER_CLEANUPS - OWNER_FIRST].node = (uint32_t)i;
     }
+    return NULL;
+}
+
+struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *graph)
+{
+    TRY(owners_grow(owners, graph));
+    for (size_t i = 0; i < owners->synthetics; i++)
+        if (owners->of_synthetic[i] == OWNER_NONE)
+            owners->of_synthetic[i] = graph->roots.nodes.data[i].kind == G2H_NODE_UNREACHABLE
+                                          ? OWNER_NONE | OWNER_FIXED
+                                          : OWNER_GC_ROOTS;
     return NULL;
 }

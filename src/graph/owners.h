@@ -11,11 +11,6 @@
 #include "graph/graph.h"
 #include "graph/mark.h"
 
-struct owners {
-    owner_number *of_synthetic, *of_object;
-    size_t synthetics; /* that of_synthetic has room for */
-};
-
 /*
  * Lists the groups that there are, in graph->owners, and finds the owners of synthetic nodes; those
  * of objects are left to a marker. A group's node has itself as its owner whoever else holds it.
@@ -33,6 +28,10 @@ enum { OWNER_CLEANUPS = OWNER_FIRST, OWNER_GC_ROOTS };
 
 /* Makes nodes that were added since those of (cleanups). */
 struct g2h_error *owners_own_cleanups(struct owners *owners, struct g2h_graph *graph);
+
+/* Makes nodes that were added behind those (GC roots)', but for "(unreachable)", which is the
+ * garbage's. Error: G2H_ERROR_MEMORY. */
+struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *graph);
 
 /* What a node has of synthetic nodes' owners goes on to the synthetic nodes that it leads to, but
  * for owners below first, along so many edges and as far as they lead. */

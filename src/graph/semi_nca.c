@@ -3,9 +3,6 @@
 
 #include <stddef.h>
 
-#include "base/memory.h"
-#include "base/scope.h"
-
 #define NOWHERE UINT32_MAX
 
 enum { AHEAD = 16 };
@@ -16,11 +13,8 @@ struct link {
     uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
 };
 
-/* One after the other. */
-union forest {
-    struct link *links;
-    struct climb *climbs;
-};
+/* One takes the place of the other. */
+_Static_assert(sizeof(struct link) == sizeof(struct climb), "they share their memory");
 
 /* ---- semidominators ---- */
 
@@ -49,42 +43,39 @@ static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t 
     return best;
 }
 
-static void find_semidominators(const struct semi_nca *graph, struct link *links)
+static void find_semidominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     const uint32_t *idom = graph->idom, *back = graph->back;
-    for (uint32_t preorder = graph->nodes - 1; preorder > 0; preorder--) {
-        const uint32_t begin = graph->first_back[preorder], end = graph->first_back[preorder + 1];
-        uint32_t best = graph->semi[preorder];
-        for (uint32_t i = end; i > begin; i--) {
+    struct link *links = (void *)graph->climbs;
+    for (uint32_t preorder = end - 1; preorder > begin; preorder--) {
+        const uint32_t first = graph->nodes[preorder].back;
+        uint32_t best = graph->nodes[preorder].semi;
+        for (uint32_t i = graph->nodes[preorder + 1].back; i > first; i--) {
             if (i > 2 * AHEAD)
                 __builtin_prefetch(&links[back[i - 1 - 2 * AHEAD]]);
             const uint32_t found = evaluate(links, back[i - 1], preorder);
             if (found < best)
                 best = found;
         }
-        graph->semi[preorder] = best;
+        graph->nodes[preorder].semi = best;
         links[preorder] = (struct link){idom[preorder], best};
     }
 }
 
 /* ---- dominators ---- */
 
-static void find_dominators(const struct semi_nca *graph, struct climb *climbs)
+static void find_dominators(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
     uint32_t *idom = graph->idom;
-    climb_add(climbs, 0, 0);
-    for (uint32_t preorder = 1; preorder < graph->nodes; preorder++) {
-        idom[preorder] = climb_to(climbs, idom, idom[preorder], graph->semi[preorder]);
-        climb_add(climbs, preorder, idom[preorder]);
+    climb_add(graph->climbs, begin, idom[begin]);
+    for (uint32_t preorder = begin + 1; preorder < end; preorder++) {
+        idom[preorder] = climb_to(graph->climbs, idom, idom[preorder], graph->nodes[preorder].semi);
+        climb_add(graph->climbs, preorder, idom[preorder]);
     }
 }
 
-struct g2h_error *semi_nca_run(const struct semi_nca *graph, struct climb **ret)
+void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end)
 {
-    union forest forest = {large_alloc(graph->nodes, sizeof(*forest.links))};
-    TRY_MEMORY(forest.links);
-    find_semidominators(graph, forest.links);
-    find_dominators(graph, forest.climbs);
-    *ret = forest.climbs;
-    return NULL;
+    find_semidominators(graph, begin, end);
+    find_dominators(graph, begin, end);
 }

@@ -14,21 +14,28 @@
 #ifndef GRAPH_SEMI_NCA_H
 #define GRAPH_SEMI_NCA_H
 
-#include "base/error.h"
 #include "graph/climb.h"
+
+/* Of a number in preorder: the edges to it. */
+struct semi_nca_node {
+    uint32_t semi; /* the lowest number from which an edge leads here, of those below this one */
+    uint32_t back; /* where the sources of edges to here with higher numbers begin */
+};
 
 /* By number in preorder; the root has number 0. */
 struct semi_nca {
-    uint32_t nodes;
     uint32_t *idom; /* the parent in the search; then the dominator; of the root itself */
-    uint32_t *semi; /* the lowest number from which an edge leads here, of those below this one */
-    const uint32_t *first_back; /* where the sources of edges to here with higher numbers begin; one
-                                   entry more */
-    const uint32_t *back;       /* these sources */
+    struct semi_nca_node *nodes; /* one entry more */
+    const uint32_t *back;        /* sources of edges with higher numbers */
+    struct climb *climbs;        /* in no state before; then the ways up the tree of dominators */
 };
 
-/* Turns parents into dominators, and gives the ways up their tree: a large_alloc() of an entry per
- * node, which is all that it takes. Error: G2H_ERROR_MEMORY. */
-struct g2h_error *semi_nca_run(const struct semi_nca *graph, struct climb **ret);
+/*
+ * Turns the parents of the nodes from begin up to, but without, end into dominators. To begin with,
+ * that is all of them, from 0 on. Or it is a part of the numbers that only begin's own edges lead
+ * into: begin's dominator is known then, and what is above that was done before. Parts may be done
+ * at the same time.
+ */
+void semi_nca_run(const struct semi_nca *graph, uint32_t begin, uint32_t end);
 
 #endif

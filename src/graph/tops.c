@@ -304,6 +304,7 @@ struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph, st
         .synthetics = graph_synthetics(graph)};
     TRY_MEMORY(finding.found && finding.crossings);
     struct g2h_error *error = find_all(&finding);
+    owners->end = next_number(&finding);
     if (error)
         tops_deinit(tops);
     return error;

@@ -10,6 +10,7 @@
  *   graph/shortcuts.c  weak edges that no pointer is
  *   graph/children.c   edges in their order
  *   graph/several.c    what several groups of the roots hold together
+ *   graph/owners.c     what each node's owner is, for who asks for dominators
  */
 #include <stdlib.h>
 
@@ -75,19 +76,22 @@ static void account(struct g2h_graph *graph)
 
 static struct g2h_error *build(struct g2h_graph *graph, const struct g2h_graph_options *options)
 {
-    _cleanup_(owners_deinit) struct owners owners = {0};
     const struct names_options names_options = {options->exe, options->redaction,
                                                 !options->full_names};
     TRY(names_init(&graph->names, graph->heap, &names_options));
     TRY(name_pointers(graph, options->typing));
     TRY(find_roots(graph, options->no_stacks));
-    TRY(graph_reach(graph, &owners));
+    TRY(graph_reach(graph, &graph->node_owners));
     if (graph->typing)
         TRY(typing_account(graph->typing, graph->live, &graph->type_account));
     TRY(graph_add_shortcuts(graph));
     TRY(check_size(graph));
     TRY(graph_fill_children(graph));
-    TRY(graph_add_several(graph, &owners));
+    TRY(graph_add_several(graph, &graph->node_owners));
+    if (options->no_dominators)
+        owners_deinit(&graph->node_owners);
+    else
+        TRY(owners_finish(&graph->node_owners, graph));
     account(graph);
     return NULL;
 }
@@ -121,6 +125,7 @@ void g2h_graph_destroy(struct g2h_graph *graph)
     free(graph->children);
     free(graph->first_child);
     free(graph->owners.data);
+    owners_deinit(&graph->node_owners);
     sharing_deinit(&graph->sharing);
     roots_deinit(&graph->roots);
     names_deinit(&graph->names);

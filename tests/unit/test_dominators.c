@@ -1,10 +1,14 @@
-/* Covers graph/dominators and graph/retained: random graphs against what cannot be reached without
- * a node; shapes that are slow or deep with a worse algorithm. tests/dominators compares with
- * DevTools. */
+/* Covers graph/dominators, graph/regions and graph/retained: random graphs against what cannot be
+ * reached without a node; shapes that are slow or deep with a worse algorithm. tests/dominators
+ * compares with DevTools. */
 #include "snapshot.h"
+
+#include "graph/owners.h"
+#include "graph/view.h"
 
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
+#define STACK 0xc010000000
 
 /* ---- against the definition ---- */
 
@@ -30,6 +34,32 @@ static void mark(const struct snapshot *snapshot, uint32_t without, bool *marks)
         }
     }
     free(stack);
+}
+
+static void check_same(const struct g2h_view *view, const struct g2h_dominators *expected)
+{
+    struct g2h_dominators *dominators = NULL;
+    assert_null(g2h_view_dominators(view, &dominators));
+    for (uint32_t i = 0; i < g2h_view_node_count(view); i++)
+        assert_int_equal(g2h_dominators_of(dominators, i), g2h_dominators_of(expected, i));
+    g2h_dominators_destroy(dominators);
+}
+
+/* Owners are for speed: without them, or where one is missing, dominators are the same. */
+static void check_regions(const struct g2h_view *view, const struct g2h_dominators *expected)
+{
+    struct owners *owners = &((struct g2h_graph *)not_const(view->graph))->node_owners;
+    const uint32_t objects = view->graph->heap->object_count;
+    const owner_number end = owners->end;
+    owners->end = 0;
+    check_same(view, expected);
+    owners->end = end;
+    for (uint32_t i = 0; i < objects; i++) {
+        const owner_number owner = owners->of_object[i];
+        owners->of_object[i] = OWNER_NONE;
+        check_same(view, expected);
+        owners->of_object[i] = owner;
+    }
 }
 
 /* A node is retained by another if it cannot be reached without it. */
@@ -64,10 +94,29 @@ static void check(struct dump *dump, unsigned threads)
             assert_int_equal(above, node);
         }
     }
+    check_regions(dump->view, dominators);
     free(sizes);
     free(marks);
     g2h_dominators_destroy(dominators);
     snapshot_deinit(&snapshot);
+}
+
+static uint64_t next_random(uint64_t *random)
+{
+    *random ^= *random << 13, *random ^= *random >> 7, *random ^= *random << 17;
+    return *random;
+}
+
+/* Goroutines that hold objects: two in one place, the others in places of their own. */
+static void add_goroutines(struct dump *dump, unsigned goroutines, unsigned count, uint64_t *random)
+{
+    static const char *const functions[] = {"main.f", "main.f", "main.g", "main.h"};
+    for (unsigned i = 0; i < goroutines; i++) {
+        const uint64_t held[] = {AT(next_random(random) % count), AT(next_random(random) % count)},
+                       sp = STACK + (uint64_t)i * 4096;
+        dump_goroutine(dump, i + 1, 0x700000 + i, sp);
+        dump_frame(dump, functions[i], sp, 0, 2, held, 2);
+    }
 }
 
 static void random_graphs(void **state)
@@ -82,7 +131,7 @@ static void random_graphs(void **state)
         for (unsigned i = 0; i < count; i++) {
             uint64_t words[8];
             for (unsigned j = 0; j < edges; j++) {
-                random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+                next_random(&random);
                 /* near ones more often: deep graphs */
                 const uint64_t near = (i + random / 8 % 4) % count, far = random / 8 % count;
                 words[j] = random % 8 == 0 ? 0 : AT(random % 2 == 0 ? near : far);
@@ -91,7 +140,8 @@ static void random_graphs(void **state)
         }
         for (int i = 0; i < 4; i++)
             held[i] = AT((random >> (8 * i)) % count);
-        dump_bss(&dump, 0x560000, (size_t)(round % 5), held); /* with none, all is garbage */
+        add_goroutines(&dump, (unsigned)(round / 5) % 5, count, &random);
+        dump_bss(&dump, 0x560000, (size_t)(round % 5), held); /* with none, all may be garbage */
         dump_eof(&dump);
         check(&dump, 1 + (unsigned)round % 2);
         dump_deinit(&dump);

@@ -61,26 +61,28 @@ static void links_deinit(struct links *links)
 /* The same as the marker wants it. */
 static void targets_of_links(struct targets *targets, const struct links *links)
 {
-    *targets = (struct targets){.block_count =
-                                    (links->objects + (size_t)BLOCK_OBJECTS - 1) >> BLOCK_SHIFT};
-    targets->blocks = calloc(targets->block_count + 1, sizeof(*targets->blocks));
+    const size_t blocks = (links->objects + (size_t)BLOCK_OBJECTS - 1) >> BLOCK_SHIFT;
+    struct target_chunk chunk = {.used = links->targets.count,
+                                 .capacity = links->targets.count + 1};
+    *targets = (struct targets){.block_count = blocks, .start_count = links->objects + blocks};
+    targets->blocks = calloc(blocks + 1, sizeof(*targets->blocks));
     targets->leading = calloc((size_t)links->objects / 64 + 1, sizeof(*targets->leading));
-    assert_true(targets->blocks && targets->leading);
+    targets->starts = large_alloc(targets->start_count, sizeof(*targets->starts));
+    chunk.data = large_alloc(chunk.capacity, sizeof(*chunk.data));
+    assert_true(targets->blocks && targets->leading && targets->starts && chunk.data &&
+                vector_push(&targets->chunks, chunk));
+    if (chunk.used > 0)
+        memcpy(chunk.data, links->targets.data, chunk.used * sizeof(*chunk.data));
     for (uint32_t i = 0; i < links->objects; i++)
         targets->leading[i / 64] |= (uint64_t)(links->first[i] < links->first[i + 1]) << (i % 64);
-    for (size_t i = 0; i < targets->block_count; i++) {
+    for (size_t i = 0; i < blocks; i++) {
+        const uint32_t object = (uint32_t)(i << BLOCK_SHIFT), left = links->objects - object;
         struct target_block *block = &targets->blocks[i];
-        const uint32_t *first = links->first + (i << BLOCK_SHIFT),
-                       left = links->objects - (uint32_t)(i << BLOCK_SHIFT);
-        block->objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS;
-        const uint32_t count = first[block->objects] - first[0];
-        block->starts = malloc(((size_t)block->objects + 1) * sizeof(*block->starts));
-        block->targets = malloc((count + (size_t)1) * sizeof(*block->targets));
-        assert_true(block->starts && block->targets);
+        *block = (struct target_block){.starts = targets->starts + object + i,
+                                       .targets = chunk.data + links->first[object],
+                                       .objects = left < BLOCK_OBJECTS ? left : BLOCK_OBJECTS};
         for (uint32_t j = 0; j <= block->objects; j++)
-            block->starts[j] = first[j] - first[0];
-        if (count > 0)
-            memcpy(block->targets, links->targets.data + first[0], count * sizeof(*first));
+            block->starts[j] = links->first[object + j] - links->first[object];
     }
 }
 

@@ -27,7 +27,8 @@ struct search {
     uint32_t *preorder_of, *node_at; /* numbers by node, and back */
     uint32_t count, searched;        /* numbers given so far; those below searched by the search */
     VECTOR(struct level) levels;
-    uint32_t *idom, *semi, *first_back, *back; /* by number: semi_nca.h */
+    uint32_t *idom, *back;           /* semi_nca.h */
+    struct semi_nca_node *by_number; /* the same; one entry more */
     size_t back_count;
     struct climb *climbs;
 };
@@ -96,7 +97,7 @@ static void give_number(struct search *search, uint32_t node, uint32_t parent)
 {
     search->preorder_of[node] = search->count;
     search->node_at[search->count] = node;
-    search->idom[search->count] = search->semi[search->count] = parent;
+    search->idom[search->count] = search->by_number[search->count].semi = parent;
     search->count++;
 }
 
@@ -173,34 +174,28 @@ static void take_edges(struct search *search,
 static void count_edge(struct search *search, uint32_t from, uint32_t to)
 {
     if (from > to)
-        search->first_back[to]++;
-    else if (from < search->semi[to])
-        search->semi[to] = from;
+        search->by_number[to].back++;
+    else if (from < search->by_number[to].semi)
+        search->by_number[to].semi = from;
 }
 
 static void put_edge(struct search *search, uint32_t from, uint32_t to)
 {
     if (from > to)
-        search->back[search->first_back[to]++] = from;
+        search->back[--search->by_number[to].back] = from;
 }
 
 static struct g2h_error *sort_edges(struct search *search)
 {
     uint32_t sum = 0;
     take_edges(search, count_edge);
-    for (uint32_t i = 0; i < search->nodes; i++) {
-        const uint32_t count = search->first_back[i];
-        search->first_back[i] = sum;
-        sum += count;
-    }
+    for (uint32_t i = 0; i < search->nodes; i++)
+        search->by_number[i].back = sum += search->by_number[i].back; /* where its own end */
+    search->by_number[search->nodes].back = sum;
     search->back_count = sum;
     search->back = large_alloc(sum, sizeof(*search->back));
     TRY_MEMORY(search->back);
     take_edges(search, put_edge);
-    /* each has moved to where the next one begins */
-    memmove(search->first_back + 1, search->first_back,
-            search->nodes * sizeof(*search->first_back));
-    search->first_back[0] = 0;
     return NULL;
 }
 
@@ -214,10 +209,9 @@ static struct g2h_error *allocate(struct search *search)
     search->preorder_of = large_alloc(nodes, sizeof(*search->preorder_of));
     search->node_at = large_alloc(nodes, sizeof(*search->node_at));
     search->idom = large_alloc(nodes, sizeof(*search->idom));
-    search->semi = large_alloc(nodes, sizeof(*search->semi));
-    search->first_back = large_alloc(nodes + 1, sizeof(*search->first_back));
+    search->by_number = large_alloc(nodes + 1, sizeof(*search->by_number));
     TRY_MEMORY(search->first_edge && search->is_of_page && search->preorder_of && search->node_at &&
-               search->idom && search->semi && search->first_back);
+               search->idom && search->by_number);
     for (size_t i = 0; i < nodes; i++)
         search->first_edge[i + 1] = search->first_edge[i] + search->snapshot->nodes.data[i].edges;
     return NULL;
@@ -231,8 +225,7 @@ static void search_deinit(struct search *search)
     large_free(search->preorder_of, nodes, sizeof(*search->preorder_of));
     large_free(search->node_at, nodes, sizeof(*search->node_at));
     large_free(search->idom, nodes, sizeof(*search->idom));
-    large_free(search->semi, nodes, sizeof(*search->semi));
-    large_free(search->first_back, nodes + 1, sizeof(*search->first_back));
+    large_free(search->by_number, nodes + 1, sizeof(*search->by_number));
     large_free(search->back, search->back_count, sizeof(*search->back));
     large_free(search->climbs, nodes, sizeof(*search->climbs));
     free(search->levels.data);
@@ -268,9 +261,10 @@ struct g2h_error *retained_init(struct retained *retained, const struct snapshot
     TRY(mark_all_of_page(&search));
     TRY(number_all(&search));
     TRY(sort_edges(&search));
-    const struct semi_nca graph = {search.nodes, search.idom, search.semi, search.first_back,
-                                   search.back};
-    TRY(semi_nca_run(&graph, &search.climbs));
+    search.climbs = large_alloc(search.nodes, sizeof(*search.climbs));
+    TRY_MEMORY(search.climbs);
+    semi_nca_run(&(struct semi_nca){search.idom, search.by_number, search.back, search.climbs}, 0,
+                 search.nodes);
     return take_results(&search, retained);
 }
 

@@ -1,0 +1,286 @@
+/*
+ * regions; see regions.h.
+ *
+ * What dominates entries is found on a small tree: of the synthetic nodes of the root's region, and
+ * of the groups. A top's dominator is the last node there above all who hold it; who holds it by
+ * way of other tops follows from the edges between these, component by component.
+ */
+#include "graph/regions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "graph/components.h"
+#include "graph/owners.h"
+
+#define NOWHERE UINT32_MAX
+
+enum { REGION_ROOT };
+
+/* Regions have the numbers of their owners, but for two, which have each other's. */
+static inline uint32_t region_of(const struct regions *regions, uint32_t node)
+{
+    const struct g2h_graph *graph = regions->graph;
+    const owner_number owner = owner_of(&graph->node_owners, graph_synthetics(graph), node);
+    return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
+}
+
+/* ---- the tree above the groups ---- */
+
+static uint32_t depth_of(const uint32_t *up, uint32_t node)
+{
+    uint32_t depth = 0;
+    for (; up[node] != node; node = up[node])
+        depth++;
+    return depth;
+}
+
+/* The last node above both, which may be one of them; the tree has few levels. */
+static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t other)
+{
+    const uint32_t *up = regions->up;
+    if (one == NOWHERE || other == NOWHERE)
+        return one == NOWHERE ? other : one;
+    uint32_t depth = depth_of(up, one), other_depth = depth_of(up, other);
+    for (; depth > other_depth; depth--)
+        one = up[one];
+    for (; other_depth > depth; other_depth--)
+        other = up[other];
+    for (; one != other; one = up[one])
+        other = up[other];
+    return one;
+}
+
+/* The node of the tree by which a synthetic node is held: itself, or its group. */
+static uint32_t place_of(const struct regions *regions, uint32_t synthetic)
+{
+    const uint32_t region = region_of(regions, synthetic);
+    return region == REGION_ROOT ? synthetic : regions->entries[region];
+}
+
+/* Takes an edge to a node of the tree. Gives whether another one dominates that since. */
+static bool take_edge(const struct regions *regions, const struct edge *edge)
+{
+    uint32_t *up = regions->up;
+    if (edge->type == EDGE_WEAK || edge->target.of != OF_SYNTHETIC || edge->target.index == 0)
+        return false;
+    const uint32_t target = edge->target.index, source = place_of(regions, edge->source.index);
+    if (source == target || place_of(regions, target) != target || up[source] == NOWHERE)
+        return false;
+    const uint32_t before = up[target];
+    up[target] = last_above(regions, before, source);
+    return up[target] != before;
+}
+
+/* Edges come by their sources, which is downwards, so that hardly more than one walk is needed. */
+static void make_tree(struct regions *regions)
+{
+    const struct g2h_graph *graph = regions->graph;
+    const uint32_t synthetics = graph_synthetics(graph);
+    for (uint32_t i = 0; i < synthetics; i++)
+        regions->up[i] = NOWHERE;
+    regions->up[0] = 0;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint64_t i = 0; i < graph->first_object_child; i++)
+            more |= take_edge(regions, &graph->children[i]);
+    }
+    regions->above[REGION_ROOT] = 0;
+    for (uint32_t i = 1; i < regions->count; i++)
+        regions->above[i] =
+            regions->entries[i] < synthetics ? regions->up[regions->entries[i]] : NOWHERE;
+}
+
+/* ---- regions ---- */
+
+/* Counts the nodes of each in the place of the next one's first, and finds the entries. Gives
+ * whether nothing speaks against cutting. */
+static bool count_nodes(struct regions *regions)
+{
+    const struct g2h_graph *graph = regions->graph;
+    const struct owners *owners = &graph->node_owners;
+    const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
+    bool good = owners->end > 0;
+    memset(regions->entries, 0xff, regions->count * sizeof(*regions->entries));
+    for (uint32_t node = 0; node < nodes; node++) {
+        if (node >= synthetics && !targets_lead(graph->targets, node - synthetics))
+            continue;
+        const uint32_t region = owners->end > 0 ? region_of(regions, node) : REGION_ROOT;
+        const owner_number known =
+            node < synthetics ? owners->of_synthetic[node] : owners->of_object[node - synthetics];
+        regions->first[region + 1]++;
+        if ((known & OWNER_FIXED) != 0)
+            regions->entries[region] = node;
+        good = good && (node < synthetics || region != REGION_ROOT);
+    }
+    regions->entries[REGION_ROOT] = 0;
+    for (uint32_t i = 0; i < regions->count; i++)
+        good = good && (regions->first[i + 1] == 0 || regions->entries[i] != NOWHERE);
+    return good;
+}
+
+void regions_join(struct regions *regions)
+{
+    const uint32_t nodes = regions_nodes(regions);
+    memset(regions->is_entry, 0, ((size_t)nodes / 64 + 1) * sizeof(*regions->is_entry));
+    regions->count = 1;
+    regions->first[1] = nodes;
+    regions->entries[REGION_ROOT] = 0;
+}
+
+static struct g2h_error *cut(struct regions *regions)
+{
+    const uint32_t count = regions->count;
+    const bool good = count_nodes(regions);
+    for (uint32_t i = 0; i < count; i++)
+        regions->first[i + 1] += regions->first[i];
+    regions->is_entry = calloc((size_t)regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
+    TRY_MEMORY(regions->is_entry);
+    if (!good) {
+        regions_join(regions);
+        return NULL;
+    }
+    for (uint32_t i = 1; i < count; i++)
+        if (regions->entries[i] != NOWHERE)
+            regions->is_entry[regions->first[i] / 64] |= (uint64_t)1 << (regions->first[i] % 64);
+    make_tree(regions);
+    return NULL;
+}
+
+struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *graph)
+{
+    const size_t count = graph->node_owners.end > 0 ? graph->node_owners.end : 1;
+    *regions = (struct regions){
+        .graph = graph,
+        .count = (uint32_t)count,
+        .first = calloc(count + 1, sizeof(*regions->first)),
+        .entries = malloc(count * sizeof(*regions->entries)),
+        .above = malloc(count * sizeof(*regions->above)),
+        .up = malloc(graph_synthetics(graph) * sizeof(*regions->up)),
+    };
+    struct g2h_error *error = regions->first && regions->entries && regions->above && regions->up
+                                  ? cut(regions)
+                                  : &error_no_memory;
+    if (error)
+        regions_deinit(regions);
+    return error;
+}
+
+void regions_deinit(struct regions *regions)
+{
+    free(regions->first);
+    free(regions->entries);
+    free(regions->above);
+    free(regions->up);
+    free(regions->is_entry);
+    *regions = (struct regions){0};
+}
+
+/* ---- what dominates tops ---- */
+
+/* The entry of a region is held from below a node of the tree. */
+static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
+{
+    uint32_t *above = &regions->above[target], known = __atomic_load_n(above, __ATOMIC_RELAXED);
+    for (;;) {
+        const uint32_t common = last_above(regions, known, place);
+        if (common == known || __atomic_compare_exchange_n(above, &known, common, true,
+                                                           __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return;
+    }
+}
+
+bool regions_hold(struct regions *regions, uint32_t source, uint32_t target,
+                  struct crossings *crossings)
+{
+    const uint32_t by = region_of(regions, source), synthetics = graph_synthetics(regions->graph);
+    if (by == target)
+        return true;
+    const uint32_t entry = regions->entries[by];
+    if (entry < synthetics) {
+        if (!crossings)
+            hold_from(regions, target, by == REGION_ROOT ? source : entry);
+        return true;
+    }
+    if (!crossings ||
+        __atomic_load_n(&regions->above[target], __ATOMIC_RELAXED) == regions->highest)
+        return true;
+    /* the source's dominator may be further up in the end */
+    hold_from(regions, target, __atomic_load_n(&regions->above[by], __ATOMIC_RELAXED));
+    return regions->above[target] == regions->highest || crossings_add(crossings, by, target);
+}
+
+void regions_turn(struct regions *regions)
+{
+    regions->highest = NOWHERE;
+    for (uint32_t i = 1; i < regions->count; i++)
+        if (regions->entries[i] != NOWHERE &&
+            regions->entries[i] >= graph_synthetics(regions->graph))
+            regions->highest = last_above(regions, regions->highest, regions->above[i]);
+}
+
+static void lists_deinit(struct edge_lists *edges)
+{
+    free(edges->first);
+    free(edges->targets);
+}
+
+/* The crossings of all workers, by their sources. */
+static struct g2h_error *list_crossings(const struct regions *regions,
+                                        const struct crossings *crossings, struct edge_lists *ret)
+{
+    const unsigned threads = regions->graph->threads;
+    size_t count = 0;
+    for (unsigned i = 0; i < threads; i++)
+        count += crossings[i].all.count;
+    if (count > UINT32_MAX)
+        return error_create(G2H_ERROR_LIMIT, "%s: %zu edges: too many to find dominators",
+                            regions->graph->heap->input->name, count);
+    ret->nodes = regions->count;
+    ret->first = calloc((size_t)ret->nodes + 2, sizeof(*ret->first));
+    ret->targets = malloc((count + 1) * sizeof(*ret->targets));
+    TRY_MEMORY(ret->first && ret->targets);
+    for (unsigned i = 0; i < threads; i++)
+        for (size_t j = 0; j < crossings[i].all.count; j++)
+            ret->first[crossings[i].all.data[j].by + 2]++;
+    for (uint32_t i = 0; i < ret->nodes; i++)
+        ret->first[i + 1] += ret->first[i];
+    for (unsigned i = 0; i < threads; i++)
+        for (size_t j = 0; j < crossings[i].all.count; j++) {
+            const struct crossing *crossing = &crossings[i].all.data[j];
+            ret->targets[ret->first[crossing->by + 1]++] = crossing->to;
+        }
+    return NULL;
+}
+
+/* Tops that hold each other have the same dominator; a component comes after all that hold it. */
+static struct g2h_error *spread(struct regions *regions, const struct edge_lists *edges)
+{
+    uint32_t *above = regions->above;
+    _cleanup_(components_deinit) struct components components = {0};
+    TRY(components_init(&components, edges));
+    for (uint32_t i = 0, end; i < edges->nodes; i = end) {
+        const uint32_t *order = components.order;
+        uint32_t common = NOWHERE;
+        for (end = i; end < edges->nodes && components.of[order[end]] == components.of[order[i]];)
+            common = last_above(regions, common, above[order[end++]]);
+        for (uint32_t j = i; j < end; j++) {
+            above[order[j]] = common;
+            for (uint32_t k = edges->first[order[j]]; k < edges->first[order[j] + 1]; k++)
+                above[edges->targets[k]] = last_above(regions, above[edges->targets[k]], common);
+        }
+    }
+    return NULL;
+}
+
+struct g2h_error *regions_finish(struct regions *regions, const struct crossings *crossings)
+{
+    _cleanup_(lists_deinit) struct edge_lists edges = {0};
+    TRY(list_crossings(regions, crossings, &edges));
+    TRY(spread(regions, &edges));
+    for (uint32_t i = 0; i < regions->count; i++)
+        if (regions->above[i] == NOWHERE)
+            regions->above[i] = 0;
+    return NULL;
+}
