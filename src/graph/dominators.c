@@ -39,7 +39,12 @@
 
 #define NOWHERE UINT32_MAX
 
+/* So many words have a bit per node, and one more. */
+#define SEEN_WORDS(nodes) ((size_t)(nodes) / 64 + 2)
+
 enum { AHEAD = 16, TASK_LEAVES = 1 << 16, TASK_NODES = 1 << 13 };
+
+_Static_assert(sizeof(struct semi_nca_node) == sizeof(uint64_t), "sizes take their place");
 
 /* Where the search is: the next edge to look at of a node. */
 struct level {
@@ -183,22 +188,65 @@ static void walker_deinit(struct walker *walker)
     free(walker->levels.data);
 }
 
-/* Gives the objects that hold no others their numbers, so that the search does not see them. */
-static void number_leaves(struct search *search)
+/* ---- leaves have their numbers first ---- */
+
+/* The objects that hold no others: searches do not see them. */
+static void see_leaves(struct search *search)
 {
     const struct targets *targets = search->graph->targets;
-    const uint32_t objects = search->graph->heap->object_count;
-    struct dominators *result = search->result;
-    uint32_t number = search->inner;
-    for (uint32_t object = 0; object < objects; object++) {
-        const uint32_t node = search->synthetics + object;
+    const uint32_t objects = search->graph->heap->object_count, shift = search->synthetics % 64;
+    memset(search->seen, 0, SEEN_WORDS(search->result->graph_nodes) * sizeof(*search->seen));
+    for (uint32_t i = 0; i < objects; i += 64) {
+        const uint64_t some = objects - i < 64 ? ((uint64_t)1 << (objects - i)) - 1 : UINT64_MAX,
+                       leaves = ~targets->leading[i / 64] & some;
+        uint64_t *words = &search->seen[(search->synthetics + (uint64_t)i) / 64];
+        words[0] |= leaves << shift;
+        if (shift > 0)
+            words[1] |= leaves >> (64 - shift);
+    }
+}
+
+/* The leaves of a block of objects. */
+struct leaf_numbering {
+    const struct search *search;
+    uint32_t *first; /* by block: the number of its first one */
+};
+
+static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsigned worker)
+{
+    const struct leaf_numbering *numbering = context;
+    const struct search *search = numbering->search;
+    const struct targets *targets = search->graph->targets;
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+                   end = first + targets->blocks[task].objects;
+    uint32_t number = numbering->first[task];
+    (void)worker;
+    for (uint32_t object = first; object < end; object++) {
         if (targets_lead(targets, object))
             continue;
         search->by_number[number].semi = NOWHERE;
-        result->node_at[number] = node;
-        see(search, node);
-        result->preorder_of[node] = number++;
+        search->result->node_at[number] = search->synthetics + object;
+        search->result->preorder_of[search->synthetics + object] = number++;
     }
+    return NULL;
+}
+
+static struct g2h_error *number_leaves(struct search *search)
+{
+    const struct targets *targets = search->graph->targets;
+    _cleanup_free_ uint32_t *first = calloc(targets->block_count + 1, sizeof(*first));
+    struct leaf_numbering numbering = {search, first};
+    uint32_t number = search->inner;
+    TRY_MEMORY(first);
+    for (size_t i = 0; i < targets->block_count; i++) {
+        const uint64_t *leading = &targets->leading[(i << BLOCK_SHIFT) / 64];
+        first[i] = number;
+        number += targets->blocks[i].objects;
+        for (uint32_t j = 0; j < targets->blocks[i].objects; j += 64)
+            number -= (uint32_t)__builtin_popcountll(leading[j / 64]);
+    }
+    return workers_run(search->graph->threads, targets->block_count, number_leaves_of_block,
+                       &numbering);
 }
 
 /* ---- regions ---- */
@@ -263,8 +311,7 @@ static struct g2h_error *number_region(struct search *search, struct walker *wal
 static struct g2h_error *number_regions(struct search *search)
 {
     const struct regions *regions = &search->regions;
-    memset(search->seen, 0, ((size_t)search->result->graph_nodes / 64 + 1) * sizeof(*search->seen));
-    number_leaves(search);
+    see_leaves(search);
     for (uint32_t i = 0; i < regions->count; i++)
         if (regions->first[i] < regions->first[i + 1]) {
             give_number(search, regions->entries[i], regions->first[i], regions->first[i]);
@@ -275,6 +322,7 @@ static struct g2h_error *number_regions(struct search *search)
 
 static struct g2h_error *number_all(struct search *search)
 {
+    TRY(number_leaves(search));
     TRY(number_regions(search));
     if (!search->is_misfit)
         return NULL;
@@ -511,13 +559,11 @@ static struct g2h_error *find_of_inner(struct search *search)
 
 static void search_deinit(struct search *search)
 {
-    const uint32_t nodes = search->result->nodes;
     regions_deinit(&search->regions);
     for (unsigned i = 0; search->crossings && i < search->graph->threads; i++)
         crossings_deinit(&search->crossings[i]);
     free(search->crossings);
     free(search->seen);
-    large_free(search->by_number, (size_t)nodes + 1, sizeof(*search->by_number));
     large_free(search->back, search->back_count, sizeof(*search->back));
     large_free(search->climbs, search->inner, sizeof(*search->climbs));
 }
@@ -527,7 +573,8 @@ static struct g2h_error *search_all(struct search *search)
     struct dominators *result = search->result;
     result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
     result->idom = large_alloc(result->nodes, sizeof(*result->idom));
-    search->by_number = large_alloc((size_t)result->nodes + 1, sizeof(*search->by_number));
+    search->by_number = result->spare =
+        large_alloc(DOMINATORS_SIZES(result->nodes), sizeof(*search->by_number));
     TRY_MEMORY(search->by_number && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
     TRY(sort_edges(search));
@@ -558,7 +605,7 @@ static struct g2h_error *allocate(struct search *search)
     struct dominators *result = search->result;
     const uint32_t nodes = result->graph_nodes;
     result->preorder_of = large_alloc(nodes, sizeof(*result->preorder_of));
-    search->seen = calloc((size_t)nodes / 64 + 1, sizeof(*search->seen));
+    search->seen = calloc(SEEN_WORDS(nodes), sizeof(*search->seen));
     search->crossings = calloc(search->graph->threads, sizeof(*search->crossings));
     TRY_MEMORY(result->preorder_of && search->seen && search->crossings);
     return NULL;
@@ -610,20 +657,19 @@ void dominators_deinit(struct dominators *dominators)
     large_free(dominators->preorder_of, dominators->graph_nodes, sizeof(*dominators->preorder_of));
     large_free(dominators->node_at, dominators->nodes, sizeof(*dominators->node_at));
     large_free(dominators->idom, dominators->nodes, sizeof(*dominators->idom));
+    large_free(dominators->spare, DOMINATORS_SIZES(dominators->nodes), sizeof(uint64_t));
     *dominators = (struct dominators){0};
 }
 
 /* ---- retained sizes ---- */
 
-struct g2h_error *dominators_sizes(const struct dominators *dominators,
-                                   const struct g2h_graph *graph, uint64_t synthetic_size,
-                                   uint64_t **ret)
+/* New memory is slow to come: that of the edges is used again, which is as large. */
+uint64_t *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
+                           uint64_t synthetic_size)
 {
     const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count;
     const uint32_t *preorder_of = dominators->preorder_of;
-    uint64_t *sizes = large_alloc(dominators->nodes, sizeof(*sizes));
-    if (!sizes)
-        return &error_no_memory;
+    uint64_t *sizes = take_pointer(dominators->spare);
     for (uint32_t i = 0; i < synthetics; i++)
         sizes[preorder_of[i]] = synthetic_size + graph->roots.nodes.data[i].size;
     for (uint32_t i = 0; i < objects; i++) {
@@ -633,6 +679,5 @@ struct g2h_error *dominators_sizes(const struct dominators *dominators,
     }
     for (uint32_t preorder = dominators->nodes - 1; preorder > 0; preorder--)
         sizes[dominators->idom[preorder]] += sizes[preorder];
-    *ret = sizes;
-    return NULL;
+    return sizes;
 }

@@ -551,7 +551,7 @@ static struct g2h_error *decide(struct folding *folding)
     const uint64_t limit = fold->max_nodes;
     struct cut cut;
     TRY(dominators_init(&folding->tree, folding->graph));
-    TRY(dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth));
+    folding->worth = dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH);
     for (folding->mask = 1023; folding->mask < 2 * limit && folding->mask < nodes;)
         folding->mask = 2 * folding->mask + 1;
     folding->fate = large_alloc(nodes, sizeof(*folding->fate));
@@ -569,7 +569,7 @@ static struct g2h_error *decide(struct folding *folding)
 static void folding_deinit(struct folding *folding)
 {
     const uint32_t nodes = graph_node_count(folding->graph);
-    large_free(folding->worth, nodes, sizeof(*folding->worth));
+    large_free(folding->worth, DOMINATORS_SIZES(nodes), sizeof(*folding->worth));
     large_free(folding->fate, nodes, sizeof(*folding->fate));
     large_free(folding->nearest_kept, nodes, sizeof(*folding->nearest_kept));
     large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));

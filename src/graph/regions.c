@@ -194,29 +194,31 @@ static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
 bool regions_hold(struct regions *regions, uint32_t source, uint32_t target,
                   struct crossings *crossings)
 {
-    const uint32_t by = region_of(regions, source), synthetics = graph_synthetics(regions->graph);
+    uint32_t *above = regions->above;
+    if (crossings && __atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest)
+        return true;
+    const uint32_t by = region_of(regions, source), entry = regions->entries[by];
     if (by == target)
         return true;
-    const uint32_t entry = regions->entries[by];
-    if (entry < synthetics) {
+    if (entry < graph_synthetics(regions->graph)) {
         if (!crossings)
             hold_from(regions, target, by == REGION_ROOT ? source : entry);
         return true;
     }
-    if (!crossings ||
-        __atomic_load_n(&regions->above[target], __ATOMIC_RELAXED) == regions->highest)
+    if (!crossings)
         return true;
-    /* the source's dominator may be further up in the end */
-    hold_from(regions, target, __atomic_load_n(&regions->above[by], __ATOMIC_RELAXED));
-    return regions->above[target] == regions->highest || crossings_add(crossings, by, target);
+    /* in the end, the source's dominator may be further up */
+    hold_from(regions, target, __atomic_load_n(&above[by], __ATOMIC_RELAXED));
+    return __atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest ||
+           crossings_add(crossings, by, target);
 }
 
 void regions_turn(struct regions *regions)
 {
+    const uint32_t synthetics = graph_synthetics(regions->graph);
     regions->highest = NOWHERE;
     for (uint32_t i = 1; i < regions->count; i++)
-        if (regions->entries[i] != NOWHERE &&
-            regions->entries[i] >= graph_synthetics(regions->graph))
+        if (regions->entries[i] != NOWHERE && regions->entries[i] >= synthetics)
             regions->highest = last_above(regions, regions->highest, regions->above[i]);
 }
 

@@ -22,7 +22,7 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     TRY_MEMORY(dominators);
     dominators->view = view;
     TRY(dominators_init(&dominators->tree, view->graph));
-    TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
+    dominators->sizes = dominators_sizes(&dominators->tree, view->graph, 0);
     dominators->sizes[0] -= view->account.left_out_bytes; /* all of it hung below the root */
     *ret = take_pointer(dominators);
     return NULL;
@@ -32,7 +32,8 @@ void g2h_dominators_destroy(struct g2h_dominators *dominators)
 {
     if (!dominators)
         return;
-    large_free(dominators->sizes, dominators->tree.nodes, sizeof(*dominators->sizes));
+    large_free(dominators->sizes, DOMINATORS_SIZES(dominators->tree.nodes),
+               sizeof(*dominators->sizes));
     dominators_deinit(&dominators->tree);
     free(dominators);
 }

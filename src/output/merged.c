@@ -8,8 +8,8 @@
 #include "base/workers.h"
 
 /* So many nodes of the view are read at a time, of so many that are one task; so far up one of the
- * same name is looked for. */
-enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 1024 };
+ * same name is looked for; so far ahead is asked for what a node is below. */
+enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 1024, AHEAD = 32 };
 
 /* A node of the view, by its number in the order of dominators. */
 struct place {
@@ -318,6 +318,13 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
     return NULL;
 }
 
+/* Leaves come in the order of their addresses, and what they are below is anywhere. */
+static inline void prefetch_above(const struct merging *merging, uint32_t number)
+{
+    if (number < merging->count && g2h_dominators_node(merging->dominators, number) != UINT32_MAX)
+        __builtin_prefetch(&merging->places[g2h_dominators_above(merging->dominators, number)]);
+}
+
 /* From the root down. */
 static struct g2h_error *merge_all(struct merging *merging)
 {
@@ -325,6 +332,7 @@ static struct g2h_error *merge_all(struct merging *merging)
                    &merging->places[0].merged));
     for (uint32_t number = 1; number < merging->count; number++) {
         const uint32_t node = g2h_dominators_node(merging->dominators, number);
+        prefetch_above(merging, number + AHEAD);
         if (node != UINT32_MAX)
             TRY(merge(merging, node, number));
     }

@@ -88,17 +88,35 @@ static void put_totals(const struct report *report, const struct g2h_output_opti
 
 /* ---- all of it ---- */
 
+struct work {
+    struct report report;
+    const struct g2h_output_options *options;
+    struct g2h_dominators *dominators; /* of the report, if nobody else has found them */
+    struct waste waste;
+};
+
+static void work_deinit(struct work *work)
+{
+    merged_deinit(&work->report.merged);
+    free(work->report.growth.data);
+    waste_deinit(&work->waste);
+    g2h_dominators_destroy(work->dominators);
+}
+
 static struct g2h_error *put_sections(const struct report *report)
 {
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));
-    TRY(report_put_tree(report));
-    return report_put_waste(report);
+    return report_put_tree(report);
 }
 
-static struct g2h_error *put_report(struct report *report, const struct g2h_output_options *options)
+/* All but what is wasted. */
+static struct g2h_error *put_most(void *context)
 {
+    struct work *work = context;
+    struct report *report = &work->report;
+    TRY(merged_make(report->view, report->dominators, report->threads, &report->merged));
     const uint32_t garbage = report_find_kind(report, G2H_NODE_UNREACHABLE);
     report->total = report_node(report, 0)->retained;
     report->garbage = garbage == MERGED_NONE ? 0 : report_node(report, garbage)->retained;
@@ -108,53 +126,49 @@ static struct g2h_error *put_report(struct report *report, const struct g2h_outp
     page_open(report->page, NULL);
     PAGE_DATA(report->page, page_words("format", "go2heapsnapshot report"),
               page_count("version", REPORT_VERSION));
-    put_totals(report, options);
-    TRY(options->path_to ? report_put_path(report, options->path_to) : put_sections(report));
-    page_close(report->page);
-    return NULL;
+    put_totals(report, work->options);
+    return work->options->path_to ? report_put_path(report, work->options->path_to)
+                                  : put_sections(report);
 }
 
-/* What of a heap takes a long time to find: what holds what, and which texts are equal. */
-struct finding {
-    struct report *report;
-    struct g2h_dominators *dominators; /* of report, if nobody else has found them */
-    struct equals equals;
-};
-
-static struct g2h_error *find_holders(void *context)
+static struct g2h_error *find_dominators(void *context)
 {
-    struct finding *finding = context;
-    struct report *report = finding->report;
-    if (!report->dominators)
-        TRY(g2h_view_dominators(report->view, &finding->dominators));
-    if (!report->dominators)
-        report->dominators = finding->dominators;
-    return merged_make(report->view, report->dominators, report->threads, &report->merged);
+    struct work *work = context;
+    if (!work->report.dominators)
+        TRY(g2h_view_dominators(work->report.view, &work->dominators));
+    if (!work->report.dominators)
+        work->report.dominators = work->dominators;
+    return NULL;
 }
 
 static struct g2h_error *find_texts(void *context)
 {
-    struct finding *finding = context;
-    return equals_find(finding->report->view, &finding->equals);
+    struct work *work = context;
+    return equals_find(work->report.view, &work->waste.texts);
 }
 
-/* One beside the other: of the first a good part is done by one thread. */
-static struct g2h_error *find_all(struct finding *finding, bool has_texts)
+static struct g2h_error *find_waste(void *context)
 {
-    return has_texts ? workers_beside(finding->report->threads, find_holders, find_texts, finding)
-                     : find_holders(finding);
+    struct work *work = context;
+    return waste_find(&work->report, &work->waste);
 }
 
-static void finding_deinit(struct finding *finding)
+/* Much is made by one thread; so one thing is done beside the other. */
+static struct g2h_error *put_all(struct work *work)
 {
-    equals_deinit(&finding->equals);
-    g2h_dominators_destroy(finding->dominators);
-}
-
-static void report_deinit(struct report *report)
-{
-    merged_deinit(&report->merged);
-    free(report->growth.data);
+    const struct report *report = &work->report;
+    const bool has_waste = g2h_view_is_typed(report->view) && !work->options->path_to;
+    if (has_waste) {
+        TRY(workers_beside(report->threads, find_dominators, find_texts, work));
+        TRY(workers_beside(report->threads, put_most, find_waste, work));
+        TRY(report_put_waste(report, &work->waste));
+    } else {
+        TRY(find_dominators(work));
+        TRY(put_most(work));
+    }
+    page_close(report->page);
+    TRY_MEMORY(!report->page->out.failed);
+    return NULL;
 }
 
 static struct g2h_error *produce(void *context, size_t task, unsigned worker,
@@ -176,19 +190,15 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
     enum { USUAL = 100, LEAST = 60, MOST = 400 };
     _cleanup_(page_deinit) struct page page = {.is_json = options->json,
                                                .is_colored = options->color && !options->json};
-    _cleanup_(report_deinit) struct report report = {
-        .view = view,
-        .dominators = dominators,
-        .page = &page,
-        .base = options->base,
-        .threads = options->threads > 0 ? options->threads : workers_available()};
+    _cleanup_(work_deinit) struct work work = {
+        .report = {.view = view,
+                   .dominators = dominators,
+                   .page = &page,
+                   .base = options->base,
+                   .threads = options->threads > 0 ? options->threads : workers_available()},
+        .options = options};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;
     page.columns = columns < LEAST ? LEAST : columns > MOST ? MOST : columns;
-    _cleanup_(finding_deinit) struct finding finding = {.report = &report};
-    const bool has_texts = g2h_view_is_typed(view) && !options->path_to;
-    report.equals = &finding.equals;
-    TRY(find_all(&finding, has_texts));
-    TRY(put_report(&report, options));
-    TRY_MEMORY(!page.out.failed);
+    TRY(put_all(&work));
     return sink_run(options, 1, 1, produce, &page.out);
 }

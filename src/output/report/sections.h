@@ -7,7 +7,7 @@
 #include "output/report/page.h"
 #include "output/report/shortest.h"
 
-struct equals;
+struct waste;
 struct report {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
@@ -16,7 +16,6 @@ struct report {
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: none */
     growth_vector growth;               /* since then; by node */
-    const struct equals *equals;        /* texts: strings.c */
     unsigned threads;
 };
 
@@ -32,7 +31,7 @@ struct g2h_error *report_put_suspects(const struct report *report);
 struct g2h_error *report_put_goroutines(const struct report *report);
 struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
-struct g2h_error *report_put_waste(const struct report *report);
+struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste);
 
 /* In place of all sections: how to get to an object, or those of a class: lookup.h, also for
  * errors.

@@ -154,13 +154,13 @@ static void finder_deinit(struct finder *finder)
     free(finder->full);
 }
 
-struct g2h_error *waste_find(const struct report *report, const struct g2h_capacities *capacities,
-                             struct waste_rows *ret_slices, struct waste_rows *ret_maps)
+struct g2h_error *waste_find(const struct report *report, struct waste *ret)
 {
+    TRY(g2h_capacities_create(report->view, &ret->capacities));
     _cleanup_(finder_deinit) struct finder finder = {
         .report = report,
-        .capacities = capacities,
-        .places = g2h_capacities_place_count(capacities),
+        .capacities = ret->capacities,
+        .places = g2h_capacities_place_count(ret->capacities),
         .tasks = g2h_heap_object_count(g2h_view_heap(report->view)) / OBJECTS + 1};
     if (finder.places == 0)
         return NULL;
@@ -169,16 +169,20 @@ struct g2h_error *waste_find(const struct report *report, const struct g2h_capac
     finder.full = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.full));
     TRY_MEMORY(finder.slices && finder.maps && finder.full);
     TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
-    TRY(slices_sum(report, capacities, finder.slices, finder.tasks + 1, finder.full, ret_slices));
-    TRY(sum_maps(&finder, ret_maps));
-    finish(ret_slices);
-    finish(ret_maps);
+    TRY(slices_sum(report, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
+                   &ret->slices));
+    TRY(sum_maps(&finder, &ret->maps));
+    finish(&ret->slices);
+    finish(&ret->maps);
     return NULL;
 }
 
-void waste_rows_deinit(struct waste_rows *rows)
+void waste_deinit(struct waste *waste)
 {
-    free(rows->list.data);
+    equals_deinit(&waste->texts);
+    g2h_capacities_destroy(waste->capacities);
+    free(waste->slices.list.data);
+    free(waste->maps.list.data);
 }
 
 /* ---- as text ---- */
@@ -257,29 +261,18 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
     page_close(page);
 }
 
-static void destroy_capacities(struct g2h_capacities **capacities)
+struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste)
 {
-    g2h_capacities_destroy(*capacities);
-}
-
-struct g2h_error *report_put_waste(const struct report *report)
-{
-    _cleanup_(destroy_capacities) struct g2h_capacities *capacities = NULL;
-    _cleanup_(waste_rows_deinit) struct waste_rows slices = {0}, maps = {0};
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    if (!g2h_view_is_typed(report->view))
-        return NULL;
-    TRY(g2h_capacities_create(report->view, &capacities));
-    TRY(waste_find(report, capacities, &slices, &maps));
-    const struct equals *equals = report->equals;
-    const uint64_t wasted = slices.sums.wasted + maps.sums.wasted + equals->wasted;
+    const uint64_t wasted =
+        waste->slices.sums.wasted + waste->maps.sums.wasted + waste->texts.wasted;
     page_open(report->page, "waste");
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
              page_tenths(page_percent(wasted, report->reachable)));
-    put_slices(report, capacities, &text, &slices);
-    put_maps(report, capacities, &text, &maps);
-    equals_put(report, &text, equals);
+    put_slices(report, waste->capacities, &text, &waste->slices);
+    put_maps(report, waste->capacities, &text, &waste->maps);
+    equals_put(report, &text, &waste->texts);
     page_close(report->page);
     TRY_MEMORY(!text.failed);
     return NULL;

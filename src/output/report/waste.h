@@ -23,11 +23,6 @@ struct waste_rows {
     struct waste_row sums;         /* of all, also of those that waste nothing */
 };
 
-/* Finds what slices and maps waste; ret goes to waste_rows_deinit(). Errors: G2H_ERROR_MEMORY. */
-struct g2h_error *waste_find(const struct report *report, const struct g2h_capacities *capacities,
-                             struct waste_rows *ret_slices, struct waste_rows *ret_maps);
-void waste_rows_deinit(struct waste_rows *rows);
-
 /* ---- slices.c ---- */
 
 /* A slice that is not full. */
@@ -64,6 +59,19 @@ struct equals {
 struct g2h_error *equals_find(const struct g2h_view *view, struct equals *ret);
 void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals);
 void equals_deinit(struct equals *strings);
+
+/* ---- all of it ---- */
+
+struct waste {
+    struct equals texts;
+    struct g2h_capacities *capacities;
+    struct waste_rows slices, maps;
+};
+
+/* Finds what slices and maps waste; of the report it needs the view, its dominators and threads.
+ * Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *waste_find(const struct report *report, struct waste *ret);
+void waste_deinit(struct waste *waste);
 
 /* Whether it is worth a line in text: a thousandth of the heap. */
 static inline bool waste_is_much(const struct report *report, uint64_t wasted)
