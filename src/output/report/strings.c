@@ -31,7 +31,15 @@ static int compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-static struct g2h_error *hash_all(const struct g2h_view *view, struct equals *equals)
+/* All texts, while equal ones are looked for. */
+struct texts {
+    VECTOR(uint64_t) hashes;
+    VECTOR(uint32_t) nodes;
+    struct map by_hash; /* to the list of equals */
+};
+
+static struct g2h_error *hash_all(const struct g2h_view *view, struct texts *texts,
+                                  struct equals *equals)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
     const uint32_t end = g2h_view_node_count(view);
@@ -45,59 +53,79 @@ static struct g2h_error *hash_all(const struct g2h_view *view, struct equals *eq
         if (g2h_view_is_garbage(view, node.object))
             continue;
         const char *data = g2h_view_text(view, i, &text, &size);
-        TRY_MEMORY(!text.failed && vector_push(&equals->hashes, map_hash_text(data, size)) &&
-                   vector_push(&equals->nodes, i));
+        TRY_MEMORY(!text.failed && vector_push(&texts->hashes, map_hash_text(data, size)) &&
+                   vector_push(&texts->nodes, i));
         equals->bytes += node.size;
     }
-    equals->count = equals->nodes.count;
+    equals->count = texts->nodes.count;
     return NULL;
 }
 
 /* Most texts are there once: what no other one has the place of in a small table is. Gives the
  * number of times, up to 2, by place; *ret_mask tells the place of a hash. */
-static uint8_t *find_places(const struct equals *equals, size_t *ret_mask)
+static uint8_t *find_places(const struct texts *texts, size_t *ret_mask)
 {
     size_t places = 64;
-    while (places / 4 < equals->hashes.count)
+    while (places / 4 < texts->hashes.count)
         places *= 2;
     uint8_t *times = calloc(places, 1);
-    for (size_t i = 0; times && i < equals->hashes.count; i++) {
-        uint8_t *place = &times[equals->hashes.data[i] & (places - 1)];
+    for (size_t i = 0; times && i < texts->hashes.count; i++) {
+        uint8_t *place = &times[texts->hashes.data[i] & (places - 1)];
         *place = *place == 0 ? 1 : 2;
     }
     *ret_mask = places - 1;
     return times;
 }
 
-static struct g2h_error *add(const struct g2h_view *view, struct equals *equals, size_t index)
+static struct g2h_error *add(const struct g2h_view *view, struct texts *texts, size_t index,
+                             struct equals *equals)
 {
     struct g2h_node node;
     uint32_t number = (uint32_t)equals->list.count;
-    TRY_MEMORY(map_put(&equals->by_hash, equals->hashes.data[index], number, &number));
+    TRY_MEMORY(map_put(&texts->by_hash, texts->hashes.data[index], number, &number));
     if (number == equals->list.count) {
-        TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = equals->nodes.data[index]})));
+        TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = texts->nodes.data[index]})));
         equals->different++;
     }
-    g2h_view_node(view, equals->nodes.data[index], &node);
+    g2h_view_node(view, texts->nodes.data[index], &node);
     equals->list.data[number].count++;
     equals->list.data[number].bytes += node.size;
     return NULL;
 }
 
+static void texts_deinit(struct texts *texts)
+{
+    free(texts->hashes.data);
+    free(texts->nodes.data);
+    map_deinit(&texts->by_hash);
+}
+
+/* Keeps those that waste most. */
+static void cut(struct equals *equals)
+{
+    vector_sort(&equals->list, compare);
+    if (equals->list.count <= MOST_TEXTS)
+        return;
+    struct equal *less = realloc(equals->list.data, MOST_TEXTS * sizeof(*less));
+    equals->list.data = less ? less : equals->list.data;
+    equals->list.count = MOST_TEXTS;
+}
+
 struct g2h_error *equals_find(const struct g2h_view *view, struct equals *equals)
 {
+    _cleanup_(texts_deinit) struct texts texts = {.by_hash = {0}};
     size_t mask;
-    TRY(hash_all(view, equals));
-    _cleanup_free_ uint8_t *times = find_places(equals, &mask);
+    TRY(hash_all(view, &texts, equals));
+    _cleanup_free_ uint8_t *times = find_places(&texts, &mask);
     TRY_MEMORY(times);
-    for (size_t i = 0; i < equals->hashes.count; i++)
-        if (times[equals->hashes.data[i] & mask] > 1)
-            TRY(add(view, equals, i));
+    for (size_t i = 0; i < texts.hashes.count; i++)
+        if (times[texts.hashes.data[i] & mask] > 1)
+            TRY(add(view, &texts, i, equals));
         else
             equals->different++;
     for (size_t i = 0; i < equals->list.count; i++)
         equals->wasted += waste_of(&equals->list.data[i]);
-    vector_sort(&equals->list, compare);
+    cut(equals);
     return NULL;
 }
 
@@ -126,7 +154,7 @@ void equals_put(const struct report *report, struct g2h_text *text, const struct
              page_bytes("wasted", equals->wasted), page_count("different", equals->different),
              page_count("count", equals->count), page_bytes("bytes", equals->bytes));
     page_open_list(page, "texts");
-    for (size_t i = 0; i < equals->list.count && i < MOST_TEXTS; i++) {
+    for (size_t i = 0; i < equals->list.count; i++) {
         if (!waste_is_shown(report, i, waste_of(&equals->list.data[i]), equals->wasted))
             break;
         put_text(report, text, &equals->list.data[i]);
@@ -137,8 +165,5 @@ void equals_put(const struct report *report, struct g2h_text *text, const struct
 
 void equals_deinit(struct equals *equals)
 {
-    free(equals->hashes.data);
-    free(equals->nodes.data);
     free(equals->list.data);
-    map_deinit(&equals->by_hash);
 }

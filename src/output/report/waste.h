@@ -48,10 +48,7 @@ struct g2h_error *slices_sum(const struct report *report, const struct g2h_capac
 
 struct equal;
 struct equals {
-    VECTOR(uint64_t) hashes; /* of all texts, */
-    VECTOR(uint32_t) nodes;  /* and their nodes */
-    VECTOR(struct equal) list;
-    struct map by_hash;
+    VECTOR(struct equal) list; /* those that waste most first, so many as are shown */
     uint64_t count, bytes, different, wasted; /* wasted: all but one of those that are equal */
 };
 
