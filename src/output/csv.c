@@ -21,8 +21,23 @@ static const char node_head[] =
     "id,name,type,self_size,edge_count,retained_size,dominator,address\n",
                   edge_head[] = "from_node,to_node,type,name_or_index\n";
 
-/* The most characters of a row beside its name. */
-enum { NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 16, EDGE_ROW = 64 };
+/* The most characters of a row beside its name, and what short ones are copied with. */
+enum {
+    SHORT = 16,
+    NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 2 * SHORT,
+    EDGE_ROW = 80
+};
+
+/* A text of a row that is written often. */
+struct short_text {
+    char data[SHORT];
+    uint32_t size;
+};
+
+#define SHORT_TEXT(text) \
+    { \
+        text, sizeof(text) - 1 \
+    }
 
 /* The names of the view as fields, one behind the other; by the numbers of strings.h. */
 struct fields {
@@ -33,6 +48,8 @@ struct fields {
 struct reader { /* of a thread */
     struct g2h_edges *edges;
     struct g2h_text text;
+    struct short_text source; /* an edge's, as the row has it; of the id of source_id */
+    uint32_t source_id;
 };
 
 struct csv {
@@ -56,12 +73,32 @@ static inline size_t field_limit(size_t size)
     return 3 * size + 2;
 }
 
+/* Whether some of eight bytes are control characters, quotation marks or commas; it may be wrong if
+ * it says so. */
+static inline bool may_need_quotes(uint64_t bytes)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
+                   commas = bytes ^ ones * ',';
+    return ((((bytes - ones * ' ') & ~bytes) | ((quotes - ones) & ~quotes) |
+             ((commas - ones) & ~commas)) &
+            tops) != 0;
+}
+
 static bool needs_quotes(const char *text, size_t size)
 {
-    bool needs = size == 0 || text[0] == ' ' || text[size - 1] == ' ';
-    for (size_t i = 0; i < size && !needs; i++)
-        needs = (unsigned char)text[i] < ' ' || text[i] == '"' || text[i] == ',';
-    return needs;
+    uint64_t eight;
+    size_t at = 0;
+    if (size == 0 || text[0] == ' ' || text[size - 1] == ' ')
+        return true;
+    for (; size - at >= sizeof(eight); at += sizeof(eight)) { /* most need none */
+        memcpy(&eight, text + at, sizeof(eight));
+        if (may_need_quotes(eight))
+            break;
+    }
+    for (; at < size; at++)
+        if ((unsigned char)text[at] < ' ' || text[at] == '"' || text[at] == ',')
+            return true;
+    return false;
 }
 
 /*
@@ -110,6 +147,7 @@ static struct g2h_error *make_fields(struct csv *csv)
         fields->text.count += (size_t)(put_text(begin, name, size) - begin);
         TRY_MEMORY(vector_push(&fields->ends, fields->text.count));
     }
+    TRY_MEMORY(vector_grow(&fields->text, SHORT)); /* for put_field() */
     return NULL;
 }
 
@@ -138,6 +176,21 @@ static void advance(const struct csv *csv, size_t done)
 static inline char *put_bytes(char *at, const char *bytes, size_t size)
 {
     memcpy(at, bytes, size);
+    return at + size;
+}
+
+static inline char *put_short(char *at, const struct short_text *text)
+{
+    memcpy(at, text->data, SHORT);
+    return at + text->size;
+}
+
+/* A name that was made a field: SHORT bytes are there to read. */
+static inline char *put_field(char *at, const char *field, size_t size)
+{
+    if (size > SHORT)
+        return put_bytes(at, field, size);
+    memcpy(at, field, SHORT);
     return at + size;
 }
 
@@ -179,12 +232,12 @@ static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch 
 /* What follows a node's name. */
 static char *put_numbers(char *at, const struct node_batch *batch, size_t i, enum node_type type)
 {
-    static const char *const types[] = {[NODE_STRING] = ",string,",
-                                        [NODE_OBJECT] = ",object,",
-                                        [NODE_NATIVE] = ",native,",
-                                        [NODE_SYNTHETIC] = ",synthetic,"};
+    static const struct short_text types[] = {[NODE_STRING] = SHORT_TEXT(",string,"),
+                                              [NODE_OBJECT] = SHORT_TEXT(",object,"),
+                                              [NODE_NATIVE] = SHORT_TEXT(",native,"),
+                                              [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,")};
     const struct g2h_node *node = &batch->nodes[i];
-    at = put_bytes(at, types[type], strlen(types[type]));
+    at = put_short(at, &types[type]);
     at = json_u64(at, node->size);
     *at++ = ',';
     at = json_u32(at, node->edges);
@@ -214,7 +267,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
     TRY(make_room(buffer, NODE_ROW + field_limit(size)));
     char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
     *at++ = ',';
-    at = has_own ? put_text(at, name, size) : put_bytes(at, name, size);
+    at = has_own ? put_text(at, name, size) : put_field(at, name, size);
     at = put_numbers(at, batch, i, label.type);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
@@ -277,25 +330,35 @@ static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edg
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
 }
 
+/* The id of an edge's source, which has others next to it. */
+static inline char *put_source(char *at, struct reader *reader, uint32_t source)
+{
+    if (reader->source_id != source || reader->source.size == 0) {
+        char *end = json_u32(reader->source.data, source);
+        *end++ = ',';
+        reader->source.size = (uint32_t)(end - reader->source.data);
+        reader->source_id = source;
+    }
+    return put_short(at, &reader->source);
+}
+
 /* source, target: ids. */
 static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
                                   const struct g2h_edge *edge, uint32_t source, uint32_t target,
                                   struct worker_buffer *buffer)
 {
-    static const char *const types[] = {[EDGE_ELEMENT] = ",element,",
-                                        [EDGE_PROPERTY] = ",property,",
-                                        [EDGE_INTERNAL] = ",internal,",
-                                        [EDGE_WEAK] = ",weak,"};
+    static const struct short_text types[] = {[EDGE_ELEMENT] = SHORT_TEXT(",element,"),
+                                              [EDGE_PROPERTY] = SHORT_TEXT(",property,"),
+                                              [EDGE_INTERNAL] = SHORT_TEXT(",internal,"),
+                                              [EDGE_WEAK] = SHORT_TEXT(",weak,")};
     const struct edge_name name = (edge->flags & (G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM)) == 0
                                       ? name_by(csv, label_plain(edge))
                                       : name_by_key(csv, reader->edges, edge);
     TRY(make_room(buffer, EDGE_ROW + field_limit(name.size)));
-    char *at = json_u32(buffer->data + buffer->size, source);
-    *at++ = ',';
-    at = json_u32(at, target);
-    at = put_bytes(at, types[name.type], strlen(types[name.type]));
+    char *at = put_source(buffer->data + buffer->size, reader, source);
+    at = put_short(json_u32(at, target), &types[name.type]);
     at = name.type == EDGE_ELEMENT ? json_u64(at, name.index)
-         : name.is_field           ? put_bytes(at, name.text, name.size)
+         : name.is_field           ? put_field(at, name.text, name.size)
                                    : put_text(at, name.text, name.size);
     *at++ = '\n';
     buffer->size = (size_t)(at - buffer->data);
@@ -329,13 +392,31 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
 
 /* ---- all of it ---- */
 
+/* Those of objects in a row, where all objects are nodes. */
+static void find_ids_of_objects(struct csv *csv, uint32_t node, uint32_t end)
+{
+    const struct g2h_heap *heap = g2h_view_heap(csv->view);
+    for (; node < end; node++) {
+        const uint32_t object = node - csv->node_ids.first_object;
+        csv->ids[node] = ids_object(&csv->node_ids.ids, object, g2h_heap_address(heap, object));
+    }
+}
+
 static struct g2h_error *find_ids(void *context, size_t block, unsigned worker)
 {
     struct csv *csv = context;
     struct g2h_node nodes[MANY];
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
+                   first_object = csv->node_ids.first_object,
+                   objects = g2h_heap_object_count(g2h_view_heap(csv->view));
     size_t count = MANY;
     (void)worker;
+    if (first >= first_object && csv->nodes - first_object == objects) {
+        const size_t left = csv->nodes - first;
+        find_ids_of_objects(csv, first,
+                            first + (uint32_t)(left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK));
+        return NULL;
+    }
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK && count == MANY; node += MANY) {
         count = g2h_view_nodes(csv->view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++)
