@@ -34,7 +34,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "graph/regions.h"
-#include "graph/semi_nca.h"
+#include "graph/sources.h"
 #include "graph/strong.h"
 
 #define NOWHERE UINT32_MAX
@@ -56,14 +56,12 @@ struct search {
     const struct owners *owners; /* NULL: all nodes; else those that have several */
     struct dominators *result;
     uint32_t synthetics;
-    struct regions regions;      /* of all nodes */
-    struct crossings *crossings; /* by worker: edges from region to region */
-    bool is_misfit;              /* a region is not what its entry reaches */
-    uint64_t *seen;              /* a bit per node: no search goes there, or one has been there */
+    struct regions regions; /* of all nodes */
+    struct sources sources;
+    bool is_misfit; /* a region is not what its entry reaches */
+    uint64_t *seen; /* a bit per node: no search goes there, or one has been there */
     struct semi_nca_node *by_number; /* edges by their targets; one entry more; semi is of a leaf
                                         the first source, of an entry its region */
-    uint32_t *back; /* sources of edges to lower numbers, and of a leaf's but the first */
-    size_t back_count;
     uint32_t inner;       /* numbers below are of nodes that may hold others, all else of leaves */
     struct climb *climbs; /* of numbers below inner, once they have dominators */
 };
@@ -160,19 +158,20 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     return NOWHERE;
 }
 
-/* Numbers all that a node reaches, which has a number, and that has none yet. */
+/* Numbers what a node reaches, which has a number, and that has none yet, until there are none left
+ * to give. */
 static bool search_from(struct walker *walker, uint32_t node)
 {
     struct search *search = walker->search;
     if (!visit(walker, node))
         return false;
-    while (walker->levels.count > 0) {
+    while (walker->levels.count > 0 && walker->next < walker->end) {
         struct level *top = &walker->levels.data[walker->levels.count - 1];
         const uint32_t source = top->node;
         const uint32_t target = source < search->synthetics
                                     ? next_of_synthetic(search, source, &top->next)
                                     : next_of_object(search, source, &top->next);
-        if (target == NOWHERE || walker->next == walker->end) {
+        if (target == NOWHERE) {
             walker->levels.count--;
             continue;
         }
@@ -180,6 +179,7 @@ static bool search_from(struct walker *walker, uint32_t node)
         if (!visit(walker, target))
             return false;
     }
+    walker->levels.count = 0;
     return true;
 }
 
@@ -298,7 +298,8 @@ static struct g2h_error *number_region(struct search *search, struct walker *wal
     const struct regions *regions = &search->regions;
     walker->next = regions->first[region] + 1;
     walker->end = regions->first[region + 1];
-    TRY_MEMORY(search_from(walker, regions->entries[region]));
+    if (walker->next < walker->end)
+        TRY_MEMORY(search_from(walker, regions->entries[region]));
     if (walker->next == walker->end)
         return NULL;
     if (regions->count == 1)
@@ -359,147 +360,7 @@ static struct g2h_error *number_several(struct search *search)
     return NULL;
 }
 
-/* ---- edges by target ---- */
-
-/* Walks the edges twice: to count those that lead back, and to sort these by their targets. */
-struct edge_walk {
-    struct search *search;
-    bool is_second;
-};
-
-/* The first one that leads to a leaf is kept as if it were the only one. */
-static inline void take_edge_to_leaf(struct search *search, bool is_second, uint32_t from,
-                                     uint32_t to)
-{
-    struct semi_nca_node *leaf = &search->by_number[to];
-    uint32_t first = __atomic_load_n(&leaf->semi, __ATOMIC_RELAXED);
-    if (first == NOWHERE && __atomic_compare_exchange_n(&leaf->semi, &first, from, false,
-                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        return;
-    if (first == from)
-        return;
-    if (is_second)
-        search->back[__atomic_sub_fetch(&leaf->back, 1, __ATOMIC_RELAXED)] = from;
-    else
-        __atomic_fetch_add(&leaf->back, 1, __ATOMIC_RELAXED);
-}
-
-/* One within a region. */
-static inline void take_edge_within(struct search *search, bool is_second, uint32_t from,
-                                    uint32_t to)
-{
-    struct semi_nca_node *node = &search->by_number[to];
-    if (is_second) {
-        if (from > to)
-            search->back[__atomic_sub_fetch(&node->back, 1, __ATOMIC_RELAXED)] = from;
-    } else if (from > to) {
-        __atomic_fetch_add(&node->back, 1, __ATOMIC_RELAXED);
-    } else if (from < to) {
-        uint32_t known = __atomic_load_n(&node->semi, __ATOMIC_RELAXED);
-        while (from < known && !__atomic_compare_exchange_n(&node->semi, &known, from, true,
-                                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            ;
-    }
-}
-
-/* One from a source, whose number is from. False where there is no memory. */
-static inline bool take_edge(const struct edge_walk *walk, unsigned worker, uint32_t source,
-                             uint32_t from, uint32_t to)
-{
-    struct search *search = walk->search;
-    if (to >= search->inner)
-        take_edge_to_leaf(search, walk->is_second, from, to);
-    else if (search->owners || !regions_is_entry(&search->regions, to))
-        take_edge_within(search, walk->is_second, from, to);
-    else
-        return regions_hold(&search->regions, source, search->by_number[to].semi,
-                            walk->is_second ? &search->crossings[worker] : NULL);
-    return true;
-}
-
-static bool take_edges_of_synthetics(const struct edge_walk *walk, unsigned worker)
-{
-    const struct g2h_graph *graph = walk->search->graph;
-    const uint32_t *preorder_of = walk->search->result->preorder_of;
-    for (uint64_t i = 0; i < graph->first_object_child; i++) {
-        const struct edge *edge = &graph->children[i];
-        const uint32_t source = edge->source.index;
-        if (edge->type != EDGE_WEAK &&
-            !take_edge(walk, worker, source, preorder_of[source],
-                       preorder_of[graph_node_number(graph, edge->target)]))
-            return false;
-    }
-    return true;
-}
-
-static inline bool take_edges_of_block(const struct edge_walk *walk, unsigned worker, size_t number)
-{
-    const struct search *search = walk->search;
-    const struct g2h_graph *graph = search->graph;
-    const struct target_block *block = &graph->targets->blocks[number];
-    const uint32_t *preorder_of = search->result->preorder_of + search->synthetics;
-    const uint32_t first = (uint32_t)number << BLOCK_SHIFT, last = block->starts[block->objects];
-    for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t from = preorder_of[first + i], end = block->starts[i + 1];
-        if (from == 0) /* one with the root */
-            continue;
-        const bool garbage = graph_is_garbage(graph, first + i);
-        for (uint32_t j = block->starts[i]; j < end; j++) {
-            const uint32_t target = block->targets[j];
-            if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
-                __builtin_prefetch(&preorder_of[block->targets[j + 2 * AHEAD]]);
-            if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
-                __builtin_prefetch(&search->by_number[preorder_of[block->targets[j + AHEAD]]], 1);
-            if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)) &&
-                !take_edge(walk, worker, search->synthetics + first + i, from, preorder_of[target]))
-                return false;
-        }
-    }
-    return true;
-}
-
-static struct g2h_error *take_edges(void *context, size_t task, unsigned worker)
-{
-    struct edge_walk walk = *(const struct edge_walk *)context;
-    bool good;
-    if (task == 0) {
-        good = take_edges_of_synthetics(&walk, worker);
-    } else if (walk.is_second) {
-        walk.is_second = true; /* which the compiler then knows */
-        good = take_edges_of_block(&walk, worker, task - 1);
-    } else {
-        walk.is_second = false;
-        good = take_edges_of_block(&walk, worker, task - 1);
-    }
-    TRY_MEMORY(good);
-    return NULL;
-}
-
-static struct g2h_error *sort_edges(struct search *search)
-{
-    const struct g2h_graph *graph = search->graph;
-    const uint32_t nodes = search->result->nodes;
-    struct edge_walk walk = {search, false};
-    uint64_t sum = 0;
-    TRY(workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk));
-    for (uint32_t i = 0; i <= nodes; i++) {
-        sum += search->by_number[i].back;
-        search->by_number[i].back = (uint32_t)sum; /* where its own end */
-    }
-    if (sum > UINT32_MAX)
-        return error_create(G2H_ERROR_LIMIT, "%s: %llu edges: too many to find dominators",
-                            graph->heap->input->name, (unsigned long long)sum);
-    search->back_count = (size_t)sum;
-    search->back = large_alloc(search->back_count, sizeof(*search->back));
-    if (!search->back)
-        return &error_no_memory;
-    if (!search->owners)
-        regions_turn(&search->regions);
-    walk.is_second = true;
-    return workers_run(graph->threads, graph->targets->block_count + 1, take_edges, &walk);
-}
-
-/* ---- leaves ---- */
+/* ---- dominators ---- */
 
 /* The dominators of the leaves of a task. One that nobody points to hangs below the root. */
 static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned worker)
@@ -514,7 +375,7 @@ static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned wor
     for (uint32_t leaf = begin; leaf < end; leaf++) {
         uint32_t at = by_number[leaf].semi == NOWHERE ? 0 : by_number[leaf].semi;
         for (uint32_t i = by_number[leaf].back; i < by_number[leaf + 1].back && at != 0; i++)
-            at = climb_common(search->climbs, idom, at, search->back[i]);
+            at = climb_common(search->climbs, idom, at, search->sources.back[i]);
         idom[leaf] = at;
     }
     return NULL;
@@ -527,13 +388,11 @@ static struct g2h_error *find_of_all_leaves(struct search *search)
                        find_of_leaves, search);
 }
 
-/* ---- dominators ---- */
-
 static struct g2h_error *find_of_region(struct search *search, struct walker *walker,
                                         uint32_t region)
 {
     const struct regions *regions = &search->regions;
-    const struct semi_nca graph = {search->result->idom, search->by_number, search->back,
+    const struct semi_nca graph = {search->result->idom, search->by_number, search->sources.back,
                                    search->climbs};
     (void)walker;
     if (region > 0)
@@ -546,11 +405,11 @@ static struct g2h_error *find_of_inner(struct search *search)
 {
     struct regions *regions = &search->regions;
     struct dominators *result = search->result;
-    const struct semi_nca graph = {result->idom, search->by_number, search->back, search->climbs};
+    const struct semi_nca graph = {result->idom, search->by_number, search->sources.back,
+                                   search->climbs};
     semi_nca_run(&graph, 0, search->owners ? search->inner : regions->first[1]);
     if (search->owners)
         return NULL;
-    TRY(regions_finish(regions, search->crossings));
     for (uint32_t i = 1; i < regions->count; i++)
         if (regions->first[i] < regions->first[i + 1])
             result->idom[regions->first[i]] = result->preorder_of[regions->above[i]];
@@ -560,11 +419,8 @@ static struct g2h_error *find_of_inner(struct search *search)
 static void search_deinit(struct search *search)
 {
     regions_deinit(&search->regions);
-    for (unsigned i = 0; search->crossings && i < search->graph->threads; i++)
-        crossings_deinit(&search->crossings[i]);
-    free(search->crossings);
+    sources_deinit(&search->sources);
     free(search->seen);
-    large_free(search->back, search->back_count, sizeof(*search->back));
     large_free(search->climbs, search->inner, sizeof(*search->climbs));
 }
 
@@ -577,7 +433,15 @@ static struct g2h_error *search_all(struct search *search)
         large_alloc(DOMINATORS_SIZES(result->nodes), sizeof(*search->by_number));
     TRY_MEMORY(search->by_number && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
-    TRY(sort_edges(search));
+    search->sources = (struct sources){
+        .graph = search->graph,
+        .preorder_of = result->preorder_of,
+        .nodes = result->nodes,
+        .inner = search->inner,
+        .regions = search->owners ? NULL : &search->regions,
+        .by_number = search->by_number,
+    };
+    TRY(sources_sort(&search->sources));
     search->climbs = large_alloc(search->inner, sizeof(*search->climbs));
     TRY_MEMORY(search->climbs);
     TRY(find_of_inner(search));
@@ -606,8 +470,7 @@ static struct g2h_error *allocate(struct search *search)
     const uint32_t nodes = result->graph_nodes;
     result->preorder_of = large_alloc(nodes, sizeof(*result->preorder_of));
     search->seen = calloc(SEEN_WORDS(nodes), sizeof(*search->seen));
-    search->crossings = calloc(search->graph->threads, sizeof(*search->crossings));
-    TRY_MEMORY(result->preorder_of && search->seen && search->crossings);
+    TRY_MEMORY(result->preorder_of && search->seen);
     return NULL;
 }
 

@@ -191,23 +191,27 @@ static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
     }
 }
 
-bool regions_hold(struct regions *regions, uint32_t source, uint32_t target,
-                  struct crossings *crossings)
+bool regions_is_top(const struct regions *regions, uint32_t source, uint32_t target,
+                    uint32_t *ret_by)
+{
+    const uint32_t by = *ret_by = region_of(regions, source);
+    return by != target && regions->entries[by] >= graph_synthetics(regions->graph);
+}
+
+void regions_hold(struct regions *regions, uint32_t source, uint32_t target)
+{
+    const uint32_t by = region_of(regions, source);
+    if (by != target)
+        hold_from(regions, target, by == REGION_ROOT ? source : regions->entries[by]);
+}
+
+bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
+                          struct crossings *crossings)
 {
     uint32_t *above = regions->above;
-    if (crossings && __atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest)
+    if (__atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest)
         return true;
-    const uint32_t by = region_of(regions, source), entry = regions->entries[by];
-    if (by == target)
-        return true;
-    if (entry < graph_synthetics(regions->graph)) {
-        if (!crossings)
-            hold_from(regions, target, by == REGION_ROOT ? source : entry);
-        return true;
-    }
-    if (!crossings)
-        return true;
-    /* in the end, the source's dominator may be further up */
+    /* in the end, what dominates by may be further up */
     hold_from(regions, target, __atomic_load_n(&above[by], __ATOMIC_RELAXED));
     return __atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest ||
            crossings_add(crossings, by, target);

@@ -48,14 +48,21 @@ static inline bool regions_is_entry(const struct regions *regions, uint32_t numb
 }
 
 /*
- * What dominates the entries is found from the strong edges to them, which are shown twice, in any
- * order and on any threads: regions_hold() of each, regions_turn(), regions_hold() of each with
- * crossings of the thread's own, regions_finish() with these of all threads. target is the region
- * whose entry is held. False where there is no memory.
+ * What dominates the entries is found from the strong edges to them, in any order and on any
+ * threads: first regions_hold() of those from elsewhere than tops' regions; regions_turn(); then
+ * regions_hold_through() of the others, with crossings of the thread's own; regions_finish() with
+ * these of all threads. target is the region whose entry is held.
  */
-bool regions_hold(struct regions *regions, uint32_t source, uint32_t target,
-                  struct crossings *crossings);
+void regions_hold(struct regions *regions, uint32_t source, uint32_t target);
 void regions_turn(struct regions *regions);
+
+/* by: the region of the source. False where there is no memory. */
+bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
+                          struct crossings *crossings);
+
+/* Whether a source is in another region than target, and that is a top's. *ret_by: its region. */
+bool regions_is_top(const struct regions *regions, uint32_t source, uint32_t target,
+                    uint32_t *ret_by);
 
 /* Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges. */
 struct g2h_error *regions_finish(struct regions *regions, const struct crossings *crossings);
