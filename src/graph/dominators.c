@@ -526,21 +526,42 @@ void dominators_deinit(struct dominators *dominators)
 
 /* ---- retained sizes ---- */
 
-/* New memory is slow to come: that of the edges is used again, which is as large. */
-uint64_t *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
-                           uint64_t synthetic_size)
+/* What each node has itself, by number. */
+struct own_sizes {
+    const struct dominators *dominators;
+    const struct g2h_graph *graph;
+    uint64_t *sizes;
+};
+
+static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned worker)
 {
-    const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count;
-    const uint32_t *preorder_of = dominators->preorder_of;
-    uint64_t *sizes = take_pointer(dominators->spare);
-    for (uint32_t i = 0; i < synthetics; i++)
-        sizes[preorder_of[i]] = synthetic_size + graph->roots.nodes.data[i].size;
-    for (uint32_t i = 0; i < objects; i++) {
-        if (objects - i > 2 * AHEAD)
-            __builtin_prefetch(&sizes[preorder_of[synthetics + i + 2 * AHEAD]], 1);
-        sizes[preorder_of[synthetics + i]] = heap_object_size(graph->heap, i);
+    const struct own_sizes *own = context;
+    const struct g2h_graph *graph = own->graph;
+    const uint32_t *preorder_of = own->dominators->preorder_of + graph_synthetics(graph),
+                   first = (uint32_t)task << BLOCK_SHIFT,
+                   end = first + graph->targets->blocks[task].objects;
+    (void)worker;
+    for (uint32_t i = first; i < end; i++) {
+        if (end - i > 2 * AHEAD)
+            __builtin_prefetch(&own->sizes[preorder_of[i + 2 * AHEAD]], 1);
+        own->sizes[preorder_of[i]] = heap_object_size(graph->heap, i);
     }
-    for (uint32_t preorder = dominators->nodes - 1; preorder > 0; preorder--)
+    return NULL;
+}
+
+/* New memory is slow to come: that of the edges is used again, which is as large. */
+struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
+                                   uint64_t synthetic_size, uint64_t **ret)
+{
+    uint64_t *sizes = *ret = take_pointer(dominators->spare);
+    struct own_sizes own = {dominators, graph, sizes};
+    TRY(workers_run(graph->threads, graph->targets->block_count, read_own_sizes, &own));
+    for (uint32_t i = 0; i < graph_synthetics(graph); i++)
+        sizes[dominators->preorder_of[i]] = synthetic_size + graph->roots.nodes.data[i].size;
+    for (uint32_t preorder = dominators->nodes - 1; preorder > 0; preorder--) {
+        if (preorder > AHEAD)
+            __builtin_prefetch(&sizes[dominators->idom[preorder - AHEAD]], 1);
         sizes[dominators->idom[preorder]] += sizes[preorder];
-    return sizes;
+    }
+    return NULL;
 }

@@ -48,7 +48,7 @@ void dominators_deinit(struct dominators *dominators);
  * The retained sizes by number in preorder, a large_alloc() of DOMINATORS_SIZES(dominators->nodes);
  * to be called once. Synthetic nodes have no size: each counts as synthetic_size instead.
  */
-uint64_t *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
-                           uint64_t synthetic_size);
+struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
+                                   uint64_t synthetic_size, uint64_t **ret);
 
 #endif

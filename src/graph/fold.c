@@ -551,7 +551,7 @@ static struct g2h_error *decide(struct folding *folding)
     const uint64_t limit = fold->max_nodes;
     struct cut cut;
     TRY(dominators_init(&folding->tree, folding->graph));
-    folding->worth = dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH);
+    TRY(dominators_sizes(&folding->tree, folding->graph, SYNTHETIC_WORTH, &folding->worth));
     for (folding->mask = 1023; folding->mask < 2 * limit && folding->mask < nodes;)
         folding->mask = 2 * folding->mask + 1;
     folding->fate = large_alloc(nodes, sizeof(*folding->fate));

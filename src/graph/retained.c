@@ -22,7 +22,7 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     TRY_MEMORY(dominators);
     dominators->view = view;
     TRY(dominators_init(&dominators->tree, view->graph));
-    dominators->sizes = dominators_sizes(&dominators->tree, view->graph, 0);
+    TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
     dominators->sizes[0] -= view->account.left_out_bytes; /* all of it hung below the root */
     *ret = take_pointer(dominators);
     return NULL;
@@ -133,4 +133,36 @@ uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, u
     if (view->is_folded && node == view->fold.group)
         return 0;
     return dominators->sizes[dominators->tree.preorder_of[graph_node_of(view, node)]];
+}
+
+/* Of few enough that what is asked for stays in the cache, all is asked for before it is used. */
+static void read_some(const struct g2h_dominators *dominators, uint32_t first, size_t count,
+                      uint32_t *ret_nodes, uint64_t *ret_sizes)
+{
+    const struct dominators *tree = &dominators->tree;
+    const uint32_t *numbers = &tree->preorder_of[first];
+    for (size_t i = 0; i < count; i++) {
+        __builtin_prefetch(&tree->idom[numbers[i]]);
+        __builtin_prefetch(&dominators->sizes[numbers[i]]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        ret_nodes[i] = tree->idom[numbers[i]];
+        __builtin_prefetch(&tree->node_at[ret_nodes[i]]);
+        ret_sizes[i] = dominators->sizes[numbers[i]];
+    }
+    for (size_t i = 0; i < count; i++)
+        ret_nodes[i] = tree->node_at[ret_nodes[i]];
+}
+
+void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first, size_t count,
+                         uint32_t *ret_nodes, uint64_t *ret_sizes)
+{
+    enum { SOME = 64 };
+    for (size_t i = 0; i < count && !dominators->view->is_folded; i += SOME)
+        read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
+                  ret_nodes + i, ret_sizes + i);
+    for (size_t i = 0; i < count && dominators->view->is_folded; i++) {
+        ret_nodes[i] = g2h_dominators_of(dominators, first + (uint32_t)i);
+        ret_sizes[i] = g2h_dominators_retained_size(dominators, first + (uint32_t)i);
+    }
 }

@@ -221,12 +221,11 @@ static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch 
     for (size_t i = 0; i < ret->count; i++)
         if (ret->nodes[i].name == G2H_NAME_NONE)
             g2h_view_prefetch(csv->view, first + (uint32_t)i, G2H_SOON_KEYS);
+    g2h_dominators_read(csv->dominators, first, ret->count, ret->dominators, ret->retained_sizes);
     for (size_t i = 0; i < ret->count; i++)
-        ret->dominators[i] = g2h_dominators_of(csv->dominators, first + (uint32_t)i);
-    for (size_t i = 0; i < ret->count; i++) {
-        ret->retained_sizes[i] = g2h_dominators_retained_size(csv->dominators, first + (uint32_t)i);
+        __builtin_prefetch(&csv->ids[ret->dominators[i]]);
+    for (size_t i = 0; i < ret->count; i++)
         ret->dominators[i] = csv->ids[ret->dominators[i]];
-    }
 }
 
 /* What follows a node's name. */
@@ -382,6 +381,8 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
                     (uint32_t)(first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK)));
     while ((count = g2h_edges_read(reader->edges, edges, MANY)) > 0) {
         g2h_edges_prefetch_keys(reader->edges, edges, count);
+        for (size_t i = 0; i < count; i++)
+            __builtin_prefetch(&csv->ids[edges[i].target]);
         for (size_t i = 0; i < count; i++)
             targets[i] = csv->ids[edges[i].target];
         for (size_t i = 0; i < count; i++)
