@@ -39,6 +39,9 @@ struct short_text {
         text, sizeof(text) - 1 \
     }
 
+/* Numbers below are looked up. */
+enum { SMALL = 1024 };
+
 /* The names of the view as fields, one behind the other; by the numbers of strings.h. */
 struct fields {
     VECTOR(char) text;
@@ -63,6 +66,7 @@ struct csv {
     size_t nodes, blocks;
     struct reader *readers;
     unsigned threads;
+    uint64_t small[SMALL]; /* json_short() */
 };
 
 /* ---- fields ---- */
@@ -179,6 +183,11 @@ static inline char *put_bytes(char *at, const char *bytes, size_t size)
     return at + size;
 }
 
+static inline char *put_number(const struct csv *csv, char *at, uint64_t number)
+{
+    return number < SMALL ? json_u32_short(at, csv->small[number]) : json_u64(at, number);
+}
+
 static inline char *put_short(char *at, const struct short_text *text)
 {
     memcpy(at, text->data, SHORT);
@@ -229,7 +238,8 @@ static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch 
 }
 
 /* What follows a node's name. */
-static char *put_numbers(char *at, const struct node_batch *batch, size_t i, enum node_type type)
+static char *put_numbers(const struct csv *csv, char *at, const struct node_batch *batch, size_t i,
+                         enum node_type type)
 {
     static const struct short_text types[] = {[NODE_STRING] = SHORT_TEXT(",string,"),
                                               [NODE_OBJECT] = SHORT_TEXT(",object,"),
@@ -237,11 +247,11 @@ static char *put_numbers(char *at, const struct node_batch *batch, size_t i, enu
                                               [NODE_SYNTHETIC] = SHORT_TEXT(",synthetic,")};
     const struct g2h_node *node = &batch->nodes[i];
     at = put_short(at, &types[type]);
-    at = json_u64(at, node->size);
+    at = put_number(csv, at, node->size);
     *at++ = ',';
-    at = json_u32(at, node->edges);
+    at = put_number(csv, at, node->edges);
     *at++ = ',';
-    at = json_u64(at, batch->retained_sizes[i]);
+    at = put_number(csv, at, batch->retained_sizes[i]);
     *at++ = ',';
     if (batch->first + i > 0)
         at = json_u32(at, batch->dominators[i]);
@@ -267,7 +277,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
     char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
     *at++ = ',';
     at = has_own ? put_text(at, name, size) : put_field(at, name, size);
-    at = put_numbers(at, batch, i, label.type);
+    at = put_numbers(csv, at, batch, i, label.type);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -332,13 +342,14 @@ static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edg
 /* The id of an edge's source, which has others next to it. */
 static inline char *put_source(char *at, struct reader *reader, uint32_t source)
 {
-    if (reader->source_id != source || reader->source.size == 0) {
-        char *end = json_u32(reader->source.data, source);
-        *end++ = ',';
-        reader->source.size = (uint32_t)(end - reader->source.data);
-        reader->source_id = source;
-    }
-    return put_short(at, &reader->source);
+    if (reader->source_id == source && reader->source.size > 0)
+        return put_short(at, &reader->source);
+    char *end = json_u32(at, source);
+    *end++ = ',';
+    memcpy(reader->source.data, at, SHORT);
+    reader->source.size = (uint32_t)(end - at);
+    reader->source_id = source;
+    return end;
 }
 
 /* source, target: ids. */
@@ -356,7 +367,7 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
     TRY(make_room(buffer, EDGE_ROW + field_limit(name.size)));
     char *at = put_source(buffer->data + buffer->size, reader, source);
     at = put_short(json_u32(at, target), &types[name.type]);
-    at = name.type == EDGE_ELEMENT ? json_u64(at, name.index)
+    at = name.type == EDGE_ELEMENT ? put_number(csv, at, name.index)
          : name.is_field           ? put_field(at, name.text, name.size)
                                    : put_text(at, name.text, name.size);
     *at++ = '\n';
@@ -364,29 +375,44 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
     return NULL;
 }
 
+/* Edges that come next, while those before them are written: what is looked up of them is on its
+ * way to the cache meanwhile. */
+struct edge_batch {
+    size_t count;
+    struct g2h_edge edges[MANY];
+};
+
+static void read_edges(const struct csv *csv, struct g2h_edges *edges, struct edge_batch *ret)
+{
+    ret->count = g2h_edges_read(edges, ret->edges, MANY);
+    g2h_edges_prefetch_keys(edges, ret->edges, ret->count);
+    for (size_t i = 0; i < ret->count; i++)
+        __builtin_prefetch(&csv->ids[ret->edges[i].target]);
+}
+
 static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
                                    struct worker_buffer *buffer)
 {
     const struct csv *csv = context;
     struct reader *reader = &csv->readers[worker];
-    struct g2h_edge edges[MANY];
-    uint32_t targets[MANY];
+    struct edge_batch batches[2], *now = &batches[0], *next = &batches[1];
     const size_t first = block << SNAPSHOT_BLOCK_SHIFT, left = csv->nodes - first;
-    size_t count;
     if (worker == 0)
         advance(csv, 2 * block);
     if (block == 0)
         TRY(put_head(buffer, edge_head));
     g2h_edges_begin(reader->edges, (uint32_t)first,
                     (uint32_t)(first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK)));
-    while ((count = g2h_edges_read(reader->edges, edges, MANY)) > 0) {
-        g2h_edges_prefetch_keys(reader->edges, edges, count);
-        for (size_t i = 0; i < count; i++)
-            __builtin_prefetch(&csv->ids[edges[i].target]);
-        for (size_t i = 0; i < count; i++)
-            targets[i] = csv->ids[edges[i].target];
-        for (size_t i = 0; i < count; i++)
-            TRY(put_edge(csv, reader, &edges[i], csv->ids[edges[i].source], targets[i], buffer));
+    for (read_edges(csv, reader->edges, now); now->count > 0;) {
+        read_edges(csv, reader->edges, next);
+        for (size_t i = 0; i < now->count; i++) {
+            const struct g2h_edge *edge = &now->edges[i];
+            TRY(put_edge(csv, reader, edge, csv->ids[edge->source], csv->ids[edge->target],
+                         buffer));
+        }
+        struct edge_batch *const done = now;
+        now = next;
+        next = done;
     }
     return NULL;
 }
@@ -428,6 +454,8 @@ static struct g2h_error *find_ids(void *context, size_t block, unsigned worker)
 
 static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
 {
+    for (uint32_t i = 0; i < SMALL; i++)
+        csv->small[i] = json_short(i);
     TRY(node_ids_init(&csv->node_ids, csv->view, series));
     TRY(strings_init(&csv->strings, csv->view));
     TRY(make_fields(csv));

@@ -8,67 +8,69 @@
 
 enum { JSON_U32_MAX = 10, JSON_U64_MAX = 20 }; /* characters of the largest numbers */
 
-/* "00", "01", … "99". */
-extern const char json_digit_pairs[200];
+enum { JSON_EIGHT = 100000000 };
 
-static inline char *json_pair(char *at, uint32_t value)
+/*
+ * The values of a number's eight digits, the first one in the lowest byte: it is divided by 10,000,
+ * both halves by 100 at once, and all quarters by 10. (x * 10486) >> 20 is x / 100 below 10,000,
+ * (x * 103) >> 10 is x / 10 below 100.
+ */
+static inline uint64_t json_digits(uint32_t value)
 {
-    memcpy(at, &json_digit_pairs[value * 2], 2);
-    return at + 2;
+    const uint64_t halves = value / 10000 | (uint64_t)(value % 10000) << 32,
+                   hundreds = (halves * 10486 >> 20) & 0x0000007f0000007f,
+                   quarters = hundreds | (halves - 100 * hundreds) << 16,
+                   tens = (quarters * 103 >> 10) & 0x000f000f000f000f;
+    return tens | (quarters - 10 * tens) << 8;
 }
 
-/* A number below 10000 without leading zeros. */
-static inline char *json_head(char *at, uint32_t value)
+static inline char *json_put_digits(char *at, uint64_t digits)
 {
-    if (value >= 100) {
-        uint32_t high = value / 100;
-        if (high >= 10)
-            at = json_pair(at, high);
-        else
-            *at++ = (char)('0' + high);
-        return json_pair(at, value % 100);
-    }
-    if (value >= 10)
-        return json_pair(at, value);
-    *at = (char)('0' + value);
-    return at + 1;
+    digits |= 0x3030303030303030;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(at, &digits, sizeof(digits));
+    return at + sizeof(digits);
 }
 
-/* Four digits. */
-static inline char *json_four(char *at, uint32_t value)
+/* Eight digits. */
+static inline char *json_eight(char *at, uint32_t value)
 {
-    return json_pair(json_pair(at, value / 100), value % 100);
+    return json_put_digits(at, json_digits(value));
 }
 
-/* Writes a number in decimal digits; gives the place behind them. */
+/* Writes a number in decimal digits; gives the place behind them. There is room for JSON_U32_MAX
+ * characters, all of which may be written to. */
 static inline char *json_u32(char *at, uint32_t value)
 {
-    if (value < 10000)
-        return json_head(at, value);
-    uint32_t high = value / 10000;
-    if (high < 10000)
-        at = json_head(at, high);
-    else
-        at = json_four(json_head(at, high / 10000), high % 10000);
-    return json_four(at, value % 10000);
+    if (value < 10) {
+        *at = (char)('0' + value);
+        return at + 1;
+    }
+    if (value < JSON_EIGHT) {
+        const uint64_t digits = json_digits(value);
+        const unsigned zeros = (unsigned)__builtin_ctzll(digits) / 8;
+        return json_put_digits(at, digits >> 8 * zeros) - zeros;
+    }
+    const uint32_t head = value / JSON_EIGHT;
+    if (head >= 10)
+        *at++ = (char)('0' + head / 10);
+    *at++ = (char)('0' + head % 10);
+    return json_eight(at, value % JSON_EIGHT);
 }
 
-/* The same of one that may be larger. */
+/* The same of one that may be larger; of JSON_U64_MAX characters. */
 static inline char *json_u64(char *at, uint64_t value)
 {
-    const uint64_t eight = 100000000;
     if (value <= UINT32_MAX)
         return json_u32(at, (uint32_t)value);
-    const uint64_t high = value / eight;
-    const uint32_t low = (uint32_t)(value % eight);
-    if (high > UINT32_MAX) {
-        at = json_u32(at, (uint32_t)(high / eight));
-        at = json_four(json_four(at, (uint32_t)(high % eight) / 10000),
-                       (uint32_t)(high % eight) % 10000);
-    } else {
+    const uint64_t high = value / JSON_EIGHT;
+    if (high <= UINT32_MAX)
         at = json_u32(at, (uint32_t)high);
-    }
-    return json_four(json_four(at, low / 10000), low % 10000);
+    else
+        at = json_eight(json_u32(at, (uint32_t)(high / JSON_EIGHT)), (uint32_t)(high % JSON_EIGHT));
+    return json_eight(at, (uint32_t)(value % JSON_EIGHT));
 }
 
 /* The digits of a number below JSON_SHORT that is written often, the first one in the lowest byte,
