@@ -16,6 +16,10 @@
 
 #define NOWHERE UINT32_MAX
 
+/* Where there are many regions, it is worth it to cut if they have so many nodes on average: less
+ * than that is sooner searched by one thread than it is known what dominates all entries. */
+enum { MANY_REGIONS = 1 << 16, LEAST_NODES = 4 };
+
 enum { REGION_ROOT };
 
 /* Regions have the numbers of their owners, but for two, which have each other's. */
@@ -101,6 +105,7 @@ static bool count_nodes(struct regions *regions)
     const struct g2h_graph *graph = regions->graph;
     const struct owners *owners = &graph->node_owners;
     const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
+    uint32_t inner = 0, used = 0;
     bool good = owners->end > 0;
     memset(regions->entries, 0xff, regions->count * sizeof(*regions->entries));
     for (uint32_t node = 0; node < nodes; node++) {
@@ -115,9 +120,12 @@ static bool count_nodes(struct regions *regions)
         good = good && (node < synthetics || region != REGION_ROOT);
     }
     regions->entries[REGION_ROOT] = 0;
-    for (uint32_t i = 0; i < regions->count; i++)
+    for (uint32_t i = 0; i < regions->count; i++) {
         good = good && (regions->first[i + 1] == 0 || regions->entries[i] != NOWHERE);
-    return good;
+        inner += regions->first[i + 1];
+        used += regions->first[i + 1] > 0;
+    }
+    return good && (used < MANY_REGIONS || used < inner / LEAST_NODES);
 }
 
 void regions_join(struct regions *regions)

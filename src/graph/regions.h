@@ -28,8 +28,8 @@ struct regions {
     uint64_t *is_entry; /* a bit per number: of an entry, but the root */
 };
 
-/* Cuts a graph; into one region where there are nodes of which no owner was found. Error:
- * G2H_ERROR_MEMORY. */
+/* Cuts a graph; into one region where there are nodes of which no owner was found, or regions would
+ * be too small to be worth it. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *graph);
 void regions_deinit(struct regions *regions);
 
