@@ -451,8 +451,9 @@ G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacit
 struct g2h_dominators;
 
 /*
- * Computes dominators and retained sizes, in near-linear time. It takes 28 bytes of memory per node
- * of the graph and 4 per edge, of which 20 per node stay. The view must outlive it.
+ * Computes dominators and retained sizes, in near-linear time, on all threads of the graph. It
+ * takes 28 bytes of memory per node of the graph, 4 per edge, and 50 for each node that several
+ * groups of the roots hold directly; 20 per node stay. The view must outlive it.
  * Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges.
  */
 G2H_PUBLIC struct g2h_error *g2h_view_dominators(const struct g2h_view *view,

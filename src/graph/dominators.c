@@ -14,16 +14,14 @@
  * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
  * and some that we never write.
  *
- * The memory of 28 bytes per node, 16 of a leaf, has its number in preorder, the node of that
- * number, the number of its parent or dominator and of its semidominator, two words of the forest,
- * and where its predecessors begin; 8 more per level of the depth-first search; and 4 bytes for
- * each edge that leads back or across, and for each to a leaf but the first. Edges that lead
- * forwards in the tree need no memory: the source's path is the source alone, so they are dealt
- * with as they are met.
+ * The memory of 28 bytes per node, 20 of a leaf, has its number in preorder, the node of that
+ * number, the number of its parent or dominator and of its semidominator, where its predecessors
+ * begin, and two words of the forest; 8 more per level of the depth-first searches; and what
+ * sources.h needs for edges.
  *
  * Almost all of the time goes into waiting for memory. So what is known to be needed is asked for
- * ahead, and only what cannot be otherwise is done in the order of the search: the two walks over
- * all edges take them in the order of the objects, on all threads.
+ * ahead, and only what cannot be otherwise is done in the order of the searches: edges are sorted
+ * in the order of the objects.
  */
 #include "graph/dominators.h"
 

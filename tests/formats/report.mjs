@@ -8,7 +8,7 @@ import {end, report} from '../tap.mjs';
 
 const [name, leak, path] = process.argv.slice(2);
 
-/** What there is of it, what holds it, and how many. */
+/** What there is of it, what holds it, and how many; what holds the second suspect, where there are two. */
 const expected = {
   map: ['main.record', 'main.byName["record '],
   slice: ['main.record', 'main.history['],
@@ -27,19 +27,22 @@ const expected = {
   interface: ['main.record', 'main.interfaces['],
   nested: ['main.record', 'main.nested["tenant '],
   keys: ['main.record', 'main.subscribers['],
+  shards: ['main.record', 'main.shards[0].records["record ', 20000, 'main.shards[0].waiting['],
 }[leak];
 
 const text = readFileSync(path, 'utf8');
 const suspects = /^WHO HOLDS THE MEMORY\n([^]*?)\n\n/m.exec(text)?.[1] ?? '';
-const first = suspects.split(/\n(?=  \d  )/)[0];
+const [first, second = ''] = suspects.split(/\n(?=  \d  )/);
 const quoted = pattern => pattern.replace(/[.["]/g, match => `\\${match}`).replace(/\\\.\*/g, '.*');
 if (!expected) {
   report(`${name}, ${leak}: nothing stands out`, suspects === '  Nothing that holds 5 % of the heap stands out.' ? undefined : suspects);
 } else {
-  const [item, holder, count = 20000] = expected;
+  const [item, holder, count = 20000, beside] = expected;
   const number = leak === 'syncmap' ? '[\\d,]+' : count.toLocaleString('en');
   const isItem = new RegExp(`^  1 .* of the heap   ${number} ${leak === 'goroutine' || leak === 'timer' || leak === 'syncmap' ? item.replace(/\[/g, '\\[') : quoted(item)}(, in .*)?$`, 'm');
   report(`${name}, ${leak}: is the first suspect`, isItem.test(first) ? undefined : suspects);
   report(`${name}, ${leak}: its variable is named`, new RegExp(`^      (held by     |)${quoted(holder)}`, 'm').test(first) ? undefined : suspects);
+  if (beside)
+    report(`${name}, ${leak}: what leaks beside it is the second one`, second.includes(`\n      held by     ${beside}`) ? undefined : suspects);
 }
 end();

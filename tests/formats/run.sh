@@ -300,7 +300,7 @@ wasteful() {
 planted() {
 	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
 	result $? "$release: the programs build"
-	for leak in map slice channel closure goroutine conn timer context pool syncmap finalizer lru pointer list interface nested keys none; do
+	for leak in map slice channel closure goroutine conn timer context pool syncmap finalizer lru pointer list interface nested keys shards none; do
 		"$build/planted" "$leak" "$build/leak.dump" >"$log" 2>&1 &&
 			"$g2h" --exe "$build/planted" --format report "$build/leak.dump" >"$build/leak.txt" 2>"$log"
 		result $? "$release, $leak: has a report"

@@ -147,19 +147,24 @@ static uint32_t heaviest_child(const struct finder *finder, uint32_t node)
     return best;
 }
 
-/* Looks at the children that retain much later. Gives how many there are, UINT32_MAX without
- * memory. */
-static uint32_t push_children(struct finder *finder, uint32_t node)
+/* Looks at the children that retain much later, but for one. Gives how many there are, UINT32_MAX
+ * without memory. */
+static uint32_t push_others(struct finder *finder, uint32_t node, uint32_t child)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
     uint32_t count = 0;
     for (uint32_t i = nodes[node].child; i != MERGED_NONE; i = nodes[i].sibling)
-        if (weight_of(finder, i) >= finder->threshold) {
+        if (i != child && weight_of(finder, i) >= finder->threshold) {
             if (!vector_push(&finder->left, i))
                 return UINT32_MAX;
             count++;
         }
     return count;
+}
+
+static uint32_t push_children(struct finder *finder, uint32_t node)
+{
+    return push_others(finder, node, MERGED_NONE);
 }
 
 /* How many times as many there are of a node as of what holds them. */
@@ -204,6 +209,9 @@ static bool follow(struct finder *finder, uint32_t node)
             return parts != UINT32_MAX;
         item = last;
     }
+    for (uint32_t at = item; at != node; at = nodes[at].parent) /* what was passed by */
+        if (push_others(finder, nodes[at].parent, at) == UINT32_MAX)
+            return false;
     const uint32_t above = nodes[item].parent;
     const bool has_holder = above != MERGED_NONE && nodes[above].kind == MERGED_CLASS;
     return add(finder, (struct suspect){.item = item, .holder = has_holder ? above : MERGED_NONE});

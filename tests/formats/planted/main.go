@@ -58,6 +58,12 @@ func (c *conn) serve() {
 
 type service struct{ cache *store }
 
+// shard has two leaks.
+type shard struct {
+	records map[string]*record
+	waiting []*record
+}
+
 var (
 	byName      = map[string]*record{}
 	history     []*record
@@ -78,6 +84,7 @@ var (
 	nested      = map[string]map[int]*record{}
 	background  [8]*record
 	subscribers = map[*record]struct{}{}
+	shards      [8]*shard
 )
 
 func leak(kind string) {
@@ -113,6 +120,18 @@ func leak(kind string) {
 			go c.serve()
 		}
 		time.Sleep(300 * time.Millisecond)
+	case "shards":
+		for i := range shards {
+			shards[i] = &shard{records: map[string]*record{}}
+		}
+		for i := 0; i < many; i++ {
+			r, s := newRecord(i), shards[i%len(shards)]
+			s.records[r.name] = r
+		}
+		for i := 0; i < many/2; i++ {
+			s := shards[i%len(shards)]
+			s.waiting = append(s.waiting, newRecord(i))
+		}
 	case "timer":
 		for i := 0; i < many; i++ {
 			r := newRecord(i)
