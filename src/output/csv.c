@@ -5,7 +5,7 @@
  * Columns, types, names and ids are those of the views "node" and "edge" that the format sqlite
  * has, which are those of a heap snapshot. A text is written where it is used, so that nothing has
  * to be numbered: each block of nodes, and the edges of each, are made by whatever thread is free.
- * Edges are written first, while one thread makes the tree of dominators.
+ * Edges are written first, beside the search for dominators.
  */
 #include <string.h>
 
@@ -53,6 +53,8 @@ struct reader { /* of a thread */
     struct g2h_text text;
     struct short_text source; /* an edge's, as the row has it; of the id of source_id */
     uint32_t source_id;
+    struct short_text heads; /* the first digits of an address, address_head, which most share */
+    uint64_t address_head;
 };
 
 struct csv {
@@ -237,9 +239,22 @@ static void read_nodes(const struct csv *csv, uint32_t first, struct node_batch 
         ret->dominators[i] = csv->ids[ret->dominators[i]];
 }
 
+static inline char *put_address(struct reader *reader, char *at, uint64_t address)
+{
+    const uint64_t head = address / JSON_EIGHT;
+    if (head == 0 || head > UINT32_MAX)
+        return json_u64(at, address);
+    if (reader->address_head != head) {
+        reader->address_head = head;
+        reader->heads.size =
+            (uint32_t)(json_u32(reader->heads.data, (uint32_t)head) - reader->heads.data);
+    }
+    return json_eight(put_short(at, &reader->heads), (uint32_t)(address % JSON_EIGHT));
+}
+
 /* What follows a node's name. */
-static char *put_numbers(const struct csv *csv, char *at, const struct node_batch *batch, size_t i,
-                         enum node_type type)
+static char *put_numbers(const struct csv *csv, struct reader *reader, char *at,
+                         const struct node_batch *batch, size_t i, enum node_type type)
 {
     static const struct short_text types[] = {[NODE_STRING] = SHORT_TEXT(",string,"),
                                               [NODE_OBJECT] = SHORT_TEXT(",object,"),
@@ -257,7 +272,7 @@ static char *put_numbers(const struct csv *csv, char *at, const struct node_batc
         at = json_u32(at, batch->dominators[i]);
     *at++ = ',';
     if (node->object != UINT32_MAX)
-        at = json_u64(at, node->address);
+        at = put_address(reader, at, node->address);
     *at++ = '\n';
     return at;
 }
@@ -277,7 +292,7 @@ static struct g2h_error *put_node(const struct csv *csv, struct reader *reader,
     char *at = json_u32(buffer->data + buffer->size, csv->ids[number]);
     *at++ = ',';
     at = has_own ? put_text(at, name, size) : put_field(at, name, size);
-    at = put_numbers(csv, at, batch, i, label.type);
+    at = put_numbers(csv, reader, at, batch, i, label.type);
     buffer->size = (size_t)(at - buffer->data);
     return NULL;
 }
@@ -486,7 +501,9 @@ static struct g2h_error *find_dominators(void *context)
 
 static struct g2h_error *write_edges(void *context)
 {
-    return write_file(context, 1, put_edges);
+    struct csv *csv = context;
+    TRY(prepare(csv, csv->options->series));
+    return write_file(csv, 1, put_edges);
 }
 
 static void csv_deinit(struct csv *csv)
@@ -512,7 +529,6 @@ struct g2h_error *g2h_write_csv(const struct g2h_view *view,
                                             .nodes = g2h_view_node_count(view),
                                             .threads = sink_threads(view, options)};
     csv.blocks = (csv.nodes + SNAPSHOT_BLOCK - 1) >> SNAPSHOT_BLOCK_SHIFT;
-    TRY(prepare(&csv, options->series));
-    TRY(workers_beside(csv.threads, write_edges, find_dominators, &csv));
+    TRY(workers_beside(csv.threads, find_dominators, write_edges, &csv));
     return write_file(&csv, 0, put_nodes);
 }
