@@ -38,12 +38,17 @@ struct g2h_error *owners_finish(struct owners *owners, const struct g2h_graph *g
 void owners_spread(struct owners *owners, const struct edge *edges, uint64_t count,
                    owner_number first);
 
-/* What is known of a node's owner. Garbage has none: it is what hangs below "(unreachable)". */
+/* What is known of a node's owner, and whether it is fixed. */
+static inline owner_number owner_known(const struct owners *owners, uint32_t synthetics,
+                                       uint32_t node)
+{
+    return node >= synthetics ? owners->of_object[node - synthetics] : owners->of_synthetic[node];
+}
+
+/* A node's owner. Garbage has none: it is what hangs below "(unreachable)". */
 static inline owner_number owner_of(const struct owners *owners, uint32_t synthetics, uint32_t node)
 {
-    return (node >= synthetics ? owners->of_object[node - synthetics]
-                               : owners->of_synthetic[node]) &
-           ~OWNER_FIXED;
+    return owner_known(owners, synthetics, node) & ~OWNER_FIXED;
 }
 
 #endif

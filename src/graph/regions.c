@@ -23,11 +23,15 @@ enum { MANY_REGIONS = 1 << 16, LEAST_NODES = 4 };
 enum { REGION_ROOT };
 
 /* Regions have the numbers of their owners, but for two, which have each other's. */
+static inline uint32_t region_by(owner_number owner)
+{
+    return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
+}
+
 static inline uint32_t region_of(const struct regions *regions, uint32_t node)
 {
     const struct g2h_graph *graph = regions->graph;
-    const owner_number owner = owner_of(&graph->node_owners, graph_synthetics(graph), node);
-    return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
+    return region_by(owner_of(&graph->node_owners, graph_synthetics(graph), node));
 }
 
 /* ---- the tree above the groups ---- */
@@ -90,7 +94,9 @@ static void make_tree(struct regions *regions)
         for (uint64_t i = 0; i < graph->first_object_child; i++)
             more |= take_edge(regions, &graph->children[i]);
     }
-    regions->above[REGION_ROOT] = 0;
+    /* what no strong edge reaches hangs below the root, as number_unreached() has it */
+    for (uint32_t i = 0; i < synthetics; i++)
+        regions->up[i] = regions->up[i] == NOWHERE ? 0 : regions->up[i];
     for (uint32_t i = 1; i < regions->count; i++)
         regions->above[i] =
             regions->entries[i] < synthetics ? regions->up[regions->entries[i]] : NOWHERE;
@@ -106,14 +112,15 @@ static bool count_nodes(struct regions *regions)
     const struct owners *owners = &graph->node_owners;
     const uint32_t synthetics = graph_synthetics(graph), nodes = graph_node_count(graph);
     uint32_t inner = 0, used = 0;
-    bool good = owners->end > 0;
+    const bool has_owners = owners->end > 0;
+    bool good = has_owners;
     memset(regions->entries, 0xff, regions->count * sizeof(*regions->entries));
     for (uint32_t node = 0; node < nodes; node++) {
         if (node >= synthetics && !targets_lead(graph->targets, node - synthetics))
             continue;
-        const uint32_t region = owners->end > 0 ? region_of(regions, node) : REGION_ROOT;
         const owner_number known =
-            node < synthetics ? owners->of_synthetic[node] : owners->of_object[node - synthetics];
+            has_owners ? owner_known(owners, synthetics, node) : OWNER_GC_ROOTS;
+        const uint32_t region = region_by(known & ~OWNER_FIXED);
         regions->first[region + 1]++;
         if ((known & OWNER_FIXED) != 0)
             regions->entries[region] = node;
@@ -145,6 +152,7 @@ static struct g2h_error *cut(struct regions *regions)
         regions->first[i + 1] += regions->first[i];
     regions->is_entry = calloc((size_t)regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
     TRY_MEMORY(regions->is_entry);
+    regions->above[REGION_ROOT] = 0;
     if (!good) {
         regions_join(regions);
         return NULL;
