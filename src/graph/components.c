@@ -15,6 +15,57 @@
 
 #define UNSEEN UINT32_MAX
 
+/* ---- edges ---- */
+
+static void list_crossings(struct edge_lists *edges, owner_number first,
+                           const struct crossings *lists, unsigned list_count)
+{
+    for (unsigned i = 0; i < list_count; i++)
+        for (size_t j = 0; j < lists[i].all.count; j++)
+            if (lists[i].all.data[j].by >= first)
+                edges->first[lists[i].all.data[j].by - first + 2]++;
+    for (uint32_t i = 0; i < edges->nodes; i++)
+        edges->first[i + 1] += edges->first[i];
+    for (unsigned i = 0; i < list_count; i++)
+        for (size_t j = 0; j < lists[i].all.count; j++) {
+            const struct crossing *crossing = &lists[i].all.data[j];
+            if (crossing->by >= first)
+                edges->targets[edges->first[crossing->by - first + 1]++] = crossing->to - first;
+        }
+}
+
+struct g2h_error *edge_lists_init(struct edge_lists *edges, uint32_t nodes, owner_number first,
+                                  const struct crossings *lists, unsigned list_count,
+                                  const char *name)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < list_count; i++)
+        count += lists[i].all.count;
+    if (count > UINT32_MAX)
+        return error_create(G2H_ERROR_LIMIT, "%s: %zu edges: too many to find who holds what", name,
+                            count);
+    *edges = (struct edge_lists){
+        .nodes = nodes,
+        .first = calloc((size_t)nodes + 2, sizeof(*edges->first)),
+        .targets = malloc((count + 1) * sizeof(*edges->targets)),
+    };
+    if (!edges->first || !edges->targets) {
+        edge_lists_deinit(edges);
+        return &error_no_memory;
+    }
+    list_crossings(edges, first, lists, list_count);
+    return NULL;
+}
+
+void edge_lists_deinit(struct edge_lists *edges)
+{
+    free(edges->first);
+    free(edges->targets);
+    *edges = (struct edge_lists){0};
+}
+
+/* ---- components ---- */
+
 struct search {
     const struct edge_lists *edges;
     struct components *result;

@@ -56,12 +56,9 @@ struct search {
     uint32_t synthetics;
     struct regions regions; /* of all nodes */
     struct sources sources;
-    bool is_misfit; /* a region is not what its entry reaches */
-    uint64_t *seen; /* a bit per node: no search goes there, or one has been there */
-    struct semi_nca_node *by_number; /* edges by their targets; one entry more; semi is of a leaf
-                                        the first source, of an entry its region */
-    uint32_t inner;       /* numbers below are of nodes that may hold others, all else of leaves */
-    struct climb *climbs; /* of numbers below inner, once they have dominators */
+    bool is_misfit;       /* a region is not what its entry reaches */
+    uint64_t *seen;       /* a bit per node: no search goes there, or one has been there */
+    struct climb *climbs; /* of inner numbers, once they have dominators */
 };
 
 /* A depth-first search, which gives its nodes the numbers from next up to, but without, end. */
@@ -91,7 +88,7 @@ static inline void give_number(struct search *search, uint32_t node, uint32_t pr
     search->result->preorder_of[node] = preorder;
     search->result->node_at[preorder] = node;
     search->result->idom[preorder] = parent;
-    search->by_number[preorder].semi = parent;
+    search->sources.by_number[preorder].semi = parent;
 }
 
 /* A target may be visited soon: where its own ones begin is needed first. */
@@ -222,7 +219,7 @@ static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsi
     for (uint32_t object = first; object < end; object++) {
         if (targets_lead(targets, object))
             continue;
-        search->by_number[number].semi = NOWHERE;
+        search->sources.by_number[number].semi = NOWHERE;
         search->result->node_at[number] = search->synthetics + object;
         search->result->preorder_of[search->synthetics + object] = number++;
     }
@@ -234,7 +231,7 @@ static struct g2h_error *number_leaves(struct search *search)
     const struct targets *targets = search->graph->targets;
     _cleanup_free_ uint32_t *first = calloc(targets->block_count + 1, sizeof(*first));
     struct leaf_numbering numbering = {search, first};
-    uint32_t number = search->inner;
+    uint32_t number = search->sources.inner;
     TRY_MEMORY(first);
     for (size_t i = 0; i < targets->block_count; i++) {
         const uint64_t *leading = &targets->leading[(i << BLOCK_SHIFT) / 64];
@@ -276,7 +273,8 @@ static struct g2h_error *take_regions(void *context, size_t task, unsigned worke
 static struct g2h_error *over_regions(struct search *search, region_work *work)
 {
     struct region_walk walk = {search, work};
-    return workers_run(search->graph->threads, search->inner / TASK_NODES + 1, take_regions, &walk);
+    return workers_run(search->graph->threads, search->sources.inner / TASK_NODES + 1, take_regions,
+                       &walk);
 }
 
 /* What no strong edge reaches hangs below the root. */
@@ -314,7 +312,7 @@ static struct g2h_error *number_regions(struct search *search)
     for (uint32_t i = 0; i < regions->count; i++)
         if (regions->first[i] < regions->first[i + 1]) {
             give_number(search, regions->entries[i], regions->first[i], regions->first[i]);
-            search->by_number[regions->first[i]].semi = i;
+            search->sources.by_number[regions->first[i]].semi = i;
         }
     return over_regions(search, number_region);
 }
@@ -345,14 +343,14 @@ static bool enter(void *context, uint32_t source, uint32_t target)
         if (!search_from(walker, target))
             return false;
     }
-    search->by_number[preorder_of[target]].semi = 0;
+    search->sources.by_number[preorder_of[target]].semi = 0;
     return true;
 }
 
 static struct g2h_error *number_several(struct search *search)
 {
     _cleanup_(walker_deinit) struct walker walker = {
-        .search = search, .next = 1, .end = search->inner};
+        .search = search, .next = 1, .end = search->sources.inner};
     give_number(search, 0, 0, 0);
     TRY_MEMORY(along_strong_edges(search->graph, search->result->preorder_of, enter, &walker));
     return NULL;
@@ -364,10 +362,10 @@ static struct g2h_error *number_several(struct search *search)
 static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned worker)
 {
     const struct search *search = context;
-    const struct semi_nca_node *by_number = search->by_number;
+    const struct semi_nca_node *by_number = search->sources.by_number;
     const uint32_t nodes = search->result->nodes;
     uint32_t *idom = search->result->idom;
-    const uint32_t begin = search->inner + (uint32_t)task * TASK_LEAVES,
+    const uint32_t begin = search->sources.inner + (uint32_t)task * TASK_LEAVES,
                    end = nodes - begin < TASK_LEAVES ? nodes : begin + TASK_LEAVES;
     (void)worker;
     for (uint32_t leaf = begin; leaf < end; leaf++) {
@@ -381,7 +379,7 @@ static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned wor
 
 static struct g2h_error *find_of_all_leaves(struct search *search)
 {
-    const uint32_t leaves = search->result->nodes - search->inner;
+    const uint32_t leaves = search->result->nodes - search->sources.inner;
     return workers_run(search->graph->threads, (leaves + TASK_LEAVES - 1) / TASK_LEAVES,
                        find_of_leaves, search);
 }
@@ -390,8 +388,8 @@ static struct g2h_error *find_of_region(struct search *search, struct walker *wa
                                         uint32_t region)
 {
     const struct regions *regions = &search->regions;
-    const struct semi_nca graph = {search->result->idom, search->by_number, search->sources.back,
-                                   search->climbs};
+    const struct semi_nca graph = {search->result->idom, search->sources.by_number,
+                                   search->sources.back, search->climbs};
     (void)walker;
     if (region > 0)
         semi_nca_run(&graph, regions->first[region], regions->first[region + 1]);
@@ -403,9 +401,9 @@ static struct g2h_error *find_of_inner(struct search *search)
 {
     struct regions *regions = &search->regions;
     struct dominators *result = search->result;
-    const struct semi_nca graph = {result->idom, search->by_number, search->sources.back,
+    const struct semi_nca graph = {result->idom, search->sources.by_number, search->sources.back,
                                    search->climbs};
-    semi_nca_run(&graph, 0, search->owners ? search->inner : regions->first[1]);
+    semi_nca_run(&graph, 0, search->owners ? search->sources.inner : regions->first[1]);
     if (search->owners)
         return NULL;
     for (uint32_t i = 1; i < regions->count; i++)
@@ -419,28 +417,22 @@ static void search_deinit(struct search *search)
     regions_deinit(&search->regions);
     sources_deinit(&search->sources);
     free(search->seen);
-    large_free(search->climbs, search->inner, sizeof(*search->climbs));
+    large_free(search->climbs, search->sources.inner, sizeof(*search->climbs));
 }
 
 static struct g2h_error *search_all(struct search *search)
 {
     struct dominators *result = search->result;
+    struct sources *sources = &search->sources;
+    sources->nodes = result->nodes;
     result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
     result->idom = large_alloc(result->nodes, sizeof(*result->idom));
-    search->by_number = result->spare =
-        large_alloc(DOMINATORS_SIZES(result->nodes), sizeof(*search->by_number));
-    TRY_MEMORY(search->by_number && result->node_at && result->idom);
+    sources->by_number = result->spare =
+        large_alloc(DOMINATORS_SIZES(result->nodes), sizeof(*sources->by_number));
+    TRY_MEMORY(sources->by_number && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
-    search->sources = (struct sources){
-        .graph = search->graph,
-        .preorder_of = result->preorder_of,
-        .nodes = result->nodes,
-        .inner = search->inner,
-        .regions = search->owners ? NULL : &search->regions,
-        .by_number = search->by_number,
-    };
-    TRY(sources_sort(&search->sources));
-    search->climbs = large_alloc(search->inner, sizeof(*search->climbs));
+    TRY(sources_sort(sources));
+    search->climbs = large_alloc(sources->inner, sizeof(*search->climbs));
     TRY_MEMORY(search->climbs);
     TRY(find_of_inner(search));
     return find_of_all_leaves(search);
@@ -466,7 +458,8 @@ static struct g2h_error *allocate(struct search *search)
 {
     struct dominators *result = search->result;
     const uint32_t nodes = result->graph_nodes;
-    result->preorder_of = large_alloc(nodes, sizeof(*result->preorder_of));
+    search->sources.preorder_of = result->preorder_of =
+        large_alloc(nodes, sizeof(*result->preorder_of));
     search->seen = calloc(SEEN_WORDS(nodes), sizeof(*search->seen));
     TRY_MEMORY(result->preorder_of && search->seen);
     return NULL;
@@ -476,23 +469,27 @@ static struct g2h_error *compute_all(struct search *search)
 {
     TRY(allocate(search));
     TRY(regions_init(&search->regions, search->graph));
+    search->sources.regions = &search->regions;
     search->result->nodes = search->result->graph_nodes;
-    search->inner = regions_nodes(&search->regions);
+    search->sources.inner = regions_nodes(&search->regions);
     return search_all(search);
 }
 
 static struct g2h_error *compute_several(struct search *search)
 {
     TRY(allocate(search));
-    search->result->nodes = search->inner = choose_several(search);
+    search->result->nodes = search->sources.inner = choose_several(search);
     return search_all(search);
 }
 
 static struct g2h_error *compute(struct dominators *ret, const struct g2h_graph *graph,
                                  const struct owners *owners)
 {
-    struct search search = {
-        .graph = graph, .owners = owners, .result = ret, .synthetics = graph_synthetics(graph)};
+    struct search search = {.graph = graph,
+                            .owners = owners,
+                            .result = ret,
+                            .synthetics = graph_synthetics(graph),
+                            .sources = {.graph = graph}};
     *ret = (struct dominators){.graph_nodes = graph_node_count(graph)};
     struct g2h_error *error = owners ? compute_several(&search) : compute_all(&search);
     search_deinit(&search);

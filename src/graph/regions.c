@@ -242,40 +242,6 @@ void regions_turn(struct regions *regions)
             regions->highest = last_above(regions, regions->highest, regions->above[i]);
 }
 
-static void lists_deinit(struct edge_lists *edges)
-{
-    free(edges->first);
-    free(edges->targets);
-}
-
-/* The crossings of all workers, by their sources. */
-static struct g2h_error *list_crossings(const struct regions *regions,
-                                        const struct crossings *crossings, struct edge_lists *ret)
-{
-    const unsigned threads = regions->graph->threads;
-    size_t count = 0;
-    for (unsigned i = 0; i < threads; i++)
-        count += crossings[i].all.count;
-    if (count > UINT32_MAX)
-        return error_create(G2H_ERROR_LIMIT, "%s: %zu edges: too many to find dominators",
-                            regions->graph->heap->input->name, count);
-    ret->nodes = regions->count;
-    ret->first = calloc((size_t)ret->nodes + 2, sizeof(*ret->first));
-    ret->targets = malloc((count + 1) * sizeof(*ret->targets));
-    TRY_MEMORY(ret->first && ret->targets);
-    for (unsigned i = 0; i < threads; i++)
-        for (size_t j = 0; j < crossings[i].all.count; j++)
-            ret->first[crossings[i].all.data[j].by + 2]++;
-    for (uint32_t i = 0; i < ret->nodes; i++)
-        ret->first[i + 1] += ret->first[i];
-    for (unsigned i = 0; i < threads; i++)
-        for (size_t j = 0; j < crossings[i].all.count; j++) {
-            const struct crossing *crossing = &crossings[i].all.data[j];
-            ret->targets[ret->first[crossing->by + 1]++] = crossing->to;
-        }
-    return NULL;
-}
-
 /* Tops that hold each other have the same dominator; a component comes after all that hold it. */
 static struct g2h_error *spread(struct regions *regions, const struct edge_lists *edges)
 {
@@ -285,8 +251,9 @@ static struct g2h_error *spread(struct regions *regions, const struct edge_lists
     for (uint32_t i = 0, end; i < edges->nodes; i = end) {
         const uint32_t *order = components.order;
         uint32_t common = NOWHERE;
-        for (end = i; end < edges->nodes && components.of[order[end]] == components.of[order[i]];)
-            common = last_above(regions, common, above[order[end++]]);
+        end = components_end(&components, i, edges->nodes);
+        for (uint32_t j = i; j < end; j++)
+            common = last_above(regions, common, above[order[j]]);
         for (uint32_t j = i; j < end; j++) {
             above[order[j]] = common;
             for (uint32_t k = edges->first[order[j]]; k < edges->first[order[j] + 1]; k++)
@@ -298,8 +265,10 @@ static struct g2h_error *spread(struct regions *regions, const struct edge_lists
 
 struct g2h_error *regions_finish(struct regions *regions, const struct crossings *crossings)
 {
-    _cleanup_(lists_deinit) struct edge_lists edges = {0};
-    TRY(list_crossings(regions, crossings, &edges));
+    const struct g2h_graph *graph = regions->graph;
+    _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
+    TRY(edge_lists_init(&edges, regions->count, 0, crossings, graph->threads,
+                        graph->heap->input->name));
     TRY(spread(regions, &edges));
     for (uint32_t i = 0; i < regions->count; i++)
         if (regions->above[i] == NOWHERE)

@@ -158,10 +158,13 @@ void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first
                          uint32_t *ret_nodes, uint64_t *ret_sizes)
 {
     enum { SOME = 64 };
-    for (size_t i = 0; i < count && !dominators->view->is_folded; i += SOME)
-        read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
-                  ret_nodes + i, ret_sizes + i);
-    for (size_t i = 0; i < count && dominators->view->is_folded; i++) {
+    if (!dominators->view->is_folded) {
+        for (size_t i = 0; i < count; i += SOME)
+            read_some(dominators, first + (uint32_t)i, count - i < SOME ? count - i : SOME,
+                      ret_nodes + i, ret_sizes + i);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
         ret_nodes[i] = g2h_dominators_of(dominators, first + (uint32_t)i);
         ret_sizes[i] = g2h_dominators_retained_size(dominators, first + (uint32_t)i);
     }

@@ -48,46 +48,20 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     return NULL;
 }
 
-/* ---- from top to top ---- */
+/* ---- who holds tops ---- */
 
-/* A group holds a top. */
-static void add_holder(struct sharers *sharers, uint32_t group, uint32_t top)
+/* Crossings from groups say who holds a top. */
+static void add_holders(struct sharers *sharers)
 {
-    const uint32_t bit = sharers->bit_of[group];
-    sharers->sets[(size_t)top * sharers->words + bit / SET_BITS] |= (uint64_t)1 << (bit % SET_BITS);
-}
-
-/* Takes crossings: those from groups say who holds a top; those from other tops are put in the
- * order of these. */
-static struct g2h_error *take_crossings(struct sharers *sharers, struct edge_lists *ret)
-{
-    const struct crossing *all = sharers->tops->crossings.all.data;
-    const size_t count = sharers->tops->crossings.all.count;
-    const owner_number first_top = sharers->tops->first;
-    if (count > UINT32_MAX)
-        return error_create(G2H_ERROR_LIMIT, "%s: %zu edges: too many to find who holds what",
-                            sharers->graph->heap->input->name, count);
-    ret->nodes = (uint32_t)sharers->tops->nodes.count;
-    ret->first = calloc((size_t)ret->nodes + 2, sizeof(*ret->first));
-    ret->targets = malloc((count + 1) * sizeof(*ret->targets));
-    TRY_MEMORY(ret->first && ret->targets);
-    for (size_t i = 0; i < count; i++)
-        if (all[i].by >= first_top)
-            ret->first[all[i].by - first_top + 2]++;
-        else
-            add_holder(sharers, all[i].by - OWNER_FIRST, all[i].to - first_top);
-    for (uint32_t i = 0; i < ret->nodes; i++)
-        ret->first[i + 1] += ret->first[i];
-    for (size_t i = 0; i < count; i++)
-        if (all[i].by >= first_top)
-            ret->targets[ret->first[all[i].by - first_top + 1]++] = all[i].to - first_top;
-    return NULL;
-}
-
-static void lists_deinit(struct edge_lists *edges)
-{
-    free(edges->first);
-    free(edges->targets);
+    const struct tops *tops = sharers->tops;
+    for (size_t i = 0; i < tops->crossings.all.count; i++) {
+        const struct crossing *crossing = &tops->crossings.all.data[i];
+        if (crossing->by >= tops->first)
+            continue;
+        const uint32_t bit = sharers->bit_of[crossing->by - OWNER_FIRST];
+        sharers->sets[(size_t)(crossing->to - tops->first) * sharers->words + bit / SET_BITS] |=
+            (uint64_t)1 << (bit % SET_BITS);
+    }
 }
 
 /* ---- sets ---- */
@@ -115,9 +89,7 @@ static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists
     TRY(components_init(&components, edges));
     for (uint32_t i = 0, end; i < edges->nodes; i = end) {
         const uint32_t *members = &components.order[i];
-        for (end = i; end < edges->nodes &&
-                      components.of[components.order[end]] == components.of[members[0]];)
-            end++;
+        end = components_end(&components, i, edges->nodes);
         share_set(sharers, members, end - i);
         for (uint32_t j = i; j < end; j++)
             for (uint32_t k = edges->first[components.order[j]];
@@ -130,11 +102,14 @@ static struct g2h_error *spread(struct sharers *sharers, const struct edge_lists
 
 static struct g2h_error *find_all(struct sharers *sharers)
 {
-    _cleanup_(lists_deinit) struct edge_lists edges = {0};
-    sharers->sets = calloc(sharers->tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
+    const struct tops *tops = sharers->tops;
+    _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
+    sharers->sets = calloc(tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
     TRY_MEMORY(sharers->sets);
     TRY(give_bits(sharers));
-    TRY(take_crossings(sharers, &edges));
+    add_holders(sharers);
+    TRY(edge_lists_init(&edges, (uint32_t)tops->nodes.count, tops->first, &tops->crossings, 1,
+                        sharers->graph->heap->input->name));
     return spread(sharers, &edges);
 }
 

@@ -36,6 +36,13 @@ struct sorting {
 
 /* ---- an edge ---- */
 
+/* Whether a number is the entry of a region. */
+static inline bool is_entry(const struct sources *sources, uint32_t number)
+{
+    return sources->regions && number < sources->inner &&
+           regions_is_entry(sources->regions, number);
+}
+
 /* Whether an edge has to wait until it is known where the target's begin. */
 static inline bool is_kept(const struct sources *sources, uint32_t source, uint32_t from,
                            uint32_t to, struct kept *ret)
@@ -43,7 +50,7 @@ static inline bool is_kept(const struct sources *sources, uint32_t source, uint3
     *ret = (struct kept){from, to};
     if (to >= sources->inner)
         return __atomic_load_n(&sources->by_number[to].semi, __ATOMIC_RELAXED) != from;
-    if (sources->regions && regions_is_entry(sources->regions, to))
+    if (is_entry(sources, to))
         return regions_is_top(sources->regions, source, sources->by_number[to].semi, &ret->from);
     return from > to;
 }
@@ -81,17 +88,16 @@ static inline bool take_first(struct sources *sources, struct kept_list *list, u
                               uint32_t from, uint32_t to)
 {
     struct semi_nca_node *node = &sources->by_number[to];
-    const bool is_leaf = to >= sources->inner,
-               is_entry = !is_leaf && sources->regions && regions_is_entry(sources->regions, to);
+    const bool is_leaf = to >= sources->inner, leads_to_entry = is_entry(sources, to);
     struct kept kept;
     if (is_leaf)
         take_for_leaf(node, from);
     if (is_kept(sources, source, from, to, &kept)) {
-        if (!is_entry)
+        if (!leads_to_entry)
             __atomic_fetch_add(&node->back, 1, __ATOMIC_RELAXED);
         return keep(list, kept);
     }
-    if (is_entry)
+    if (leads_to_entry)
         regions_hold(sources->regions, source, node->semi);
     else if (!is_leaf && from < to)
         take_forwards(node, from);
@@ -102,7 +108,7 @@ static inline bool take_kept(const struct sorting *sorting, unsigned worker, str
 {
     const struct sources *sources = sorting->sources;
     struct semi_nca_node *node = &sources->by_number[kept.to];
-    if (sources->regions && kept.to < sources->inner && regions_is_entry(sources->regions, kept.to))
+    if (is_entry(sources, kept.to))
         return regions_hold_through(sources->regions, kept.from, node->semi,
                                     &sorting->crossings[worker]);
     sources->back[__atomic_sub_fetch(&node->back, 1, __ATOMIC_RELAXED)] = kept.from;

@@ -24,14 +24,19 @@ static inline uint64_t json_digits(uint32_t value)
     return tens | (quarters - 10 * tens) << 8;
 }
 
+/* Writes eight characters, the first one in the lowest byte; gives the place behind them. */
+static inline char *json_characters(char *at, uint64_t characters)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    characters = __builtin_bswap64(characters);
+#endif
+    memcpy(at, &characters, sizeof(characters));
+    return at + sizeof(characters);
+}
+
 static inline char *json_put_digits(char *at, uint64_t digits)
 {
-    digits |= 0x3030303030303030;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    digits = __builtin_bswap64(digits);
-#endif
-    memcpy(at, &digits, sizeof(digits));
-    return at + sizeof(digits);
+    return json_characters(at, digits | 0x3030303030303030);
 }
 
 /* Eight digits. */
@@ -81,12 +86,8 @@ uint64_t json_short(uint32_t value);
 /* Writes such a number; the eight bytes from at on are written to. */
 static inline char *json_u32_short(char *at, uint64_t digits)
 {
-    const unsigned size = (unsigned)(digits >> 56);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    digits = __builtin_bswap64(digits);
-#endif
-    memcpy(at, &digits, sizeof(digits));
-    return at + size;
+    json_characters(at, digits);
+    return at + (digits >> 56);
 }
 
 /* The most characters that a JSON string of size bytes can take. */

@@ -134,10 +134,10 @@ static struct g2h_error *put_most(void *context)
 static struct g2h_error *find_dominators(void *context)
 {
     struct work *work = context;
-    if (!work->report.dominators)
-        TRY(g2h_view_dominators(work->report.view, &work->dominators));
-    if (!work->report.dominators)
-        work->report.dominators = work->dominators;
+    if (work->report.dominators)
+        return NULL;
+    TRY(g2h_view_dominators(work->report.view, &work->dominators));
+    work->report.dominators = work->dominators;
     return NULL;
 }
 
