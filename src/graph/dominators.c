@@ -6,7 +6,7 @@
  *
  * Objects that point to none, which most are, need none of that: such a leaf's dominator is the
  * nearest one that all who point to it have in common, which is found on all threads at the end.
- * Their numbers come behind those of all others.
+ * Their numbers come behind those of all others, and only then.
  *
  * Of some of the nodes the same is found in a part of the time: all others are one with the root.
  *
@@ -14,10 +14,10 @@
  * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
  * and some that we never write.
  *
- * The memory of 28 bytes per node, 20 of a leaf, has its number in preorder, the node of that
- * number, the number of its parent or dominator and of its semidominator, where its predecessors
- * begin, and two words of the forest; 8 more per level of the depth-first searches; and what
- * sources.h needs for edges.
+ * The memory of 28 bytes per node, 12 of a leaf, has its number in preorder, the node of that
+ * number, the number of its parent or dominator and, but of leaves, of its semidominator, where its
+ * predecessors begin, and two words of the forest; 8 more per level of the depth-first searches;
+ * and what sources.h needs for edges.
  *
  * Almost all of the time goes into waiting for memory. So what is known to be needed is asked for
  * ahead, and only what cannot be otherwise is done in the order of the searches: edges are sorted
@@ -40,9 +40,7 @@
 /* So many words have a bit per node, and one more. */
 #define SEEN_WORDS(nodes) ((size_t)(nodes) / 64 + 2)
 
-enum { AHEAD = 16, TASK_LEAVES = 1 << 16, TASK_NODES = 1 << 13 };
-
-_Static_assert(sizeof(struct semi_nca_node) == sizeof(uint64_t), "sizes take their place");
+enum { AHEAD = 16, TASK_NODES = 1 << 13 };
 
 /* Where the search is: the next edge to look at of a node. */
 struct level {
@@ -183,7 +181,7 @@ static void walker_deinit(struct walker *walker)
     free(walker->levels.data);
 }
 
-/* ---- leaves have their numbers first ---- */
+/* ---- leaves ---- */
 
 /* The objects that hold no others: searches do not see them. */
 static void see_leaves(struct search *search)
@@ -201,27 +199,43 @@ static void see_leaves(struct search *search)
     }
 }
 
-/* The leaves of a block of objects. */
+/* Nobody is known yet to hold them. */
+static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worker)
+{
+    const struct search *search = context;
+    const struct targets *targets = search->graph->targets;
+    const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
+                   end = first + targets->blocks[task].objects;
+    (void)worker;
+    for (uint32_t object = first; object < end; object++)
+        if (!targets_lead(targets, object))
+            search->result->preorder_of[search->synthetics + object] = SOURCES_NONE;
+    return NULL;
+}
+
 struct leaf_numbering {
     const struct search *search;
     uint32_t *first; /* by block: the number of its first one */
 };
 
+/* The number of who holds a leaf gives way to its own. One that nobody holds is below the root. */
 static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsigned worker)
 {
     const struct leaf_numbering *numbering = context;
     const struct search *search = numbering->search;
+    const struct dominators *result = search->result;
     const struct targets *targets = search->graph->targets;
     const uint32_t first = (uint32_t)task << BLOCK_SHIFT,
                    end = first + targets->blocks[task].objects;
     uint32_t number = numbering->first[task];
     (void)worker;
     for (uint32_t object = first; object < end; object++) {
+        uint32_t *preorder = &result->preorder_of[search->synthetics + object];
         if (targets_lead(targets, object))
             continue;
-        search->sources.by_number[number].semi = NOWHERE;
-        search->result->node_at[number] = search->synthetics + object;
-        search->result->preorder_of[search->synthetics + object] = number++;
+        result->node_at[number] = search->synthetics + object;
+        result->idom[number] = *preorder == SOURCES_NONE ? 0 : *preorder & ~SOURCES_LEAF;
+        *preorder = number++;
     }
     return NULL;
 }
@@ -319,7 +333,8 @@ static struct g2h_error *number_regions(struct search *search)
 
 static struct g2h_error *number_all(struct search *search)
 {
-    TRY(number_leaves(search));
+    TRY(workers_run(search->graph->threads, search->graph->targets->block_count, empty_leaves,
+                    search));
     TRY(number_regions(search));
     if (!search->is_misfit)
         return NULL;
@@ -358,32 +373,6 @@ static struct g2h_error *number_several(struct search *search)
 
 /* ---- dominators ---- */
 
-/* The dominators of the leaves of a task. One that nobody points to hangs below the root. */
-static struct g2h_error *find_of_leaves(void *context, size_t task, unsigned worker)
-{
-    const struct search *search = context;
-    const struct semi_nca_node *by_number = search->sources.by_number;
-    const uint32_t nodes = search->result->nodes;
-    uint32_t *idom = search->result->idom;
-    const uint32_t begin = search->sources.inner + (uint32_t)task * TASK_LEAVES,
-                   end = nodes - begin < TASK_LEAVES ? nodes : begin + TASK_LEAVES;
-    (void)worker;
-    for (uint32_t leaf = begin; leaf < end; leaf++) {
-        uint32_t at = by_number[leaf].semi == NOWHERE ? 0 : by_number[leaf].semi;
-        for (uint32_t i = by_number[leaf].back; i < by_number[leaf + 1].back && at != 0; i++)
-            at = climb_common(search->climbs, idom, at, search->sources.back[i]);
-        idom[leaf] = at;
-    }
-    return NULL;
-}
-
-static struct g2h_error *find_of_all_leaves(struct search *search)
-{
-    const uint32_t leaves = search->result->nodes - search->sources.inner;
-    return workers_run(search->graph->threads, (leaves + TASK_LEAVES - 1) / TASK_LEAVES,
-                       find_of_leaves, search);
-}
-
 static struct g2h_error *find_of_region(struct search *search, struct walker *walker,
                                         uint32_t region)
 {
@@ -418,24 +407,31 @@ static void search_deinit(struct search *search)
     sources_deinit(&search->sources);
     free(search->seen);
     large_free(search->climbs, search->sources.inner, sizeof(*search->climbs));
+    large_free(search->sources.by_number, (size_t)search->sources.inner + 1,
+               sizeof(*search->sources.by_number));
 }
 
 static struct g2h_error *search_all(struct search *search)
 {
     struct dominators *result = search->result;
     struct sources *sources = &search->sources;
-    sources->nodes = result->nodes;
+    if (sources->inner > SOURCES_LEAF - 1)
+        return error_create(G2H_ERROR_LIMIT,
+                            "%s: %u nodes hold others: too many to find dominators",
+                            search->graph->heap->input->name, sources->inner);
     result->node_at = large_alloc(result->nodes, sizeof(*result->node_at));
     result->idom = large_alloc(result->nodes, sizeof(*result->idom));
-    sources->by_number = result->spare =
-        large_alloc(DOMINATORS_SIZES(result->nodes), sizeof(*sources->by_number));
+    sources->by_number = large_alloc((size_t)sources->inner + 1, sizeof(*sources->by_number));
     TRY_MEMORY(sources->by_number && result->node_at && result->idom);
     TRY(search->owners ? number_several(search) : number_all(search));
     TRY(sources_sort(sources));
     search->climbs = large_alloc(sources->inner, sizeof(*search->climbs));
     TRY_MEMORY(search->climbs);
     TRY(find_of_inner(search));
-    return find_of_all_leaves(search);
+    if (search->owners)
+        return NULL;
+    TRY(sources_hold_leaves(&search->sources, search->climbs, result->idom));
+    return number_leaves(search);
 }
 
 /* Marks the nodes that are to be numbered; the others are one with the root. Gives how many numbers
@@ -515,7 +511,6 @@ void dominators_deinit(struct dominators *dominators)
     large_free(dominators->preorder_of, dominators->graph_nodes, sizeof(*dominators->preorder_of));
     large_free(dominators->node_at, dominators->nodes, sizeof(*dominators->node_at));
     large_free(dominators->idom, dominators->nodes, sizeof(*dominators->idom));
-    large_free(dominators->spare, DOMINATORS_SIZES(dominators->nodes), sizeof(uint64_t));
     *dominators = (struct dominators){0};
 }
 
@@ -544,11 +539,11 @@ static struct g2h_error *read_own_sizes(void *context, size_t task, unsigned wor
     return NULL;
 }
 
-/* New memory is slow to come: that of the edges is used again, which is as large. */
 struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
                                    uint64_t synthetic_size, uint64_t **ret)
 {
-    uint64_t *sizes = *ret = take_pointer(dominators->spare);
+    uint64_t *sizes = *ret = large_alloc(dominators->nodes, sizeof(*sizes));
+    TRY_MEMORY(sizes);
     struct own_sizes own = {dominators, graph, sizes};
     TRY(workers_run(graph->threads, graph->targets->block_count, read_own_sizes, &own));
     for (uint32_t i = 0; i < graph_synthetics(graph); i++)

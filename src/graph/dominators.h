@@ -21,12 +21,8 @@ struct dominators {
     uint32_t *preorder_of; /* by node: its number in preorder */
     uint32_t *node_at;     /* by that number: the node */
     uint32_t
-        *idom;   /* by that number: the number of the immediate dominator; of the root, its own */
-    void *spare; /* memory for DOMINATORS_SIZES(nodes), until dominators_sizes() takes it */
+        *idom; /* by that number: the number of the immediate dominator; of the root, its own */
 };
-
-/* How many entries there is memory for where there is one by number. */
-#define DOMINATORS_SIZES(nodes) ((size_t)(nodes) + 1)
 
 /*
  * Computes the dominators; edges must be in their order (graph_fill_children()).
@@ -45,8 +41,8 @@ struct g2h_error *dominators_init_several(struct dominators *dominators,
 void dominators_deinit(struct dominators *dominators);
 
 /*
- * The retained sizes by number in preorder, a large_alloc() of DOMINATORS_SIZES(dominators->nodes);
- * to be called once. Synthetic nodes have no size: each counts as synthetic_size instead.
+ * The retained sizes by number in preorder, a large_alloc() of dominators->nodes. Synthetic nodes
+ * have no size: each counts as synthetic_size instead.
  */
 struct g2h_error *dominators_sizes(struct dominators *dominators, const struct g2h_graph *graph,
                                    uint64_t synthetic_size, uint64_t **ret);

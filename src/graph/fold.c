@@ -569,7 +569,7 @@ static struct g2h_error *decide(struct folding *folding)
 static void folding_deinit(struct folding *folding)
 {
     const uint32_t nodes = graph_node_count(folding->graph);
-    large_free(folding->worth, DOMINATORS_SIZES(nodes), sizeof(*folding->worth));
+    large_free(folding->worth, nodes, sizeof(*folding->worth));
     large_free(folding->fate, nodes, sizeof(*folding->fate));
     large_free(folding->nearest_kept, nodes, sizeof(*folding->nearest_kept));
     large_free(folding->pairs, folding->mask + 1, sizeof(*folding->pairs));

@@ -32,8 +32,7 @@ void g2h_dominators_destroy(struct g2h_dominators *dominators)
 {
     if (!dominators)
         return;
-    large_free(dominators->sizes, DOMINATORS_SIZES(dominators->tree.nodes),
-               sizeof(*dominators->sizes));
+    large_free(dominators->sizes, dominators->tree.nodes, sizeof(*dominators->sizes));
     dominators_deinit(&dominators->tree);
     free(dominators);
 }

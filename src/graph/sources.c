@@ -4,6 +4,9 @@
  * Edges that lead forwards in the tree need no memory: the source's path is the source alone, so
  * they are dealt with as they are met. The others are counted, and kept for when it is known where
  * each node's begin. Where there are too many to keep, a block of objects is walked over again.
+ *
+ * Of edges to leaves, which most are, all but the first one wait until it is known what dominates
+ * their sources.
  */
 #include "graph/sources.h"
 
@@ -12,26 +15,30 @@
 #include "base/scope.h"
 #include "base/workers.h"
 
-#define NOWHERE UINT32_MAX
-
 enum { AHEAD = 16, MOST_KEPT = BLOCK_OBJECTS };
 
-/* An edge to a number; from: a number; if it leads to an entry, the region of the source. */
+/* An edge to a number, or to a leaf's node; from: a number; if it leads to an entry, the region of
+ * the source. */
 struct kept {
     uint32_t from, to;
 };
 
+typedef VECTOR(struct kept) kept_edges;
+
 /* Those of a block of objects, or of synthetic nodes. */
 struct kept_list {
-    VECTOR(struct kept) edges;
+    kept_edges edges, to_leaves;
     bool is_cut; /* there are more: none is kept */
 };
 
+enum pass { PASS_FIRST, PASS_BACK, PASS_LEAVES };
+
 struct sorting {
     struct sources *sources;
-    struct kept_list *lists;     /* by task */
     struct crossings *crossings; /* by worker: see regions.h */
-    bool is_second;
+    const struct climb *climbs;
+    const uint32_t *idom;
+    enum pass pass;
 };
 
 /* ---- an edge ---- */
@@ -39,8 +46,7 @@ struct sorting {
 /* Whether a number is the entry of a region. */
 static inline bool is_entry(const struct sources *sources, uint32_t number)
 {
-    return sources->regions && number < sources->inner &&
-           regions_is_entry(sources->regions, number);
+    return sources->regions && regions_is_entry(sources->regions, number);
 }
 
 /* Whether an edge has to wait until it is known where the target's begin. */
@@ -48,20 +54,32 @@ static inline bool is_kept(const struct sources *sources, uint32_t source, uint3
                            uint32_t to, struct kept *ret)
 {
     *ret = (struct kept){from, to};
-    if (to >= sources->inner)
-        return __atomic_load_n(&sources->by_number[to].semi, __ATOMIC_RELAXED) != from;
     if (is_entry(sources, to))
         return regions_is_top(sources->regions, source, sources->by_number[to].semi, &ret->from);
     return from > to;
 }
 
-/* The first source of a leaf is kept as if it were the only one. */
-static inline void take_for_leaf(struct semi_nca_node *leaf, uint32_t from)
+/* Whether it is a leaf's first source. */
+static inline bool is_first(uint32_t *leaf, uint32_t from)
 {
-    uint32_t first = __atomic_load_n(&leaf->semi, __ATOMIC_RELAXED);
-    if (first == NOWHERE)
-        (void)__atomic_compare_exchange_n(&leaf->semi, &first, from, false, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED);
+    uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED);
+    return (known == SOURCES_NONE &&
+            __atomic_compare_exchange_n(leaf, &known, SOURCES_LEAF | from, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) ||
+           known == (SOURCES_LEAF | from);
+}
+
+/* What dominates a leaf is above this one, too. */
+static inline void hold_leaf(const struct sorting *sorting, uint32_t *leaf, uint32_t from)
+{
+    uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED), common;
+    do {
+        if (known == SOURCES_LEAF || known == (SOURCES_LEAF | from))
+            return;
+        common = SOURCES_LEAF |
+                 climb_common(sorting->climbs, sorting->idom, known & ~SOURCES_LEAF, from);
+    } while (common != known && !__atomic_compare_exchange_n(leaf, &known, common, true,
+                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED));
 }
 
 static inline void take_forwards(struct semi_nca_node *node, uint32_t from)
@@ -72,14 +90,20 @@ static inline void take_forwards(struct semi_nca_node *node, uint32_t from)
         ;
 }
 
-static bool keep(struct kept_list *list, struct kept kept)
+static void list_clear(struct kept_list *list, bool is_cut)
+{
+    free(list->edges.data);
+    free(list->to_leaves.data);
+    *list = (struct kept_list){.is_cut = is_cut};
+}
+
+static bool keep(struct kept_list *list, kept_edges *edges, struct kept kept)
 {
     if (list->is_cut)
         return true;
-    if (list->edges.count < MOST_KEPT)
-        return vector_push(&list->edges, kept);
-    free(list->edges.data);
-    *list = (struct kept_list){.is_cut = true};
+    if (edges->count < MOST_KEPT)
+        return vector_push(edges, kept);
+    list_clear(list, true);
     return true;
 }
 
@@ -88,18 +112,16 @@ static inline bool take_first(struct sources *sources, struct kept_list *list, u
                               uint32_t from, uint32_t to)
 {
     struct semi_nca_node *node = &sources->by_number[to];
-    const bool is_leaf = to >= sources->inner, leads_to_entry = is_entry(sources, to);
+    const bool leads_to_entry = is_entry(sources, to);
     struct kept kept;
-    if (is_leaf)
-        take_for_leaf(node, from);
     if (is_kept(sources, source, from, to, &kept)) {
         if (!leads_to_entry)
             __atomic_fetch_add(&node->back, 1, __ATOMIC_RELAXED);
-        return keep(list, kept);
+        return keep(list, &list->edges, kept);
     }
     if (leads_to_entry)
         regions_hold(sources->regions, source, node->semi);
-    else if (!is_leaf && from < to)
+    else if (from < to)
         take_forwards(node, from);
     return true;
 }
@@ -115,13 +137,29 @@ static inline bool take_kept(const struct sorting *sorting, unsigned worker, str
     return true;
 }
 
-static inline bool take(const struct sorting *sorting, unsigned worker, struct kept_list *list,
-                        uint32_t source, uint32_t from, uint32_t to)
+static inline bool take_to_leaf(const struct sorting *sorting, struct kept_list *list,
+                                uint32_t from, uint32_t target)
 {
+    uint32_t *leaf = &sorting->sources->preorder_of[target];
+    if (sorting->pass == PASS_FIRST)
+        return is_first(leaf, from) || keep(list, &list->to_leaves, (struct kept){from, target});
+    if (sorting->pass == PASS_LEAVES)
+        hold_leaf(sorting, leaf, from);
+    return true;
+}
+
+/* from: the source's number. */
+static inline bool take(const struct sorting *sorting, unsigned worker, struct kept_list *list,
+                        uint32_t source, uint32_t from, uint32_t target)
+{
+    const uint32_t to = __atomic_load_n(&sorting->sources->preorder_of[target], __ATOMIC_RELAXED);
     struct kept kept;
-    if (!sorting->is_second)
+    if ((to & SOURCES_LEAF) != 0)
+        return take_to_leaf(sorting, list, from, target);
+    if (sorting->pass == PASS_FIRST)
         return take_first(sorting->sources, list, source, from, to);
-    return !is_kept(sorting->sources, source, from, to, &kept) || take_kept(sorting, worker, kept);
+    return sorting->pass == PASS_LEAVES || !is_kept(sorting->sources, source, from, to, &kept) ||
+           take_kept(sorting, worker, kept);
 }
 
 /* ---- all of them ---- */
@@ -135,10 +173,23 @@ static bool take_of_synthetics(const struct sorting *sorting, unsigned worker,
         const struct edge *edge = &graph->children[i];
         const uint32_t source = edge->source.index;
         if (edge->type != EDGE_WEAK && !take(sorting, worker, list, source, preorder_of[source],
-                                             preorder_of[graph_node_number(graph, edge->target)]))
+                                             graph_node_number(graph, edge->target)))
             return false;
     }
     return true;
+}
+
+/* Asks for what is looked at of a target soon; first for its number. */
+static inline void prefetch(const struct sources *sources, uint32_t node, bool has_number)
+{
+    const uint32_t *preorder = &sources->preorder_of[node];
+    if (!has_number) {
+        __builtin_prefetch(preorder, 1);
+        return;
+    }
+    const uint32_t number = __atomic_load_n(preorder, __ATOMIC_RELAXED);
+    if ((number & SOURCES_LEAF) == 0)
+        __builtin_prefetch(&sources->by_number[number], 1);
 }
 
 /* From garbage to what the roots reach nothing leads that holds. */
@@ -149,21 +200,23 @@ static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t
     const struct g2h_graph *graph = sources->graph;
     const struct target_block *block = &graph->targets->blocks[number];
     const uint32_t synthetics = graph_synthetics(graph), first = (uint32_t)number << BLOCK_SHIFT,
-                   *preorder_of = sources->preorder_of + synthetics,
                    last = block->starts[block->objects];
     for (uint32_t i = 0; i < block->objects; i++) {
-        const uint32_t from = preorder_of[first + i], end = block->starts[i + 1];
-        if (from == 0) /* one with the root */
+        const uint32_t source = synthetics + first + i, end = block->starts[i + 1];
+        if (block->starts[i] == end)
+            continue;
+        const uint32_t from = __atomic_load_n(&sources->preorder_of[source], __ATOMIC_RELAXED);
+        if (from == 0 || (from & SOURCES_LEAF) != 0) /* one with the root; has no targets */
             continue;
         const bool garbage = graph_is_garbage(graph, first + i);
         for (uint32_t j = block->starts[i]; j < end; j++) {
             const uint32_t target = block->targets[j];
             if (last - j > 2 * AHEAD && block->targets[j + 2 * AHEAD] != NO_TARGET)
-                __builtin_prefetch(&preorder_of[block->targets[j + 2 * AHEAD]]);
+                prefetch(sources, synthetics + block->targets[j + 2 * AHEAD], false);
             if (last - j > AHEAD && block->targets[j + AHEAD] != NO_TARGET)
-                __builtin_prefetch(&sources->by_number[preorder_of[block->targets[j + AHEAD]]], 1);
+                prefetch(sources, synthetics + block->targets[j + AHEAD], true);
             if (target != NO_TARGET && !(garbage && !graph_is_garbage(graph, target)) &&
-                !take(sorting, worker, list, synthetics + first + i, from, preorder_of[target]))
+                !take(sorting, worker, list, source, from, synthetics + target))
                 return false;
         }
     }
@@ -181,24 +234,38 @@ static bool take_of_list(const struct sorting *sorting, unsigned worker, struct 
         good = take_kept(sorting, worker, edges[i]);
     }
     free(list->edges.data);
-    *list = (struct kept_list){.is_cut = false};
+    list->edges = (kept_edges){0};
     return good;
+}
+
+static bool take_leaves_of_list(const struct sorting *sorting, struct kept_list *list)
+{
+    const kept_edges *edges = &list->to_leaves;
+    uint32_t *preorder_of = sorting->sources->preorder_of;
+    for (size_t i = 0; i < edges->count; i++) {
+        if (edges->count - i > AHEAD)
+            __builtin_prefetch(&preorder_of[edges->data[i + AHEAD].to], 1);
+        hold_leaf(sorting, &preorder_of[edges->data[i].to], edges->data[i].from);
+    }
+    return true;
 }
 
 static struct g2h_error *take_task(void *context, size_t task, unsigned worker)
 {
     const struct sorting *sorting = context;
-    struct kept_list *list = &sorting->lists[task];
-    TRY_MEMORY(sorting->is_second && !list->is_cut ? take_of_list(sorting, worker, list)
-               : task == 0                         ? take_of_synthetics(sorting, worker, list)
-                           : take_of_block(sorting, worker, task - 1, list));
+    struct kept_list *list = &sorting->sources->lists[task];
+    const bool is_walk = sorting->pass == PASS_FIRST || list->is_cut;
+    TRY_MEMORY(is_walk && task == 0         ? take_of_synthetics(sorting, worker, list)
+               : is_walk                    ? take_of_block(sorting, worker, task - 1, list)
+               : sorting->pass == PASS_BACK ? take_of_list(sorting, worker, list)
+                                            : take_leaves_of_list(sorting, list));
     return NULL;
 }
 
-static struct g2h_error *take_all(struct sorting *sorting, bool is_second)
+static struct g2h_error *take_all(struct sorting *sorting, enum pass pass)
 {
     const struct g2h_graph *graph = sorting->sources->graph;
-    sorting->is_second = is_second;
+    sorting->pass = pass;
     return workers_run(graph->threads, graph->targets->block_count + 1, take_task, sorting);
 }
 
@@ -206,7 +273,7 @@ static struct g2h_error *take_all(struct sorting *sorting, bool is_second)
 static struct g2h_error *make_room(struct sources *sources)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i <= sources->nodes; i++) {
+    for (uint32_t i = 0; i <= sources->inner; i++) {
         sum += sources->by_number[i].back;
         sources->by_number[i].back = (uint32_t)sum;
     }
@@ -222,11 +289,8 @@ static struct g2h_error *make_room(struct sources *sources)
 static void sorting_deinit(struct sorting *sorting)
 {
     const struct g2h_graph *graph = sorting->sources->graph;
-    for (size_t i = 0; sorting->lists && i <= graph->targets->block_count; i++)
-        free(sorting->lists[i].edges.data);
     for (unsigned i = 0; sorting->crossings && i < graph->threads; i++)
         crossings_deinit(&sorting->crossings[i]);
-    free(sorting->lists);
     free(sorting->crossings);
 }
 
@@ -234,20 +298,30 @@ struct g2h_error *sources_sort(struct sources *sources)
 {
     const struct g2h_graph *graph = sources->graph;
     _cleanup_(sorting_deinit) struct sorting sorting = {
-        .sources = sources,
-        .lists = calloc(graph->targets->block_count + 1, sizeof(*sorting.lists)),
-        .crossings = calloc(graph->threads, sizeof(*sorting.crossings))};
-    TRY_MEMORY(sorting.lists && sorting.crossings);
-    TRY(take_all(&sorting, false));
+        .sources = sources, .crossings = calloc(graph->threads, sizeof(*sorting.crossings))};
+    sources->lists = calloc(graph->targets->block_count + 1, sizeof(*sources->lists));
+    TRY_MEMORY(sources->lists && sorting.crossings);
+    TRY(take_all(&sorting, PASS_FIRST));
     TRY(make_room(sources));
     if (sources->regions)
         regions_turn(sources->regions);
-    TRY(take_all(&sorting, true));
+    TRY(take_all(&sorting, PASS_BACK));
     return sources->regions ? regions_finish(sources->regions, sorting.crossings) : NULL;
+}
+
+struct g2h_error *sources_hold_leaves(struct sources *sources, const struct climb *climbs,
+                                      const uint32_t *idom)
+{
+    struct sorting sorting = {.sources = sources, .climbs = climbs, .idom = idom};
+    return take_all(&sorting, PASS_LEAVES);
 }
 
 void sources_deinit(struct sources *sources)
 {
+    for (size_t i = 0; sources->lists && i <= sources->graph->targets->block_count; i++)
+        list_clear(&sources->lists[i], false);
+    free(sources->lists);
+    sources->lists = NULL;
     large_free(sources->back, sources->back_count, sizeof(*sources->back));
     sources->back = NULL;
 }
