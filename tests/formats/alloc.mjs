@@ -1,7 +1,7 @@
 // What go tool pprof reads of a profile of --format pprof --by alloc is what it reads of the profile that the process wrote itself
 // at that moment. TAP on standard output.
 //
-//   alloc.mjs GO NAME THEIRS.pb.gz OURS.pb.gz [bare | THEIRS.2.pb.gz OURS.2.pb.gz]
+//   alloc.mjs PPROF NAME THEIRS.pb.gz OURS.pb.gz [bare | THEIRS.2.pb.gz OURS.2.pb.gz]
 //
 //   bare    ours was made without the executable: counts and sizes are the same, calls are named as the dump has them
 //   *.2     of later: what has grown
@@ -11,11 +11,11 @@ import {execFileSync} from 'node:child_process';
 
 import {end, test} from '../tap.mjs';
 
-const [go, name, theirs, ours, ...later] = process.argv.slice(2);
+const [program, name, theirs, ours, ...later] = process.argv.slice(2);
 const isBare = later[0] === 'bare';
 const types = ['alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space'];
 
-const pprof = (...options) => execFileSync(go, ['tool', 'pprof', ...options], {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 30});
+const pprof = (...options) => execFileSync(program, options, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 30});
 
 /**
  * Without what a dump does not know: the file's name, its id, and the time; and without sizes that have no values, which are of

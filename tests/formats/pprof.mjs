@@ -1,7 +1,7 @@
 // What go tool pprof reads of a profile of --format pprof is what the snapshot of the same dump has: the same bytes and as many
 // objects of each class, the same in all; and what stands at the top is what retains most. TAP on standard output.
 //
-//   pprof.mjs GO PROFILE.pb.gz SNAPSHOT.heapsnapshot
+//   pprof.mjs PPROF PROFILE.pb.gz SNAPSHOT.heapsnapshot
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
@@ -9,11 +9,11 @@ import {readFileSync} from 'node:fs';
 
 import {end, report} from '../tap.mjs';
 
-const [go, profile, snapshotPath] = process.argv.slice(2);
+const [pprof, profile, snapshotPath] = process.argv.slice(2);
 
 /** What pprof says of a sample type: Map from name to {flat, cum}; of all: total. */
 function top(type) {
-  const text = execFileSync(go, ['tool', 'pprof', '-top', '-cum', '-nodecount=1000000', '-nodefraction=0', '-unit=B', `-sample_index=${type}`, profile],
+  const text = execFileSync(pprof, ['-top', '-cum', '-nodecount=1000000', '-nodefraction=0', '-unit=B', `-sample_index=${type}`, profile],
                             {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 30});
   const rows = new Map();
   for (const line of text.split('\n')) {

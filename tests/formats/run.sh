@@ -14,6 +14,8 @@ rm -rf "$build"
 mkdir -p "$build" || exit 1
 go=$("$top/tools/setup" go-current)/bin/go
 export GOTOOLCHAIN=local GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
+# The program that "go tool pprof" runs, which from 1.25 on it has to build first: the go command takes 30 times as long.
+case $1 in pprof | alloc) pprof=$("$go" tool pprof -h >/dev/null 2>&1; "$go" tool -n pprof) ;; esac
 log=$build/log
 
 # result STATUS NAME
@@ -36,7 +38,7 @@ convert() {
 
 # same NAME: what pprof reads of it.
 same() {
-	node "$here/pprof.mjs" "$go" "$build/$1.pb.gz" "$build/$1.heapsnapshot" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
+	node "$here/pprof.mjs" "$pprof" "$build/$1.pb.gz" "$build/$1.heapsnapshot" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
 }
 
 pprof() {
@@ -55,13 +57,13 @@ pprof() {
 	done
 
 	# The walk of samples/README.md, without a browser.
-	"$go" tool pprof -top -cum -base "$build/typed.1.pb.gz" "$build/typed.2.pb.gz" >"$build/grown" 2>"$log"
+	"$pprof" -top -cum -base "$build/typed.1.pb.gz" "$build/typed.2.pb.gz" >"$build/grown" 2>"$log"
 	result $? 'pprof compares two'
 	cp "$build/grown" "$log"
 	grep -Eq ' main\.Watcher$' "$build/grown" && grep -Eq ' main\.previews\.byName$' "$build/grown" &&
 		grep -Eq ' goroutines \[chan send\] main\.ask ← main\.\(\*Server\)\.value\.gowrap1$' "$build/grown"
 	result $? 'the three leaks have grown'
-	"$go" tool pprof -peek 'main.previews.byName$' "$build/typed.2.pb.gz" >"$log" 2>&1
+	"$pprof" -peek 'main.previews.byName$' "$build/typed.2.pb.gz" >"$log" 2>&1
 	grep -Eq '\| +main$' "$log" && grep -Eq '\| +map\[string\]\*main\.Preview$' "$log"
 	result $? 'a variable is below its package, and holds a map'
 	"$g2h" --redact --exe "$sample.exe.gz" --format pprof -o "$build/redacted.pb.gz" "$sample.2.dump.gz" 2>"$log" &&
@@ -80,7 +82,7 @@ by_alloc() {
 
 # as_they_say NAME THEIRS...: as alloc.mjs takes them
 as_they_say() {
-	node "$here/alloc.mjs" "$go" "$@" | sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\./d'
+	node "$here/alloc.mjs" "$pprof" "$@" | sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\./d'
 }
 
 # profiled WAY [BUILD ARGUMENT...]: a program that writes dump and profile of the same moments, at $rates.
@@ -145,7 +147,7 @@ alloc() {
 		if [ "${sites:-0}" -eq 0 ]; then
 			[ $status -eq 1 ]
 		else
-			[ $status -eq 0 ] && [ "$("$go" tool pprof -raw "$build/other.pb.gz" 2>"$log" | grep -c '^ *bytes:\[')" -eq "$sites" ]
+			[ $status -eq 0 ] && [ "$("$pprof" -raw "$build/other.pb.gz" 2>"$log" | grep -c '^ *bytes:\[')" -eq "$sites" ]
 		fi
 		result $? "$(basename "$dump" .2.dump.gz): has as many samples as records"
 	done
