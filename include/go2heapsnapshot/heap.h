@@ -81,6 +81,10 @@ G2H_PUBLIC uint64_t g2h_heap_address(const struct g2h_heap *heap, uint32_t index
 /* The object whose slot holds address (an interior pointer too); false where there is none. */
 G2H_PUBLIC bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret);
 
+/* The size of the slots in the 8 KiB around an address, whether they hold objects or not; 0 where
+ * they have several, or larger ones. It takes a part of the time of g2h_heap_find(). */
+G2H_PUBLIC uint64_t g2h_heap_slot_size(const struct g2h_heap *heap, uint64_t address);
+
 /*
  * The records of a kind, in the order of the file: all but objects (see above), types and itabs
  * (which a heap keeps by address), params, memstats and EOF, which have count 0 here. A record

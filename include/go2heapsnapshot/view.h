@@ -185,10 +185,13 @@ G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint
                                 struct g2h_node *ret);
 
 /* The contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, of text or of
- * the dump. Empty where the dump does not have what is pointed
+ * the dump, the first thousand of longer ones. Empty where the dump does not have what is pointed
  * to. Redacted where the graph is. */
 G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
                                      struct g2h_text *text, size_t *ret_size);
+
+/* How many bytes of it strings have, from its begin to where the last one ends: all of them. */
+G2H_PUBLIC uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node);
 
 /* Of the nodes from first on the first that g2h_view_text() may be asked for; end where none before
  * it is. */
@@ -393,9 +396,10 @@ G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_val
 /* ---- how much of what is allocated is used ---- */
 
 enum g2h_capacity_kind {
-    G2H_CAPACITY_SLICE, /* a slice: its elements */
-    G2H_CAPACITY_MAP,   /* a map: its entries; where these are is in the next */
-    G2H_CAPACITY_SLOTS, /* an object that maps have their entries in */
+    G2H_CAPACITY_SLICE,  /* a slice: its elements */
+    G2H_CAPACITY_MAP,    /* a map: its entries; where these are is in the next */
+    G2H_CAPACITY_SLOTS,  /* an object that maps have their entries in */
+    G2H_CAPACITY_STRING, /* a string: its bytes, all of which are in use */
 };
 
 /* Room for elements of a slice or entries of a map, and how much of it is in use. */
@@ -403,10 +407,10 @@ struct g2h_capacity {
     enum g2h_capacity_kind kind;
     uint32_t place;     /* what has it: g2h_capacities_place() */
     uint32_t object;    /* that it is in; UINT32_MAX: it is in a variable of the program */
-    uint64_t address;   /* of a slice: of its first element, as the dump has it, which may be
-                           anywhere; else 0 */
-    uint64_t used, all; /* elements or slots, as the dump has them: of slices used <= all; of a map
-                           used only */
+    uint64_t address;   /* of a slice or string: of its first element, as the dump has it, which may
+                           be anywhere; else 0 */
+    uint64_t used, all; /* elements or slots, as the dump has them: of slices used <= all, of
+                           strings both are the length; of a map used only */
     uint64_t size;      /* of one of them, in bytes; of a map 0 */
 };
 
@@ -414,16 +418,17 @@ struct g2h_capacity {
 typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
 
 /*
- * What slices and maps there are, by the types of objects and of variables. It is made once, takes
- * some bytes for each field that is a slice, and is constant: several threads may go over objects.
- * Where nothing is typed there are none. Errors: G2H_ERROR_MEMORY.
+ * What slices, strings and maps there are, by the types of objects and of variables. It is made
+ * once, takes some bytes for each field that is one, and is constant: several threads may go over
+ * objects. Where nothing is typed there are none. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_capacities;
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
                                                    struct g2h_capacities **ret);
 G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
 
-/* The number of places: fields of types and variables that are slices, and types of maps. All maps
+/* The number of places: fields of types and variables that are slices or strings, and types of
+ * maps. All maps
  * with the same types of keys and elements are one, for so is what they have their entries in
  * (internal/runtime/maps, Map; runtime/map.go before Go 1.24). */
 G2H_PUBLIC uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities);

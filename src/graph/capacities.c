@@ -1,9 +1,10 @@
 /*
- * capacities: how much of slices and maps is used; see include/go2heapsnapshot/view.h.
+ * capacities: how much of slices and maps is used, and where strings are; see
+ * include/go2heapsnapshot/view.h.
  *
- * Which fields are slices is found once for each type that objects have, and kept as runs: an array
- * of structs with a slice each is one run. So objects that have none, which are most, cost one
- * look: capacities_visit.c.
+ * Which fields are slices or strings is found once for each type that objects have, and kept as
+ * runs: an array of structs with a slice each is one run. So objects that have none, which are
+ * most, cost one look: capacities_visit.c.
  */
 #include "graph/capacities.h"
 
@@ -24,8 +25,12 @@ static bool add_run(struct g2h_capacities *capacities, const struct owner *owner
                     const struct type *type, uint64_t offset)
 {
     const struct types *types = capacities->typing->types;
-    const uint64_t size = type->elem < types->list.count ? types->list.data[type->elem].size : 0;
-    const struct run run = {offset, type->size, 1, size, (uint32_t)capacities->places.count};
+    const bool is_string = type->kind == TYPE_STRING;
+    const uint64_t size = is_string                        ? 1
+                          : type->elem < types->list.count ? types->list.data[type->elem].size
+                                                           : 0;
+    const struct run run = {offset,   type->size, 1, size, (uint32_t)capacities->places.count,
+                            is_string};
     const struct place place = {owner->of, owner->number, offset};
     return size == 0 ||
            (vector_push(&capacities->runs, run) && vector_push(&capacities->places, place));
@@ -99,7 +104,8 @@ static bool find_runs(struct g2h_capacities *capacities, const struct owner *own
     if (depth == 0 || capacities->left == 0)
         return true;
     capacities->left--;
-    if (type->kind == TYPE_SLICE && type->size == 3 * word)
+    if ((type->kind == TYPE_SLICE && type->size == 3 * word) ||
+        (type->kind == TYPE_STRING && type->size == 2 * word))
         return add_run(capacities, owner, type, offset);
     if (type->kind == TYPE_STRUCT)
         return find_in_struct(capacities, owner, type, offset, depth - 1);
@@ -240,7 +246,8 @@ static void append_map(const struct g2h_capacities *capacities, const struct typ
 static void append_path(const struct g2h_capacities *capacities, uint32_t type, uint64_t offset,
                         struct text *text)
 {
-    static const char *const parts[] = {"slots[].elem", "elems[]"};
+    static const char *const parts[][2] = {
+        {"slots[].elem", "[]"}, {"elems[]", "[]"}, {"slots[].key", " (key)"}, {"keys[]", " (key)"}};
     char path[NAME_LIMIT];
     size_t size = types_path(capacities->typing->types, type, offset, path, sizeof(path)), kept = 0;
     bool in_brackets = false;
@@ -254,10 +261,10 @@ static void append_path(const struct g2h_capacities *capacities, uint32_t type, 
     const bool is_map =
         types_map_inside(capacities->typing->types, type) < capacities->typing->types->list.count;
     for (size_t i = 0; is_map && i < sizeof(parts) / sizeof(*parts); i++)
-        if (kept >= strlen(parts[i]) && memcmp(path, parts[i], strlen(parts[i])) == 0) {
-            text_append(text, "[]", 2);
-            at += strlen(parts[i]);
-            kept -= strlen(parts[i]);
+        if (kept >= strlen(parts[i][0]) && memcmp(path, parts[i][0], strlen(parts[i][0])) == 0) {
+            text_append(text, parts[i][1], strlen(parts[i][1]));
+            at += strlen(parts[i][0]);
+            kept -= strlen(parts[i][0]);
             break;
         }
     if (kept > 0 && at[0] != '[' && at[0] != '.')

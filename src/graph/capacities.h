@@ -1,5 +1,5 @@
 /*
- * capacities: where slices and maps are, by types; see include/go2heapsnapshot/view.h.
+ * capacities: where slices, strings and maps are, by types; see include/go2heapsnapshot/view.h.
  */
 #ifndef GRAPH_CAPACITIES_H
 #define GRAPH_CAPACITIES_H
@@ -14,11 +14,12 @@ enum place_of {
     PLACE_OF_GLOBAL, /* a variable, or a field of it */
 };
 
-/* Slices that are alike, at the same distance from each other. */
+/* Slices or strings that are alike, at the same distance from each other. */
 struct run {
     uint64_t offset, stride, count;
-    uint64_t element; /* bytes of what they are slices of */
+    uint64_t element; /* bytes of what they are slices of; strings: 1 */
     uint32_t place;
+    bool is_string;
 };
 
 struct place {

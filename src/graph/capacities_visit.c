@@ -1,8 +1,8 @@
 /*
- * capacities_visit: going over slices and maps; see include/go2heapsnapshot/view.h.
+ * capacities_visit: going over slices, strings and maps; see include/go2heapsnapshot/view.h.
  *
- * What slices point to is not followed; the entries of maps are counted where they are, by the
- * bytes that say which slots are in use.
+ * What slices and strings point to is not followed; the entries of maps are counted where they are,
+ * by the bytes that say which slots are in use.
  */
 #include "graph/capacities.h"
 
@@ -17,29 +17,30 @@ static bool visit_slice(const struct visitor *visitor, const struct run *run, co
 {
     const struct g2h_heap *heap = visitor->capacities->view->graph->heap;
     const uint64_t word = heap->params.pointer_size;
-    const struct g2h_capacity capacity = {.kind = G2H_CAPACITY_SLICE,
-                                          .place = run->place,
-                                          .object = visitor->object,
-                                          .address = heap_word(heap, at),
-                                          .used = heap_word(heap, at + word),
-                                          .all = heap_word(heap, at + 2 * word),
-                                          .size = run->element};
+    const struct g2h_capacity capacity = {
+        .kind = run->is_string ? G2H_CAPACITY_STRING : G2H_CAPACITY_SLICE,
+        .place = run->place,
+        .object = visitor->object,
+        .address = heap_word(heap, at),
+        .used = heap_word(heap, at + word),
+        .all = heap_word(heap, at + (run->is_string ? word : 2 * word)),
+        .size = run->element};
     return capacity.address == 0 || capacity.all == 0 || capacity.used > capacity.all ||
            visitor->visit(visitor->context, &capacity);
 }
 
-/* Values in a row, of which runs say where the slices are. */
+/* Values in a row, of which runs say where the slices and strings are. */
 static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
                          const struct g2h_bytes *contents, uint64_t size, uint64_t count)
 {
-    const uint64_t slice =
-        3 * (uint64_t)visitor->capacities->view->graph->heap->params.pointer_size;
+    const uint64_t word = visitor->capacities->view->graph->heap->params.pointer_size;
     for (uint64_t i = 0; i < count && (i == 0 || i <= contents->size / size); i++)
         for (uint32_t j = runs->first; j < runs->end; j++) {
             const struct run *run = &visitor->capacities->runs.data[j];
+            const uint64_t header = (run->is_string ? 2 : 3) * word;
             uint64_t at = i * size + run->offset;
             for (uint64_t k = 0;
-                 k < run->count && contents->size >= slice && at <= contents->size - slice;
+                 k < run->count && contents->size >= header && at <= contents->size - header;
                  k++, at += run->stride)
                 if (!visit_slice(visitor, run, contents->data + at))
                     return false;

@@ -225,6 +225,11 @@ const char *g2h_view_text(const struct g2h_view *view, uint32_t node, struct g2h
     return text->data ? text->data : "";
 }
 
+uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node)
+{
+    return names_text_size(&view->graph->names, view_object_of(view, node));
+}
+
 static inline bool is_text(const struct g2h_graph *graph, uint32_t object)
 {
     return typing_is_text(graph->typing, object);

@@ -92,6 +92,11 @@ bool g2h_heap_find(const struct g2h_heap *heap, uint64_t address, uint32_t *ret)
     return *ret != UINT32_MAX;
 }
 
+uint64_t g2h_heap_slot_size(const struct g2h_heap *heap, uint64_t address)
+{
+    return index_slot_size(&heap->index, address);
+}
+
 size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind kind)
 {
     return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;

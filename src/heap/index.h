@@ -112,6 +112,15 @@ static inline uint32_t index_slot(const struct index_page *page, uint64_t addres
     return (uint32_t)((uint64_t)offset * page->reciprocal >> 32);
 }
 
+/* The size of the slots around an address; 0 where it is not known without a look at objects. */
+static inline uint64_t index_slot_size(const struct object_index *index, uint64_t address)
+{
+    const struct index_arena *arena =
+        address - index->low < index->high - index->low ? index_table(index, address) : NULL;
+    const uint64_t reciprocal = arena ? index_page(arena, address)->reciprocal : INDEX_IRREGULAR;
+    return reciprocal <= 1 ? 0 : (((uint64_t)1 << 32) + reciprocal - 1) / reciprocal;
+}
+
 /* The number of bits that are set. */
 static inline unsigned count_bits(uint64_t bits)
 {

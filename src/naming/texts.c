@@ -48,6 +48,12 @@ static void append_tiny(const struct names *names, uint32_t extent, const uint8_
     }
 }
 
+uint64_t names_text_size(const struct names *names, uint32_t object)
+{
+    const uint8_t *data;
+    return read_bytes(names, object, &data);
+}
+
 void names_append_text(const struct names *names, uint32_t object, struct text *text)
 {
     const uint32_t extent = names->typing->texts[object];

@@ -9,7 +9,7 @@ import {end, test} from '../tap.mjs';
 
 const [name, ...paths] = process.argv.slice(2);
 const [known, report] = paths.map(path => JSON.parse(readFileSync(path, 'utf8')));
-const {slices, maps} = report.waste;
+const {slices, maps, substrings} = report.waste;
 
 test(`${name}: room in slices, by field and variable`, () => {
   for (const [place, {Wasted: wasted, Arrays: arrays}] of Object.entries(known.slices)) {
@@ -17,6 +17,15 @@ test(`${name}: room in slices, by field and variable`, () => {
     assert.deepEqual([place, row?.wasted ?? 0, row?.arrays ?? 0], [place, wasted, arrays]);
   }
   assert.equal(slices.places.find(row => row.place === 'main.full'), undefined);
+});
+test(`${name}: texts of which strings have a part, by field and variable`, () => {
+  const rows = substrings.places.map(({place, wasted, texts}) => [place, wasted, texts]);
+  const wanted = Object.entries(known.parts).map(([place, {Wasted, Arrays}]) => [place, Wasted, Arrays]);
+  assert.deepEqual(rows.filter(([place]) => /^main[.]|^map/.test(place)).sort(), wanted.sort());
+});
+test(`${name}: texts that are equal to their end`, () => {
+  const long = report.waste.strings.texts.filter(({text}) => text.length > 1000);
+  assert.deepEqual(long.map(({count, wasted}) => [count, wasted]), [[5, 4 * 3072]]);
 });
 test(`${name}: entries of maps, by type`, () => {
   for (const [type, [count, used]] of Object.entries(known.maps)) {
@@ -35,6 +44,7 @@ test(`${name}: sums are those of the rows`, () => {
   assert.equal(sum(slices.places, 'wasted'), slices.wasted);
   assert.equal(sum(slices.places, 'arrays'), slices.arrays);
   for (const key of ['wasted', 'maps', 'used', 'slots', 'bytes', 'empty', 'empty_bytes']) assert.equal(sum(maps.types, key), maps[key]);
-  assert.equal(report.waste.wasted, slices.wasted + maps.wasted + report.waste.strings.wasted);
+  for (const key of ['wasted', 'texts', 'bytes']) assert.equal(sum(substrings.places, key), substrings[key]);
+  assert.equal(report.waste.wasted, slices.wasted + maps.wasted + substrings.wasted + report.waste.strings.wasted);
 });
 end();

@@ -1,4 +1,9 @@
-/* strings: texts that are there more than once; see waste.h. */
+/*
+ * strings: texts that are there more than once; see waste.h.
+ *
+ * Of long ones only those are read to their end of which there is another one of the same length
+ * that begins in the same way.
+ */
 #include <stdlib.h>
 
 #include "base/scope.h"
@@ -7,6 +12,7 @@
 enum {
     MOST_TEXTS = 100, /* of JSON */
     LONGEST = 60,     /* characters that are shown */
+    LONG = 1024,      /* bytes: of an object that may have more than g2h_view_text() gives */
     NODES_AHEAD = 32,
     TEXTS_AHEAD = 16
 };
@@ -50,10 +56,14 @@ static struct g2h_error *hash_all(const struct g2h_view *view, struct texts *tex
         g2h_view_prefetch(view, i + NODES_AHEAD, G2H_SOON_NODE);
         g2h_view_prefetch(view, i + TEXTS_AHEAD, G2H_SOON_KEYS);
         g2h_view_node(view, i, &node);
-        if (g2h_view_is_garbage(view, node.object))
+        if ((node.size >= WASTE_LEAST_TEXT && g2h_view_text_size(view, i) < node.size / 2) ||
+            g2h_view_is_garbage(view, node.object))
             continue;
         const char *data = g2h_view_text(view, i, &text, &size);
-        TRY_MEMORY(!text.failed && vector_push(&texts->hashes, map_hash_text(data, size)) &&
+        uint64_t hash = map_hash_text(data, size);
+        if (node.size > LONG)
+            hash = map_hash_pair(hash, g2h_view_text_size(view, i));
+        TRY_MEMORY(!text.failed && vector_push(&texts->hashes, hash) &&
                    vector_push(&texts->nodes, i));
         equals->bytes += node.size;
     }
@@ -77,19 +87,36 @@ static uint8_t *find_places(const struct texts *texts, size_t *ret_mask)
     return times;
 }
 
+/* The same of all of a long text. */
+static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
+                           const struct g2h_node *node)
+{
+    const struct g2h_bytes contents = g2h_heap_object(g2h_view_heap(view), node->object).contents;
+    const uint64_t size = g2h_view_text_size(view, number);
+    return map_hash_text(contents.data,
+                         size < contents.size ? (size_t)size : (size_t)contents.size);
+}
+
 static struct g2h_error *add(const struct g2h_view *view, struct texts *texts, size_t index,
                              struct equals *equals)
 {
     struct g2h_node node;
     uint32_t number = (uint32_t)equals->list.count;
-    TRY_MEMORY(map_put(&texts->by_hash, texts->hashes.data[index], number, &number));
+    g2h_view_node(view, texts->nodes.data[index], &node);
+    const uint64_t hash = node.size > LONG ? hash_whole(view, texts->nodes.data[index], &node)
+                                           : texts->hashes.data[index];
+    TRY_MEMORY(map_put(&texts->by_hash, hash, number, &number));
     if (number == equals->list.count) {
         TRY_MEMORY(vector_push(&equals->list, ((struct equal){.node = texts->nodes.data[index]})));
         equals->different++;
     }
-    g2h_view_node(view, texts->nodes.data[index], &node);
     equals->list.data[number].count++;
     equals->list.data[number].bytes += node.size;
+    if (equals->list.data[number].count > 1) {
+        waste_set_bit(equals->objects, node.object);
+        g2h_view_node(view, equals->list.data[number].node, &node);
+        waste_set_bit(equals->objects, node.object);
+    }
     return NULL;
 }
 
@@ -115,6 +142,9 @@ struct g2h_error *equals_find(const struct g2h_view *view, struct equals *equals
 {
     _cleanup_(texts_deinit) struct texts texts = {.by_hash = {0}};
     size_t mask;
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    equals->objects = calloc(objects / 64 + 1, sizeof(*equals->objects));
+    TRY_MEMORY(equals->objects);
     TRY(hash_all(view, &texts, equals));
     _cleanup_free_ uint8_t *times = find_places(&texts, &mask);
     TRY_MEMORY(times);
@@ -166,4 +196,5 @@ void equals_put(const struct report *report, struct g2h_text *text, const struct
 void equals_deinit(struct equals *equals)
 {
     free(equals->list.data);
+    free(equals->objects);
 }

@@ -8,7 +8,7 @@
 
 enum { OBJECTS = 1 << 16 /* of a task */ };
 
-/* ---- going over slices and maps ---- */
+/* ---- going over slices, strings and maps ---- */
 
 struct finder {
     const struct report *report;
@@ -16,13 +16,16 @@ struct finder {
     uint32_t places;
     size_t tasks;              /* over objects; one more is that over variables */
     open_slice_vector *slices; /* by task */
+    part_vector *parts;        /* by task */
     struct waste_row **maps;   /* by worker: by place; NULL: it has met none */
     uint64_t *full;            /* a bit for each object that full slices are in */
+    uint64_t *used;            /* a bit for each text that is used as a whole, or otherwise */
 };
 
 struct visit {
     const struct finder *finder;
     open_slice_vector *slices;
+    part_vector *parts;
     struct waste_row **maps;
 };
 
@@ -35,13 +38,17 @@ static bool visit_slice(const struct visit *visit, const struct g2h_capacity *ca
         return true;
     if (capacity->used < capacity->all)
         return !slices_locate(report, capacity, &slice) || vector_push(visit->slices, slice);
-    if (g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object)) {
-        uint64_t *bits = &visit->finder->full[object / 64];
-        const uint64_t bit = (uint64_t)1 << object % 64;
-        if ((__atomic_load_n(bits, __ATOMIC_RELAXED) & bit) == 0)
-            __atomic_fetch_or(bits, bit, __ATOMIC_RELAXED);
-    }
+    if (g2h_heap_find(g2h_view_heap(report->view), capacity->address, &object))
+        waste_set_bit(visit->finder->full, object);
     return true;
+}
+
+static bool visit_string(const struct visit *visit, const struct g2h_capacity *capacity)
+{
+    const struct report *report = visit->finder->report;
+    return (capacity->object != UINT32_MAX &&
+            g2h_view_is_garbage(report->view, capacity->object)) ||
+           substrings_add(report, capacity, visit->parts, visit->finder->used);
 }
 
 /* What a map without entries retains is of no use: all of it is its own. */
@@ -84,15 +91,17 @@ static bool visit_map(const struct visit *visit, const struct g2h_capacity *capa
 static bool visit_one(void *context, const struct g2h_capacity *capacity)
 {
     const struct visit *visit = context;
-    return capacity->kind == G2H_CAPACITY_SLICE ? visit_slice(visit, capacity)
-                                                : visit_map(visit, capacity);
+    return capacity->kind == G2H_CAPACITY_STRING  ? visit_string(visit, capacity)
+           : capacity->kind == G2H_CAPACITY_SLICE ? visit_slice(visit, capacity)
+                                                  : visit_map(visit, capacity);
 }
 
 static struct g2h_error *find_task(void *context, size_t task, unsigned worker)
 {
     const struct finder *finder = context;
     const uint32_t first = (uint32_t)task * OBJECTS;
-    struct visit visit = {finder, &finder->slices[task], &finder->maps[worker]};
+    struct visit visit = {finder, &finder->slices[task], &finder->parts[task],
+                          &finder->maps[worker]};
     const bool good =
         task == finder->tasks
             ? g2h_capacities_of_variables(finder->capacities, visit_one, &visit)
@@ -147,11 +156,28 @@ static void finder_deinit(struct finder *finder)
 {
     for (size_t i = 0; finder->slices && i <= finder->tasks; i++)
         free(finder->slices[i].data);
+    for (size_t i = 0; finder->parts && i <= finder->tasks; i++)
+        free(finder->parts[i].data);
     for (unsigned i = 0; finder->maps && i < finder->report->threads; i++)
         free(finder->maps[i]);
     free(finder->slices);
+    free(finder->parts);
     free(finder->maps);
     free(finder->full);
+    free(finder->used);
+}
+
+/* Texts that slices are in, or that are told of as equal ones, are no matter of substrings. */
+static struct g2h_error *sum_substrings(const struct finder *finder, const struct equals *texts,
+                                        struct waste_rows *ret)
+{
+    const uint32_t objects = g2h_heap_object_count(g2h_view_heap(finder->report->view));
+    for (size_t i = 0; i <= objects / 64; i++)
+        finder->used[i] |= finder->full[i] | texts->objects[i];
+    for (size_t i = 0; i <= finder->tasks; i++)
+        for (size_t j = 0; j < finder->slices[i].count; j++)
+            waste_set_bit(finder->used, finder->slices[i].data[j].array);
+    return substrings_sum(finder->report, finder->parts, finder->tasks + 1, finder->used, ret);
 }
 
 struct g2h_error *waste_find(const struct report *report, struct waste *ret)
@@ -165,15 +191,19 @@ struct g2h_error *waste_find(const struct report *report, struct waste *ret)
     if (finder.places == 0)
         return NULL;
     finder.slices = calloc(finder.tasks + 1, sizeof(*finder.slices));
+    finder.parts = calloc(finder.tasks + 1, sizeof(*finder.parts));
     finder.maps = calloc(report->threads, sizeof(*finder.maps));
     finder.full = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.full));
-    TRY_MEMORY(finder.slices && finder.maps && finder.full);
+    finder.used = calloc(finder.tasks * OBJECTS / 64, sizeof(*finder.used));
+    TRY_MEMORY(finder.slices && finder.parts && finder.maps && finder.full && finder.used);
     TRY(workers_run(report->threads, finder.tasks + 1, find_task, &finder));
     TRY(slices_sum(report, ret->capacities, finder.slices, finder.tasks + 1, finder.full,
                    &ret->slices));
     TRY(sum_maps(&finder, &ret->maps));
+    TRY(sum_substrings(&finder, &ret->texts, &ret->substrings));
     finish(&ret->slices);
     finish(&ret->maps);
+    finish(&ret->substrings);
     return NULL;
 }
 
@@ -264,14 +294,15 @@ static void put_maps(const struct report *report, const struct g2h_capacities *c
 struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste)
 {
     _cleanup_(g2h_text_deinit) struct g2h_text text = {0};
-    const uint64_t wasted =
-        waste->slices.sums.wasted + waste->maps.sums.wasted + waste->texts.wasted;
+    const uint64_t wasted = waste->slices.sums.wasted + waste->maps.sums.wasted +
+                            waste->substrings.sums.wasted + waste->texts.wasted;
     page_open(report->page, "waste");
     page_head(report->page, "WASTE");
     PAGE_PUT(report->page, "   %, % of what is reachable\n", page_bytes("wasted", wasted),
              page_tenths(page_percent(wasted, report->reachable)));
     put_slices(report, waste->capacities, &text, &waste->slices);
     put_maps(report, waste->capacities, &text, &waste->maps);
+    substrings_put(report, waste->capacities, &text, &waste->substrings);
     equals_put(report, &text, &waste->texts);
     page_close(report->page);
     TRY_MEMORY(!text.failed);

@@ -1,6 +1,7 @@
 /*
  * waste: what is allocated, reachable, and of no use: room in slices beyond their length, slots of
- * maps without entries, texts that are there more than once.
+ * maps without entries, texts of which strings have a small part, texts that are there more than
+ * once.
  */
 #ifndef OUTPUT_REPORT_WASTE_H
 #define OUTPUT_REPORT_WASTE_H
@@ -44,15 +45,43 @@ struct g2h_error *slices_sum(const struct report *report, const struct g2h_capac
                              const open_slice_vector *lists, size_t count, const uint64_t *full,
                              struct waste_rows *ret);
 
+/* ---- substrings.c ---- */
+
+/* Bytes of a text of which less than half is no matter of size classes. */
+enum { WASTE_LEAST_TEXT = 64 };
+
+/* A string that has less than half of a text, in bytes from its begin; or all that have. */
+struct part {
+    uint32_t text; /* object */
+    uint32_t place;
+    uint64_t begin, end;
+    uint64_t longest; /* bytes of the string in place */
+};
+typedef VECTOR(struct part) part_vector;
+
+/* Adds a string to the parts if it is one; used: a bit for each object of which one has more.
+ * False where there is no memory. */
+bool substrings_add(const struct report *report, const struct g2h_capacity *capacity,
+                    part_vector *parts, uint64_t *used);
+
+/* Sums parts up, count lists of them. used has a bit also for what is not to be told of, and gets
+ * more. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *substrings_sum(const struct report *report, const part_vector *lists,
+                                 size_t count, uint64_t *used, struct waste_rows *ret);
+void substrings_put(const struct report *report, const struct g2h_capacities *capacities,
+                    struct g2h_text *name, const struct waste_rows *rows);
+
 /* ---- strings.c ---- */
 
 struct equal;
 struct equals {
     VECTOR(struct equal) list; /* those that waste most first, so many as are shown */
     uint64_t count, bytes, different, wasted; /* wasted: all but one of those that are equal */
+    uint64_t *objects; /* a bit for each object whose text is there more than once */
 };
 
-/* Finds texts that are there more than once, garbage aside. Errors: G2H_ERROR_MEMORY. */
+/* Finds texts that are there more than once, but garbage, and objects of which strings have less
+ * than half. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *equals_find(const struct g2h_view *view, struct equals *ret);
 void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals);
 void equals_deinit(struct equals *strings);
@@ -62,13 +91,20 @@ void equals_deinit(struct equals *strings);
 struct waste {
     struct equals texts;
     struct g2h_capacities *capacities;
-    struct waste_rows slices, maps;
+    struct waste_rows slices, maps, substrings;
 };
 
-/* Finds what slices and maps waste; of the report it needs the view, its dominators and threads.
- * Errors: G2H_ERROR_MEMORY. */
+/* Finds what slices, maps and substrings waste, once texts were found; of the report it needs the
+ * view, its dominators and threads. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *waste_find(const struct report *report, struct waste *ret);
 void waste_deinit(struct waste *waste);
+
+static inline void waste_set_bit(uint64_t *bits, uint32_t object)
+{
+    const uint64_t bit = (uint64_t)1 << object % 64;
+    if ((__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) & bit) == 0)
+        __atomic_fetch_or(&bits[object / 64], bit, __ATOMIC_RELAXED);
+}
 
 /* Whether it is worth a line in text: a thousandth of the heap. */
 static inline bool waste_is_much(const struct report *report, uint64_t wasted)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"unsafe"
 )
 
@@ -29,6 +30,13 @@ type document struct {
 
 type index struct{ words []uint32 }
 
+// request keeps parts of lines.
+type request struct {
+	id     string
+	fields [2]struct{ value string }
+	raw    []byte
+}
+
 var (
 	documents []*document
 	lines     []int64
@@ -40,6 +48,11 @@ var (
 	current   = &index{} // which the linker lays out
 	full      []byte
 	dropped   []*document
+	requests  []*request
+	seen      = map[string]struct{}{}
+	title     string
+	parts     = map[string]*row{}
+	copies    [5]string
 )
 
 type registry map[uint8]uint64
@@ -121,6 +134,71 @@ func fill() {
 	waste("main.empties", empties)
 }
 
+// line returns a new text, and what it takes.
+func line(n int) (string, uint64) {
+	text := strings.Repeat(string(rune('a'+n%26)), n)
+	return text, uint64(cap(append([]byte(nil), text...)))
+}
+
+func keep(place string, size, used uint64) {
+	r := parts[place]
+	if r == nil {
+		r = &row{}
+		parts[place] = r
+	}
+	r.Wasted += size - used
+	r.Arrays++
+}
+
+func fillParts() {
+	for i := 0; i < 900; i++ {
+		r := &request{}
+		text, size := line(1000 + i)
+		switch i % 9 {
+		case 0: // from the begin
+			r.id = text[:10]
+			keep("main.request.id", size, 10)
+		case 1: // up to the end
+			r.fields[1].value = text[len(text)-20:]
+			keep("main.request.fields[].value", size, 20)
+		case 2: // two, of which one is longer
+			r.id = text[100:110]
+			r.fields[0].value = text[300:350]
+			keep("main.request.fields[].value", size, 250)
+		case 3: // from begin to end
+			r.id = text[:5]
+			r.fields[0].value = text[len(text)-5:]
+		case 4: // most of it
+			r.id = text[:len(text)*2/3]
+		case 5: // another one has all
+			r.id = text[:5]
+			r.fields[0].value = text
+		case 6: // a key
+			key := fmt.Sprint(i)
+			text = key + text
+			seen[text[:len(key)]] = struct{}{}
+			keep("map[string]struct {} (key)", uint64(cap(append([]byte(nil), text...))), uint64(len(key)))
+		case 7: // short
+			text, _ = line(40)
+			r.id = text[:1]
+		case 8: // a slice uses it, too
+			r.raw = []byte(text)
+			r.id = *(*string)(unsafe.Pointer(&struct {
+				data *byte
+				size int
+			}{&r.raw[0], 10}))
+		}
+		requests = append(requests, r)
+	}
+	waste("main.requests", requests)
+	for i := range copies {
+		copies[i], _ = line(3000)
+	}
+	text, size := line(5000)
+	title = text[7:12]
+	keep("main.title", size, 5)
+}
+
 // litter is garbage by the time of the dump.
 //
 //go:noinline
@@ -133,6 +211,9 @@ func litter() {
 
 func main() {
 	fill()
+	fillParts()
+	held, _ := line(70000) // by a frame
+	requests[0].fields[0].value = held[:10]
 	runtime.GC()
 	debug.SetGCPercent(-1)
 	litter()
@@ -146,6 +227,7 @@ func main() {
 	}
 	json.NewEncoder(os.Stdout).Encode(map[string]interface{}{
 		"slices": rows,
+		"parts":  parts,
 		"maps": map[string][2]int{
 			"map[string][]int16":     {1, len(byTitle)},
 			"map[int]*main.document": {1, len(sparse)},
@@ -154,4 +236,5 @@ func main() {
 		},
 	})
 	runtime.KeepAlive(full)
+	runtime.KeepAlive(held)
 }

@@ -1,0 +1,161 @@
+/*
+ * substrings: texts that strings keep for a small part of them; see waste.h.
+ *
+ * A string that was cut out of another one keeps all of it: strings.Clone() makes a copy. Bytes
+ * from the first that some string has to the last are used; a text is told of if that is less than
+ * half, which no size class explains. Not if a slice is in it, or roots but variables of packages
+ * have it: what these use is not known.
+ */
+#include <stdlib.h>
+
+#include "base/scope.h"
+#include "output/report/waste.h"
+
+enum { EDGES = 64 /* that are read at a time */ };
+
+static inline bool bit_of(const uint64_t *bits, uint32_t object)
+{
+    return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
+}
+
+bool substrings_add(const struct report *report, const struct g2h_capacity *capacity,
+                    part_vector *parts, uint64_t *used)
+{
+    const struct g2h_heap *heap = g2h_view_heap(report->view);
+    const uint64_t slot = g2h_heap_slot_size(heap, capacity->address);
+    uint32_t text;
+    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most */
+        !g2h_heap_find(heap, capacity->address, &text))
+        return true;
+    const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
+                   begin = capacity->address - g2h_heap_address(heap, text),
+                   size = capacity->used < all - begin ? capacity->used : all - begin;
+    if (all >= WASTE_LEAST_TEXT && size >= all / 2)
+        waste_set_bit(used, text);
+    return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
+           vector_push(parts, ((struct part){text, capacity->place, begin, begin + size, size}));
+}
+
+/* ---- roots ---- */
+
+/* What frames and other roots have is used in ways that are not looked at. */
+static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
+{
+    const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;
+    struct g2h_edges *edges;
+    struct g2h_edge read[EDGES];
+    struct g2h_node source, target;
+    TRY(g2h_edges_create(view, &edges));
+    g2h_edges_begin(edges, 0, synthetics);
+    for (size_t count; (count = g2h_edges_read(edges, read, EDGES)) > 0;)
+        for (size_t i = 0; i < count; i++) {
+            if (read[i].target < synthetics)
+                continue;
+            g2h_view_node(view, read[i].source, &source);
+            g2h_view_node(view, read[i].target, &target);
+            if (source.kind != G2H_NODE_PACKAGE && source.kind != G2H_NODE_SEVERAL &&
+                target.object != UINT32_MAX)
+                waste_set_bit(used, target.object);
+        }
+    g2h_edges_destroy(edges);
+    return NULL;
+}
+
+/* ---- sums ---- */
+
+/* Makes one of all parts of each text. */
+static struct g2h_error *unite(const part_vector *lists, size_t count, const uint64_t *used,
+                               part_vector *ret)
+{
+    _cleanup_(map_deinit) struct map by_text = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < lists[i].count; j++) {
+            const struct part *part = &lists[i].data[j];
+            uint32_t index = (uint32_t)ret->count;
+            if (bit_of(used, part->text))
+                continue;
+            TRY_MEMORY(map_put(&by_text, part->text, index, &index));
+            if (index == ret->count) {
+                TRY_MEMORY(vector_push(ret, *part));
+                continue;
+            }
+            struct part *known = &ret->data[index];
+            known->begin = part->begin < known->begin ? part->begin : known->begin;
+            known->end = part->end > known->end ? part->end : known->end;
+            if (part->longest > known->longest) {
+                known->longest = part->longest;
+                known->place = part->place;
+            }
+        }
+    return NULL;
+}
+
+static bool is_text(const struct g2h_view *view, uint32_t object)
+{
+    const uint32_t node = g2h_view_object(view, object);
+    return node != UINT32_MAX && g2h_view_next_text(view, node, node + 1) == node;
+}
+
+static struct g2h_error *sum_up(const struct g2h_view *view, const part_vector *parts,
+                                struct waste_rows *ret)
+{
+    _cleanup_(map_deinit) struct map by_place = {0};
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->data[i];
+        const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
+                       used = part->end - part->begin;
+        uint32_t index = (uint32_t)ret->list.count;
+        if (used >= size / 2 || !is_text(view, part->text))
+            continue;
+        TRY_MEMORY(map_put(&by_place, part->place, index, &index));
+        if (index == ret->list.count)
+            TRY_MEMORY(vector_push(&ret->list, ((struct waste_row){.place = part->place})));
+        struct waste_row *row = &ret->list.data[index];
+        row->count++;
+        row->wasted += size - used;
+        row->bytes += size;
+    }
+    return NULL;
+}
+
+struct g2h_error *substrings_sum(const struct report *report, const part_vector *lists,
+                                 size_t count, uint64_t *used, struct waste_rows *ret)
+{
+    part_vector parts = {0};
+    struct g2h_error *error = see_roots(report->view, used);
+    if (!error)
+        error = unite(lists, count, used, &parts);
+    if (!error)
+        error = sum_up(report->view, &parts, ret);
+    free(parts.data);
+    return error;
+}
+
+void substrings_put(const struct report *report, const struct g2h_capacities *capacities,
+                    struct g2h_text *name, const struct waste_rows *rows)
+{
+    struct page *page = report->page;
+    if (rows->list.count == 0)
+        return;
+    page_open(page, "substrings");
+    PAGE_PUT(page,
+             waste_is_much(report, rows->sums.wasted)
+                 ? "  strings  % beyond the part in use, in % texts of %\n"
+                 : NULL,
+             page_bytes("wasted", rows->sums.wasted), page_count("texts", rows->sums.count),
+             page_bytes("bytes", rows->sums.bytes));
+    page_open_list(page, "places");
+    for (size_t i = 0; i < rows->list.count; i++) {
+        const struct waste_row *row = &rows->list.data[i];
+        if (!waste_is_shown(report, i, row->wasted, rows->sums.wasted))
+            break;
+        g2h_capacities_place(capacities, row->place, name);
+        page_open(page, NULL);
+        PAGE_PUT(page, "  %% × %, of %\n", page_wide(page_bytes("wasted", row->wasted), 9),
+                 page_wide(page_count("texts", row->count), 9),
+                 page_text("place", name->data, name->size), page_bytes("bytes", row->bytes));
+        page_close(page);
+    }
+    page_close(page);
+    page_close(page);
+}
