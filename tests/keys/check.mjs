@@ -23,8 +23,6 @@ if (arenas) throw new Error('an arena has its ids elsewhere');
 const label = (edge) => (edge.type === 'element' ? `[${edge.label}]` : edge.label);
 /** Whether a node is a part of a map that holds entries, or leads to such. */
 const isEntries = (node) => /^map\[.* entries$/.test(node.name);
-const matches = (edge, want) => (want.index ? /^\[#\d+\]/.test(edge.label) && edge.label.replace(/^\[#\d+\]/, '') === (want.name ?? '')
-  : label(edge) === want.name);
 
 /** The edges that can be seen within so many clicks. */
 function* within(node, clicks) {
@@ -35,6 +33,21 @@ function* within(node, clicks) {
   }
 }
 
+/** The edges that can be seen of a map, by their names: `=` and all of it, `#` and what stands behind an index. */
+function edgesByName(map) {
+  if (map.byName) return map.byName;
+  map.byName = new Map();
+  const add = (name, edge) => {
+    if (!map.byName.has(name)) map.byName.set(name, []);
+    map.byName.get(name).push(edge);
+  };
+  for (const edge of within(map, 2)) {
+    add(`=${label(edge)}`, edge);
+    if (/^\[#\d+\]/.test(edge.label)) add(`#${edge.label.replace(/^\[#\d+\]/, '')}`, edge);
+  }
+  return map.byName;
+}
+
 {
   const complaints = [];
   for (const want of known.expected) {
@@ -43,8 +56,7 @@ function* within(node, clicks) {
       complaints.push(['no map', want]);
       continue;
     }
-    map.seen ??= [...within(map, 2)];
-    const found = map.seen.filter((edge) => matches(edge, want));
+    const found = edgesByName(map).get(want.index ? `#${want.name ?? ''}` : `=${want.name}`) ?? [];
     const good = found.filter(({ to }) => (!want.to || to === at(want.to)) &&
       (!want.then || to.edges.some((e) => e.label === want.then && e.to === at(want.final))));
     if (want.absent ? found.length > 0 : good.length === 0) complaints.push([want, found.map((e) => `${label(e)} → ${e.to.name}`)]);
