@@ -1,10 +1,11 @@
 /*
  * substrings: texts that strings keep for a small part of them; see waste.h.
  *
- * A string that was cut out of another one keeps all of it: strings.Clone() makes a copy. Bytes
- * from the first that some string has to the last are used; a text is told of if that is less than
- * half, which no size class explains. Not if a slice is in it, or roots but variables of packages
- * have it: what these use is not known.
+ * A string that was cut out of another one keeps all of it: strings.Clone() makes a copy. Used are
+ * the bytes that strings have, those that several have more than once, but at most from the first
+ * to the last; a text is told of if that is less than half, which no size class explains. Not if a
+ * slice is in it, or roots but variables of packages have it: what these use is not known; nor if
+ * another text is equal, which strings.c tells of.
  */
 #include <stdlib.h>
 
@@ -16,6 +17,28 @@ enum { EDGES = 64 /* that are read at a time */ };
 static inline bool bit_of(const uint64_t *bits, uint32_t object)
 {
     return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
+}
+
+/* Of one text. */
+static void merge(struct part *part, const struct part *other)
+{
+    part->begin = other->begin < part->begin ? other->begin : part->begin;
+    part->end = other->end > part->end ? other->end : part->end;
+    part->bytes += other->bytes;
+    if (other->longest > part->longest) {
+        part->longest = other->longest;
+        part->place = other->place;
+    }
+}
+
+/* A text that was cut into many strings has these mostly in a row. */
+static bool add_part(part_vector *parts, const struct part *part)
+{
+    struct part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
+    if (!last || last->text != part->text)
+        return vector_push(parts, *part);
+    merge(last, part);
+    return true;
 }
 
 bool substrings_add(const struct report *report, const struct g2h_capacity *capacity,
@@ -33,7 +56,7 @@ bool substrings_add(const struct report *report, const struct g2h_capacity *capa
     if (all >= WASTE_LEAST_TEXT && size >= all / 2)
         waste_set_bit(used, text);
     return all < WASTE_LEAST_TEXT || size >= all / 2 || bit_of(used, text) ||
-           vector_push(parts, ((struct part){text, capacity->place, begin, begin + size, size}));
+           add_part(parts, &(struct part){text, capacity->place, begin, begin + size, size, size});
 }
 
 /* ---- roots ---- */
@@ -75,17 +98,10 @@ static struct g2h_error *unite(const part_vector *lists, size_t count, const uin
             if (bit_of(used, part->text))
                 continue;
             TRY_MEMORY(map_put(&by_text, part->text, index, &index));
-            if (index == ret->count) {
+            if (index == ret->count)
                 TRY_MEMORY(vector_push(ret, *part));
-                continue;
-            }
-            struct part *known = &ret->data[index];
-            known->begin = part->begin < known->begin ? part->begin : known->begin;
-            known->end = part->end > known->end ? part->end : known->end;
-            if (part->longest > known->longest) {
-                known->longest = part->longest;
-                known->place = part->place;
-            }
+            else
+                merge(&ret->data[index], part);
         }
     return NULL;
 }
@@ -103,7 +119,8 @@ static struct g2h_error *sum_up(const struct g2h_view *view, const part_vector *
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->data[i];
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
-                       used = part->end - part->begin;
+                       extent = part->end - part->begin,
+                       used = part->bytes < extent ? part->bytes : extent;
         uint32_t index = (uint32_t)ret->list.count;
         if (used >= size / 2 || !is_text(view, part->text))
             continue;

@@ -55,7 +55,8 @@ struct part {
     uint32_t text; /* object */
     uint32_t place;
     uint64_t begin, end;
-    uint64_t longest; /* bytes of the string in place */
+    uint64_t bytes;   /* of all strings */
+    uint64_t longest; /* of the one in place */
 };
 typedef VECTOR(struct part) part_vector;
 

@@ -164,12 +164,15 @@ func fillParts() {
 		case 2: // two, of which one is longer
 			r.id = text[100:110]
 			r.fields[0].value = text[300:350]
-			keep("main.request.fields[].value", size, 250)
-		case 3: // from begin to end
-			r.id = text[:5]
+			keep("main.request.fields[].value", size, 60)
+		case 3: // begin and end, and more that overlap
+			r.id = text[:6]
 			r.fields[0].value = text[len(text)-5:]
-		case 4: // most of it
-			r.id = text[:len(text)*2/3]
+			r.fields[1].value = text[2:5]
+			keep("main.request.id", size, 14)
+		case 4: // most of it, in two
+			r.id = text[:len(text)/3]
+			r.fields[0].value = text[len(text)/2:]
 		case 5: // another one has all
 			r.id = text[:5]
 			r.fields[0].value = text
