@@ -213,6 +213,7 @@ void waste_deinit(struct waste *waste)
     g2h_capacities_destroy(waste->capacities);
     free(waste->slices.list.data);
     free(waste->maps.list.data);
+    free(waste->substrings.list.data);
 }
 
 /* ---- as text ---- */
