@@ -110,16 +110,9 @@ static struct g2h_error *sum_up(const struct arrays *arrays, struct waste_rows *
     _cleanup_(map_deinit) struct map by_place = {0};
     for (size_t i = 0; i < arrays->list.count; i++) {
         const struct open_slice *array = &arrays->list.data[i];
-        uint32_t index = (uint32_t)ret->list.count;
-        if (array->used_end >= array->end)
-            continue;
-        TRY_MEMORY(map_put(&by_place, array->place, index, &index));
-        if (index == ret->list.count)
-            TRY_MEMORY(vector_push(&ret->list, ((struct waste_row){.place = array->place})));
-        struct waste_row *row = &ret->list.data[index];
-        row->count++;
-        row->wasted += array->end - array->used_end;
-        row->bytes += g2h_heap_object(heap, array->array).size;
+        if (array->used_end < array->end)
+            TRY_MEMORY(waste_add(ret, &by_place, array->place, array->end - array->used_end,
+                                 g2h_heap_object(heap, array->array).size));
     }
     return NULL;
 }

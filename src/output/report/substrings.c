@@ -121,16 +121,8 @@ static struct g2h_error *sum_up(const struct g2h_view *view, const part_vector *
         const uint64_t size = g2h_heap_object(g2h_view_heap(view), part->text).size,
                        extent = part->end - part->begin,
                        used = part->bytes < extent ? part->bytes : extent;
-        uint32_t index = (uint32_t)ret->list.count;
-        if (used >= size / 2 || !is_text(view, part->text))
-            continue;
-        TRY_MEMORY(map_put(&by_place, part->place, index, &index));
-        if (index == ret->list.count)
-            TRY_MEMORY(vector_push(&ret->list, ((struct waste_row){.place = part->place})));
-        struct waste_row *row = &ret->list.data[index];
-        row->count++;
-        row->wasted += size - used;
-        row->bytes += size;
+        if (used < size / 2 && is_text(view, part->text))
+            TRY_MEMORY(waste_add(ret, &by_place, part->place, size - used, size));
     }
     return NULL;
 }
@@ -161,18 +153,6 @@ void substrings_put(const struct report *report, const struct g2h_capacities *ca
                  : NULL,
              page_bytes("wasted", rows->sums.wasted), page_count("texts", rows->sums.count),
              page_bytes("bytes", rows->sums.bytes));
-    page_open_list(page, "places");
-    for (size_t i = 0; i < rows->list.count; i++) {
-        const struct waste_row *row = &rows->list.data[i];
-        if (!waste_is_shown(report, i, row->wasted, rows->sums.wasted))
-            break;
-        g2h_capacities_place(capacities, row->place, name);
-        page_open(page, NULL);
-        PAGE_PUT(page, "  %% × %, of %\n", page_wide(page_bytes("wasted", row->wasted), 9),
-                 page_wide(page_count("texts", row->count), 9),
-                 page_text("place", name->data, name->size), page_bytes("bytes", row->bytes));
-        page_close(page);
-    }
-    page_close(page);
+    waste_put_places(report, capacities, name, rows, "texts");
     page_close(page);
 }

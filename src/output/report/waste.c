@@ -124,6 +124,21 @@ static void add_row(struct waste_row *to, const struct waste_row *row)
     to->empty_size += row->empty_size;
 }
 
+bool waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place, uint64_t wasted,
+               uint64_t bytes)
+{
+    uint32_t index = (uint32_t)rows->list.count;
+    if (!map_put(by_place, place, index, &index) ||
+        (index == rows->list.count &&
+         !vector_push(&rows->list, ((struct waste_row){.place = place}))))
+        return false;
+    struct waste_row *row = &rows->list.data[index];
+    row->count++;
+    row->wasted += wasted;
+    row->bytes += bytes;
+    return true;
+}
+
 static struct g2h_error *sum_maps(const struct finder *finder, struct waste_rows *ret)
 {
     for (uint32_t i = 0; i < finder->places; i++) {
@@ -218,6 +233,25 @@ void waste_deinit(struct waste *waste)
 
 /* ---- as text ---- */
 
+void waste_put_places(const struct report *report, const struct g2h_capacities *capacities,
+                      struct g2h_text *name, const struct waste_rows *rows, const char *counted)
+{
+    struct page *page = report->page;
+    page_open_list(page, "places");
+    for (size_t i = 0; i < rows->list.count; i++) {
+        const struct waste_row *row = &rows->list.data[i];
+        if (!waste_is_shown(report, i, row->wasted, rows->sums.wasted))
+            break;
+        g2h_capacities_place(capacities, row->place, name);
+        page_open(page, NULL);
+        PAGE_PUT(page, "  %% × %, of %\n", page_wide(page_bytes("wasted", row->wasted), 9),
+                 page_wide(page_count(counted, row->count), 9),
+                 page_text("place", name->data, name->size), page_bytes("bytes", row->bytes));
+        page_close(page);
+    }
+    page_close(page);
+}
+
 static void put_slices(const struct report *report, const struct g2h_capacities *capacities,
                        struct g2h_text *name, const struct waste_rows *slices)
 {
@@ -231,19 +265,7 @@ static void put_slices(const struct report *report, const struct g2h_capacities 
                  : NULL,
              page_bytes("wasted", slices->sums.wasted), page_count("arrays", slices->sums.count),
              page_bytes("bytes", slices->sums.bytes));
-    page_open_list(page, "places");
-    for (size_t i = 0; i < slices->list.count; i++) {
-        const struct waste_row *row = &slices->list.data[i];
-        if (!waste_is_shown(report, i, row->wasted, slices->sums.wasted))
-            break;
-        g2h_capacities_place(capacities, row->place, name);
-        page_open(page, NULL);
-        PAGE_PUT(page, "  %% × %, of %\n", page_wide(page_bytes("wasted", row->wasted), 9),
-                 page_wide(page_count("arrays", row->count), 9),
-                 page_text("place", name->data, name->size), page_bytes("bytes", row->bytes));
-        page_close(page);
-    }
-    page_close(page);
+    waste_put_places(report, capacities, name, slices, "arrays");
     page_close(page);
 }
 

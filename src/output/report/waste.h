@@ -24,6 +24,15 @@ struct waste_rows {
     struct waste_row sums;         /* of all, also of those that waste nothing */
 };
 
+/* Adds one more to the row of a place; by_place has their numbers. False where there is no memory.
+ */
+bool waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place, uint64_t wasted,
+               uint64_t bytes);
+
+/* Puts a line for each place that wastes much; counted: what is counted there, in JSON. */
+void waste_put_places(const struct report *report, const struct g2h_capacities *capacities,
+                      struct g2h_text *name, const struct waste_rows *rows, const char *counted);
+
 /* ---- slices.c ---- */
 
 /* A slice that is not full. */
