@@ -428,9 +428,8 @@ G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
 G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
 
 /* The number of places: fields of types and variables that are slices or strings, and types of
- * maps. All maps
- * with the same types of keys and elements are one, for so is what they have their entries in
- * (internal/runtime/maps, Map; runtime/map.go before Go 1.24). */
+ * maps. All maps with the same types of keys and elements are one, for so is what they have their
+ * entries in (internal/runtime/maps, Map; runtime/map.go before Go 1.24). */
 G2H_PUBLIC uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities);
 
 /* Text becomes the name of a place: "main.Server.buffers", a field of a type, of arrays "[]" for
