@@ -123,13 +123,11 @@ demo:
 
 check:
 	tools/setup check
-	$(MAKE) all
 	tests/run
 
 # As check, with every release of Go that Debian has, whole heaps, and longer.
 check-all:
 	tools/setup check-all
-	$(MAKE) all
 	CHECK_ALL=1 SHARE=1 FUZZ_MINUTES=10 tests/run
 
 # MINUTES together, shared by TARGETS: tests/fuzz/run.sh.

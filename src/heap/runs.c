@@ -259,7 +259,7 @@ static bool find_chain(struct run_reader *reader, uint64_t offset, uint64_t *wor
     struct g2h_object object;
     uint64_t page = 0;
     *ret_begin = 0;
-    seek(reader, offset);
+    reader_seek(&reader->reader, offset);
     for (unsigned i = 0; i < CHAIN || *ret_begin == 0; i++) {
         offset = reader_offset(&reader->reader);
         if (*work == 0 || !next_plausible(reader, work, &object))
@@ -276,6 +276,7 @@ bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_beg
     const struct g2h_input *input = reader->heap->input;
     const uint64_t end = input->size - from < SEARCH_BYTES ? input->size : from + SEARCH_BYTES;
     uint64_t work = SEARCH_WORK;
+    seek(reader, from);
     for (uint64_t offset = from; offset < end && work > 0; offset++)
         if (find_chain(reader, offset, &work, ret_begin))
             return true;

@@ -292,6 +292,10 @@ wasteful() {
 		"$g2h" --exe "$build/waste" --format report --json "$build/waste.dump" >"$build/waste.json" 2>"$log"
 	result $? "$release: a program that wastes has a report"
 	node "$here/waste.mjs" "$release" "$build/known.json" "$build/waste.json"
+	. "$top/tests/sanitize.sh"
+	make_sanitized go2heapsnapshot && "$top/$sanitized/go2heapsnapshot" --exe "$build/waste" --format report --json "$build/waste.dump" 2>"$log" >"$build/sanitized.json" &&
+		cmp "$build/waste.json" "$build/sanitized.json" >>"$log" 2>&1
+	result $? "$release: the same under sanitizers"
 	asked "$release: a variable, and what is dropped" '(.object.held_by | test("^main.documents\\[")) and .class.objects > 500 and .class.garbage == .class.objects - 500' \
 		--exe "$build/waste" --path-to main.document "$build/waste.dump"
 	dropped=$(jq -r '[.class.holders[] | select(.holders | test("unreachable"))][0].address' "$build/path.json")
