@@ -26,7 +26,7 @@ if ! sanitizes $sanitize; then
 fi
 sanitizes $sanitize_threads || sanitize_threads=
 
-# make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: what make says is shown where it fails only.
+# make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: a path from there, or all; what make says is shown where it fails only.
 make_in() {
 	(
 		cd "$top" && mkdir -p "$1" || exit 1
@@ -34,7 +34,7 @@ make_in() {
 		shift
 		for argument; do
 			shift
-			case $argument in *=* | -*) ;; *) argument=$directory/$argument ;; esac
+			case $argument in *=* | -* | all) ;; *) argument=$directory/$argument ;; esac
 			set -- "$@" "$argument"
 		done
 		exec 7>"$directory/lock" && flock 7 &&
