@@ -97,13 +97,34 @@ static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, boo
     return vector_push(&pages->runs, run);
 }
 
-static bool add_entry(struct attach_pages *pages, const struct attach_mapping *mapping,
-                      uint64_t address, uint64_t page, uint64_t entry)
+static inline bool is_there(uint64_t entry)
 {
-    const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
-    if (mapping->is_file && (!is_there || (entry & PAGEMAP_OF_FILE) != 0))
-        return true;
-    return add(pages, address, page, !is_there);
+    return (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
+}
+
+/* How many entries from the first on say the same of their pages: there, or not. Most are no
+ * pages, of which one by one would take long: what is reserved may have a terabyte. */
+static size_t alike(const uint64_t *entries, size_t count)
+{
+    size_t i = 1;
+    while (i < count && is_there(entries[i]) == is_there(entries[0]))
+        i++;
+    return i;
+}
+
+static bool add_entries(struct attach_pages *pages, const struct attach_mapping *mapping,
+                        uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        const bool is_here = is_there(entries[i]);
+        const size_t same = mapping->is_file ? 1 : alike(entries + i, count - i);
+        const bool is_wanted =
+            !mapping->is_file || (is_here && (entries[i] & PAGEMAP_OF_FILE) == 0);
+        if (is_wanted && !add(pages, address + i * page, same * page, !is_here))
+            return false;
+        i += same;
+    }
+    return true;
 }
 
 /* What the pagemap has of a mapping. */
@@ -118,9 +139,10 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
                                     (off_t)(address / page * sizeof(*entries)));
         if (count < (ssize_t)sizeof(*entries))
             return count < 0 ? errno : 0; /* beyond what processes may map: no mapping is */
-        for (size_t i = 0; i < (size_t)count / sizeof(*entries); i++, address += page)
-            if (!add_entry(pages, mapping, address, page, entries[i]))
-                return ENOMEM;
+        const size_t read = (size_t)count / sizeof(*entries);
+        if (!add_entries(pages, mapping, address, page, entries, read))
+            return ENOMEM;
+        address += read * page;
     }
     return 0;
 }
