@@ -5,7 +5,7 @@
 # built by clang with the same sanitizers. TAP goes to stdout, compilers' messages
 # to stderr. The exit code is 1 if a test failed.
 #
-#   run.sh BUILD_DIR DUMP_DIR                  40 cuts, 200 flips and more over five dumps (with CHECK_ALL 200, 2000 and
+#   run.sh BUILD_DIR DUMP_DIR                  35 cuts, 165 flips and more over five dumps (with CHECK_ALL 200, 2000 and
 #                                              more), and all inputs of the targets once: about a minute
 #   run.sh BUILD_DIR DUMP_DIR --long MINUTES   the inputs of the targets, and then other choices each time: libFuzzer
 #                                              (if there is clang with it) and mutate with all dumps share the minutes
@@ -164,7 +164,7 @@ short() {
 	if [ -n "${CHECK_ALL-}" ]; then
 		mutate --cuts 40 --flips 400 --records 200 --gzips 40 "$@"
 	else
-		mutate --cuts 8 --flips 40 --records 20 --gzips 4 "$@"
+		mutate --cuts 7 --flips 33 --records 16 --gzips 4 "$@"
 	fi
 }
 

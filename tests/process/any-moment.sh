@@ -6,6 +6,7 @@
 #   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
 #   SNAPSHOTS            of each program (default: 30; with CHECK_ALL 60, which is more than 1000 of all releases together); a
 #                        third of them where it only computes
+#   TREES                megabytes that live (default: 50)
 #   MODES                what the programs do (default: 'alloc,3 talk,3 spin,2')
 #   WAYS                 how they are built (default: plain; one of stripped, pie and cgo, of the newest release, too)
 set -u
@@ -33,7 +34,7 @@ any_moment() { # WAY MODE
 	fi
 	: >"$at/app.log"
 	# shellcheck disable=SC2046  # the mode and its number
-	"$at/app" $(echo "$2" | tr , ' ') >"$at/app.log" 2>&1 &
+	"$at/app" -trees="${TREES:-50}" $(echo "$2" | tr , ' ') >"$at/app.log" 2>&1 &
 	pid=$!
 	until grep -q '^ready' "$at/app.log"; do
 		if ! kill -0 "$pid" 2>/dev/null; then

@@ -165,10 +165,10 @@ func grow(depth int) *live {
 
 var liveTrees []*live
 
-// plant makes 50 MB that live, and has garbage collected all the time.
+// plant makes so many MB that live, and has garbage collected all the time.
 func plant() {
 	runtime.GC()
-	for i := 0; i < 50; i++ { // a tree of depth 12 has about a megabyte
+	for i := 0; i < *trees; i++ { // a tree of depth 12 has about a megabyte
 		liveTrees = append(liveTrees, grow(12))
 	}
 	debug.SetGCPercent(5)

@@ -4,7 +4,7 @@
 //	everything [-spinning] [-yielding] fifo PATH   builds all, collects garbage twice, writes a dump to the FIFO
 //	everything serve                               builds all, says "ready", and stays
 //	everything spin N                              the same, with N goroutines that compute
-//	everything alloc N                             the same, with N goroutines that allocate, GOGC 5 and 50 MB that live
+//	everything alloc N                             the same, with N goroutines that allocate, GOGC 5 and -trees MB that live
 //	everything talk N                              the same, with N groups that talk over channels
 //	everything crash nil | abort                   the same, then a nil dereference in a goroutine; or waits for a signal
 //
@@ -28,6 +28,7 @@ var (
 	spinning = flag.Bool("spinning", false, "goroutines that compute")
 	mortal   = flag.Bool("mortal", false, "ends by SIGQUIT, at once")
 	yielding = flag.Bool("yielding", false, "goroutines that call Gosched")
+	trees    = flag.Int("trees", 50, "megabytes that live, of alloc and talk")
 )
 
 func main() {
