@@ -6,7 +6,7 @@
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: two)
-#   DAMAGES              how many for each executable (default: 50; with CHECK_ALL 340)
+#   DAMAGES              how many for each executable (default: 35; with CHECK_ALL 340)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
@@ -182,7 +182,7 @@ refused 'a text' "$0" 'is no executable (ELF, Mach-O or PE)'
 
 # mutate NAME EXECUTABLE DUMP: the executable damaged in many ways.
 mutate() {
-	"$build/mutate_exe" "$2" "$3" "$(damages 50 340)" >"$build/mutate.out" 2>"$build/mutate.err" ||
+	"$build/mutate_exe" "$2" "$3" "$(damages 35 340)" >"$build/mutate.out" 2>"$build/mutate.err" ||
 		{ echo "not ok - $1: damaged executables"; tr '\r' '\n' <"$build/mutate.err" | tail -n 30 | sed 's/^/# /'; }
 	sed "s/^ok - /ok - $1: /" "$build/mutate.out"
 }

@@ -1,13 +1,22 @@
 # shellcheck shell=sh disable=SC2154 # what run.sh has
 # The format hprof, by the letter against the snapshot, and by VisualVM's library. Sourced by run.sh.
 
-# java_dump NAME DUMP ARGUMENT...: $build/NAME.heapsnapshot and $build/NAME.hprof, which agree by the letter.
+# letter NAME [FILE]: $build/NAME.hprof and $build/NAME.heapsnapshot agree by the letter; and FILE, what VisualVM's library read.
+letter() {
+	node "$here/hprof.mjs" "$build/$1.hprof" "$build/$1.heapsnapshot" ${2+"$2"} >"$log" 2>&1
+	sed -nE "s/^((not )?ok - )/\1$1: /p; s/^#/#/p" "$log"
+	grep -Eq '^(not )?ok - ' "$log"
+	result $? "$1: is compared"
+}
+
+# java_dump NAME DUMP ARGUMENT...: $build/NAME.heapsnapshot and $build/NAME.hprof. They are compared once VisualVM has read them,
+# where it is there.
 java_dump() {
 	name=$1 dump=$2
 	shift 2
 	"$g2h" --reachable --no-contexts "$@" -o "$build/$name.heapsnapshot" "$dump" 2>"$log" && "$g2h" "$@" --format hprof -o "$build/$name.hprof" "$dump" 2>"$log"
 	result $? "$name: is written"
-	node "$here/hprof.mjs" "$build/$name.hprof" "$build/$name.heapsnapshot" | sed -E "s/^((not )?ok - )/\1$name: /"
+	[ -n "$jar" ] || letter "$name"
 }
 
 # visualvm NAME CLASS...: what VisualVM's library reads of it, in $build/NAME.visualvm.
@@ -16,7 +25,7 @@ visualvm() {
 	shift
 	java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$build/java:$jar" Hprof "$build/$name.hprof" "$@" >"$build/$name.visualvm" 2>"$log" && [ ! -s "$log" ]
 	result $? "$name: VisualVM's library reads it without complaint"
-	node "$here/hprof.mjs" "$build/$name.hprof" "$build/$name.heapsnapshot" "$build/$name.visualvm" >"$log" 2>&1
+	letter "$name" "$build/$name.visualvm"
 	grep -q "^ok - VisualVM" "$log"
 	result $? "$name: VisualVM counts the objects and bytes of each class that the snapshot has"
 }
