@@ -66,6 +66,7 @@ check() { # PROGRAM VARIANT [ARGUMENT]: takes the dump, converts and measures
 		sed -n 's/^/# /; 2,14p' "$at/measure.txt"
 		echo "# more in $at/measure.txt"
 	fi
+	rm -f "$at"/1.* # gigabytes
 }
 
 # shellcheck disable=SC2154  # go.sh sets it

@@ -118,4 +118,6 @@ for goroot in $goroots; do
 		fi
 	done
 	series
+	# Whole heaps of all releases would be 30 GB.
+	[ "$share" != 1 ] || find "$build/$release" -type f -size +1M ! -name app -delete
 done
