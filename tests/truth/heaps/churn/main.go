@@ -163,6 +163,15 @@ func (c *Cache) churn(round, fresh, evicted, touched int) {
 	}
 }
 
+// grown ends what growth of the map is under way: until 1.23 the old buckets, which are given up bit by bit, still hold what was
+// deleted since where the map has been ranged over.
+func (c *Cache) grown() {
+	for i := range c.byID {
+		c.byID[""] = c.byID[i]
+		delete(c.byID, "")
+	}
+}
+
 // worker holds a session on its stack.
 func worker(s *Session, done chan struct{}) {
 	own := &Visit{path: "worker " + s.id}
@@ -229,6 +238,7 @@ func main() {
 		for i := range cache.recent { // what only the ring held
 			cache.recent[i] = event{}
 		}
+		cache.grown()
 		runtime.GC()
 		runtime.GC()
 		cache.write(file, round)
