@@ -68,7 +68,7 @@ series() {
 	if [ "$share" != 1 ]; then
 		lost=1.5 found=85
 	elif [ -z "$(since 24 yes '')" ]; then
-		lost=0.7 # the map grows between two dumps: 0.23 to 0.50 of 98,000 sessions were lost in five runs
+		lost=0.7 # the map grows between two dumps: 0.23 to 0.50 % of the survivors were lost in four runs
 	fi
 	for variant in plain $(since 22 stripped ''); do
 		at=$build/$release/churn/$variant
