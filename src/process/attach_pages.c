@@ -97,32 +97,28 @@ static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, boo
     return vector_push(&pages->runs, run);
 }
 
-static inline bool is_there(uint64_t entry)
+enum page_kind { PAGE_LEFT_OUT, PAGE_ZERO, PAGE_WRITTEN };
+
+static inline enum page_kind kind_of(const struct attach_mapping *mapping, uint64_t entry)
 {
-    return (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
+    const bool is_there = (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
+    if (!mapping->is_file)
+        return is_there ? PAGE_WRITTEN : PAGE_ZERO;
+    return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? PAGE_WRITTEN : PAGE_LEFT_OUT;
 }
 
-/* How many entries from the first on say the same of their pages: there, or not. Most are no
- * pages, of which one by one would take long: what is reserved may have a terabyte. */
-static size_t alike(const uint64_t *entries, size_t count)
-{
-    size_t i = 1;
-    while (i < count && is_there(entries[i]) == is_there(entries[0]))
-        i++;
-    return i;
-}
-
+/* Adds pages of one kind together: what is reserved may have a terabyte, most of it never touched,
+ * and the process waits. */
 static bool add_entries(struct attach_pages *pages, const struct attach_mapping *mapping,
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
 {
-    for (size_t i = 0; i < count;) {
-        const bool is_here = is_there(entries[i]);
-        const size_t same = mapping->is_file ? 1 : alike(entries + i, count - i);
-        const bool is_wanted =
-            !mapping->is_file || (is_here && (entries[i] & PAGEMAP_OF_FILE) == 0);
-        if (is_wanted && !add(pages, address + i * page, same * page, !is_here))
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        const enum page_kind kind = kind_of(mapping, entries[begin]);
+        for (end = begin + 1; end < count && kind_of(mapping, entries[end]) == kind;)
+            end++;
+        if (kind != PAGE_LEFT_OUT &&
+            !add(pages, address + begin * page, (end - begin) * page, kind == PAGE_ZERO))
             return false;
-        i += same;
     }
     return true;
 }
