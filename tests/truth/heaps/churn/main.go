@@ -166,8 +166,8 @@ func (c *Cache) churn(round, fresh, evicted, touched int) {
 // grown ends what growth of the map is under way: until 1.23 the old buckets, which are given up bit by bit, still hold what was
 // deleted since where the map has been ranged over.
 func (c *Cache) grown() {
-	for i := range c.byID {
-		c.byID[""] = c.byID[i]
+	for i := 0; i < len(c.byID); i++ {
+		c.byID[""] = nil
 		delete(c.byID, "")
 	}
 }
