@@ -6,6 +6,7 @@
 
 #include "base/scope.h"
 #include "base/workers.h"
+#include "naming/keys.h"
 
 /* Ids are odd: DevTools takes the largest odd one for the last that was given. */
 static const uint64_t FIRST_ID = 1, LAST_ID = UINT32_MAX - 2;
@@ -18,6 +19,7 @@ static void identified_deinit(struct identified *identified)
     free(identified->classes);
     free(identified->ids);
     free(identified->holders);
+    free(identified->entries);
     *identified = (struct identified){.heap = NULL};
 }
 
@@ -78,6 +80,68 @@ static struct g2h_error *find_classes(struct g2h_identity *identity, const struc
     return NULL;
 }
 
+/* ---- maps ---- */
+
+/* By class: what maps are made of. */
+struct map_classes {
+    bool *is_part;
+    const struct map_entries **layouts; /* NULL: it has no entries */
+};
+
+static void map_classes_deinit(struct map_classes *classes)
+{
+    free(classes->is_part);
+    free(classes->layouts);
+}
+
+static void add_map_class(const struct g2h_identity *identity, const struct names *names,
+                          uint32_t name, const struct map_entries *entries, struct map_classes *ret)
+{
+    size_t size;
+    uint32_t class;
+    if (name == NAME_NONE)
+        return;
+    const char *text = string_pool_text(&names->strings, name, &size);
+    if (!string_pool_find(&identity->classes, text, size, &class))
+        return;
+    ret->is_part[class] = true;
+    if (entries && !ret->layouts[class])
+        ret->layouts[class] = entries;
+}
+
+static struct g2h_error *find_map_classes(const struct g2h_identity *identity,
+                                          const struct g2h_graph *graph, struct map_classes *ret)
+{
+    const struct names *names = &graph->names;
+    const struct types *types = graph->typing->types;
+    const size_t count = (size_t)identity->classes.count + 1;
+    ret->is_part = calloc(count, sizeof(*ret->is_part));
+    ret->layouts = calloc(count, sizeof(*ret->layouts));
+    TRY_MEMORY(ret->is_part && ret->layouts);
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type_names *of_type = &names->of_type[i];
+        if ((of_type->value == NAME_NONE && of_type->array == NAME_NONE) ||
+            types_map_inside(types, i) >= types->list.count)
+            continue;
+        add_map_class(identity, names, of_type->value, of_type->entries, ret);
+        add_map_class(identity, names, of_type->array, of_type->entries, ret);
+    }
+    return NULL;
+}
+
+static struct g2h_error *find_entries(const struct g2h_graph *graph, struct identified *after)
+{
+    const size_t objects = graph->heap->object_count;
+    after->entries = calloc(objects / 64 + 1, sizeof(*after->entries));
+    TRY_MEMORY(after->entries);
+    for (size_t i = 0; graph->typing && i < objects; i++) {
+        const uint32_t claim = graph->typing->claims[i] & CLAIM_TYPE;
+        if (claim != 0 && graph->names.of_type[claim - 1].entries)
+            after->entries[i / 64] |= (uint64_t)1 << (i % 64);
+    }
+    return NULL;
+}
+
 /* ---- ids ---- */
 
 static struct g2h_error *no_ids(const struct g2h_heap *heap)
@@ -117,6 +181,7 @@ static struct g2h_error *match(struct g2h_identity *identity, const struct g2h_g
     static const char *const kept[] = {"runtime.g", "runtime.m", "runtime.p", "runtime.sudog",
                                        "runtime.timer"};
     uint32_t kept_classes[sizeof(kept) / sizeof(*kept)];
+    _cleanup_(map_classes_deinit) struct map_classes map_classes = {NULL, NULL};
     _cleanup_(matches_deinit) struct matches matches = {.before = &identity->last,
                                                         .after = after,
                                                         .graph = graph,
@@ -127,6 +192,10 @@ static struct g2h_error *match(struct g2h_identity *identity, const struct g2h_g
                              &kept_classes[matches.kept_class_count]))
             matches.kept_class_count++;
     (void)string_pool_find(&identity->classes, text_class, 0, &matches.text_class);
+    if (graph->typing)
+        TRY(find_map_classes(identity, graph, &map_classes));
+    matches.is_map_part = map_classes.is_part;
+    matches.layouts = map_classes.layouts;
     TRY(matches_find(&matches));
     return give_ids(identity, &matches, after);
 }
@@ -141,6 +210,7 @@ static struct g2h_error *identify(struct g2h_identity *identity, const struct g2
     TRY_MEMORY(after->classes && after->ids);
     TRY(find_classes(identity, graph, after->classes));
     TRY(holders_find(graph, identity->threads, &after->holders));
+    TRY(find_entries(graph, after));
     return identity->last.heap ? match(identity, graph, after) : give_ids(identity, NULL, after);
 }
 

@@ -14,6 +14,7 @@ struct identified {
     uint32_t *classes;           /* by object: index in the series' classes */
     uint32_t *ids;               /* by object */
     uint32_t *holders;           /* by object: the only one that points to it, or one of these */
+    uint64_t *entries;           /* a bit per object: it has buckets or groups of a map */
 };
 
 /* No object points to it; several do. */
@@ -41,6 +42,7 @@ enum match {
     MATCH_HELD = 4,             /* a bit: something holds it */
     MATCH_HELD_BY_SURVIVOR = 8, /* a bit: what does was there */
     MATCH_ASKED = 16,           /* a bit: who points to values of this block is asked for */
+    MATCH_UNLIKE = 32,          /* a bit: its contents are others */
 };
 
 struct matches {
@@ -52,6 +54,9 @@ struct matches {
     unsigned threads;
     uint32_t text_class, *kept_classes; /* of texts; of what the runtime never frees */
     size_t kept_class_count;
+    const bool *is_map_part;                  /* by class; NULL: nothing has types */
+    const struct map_entries *const *layouts; /* by class, of buckets or groups; NULL: none */
+    uint64_t *seen_before, *seen_after;       /* see moved.c */
 };
 
 /* Threads share out the objects of a heap: task number task has those before task_end(). */

@@ -11,6 +11,7 @@
  *   3. so is one that held what is the same, and holds it still, if nothing else did or does: had
  *      it been freed, that would have gone with it. Of a block of small values each is taken by
  *      itself (blocks.c);
+ *      Entries of what has grown, and been moved for it, are followed as well (moved.c);
  *   4. one whose contents are the same but say nothing, a counter or a buffer of zeros, is the same
  *      if what holds it now was there, or nothing holds it;
  *   5. all others are new.
@@ -92,7 +93,9 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
         if (heap_address(before, partner) != address || !is_candidate(matches, object, partner))
             continue;
         matches->partners[object] = partner;
-        matches->states[object] = (uint8_t)match_contents(matches, object, partner);
+        const enum match match = match_contents(matches, object, partner);
+        const bool is_unlike = match == MATCH_CHANGED;
+        matches->states[object] = (uint8_t)(match | (is_unlike ? MATCH_UNLIKE : 0));
     }
     return NULL;
 }
@@ -109,7 +112,7 @@ static bool is_other_text(const struct matches *matches, uint32_t object)
 }
 
 /* An object that is held by the same word of the same holder. */
-static bool hold_still(struct matches *matches, uint32_t object, object_vector *found)
+bool match_held(struct matches *matches, uint32_t object, object_vector *found)
 {
     return is_other_text(matches, object) || !mark_same(matches, object) ||
            vector_push(found, object);
@@ -125,18 +128,67 @@ static bool hold_alone(struct matches *matches, uint32_t object, object_vector *
     return !mark_same(matches, holder) || vector_push(found, holder);
 }
 
-/* Goes along the pointers of an object that is the same, and to what holds it. */
-static bool expand(struct matches *matches, uint32_t object, object_vector *found)
+bool moves_note(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
 {
+    const struct g2h_heap *before = matches->before->heap;
+    if (!matches->graph->typing || !in_heap_range(before, was))
+        return true;
+    const uint32_t there = heap_find(before, was), class = matches->after->classes[object];
+    if (there == NO_TARGET || matches->before->classes[there] != class ||
+        class == matches->text_class || state_of(matches, object) == MATCH_SAME)
+        return true;
+    const struct slot_class *is = heap_slot_class(matches->after->heap, object);
+    const bool has_grown = is->has_pointers && is->size > heap_object_size(before, there);
+    return !(has_grown || is_map_part(matches, class)) ||
+           vector_push(moves, ((struct move){there, object}));
+}
+
+/* The same of a word at an offset of what was there before. */
+static bool note_word(struct matches *matches, struct g2h_bytes was, uint64_t offset,
+                      uint32_t object, move_vector *moves)
+{
+    const struct g2h_heap *before = matches->before->heap;
+    const uint64_t word = before->params.pointer_size;
+    return was.size < word || offset > was.size - word ||
+           moves_note(matches, heap_word(before, was.data + offset), object, moves);
+}
+
+/* Whether what a map consists of is at other places than before. */
+static bool has_moved(const struct matches *matches, uint32_t map)
+{
+    const struct g2h_heap *after = matches->after->heap, *before = matches->before->heap;
+    const struct g2h_bytes is = heap_contents(after, map),
+                           was = heap_contents(before, matches->partners[map]);
+    const uint64_t word = after->params.pointer_size;
+    for (uint64_t at = 0; at + word <= is.size && at + word <= was.size; at += word) {
+        const uint64_t now = heap_word(after, is.data + at),
+                       then = heap_word(before, was.data + at);
+        const uint32_t old =
+            now != then && in_heap_range(before, then) ? heap_find(before, then) : NO_TARGET;
+        if (old != NO_TARGET && is_map_part(matches, matches->before->classes[old]))
+            return true;
+    }
+    return false;
+}
+
+/* Goes along the pointers of an object that is the same, and to what holds it. */
+static bool expand(struct matches *matches, uint32_t object, object_vector *found,
+                   move_vector *moves)
+{
+    const bool may_move =
+        matches->is_map_part &&
+        (__atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_UNLIKE) != 0;
     const struct g2h_heap *heap = matches->after->heap;
     const uint32_t *end, *target = object_targets(matches->graph, object, &end), *any = target;
     struct pointers pointers;
     uint64_t offset, value;
     if (!hold_alone(matches, object, found))
         return false;
+    if (may_move && is_map(matches, object) && has_moved(matches, object))
+        return vector_push(moves, ((struct move){matches->partners[object], object}));
     while (any < end && (*any == NO_TARGET || !is_open(state_of(matches, *any))))
         any++;
-    if (any == end)
+    if (any == end && !may_move)
         return true;
     const struct g2h_bytes was = heap_contents(matches->before->heap, matches->partners[object]);
     pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
@@ -144,8 +196,11 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
         if (!in_heap_range(heap, value))
             continue;
         const uint32_t hit = *target++;
-        if (hit != NO_TARGET && is_open(state_of(matches, hit)) &&
-            had_word(matches, was, offset, value) && !hold_still(matches, hit, found))
+        if (hit == NO_TARGET || state_of(matches, hit) == MATCH_SAME)
+            continue;
+        if (!had_word(matches, was, offset, value)
+                ? !note_word(matches, was, offset, hit, moves)
+                : is_open(state_of(matches, hit)) && !match_held(matches, hit, found))
             return false;
     }
     return true;
@@ -159,13 +214,13 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
     if (step->wave) {
         const size_t first = task * OBJECTS_PER_TASK, count = step->wave->count;
         for (size_t i = first; i < count && i < first + OBJECTS_PER_TASK; i++)
-            TRY_MEMORY(expand(matches, step->wave->data[i], found));
+            TRY_MEMORY(expand(matches, step->wave->data[i], found, &step->moves[worker]));
         return NULL;
     }
     const uint32_t end = task_end(matches->after->heap, task);
     for (uint32_t object = (uint32_t)(task * OBJECTS_PER_TASK); object < end; object++)
         if (state_of(matches, object) == MATCH_SAME)
-            TRY_MEMORY(expand(matches, object, found));
+            TRY_MEMORY(expand(matches, object, found, &step->moves[worker]));
     return NULL;
 }
 
@@ -175,6 +230,7 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
 struct root_walk {
     struct matches *matches;
     object_vector *found; /* NULL: it is noted who holds what */
+    move_vector *moves;
 };
 
 static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct g2h_fields fields,
@@ -191,8 +247,9 @@ static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct 
             continue;
         if (!walk->found)
             matches->states[hit] |= was_there ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
-        else if (was_there && had_word(matches, was, offset, value) &&
-                 !hold_still(matches, hit, walk->found))
+        else if (was_there && (had_word(matches, was, offset, value)
+                                   ? !match_held(matches, hit, walk->found)
+                                   : !note_word(matches, was, offset, hit, walk->moves)))
             return false;
     }
     return true;
@@ -321,6 +378,24 @@ static struct g2h_error *expand_found(struct step *step)
     return error;
 }
 
+/* Follows what has moved, and expands what is found by that. */
+static struct g2h_error *follow_moves(struct step *step)
+{
+    struct matches *matches = step->matches;
+    for (;;) {
+        move_vector *all = &step->moves[0];
+        for (unsigned i = 1; i < matches->threads; i++) {
+            for (size_t j = 0; j < step->moves[i].count; j++)
+                TRY_MEMORY(vector_push(all, step->moves[i].data[j]));
+            step->moves[i].count = 0;
+        }
+        if (all->count == 0)
+            return NULL;
+        TRY(moves_follow(matches, all, &step->found[0]));
+        TRY(expand_found(step));
+    }
+}
+
 /* ---- step 4 ---- */
 
 static void note_held(struct matches *matches, uint32_t object)
@@ -365,15 +440,18 @@ static struct g2h_error *decide_task(void *context, size_t task, unsigned worker
 static struct g2h_error *find_all(struct step *step, struct map *frames_before)
 {
     struct matches *matches = step->matches;
-    const struct root_walk still = {matches, &step->found[0]}, holding = {matches, NULL};
+    const struct root_walk still = {matches, &step->found[0], &step->moves[0]},
+                           holding = {matches, NULL, NULL};
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), candidates_task, step));
     TRY_MEMORY(list_frames(matches->before->heap, frames_before));
     TRY_MEMORY(mark_runtime(matches, &step->found[0]) && walk_segments(&still) &&
                walk_frames(&still, frames_before));
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), expand_task, step));
     TRY(expand_found(step));
+    TRY(follow_moves(step));
     TRY(blocks_find(matches, &step->found[0]));
     TRY(expand_found(step));
+    TRY(follow_moves(step));
     TRY(workers_run(matches->threads, object_tasks(matches->after->heap), held_task, step));
     (void)walk_segments(&holding);
     (void)walk_frames(&holding, frames_before);
@@ -385,15 +463,17 @@ struct g2h_error *matches_find(struct matches *matches)
     const size_t objects = matches->after->heap->object_count;
     _cleanup_(map_deinit) struct map frames_before = {0};
     _cleanup_free_ object_vector *found = calloc(matches->threads, sizeof(*found));
+    _cleanup_free_ move_vector *moves = calloc(matches->threads, sizeof(*moves));
     _cleanup_free_ uint64_t *undecided = calloc(matches->threads, sizeof(*undecided));
     matches->partners = malloc((objects + 1) * sizeof(*matches->partners));
     matches->states = calloc(objects + 1, sizeof(*matches->states));
-    TRY_MEMORY(found && undecided && matches->partners && matches->states);
-    struct step step = {.matches = matches, .found = found, .undecided = undecided};
+    TRY_MEMORY(found && moves && undecided && matches->partners && matches->states);
+    struct step step = {.matches = matches, .found = found, .moves = moves, .undecided = undecided};
     struct g2h_error *error = find_all(&step, &frames_before);
     for (unsigned i = 0; i < matches->threads; i++) {
         matches->undecided += undecided[i];
         free(found[i].data);
+        free(moves[i].data);
     }
     return error;
 }
@@ -402,4 +482,6 @@ void matches_deinit(struct matches *matches)
 {
     free(matches->partners);
     free(matches->states);
+    free(matches->seen_before);
+    free(matches->seen_after);
 }

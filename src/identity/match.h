@@ -8,11 +8,19 @@
 
 typedef VECTOR(uint32_t) object_vector;
 
+/* Objects of both dumps that the same word led to. */
+struct move {
+    uint32_t before, after;
+};
+
+typedef VECTOR(struct move) move_vector;
+
 /* What the threads of one step work on. */
 struct step {
     struct matches *matches;
     object_vector *found;      /* by worker: what has become the same, and is to be expanded */
     const object_vector *wave; /* what is expanded; NULL: all that is the same */
+    move_vector *moves;        /* by worker */
     uint64_t *undecided;       /* by worker */
 };
 
@@ -26,8 +34,8 @@ static inline bool mark_same(struct matches *matches, uint32_t object)
 {
     uint8_t *state = &matches->states[object], old = __atomic_load_n(state, __ATOMIC_RELAXED);
     while ((old & MATCH_STATES) == MATCH_CHANGED || (old & MATCH_STATES) == MATCH_EQUAL)
-        if (__atomic_compare_exchange_n(state, &old, MATCH_SAME, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
+        if (__atomic_compare_exchange_n(state, &old, (uint8_t)((old & ~MATCH_STATES) | MATCH_SAME),
+                                        false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return true;
     return false;
 }
@@ -45,6 +53,36 @@ static inline bool had_word(const struct matches *matches, struct g2h_bytes was,
     return was.size >= word && offset <= was.size - word &&
            heap_word(matches->before->heap, was.data + offset) == value;
 }
+
+/* Whether a class is of what maps are made of, and whether an object is a map itself. */
+static inline bool is_map_part(const struct matches *matches, uint32_t class)
+{
+    return matches->is_map_part && matches->is_map_part[class];
+}
+
+static inline bool is_map(const struct matches *matches, uint32_t object)
+{
+    const struct typing *typing = matches->graph->typing;
+    const uint32_t claim = typing ? typing->claims[object] & CLAIM_TYPE : 0;
+    return claim != 0 && typing->types->list.data[claim - 1].role == ROLE_MAP;
+}
+
+static inline bool has_entries(const struct identified *identified, uint32_t object)
+{
+    return (identified->entries[object / 64] >> (object % 64) & 1) != 0;
+}
+
+/* An object that is open and held as before: it is the same, unless it is another string. False
+ * where there is no memory. */
+bool match_held(struct matches *matches, uint32_t object, object_vector *found);
+
+/* A word that led to was leads to object now: notes it if what is there has moved. False where
+ * there is no memory. */
+bool moves_note(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves);
+
+/* Goes through what has moved; see moved.c. Adds to *found what is the same for it, and leaves in
+ * *moves what is to be followed after that. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, object_vector *found);
 
 /*
  * Finds what has changed and still has a pointer, in the same word, to a value in a block of small

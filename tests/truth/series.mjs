@@ -1,15 +1,15 @@
 // Whether the ids of a series tell what has survived, against the allocator's log:
 //
-//   series.mjs DIRECTORY N M [--min found=98,lost=0.1]
+//   series.mjs DIRECTORY N M [--min found=98,lost=0.1] [--unnamed CLASS]
 //
 // DIRECTORY has of dump N, and of M, the next one: N.dump, N.truth, N.heapsnapshot by itself, whose ids are addresses,
 // series/N.heapsnapshot, and N.counts: {CLASS: {All, New}}, what the program says of its own classes. Of the objects whose
 // address had one of the same class in N: how many new ones have a new id (found), and how many survivors have lost theirs.
-// In TAP. The nodes of both kinds of snapshot are the same.
+// Of CLASS no object is named. In TAP. The nodes of both kinds of snapshot are the same.
 import fs from 'node:fs';
 import { allocations, readDump, readSnapshot, readTruth, reachable } from './readers.mjs';
 
-const [directory, before, after, , min = 'found=98,lost=0.1'] = process.argv.slice(2);
+const [directory, before, after, , min = 'found=98,lost=0.1', , unnamed] = process.argv.slice(2);
 const limit = Object.fromEntries(min.split(',').map((one) => one.split('=')).map(([name, value]) => [name, Number(value)]));
 
 function open(n) {
@@ -73,6 +73,10 @@ let largest = 0;
 for (let i = 0; i < a.series.count; i++) largest = Math.max(largest, a.series.node.id[i]);
 for (const [name, { All: all, New: fresh }] of Object.entries(b.counts)) {
   const of = is.get(name) ?? new Set(), old = was.get(name) ?? new Set();
+  if (name === unnamed) {
+    tap(of.size === 0 && old.size === 0, `${name} has no name, dump ${before} to ${after}`, [`${of.size} have`]);
+    continue;
+  }
   const added = [...of].filter((id) => !old.has(id)).length, deleted = [...old].filter((id) => !of.has(id)).length;
   const between = [...of].filter((id) => id > largest).length, gone = a.counts[name].All - (all - fresh);
   // A survivor that is lost is one more in each, a reused slot that is not found one less.

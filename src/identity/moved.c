@@ -1,0 +1,339 @@
+/*
+ * moved: what an array or a map held that has grown, and has moved for it.
+ *
+ * A survivor's word that led to an array leads to a larger one of the same class now: what the old
+ * one held at an index and the new one still holds there is held still, if most of the old one has
+ * been copied. Entries of maps get other places as the map grows, so they are told by their keys.
+ * What a map was made of before is gone through from the same word as what it is made of now.
+ *
+ * Moves are gone through in the order of objects, by one thread. Each array, and each part of a
+ * map, is gone through once in both dumps, so cost is linear in pointers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/scope.h"
+#include "identity/match.h"
+#include "naming/keys.h"
+
+/* An entry of a map. */
+struct entry {
+    const uint8_t *value; /* the bucket or group that it is in */
+    unsigned slot;
+};
+
+/* A dump, and what of it has been gone through. */
+struct side {
+    const struct identified *of;
+    uint64_t *seen; /* a bit per object */
+};
+
+struct moving {
+    struct matches *matches;
+    object_vector *found;
+    move_vector *moves; /* that are found on the way */
+    struct side before, after;
+    const struct map_entries *layout; /* of the map that is gone through; NULL: none yet */
+    uint32_t class;                   /* of its parts */
+    struct map by_key;                /* hash of a key → index in entries */
+    VECTOR(struct entry) entries;
+    object_vector parts;
+};
+
+static bool set_seen(struct side *side, uint32_t object)
+{
+    uint64_t *bits = &side->seen[object / 64], bit = (uint64_t)1 << (object % 64);
+    const bool is_first = (*bits & bit) == 0;
+    *bits |= bit;
+    return is_first;
+}
+
+static uint64_t value_base(const struct g2h_heap *heap, uint32_t object)
+{
+    return heap_has_malloc_header(heap, heap_slot_class(heap, object)) ? MALLOC_HEADER : 0;
+}
+
+/* A word of both held a value: the object there is held still; another value may be a move. */
+static bool match_word(struct moving *moving, uint64_t was, uint64_t is)
+{
+    struct matches *matches = moving->matches;
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint32_t hit = in_heap_range(heap, is) ? heap_find(heap, is) : NO_TARGET;
+    if (hit == NO_TARGET)
+        return true;
+    if (was != is)
+        return moves_note(matches, was, hit, moving->moves);
+    return !is_open(state_of(matches, hit)) || match_held(matches, hit, moving->found);
+}
+
+/* ---- arrays ---- */
+
+/* Whether most of the pointers that an array had are at the same indexes of another one. */
+static bool is_copy(const struct moving *moving, uint32_t was, uint32_t is)
+{
+    const struct g2h_heap *heap = moving->matches->before->heap,
+                          *after = moving->matches->after->heap;
+    const struct g2h_bytes copy = heap_contents(after, is);
+    const uint64_t old = value_base(heap, was), fresh = value_base(after, is),
+                   word = heap->params.pointer_size;
+    struct pointers pointers;
+    uint64_t offset, value, all = 0, same = 0;
+    pointers_of(heap, was, heap_slot_class(heap, was), &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        const uint64_t there = offset - old + fresh;
+        all++;
+        same += copy.size >= word && there <= copy.size - word &&
+                heap_word(heap, copy.data + there) == value;
+    }
+    return same > 0 && same >= all / 2;
+}
+
+static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
+{
+    const struct g2h_heap *heap = moving->matches->after->heap;
+    const struct g2h_bytes contents = heap_contents(moving->matches->before->heap, was);
+    const uint64_t old = value_base(moving->matches->before->heap, was),
+                   fresh = value_base(heap, is), word = heap->params.pointer_size;
+    struct pointers pointers;
+    uint64_t offset, value;
+    if (!set_seen(&moving->before, was) || !set_seen(&moving->after, is) ||
+        !is_copy(moving, was, is))
+        return true;
+    pointers_of(heap, is, heap_slot_class(heap, is), &pointers);
+    while (pointers_next(&pointers, &offset, &value)) {
+        if (offset < fresh)
+            continue;
+        const uint64_t there = offset - fresh + old;
+        if (contents.size < word || there > contents.size - word)
+            break;
+        if (!match_word(moving, heap_word(heap, contents.data + there), value))
+            return false;
+    }
+    return true;
+}
+
+/* ---- entries of maps ---- */
+
+static uint64_t key_size(const struct moving *moving)
+{
+    return moving->matches->graph->typing->types->list.data[moving->layout->key].size;
+}
+
+static const uint8_t *key_at(const struct moving *moving, const struct entry *entry)
+{
+    return entry->value + moving->layout->keys + entry->slot * moving->layout->key_stride;
+}
+
+static uint64_t hash_key(const struct moving *moving, const struct entry *entry)
+{
+    return map_hash_text(key_at(moving, entry), key_size(moving));
+}
+
+static bool note_entry(struct moving *moving, const struct entry *entry)
+{
+    uint32_t number;
+    return map_put(&moving->by_key, hash_key(moving, entry), (uint32_t)moving->entries.count,
+                   &number) &&
+           (number < moving->entries.count || vector_push(&moving->entries, *entry));
+}
+
+/* Whether what a key points to was there: its bytes alone do not tell that of a string. */
+static bool is_same_key(const struct moving *moving, const struct entry *entry)
+{
+    const struct matches *matches = moving->matches;
+    const struct g2h_heap *heap = matches->after->heap;
+    const uint64_t word = heap->params.pointer_size, size = key_size(moving);
+    const uint8_t *key = key_at(moving, entry);
+    for (uint64_t at = 0; at + word <= size; at += word) {
+        const uint64_t value = heap_word(heap, key + at);
+        const uint32_t hit = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
+        if (hit != NO_TARGET && state_of(matches, hit) != MATCH_SAME)
+            return false;
+    }
+    return true;
+}
+
+static bool match_entry(struct moving *moving, const struct entry *entry)
+{
+    const struct map_entries *layout = moving->layout;
+    const struct names *names = &moving->matches->graph->names;
+    const uint32_t number = map_get(&moving->by_key, hash_key(moving, entry));
+    if (number == MAP_NONE)
+        return true;
+    const struct entry *was = &moving->entries.data[number];
+    if (memcmp(key_at(moving, was), key_at(moving, entry), key_size(moving)) != 0 ||
+        !is_same_key(moving, entry))
+        return true;
+    const uint64_t size = moving->matches->graph->typing->types->list.data[layout->elem].size,
+                   first = layout->elems + entry->slot * layout->elem_stride,
+                   first_was = layout->elems + was->slot * layout->elem_stride;
+    for (uint32_t i = layout->first_pointer[entry->slot];
+         i < layout->first_pointer[entry->slot + 1]; i++) {
+        const uint64_t inner = layout->pointers[i] - first;
+        if (inner < size &&
+            !match_word(moving, heap_word(names->heap, was->value + first_was + inner),
+                        heap_word(names->heap, entry->value + first + inner)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what a map is made of ---- */
+
+/* A part that a word of a map leads to, if it is one that has not been gone through. */
+static bool add_part(struct moving *moving, struct side *side, uint64_t value)
+{
+    const struct g2h_heap *heap = side->of->heap;
+    const uint32_t part = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
+    if (part == NO_TARGET)
+        return true;
+    const uint32_t class = side->of->classes[part];
+    if (!is_map_part(moving->matches, class) ||
+        (moving->class != UINT32_MAX && class != moving->class) || !set_seen(side, part))
+        return true;
+    moving->class = class;
+    moving->layout = moving->matches->layouts[class];
+    return vector_push(&moving->parts, part);
+}
+
+static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
+{
+    const struct g2h_heap *heap = side->of->heap;
+    struct pointers pointers;
+    uint64_t offset, value;
+    pointers_of(heap, object, heap_slot_class(heap, object), &pointers);
+    while (pointers_next(&pointers, &offset, &value))
+        if (!add_part(moving, side, value))
+            return false;
+    return true;
+}
+
+/* The buckets or groups of an object: their entries, and where they lead on. */
+static bool walk_entries(struct moving *moving, struct side *side, uint32_t object,
+                         bool (*each)(struct moving *moving, const struct entry *entry))
+{
+    const struct g2h_heap *heap = side->of->heap;
+    const struct map_entries *layout = moving->layout;
+    const struct names *names = &moving->matches->graph->names;
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t size = layout->size;
+    for (uint64_t at = value_base(heap, object); at <= contents.size && contents.size - at >= size;
+         at += size) {
+        struct entry entry = {contents.data + at, 0};
+        unsigned used = map_entries_used(names, layout, entry.value);
+        for (; used != 0; used &= used - 1) {
+            entry.slot = (unsigned)__builtin_ctz(used);
+            if (!each(moving, &entry))
+                return false;
+        }
+        for (uint32_t i = layout->first_pointer[SLOTS]; i < layout->first_pointer[SLOTS + 1]; i++)
+            if (!add_part(moving, side, heap_word(heap, entry.value + layout->pointers[i])))
+                return false;
+    }
+    return true;
+}
+
+/* The parts of a map before or after, from the map itself or one of them. */
+static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
+                     bool (*each)(struct moving *moving, const struct entry *entry))
+{
+    const bool is_part = is_map_part(moving->matches, side->of->classes[root]);
+    moving->parts.count = 0;
+    if (is_part ? !add_part(moving, side, heap_address(side->of->heap, root))
+                : !add_parts(moving, side, root))
+        return false;
+    for (size_t i = 0; i < moving->parts.count; i++) {
+        const uint32_t part = moving->parts.data[i];
+        if (moving->layout && has_entries(side->of, part) ? !walk_entries(moving, side, part, each)
+                                                          : !add_parts(moving, side, part))
+            return false;
+    }
+    return true;
+}
+
+/* Parts that a map has now are the same if it had them: they have only got another place in it. */
+static bool keep_parts(struct moving *moving)
+{
+    struct matches *matches = moving->matches;
+    for (size_t i = 0; i < moving->parts.count; i++) {
+        const uint32_t part = moving->parts.data[i], was = matches->partners[part];
+        if (is_open(state_of(matches, part)) &&
+            (moving->before.seen[was / 64] >> (was % 64) & 1) != 0 &&
+            !match_held(matches, part, moving->found))
+            return false;
+    }
+    return true;
+}
+
+/* What was before is read once for all that it has become: a table of a map may have been split. */
+static bool match_map(struct moving *moving, const struct move *move, bool is_first)
+{
+    if (is_first) {
+        moving->class = UINT32_MAX;
+        moving->layout = NULL;
+        moving->entries.count = 0;
+        map_deinit(&moving->by_key);
+        moving->by_key = (struct map){0};
+        if (!walk_map(moving, &moving->before, move->before, note_entry))
+            return false;
+    }
+    return walk_map(moving, &moving->after, move->after, match_entry) && keep_parts(moving);
+}
+
+/* ---- all of it ---- */
+
+static int compare_moves(const void *a, const void *b)
+{
+    const struct move *one = a, *other = b;
+    if (one->before != other->before)
+        return one->before < other->before ? -1 : 1;
+    return one->after < other->after ? -1 : one->after > other->after;
+}
+
+static bool go_through(struct moving *moving, move_vector *moves)
+{
+    const struct matches *matches = moving->matches;
+    struct move last = {NO_TARGET, NO_TARGET};
+    vector_sort(moves, compare_moves);
+    for (size_t i = 0; i < moves->count; i++) {
+        const struct move move = moves->data[i];
+        const bool is_first = move.before != last.before,
+                   is_again = !is_first && move.after == last.after;
+        last = move;
+        if (is_again)
+            continue;
+        const uint32_t class = matches->after->classes[move.after];
+        if (is_map(matches, move.after) || is_map_part(matches, class)
+                ? !match_map(moving, &move, is_first)
+                : !match_array(moving, move.before, move.after))
+            return false;
+    }
+    return true;
+}
+
+struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, object_vector *found)
+{
+    if (moves->count == 0)
+        return NULL;
+    const size_t before = (size_t)matches->before->heap->object_count / 64 + 1,
+                 after = (size_t)matches->after->heap->object_count / 64 + 1;
+    if (!matches->seen_before)
+        matches->seen_before = calloc(before, sizeof(uint64_t));
+    if (!matches->seen_after)
+        matches->seen_after = calloc(after, sizeof(uint64_t));
+    TRY_MEMORY(matches->seen_before && matches->seen_after);
+    move_vector next = {0};
+    struct moving moving = {.matches = matches,
+                            .found = found,
+                            .moves = &next,
+                            .before = {matches->before, matches->seen_before},
+                            .after = {matches->after, matches->seen_after}};
+    const bool good = go_through(&moving, moves);
+    map_deinit(&moving.by_key);
+    free(moving.entries.data);
+    free(moving.parts.data);
+    free(moves->data);
+    *moves = next;
+    TRY_MEMORY(good);
+    return NULL;
+}
