@@ -299,13 +299,14 @@ static bool go_through(struct moving *moving, move_vector *moves)
         const struct move move = moves->data[i];
         const bool is_first = move.before != last.before,
                    is_again = !is_first && move.after == last.after;
-        last = move;
-        if (is_again)
+        const bool has_root = is_map(matches, move.after);
+        /* What has turned out to be the same since has not moved; a map that has is the same. */
+        if (is_again || (!has_root && state_of(matches, move.after) == MATCH_SAME))
             continue;
         const uint32_t class = matches->after->classes[move.after];
-        if (is_map(matches, move.after) || is_map_part(matches, class)
-                ? !match_map(moving, &move, is_first)
-                : !match_array(moving, move.before, move.after))
+        last = move;
+        if (has_root || is_map_part(matches, class) ? !match_map(moving, &move, is_first)
+                                                    : !match_array(moving, move.before, move.after))
             return false;
     }
     return true;
