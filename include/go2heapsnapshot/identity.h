@@ -33,8 +33,8 @@ G2H_PUBLIC struct g2h_error *g2h_identity_check(const struct g2h_identity *ident
 /*
  * Adds the next dump, once its graph is built. Its heap, and the input below, must be there until
  * another one has been added, or the series is destroyed; all else may go. The first one is all
- * new. Cost: linear in both dumps; 17 bytes per object, of which 12 stay.
- * Errors: G2H_ERROR_NOT_SERIES as of g2h_identity_check(); G2H_ERROR_LIMIT: 2^31 ids;
+ * new. Cost: linear in both dumps; 17 bytes and 3 bits per object, of which 12 bytes and a bit
+ * stay. Errors: G2H_ERROR_NOT_SERIES as of g2h_identity_check(); G2H_ERROR_LIMIT: 2^31 ids;
  * G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_identity_add(struct g2h_identity *identity,

@@ -48,7 +48,7 @@ static bool list_values(struct matches *matches, uint32_t object, claim_vector *
             continue;
         const uint32_t hit = *target++;
         if (hit == NO_TARGET || !is_block(matches, hit) || state_of(matches, hit) != MATCH_SAME ||
-            !had_word(matches, was, offset, value))
+            word_before(matches, was, offset) != value)
             continue;
         __atomic_fetch_or(&matches->states[hit], MATCH_ASKED, __ATOMIC_RELAXED);
         if (!vector_push(ret, ((struct claim){value, object, false})))

@@ -7,11 +7,11 @@
  *      is a string. So are the runtime's own that it never frees: its goroutines and the like;
  *   2. one is the same whatever its contents are if what holds it was there and holds it still: a
  *      word of a global variable, of a frame, of an object that is the same. Of a string the
- *      contents have to be the same too, unless it shares a block with other small values;
+ *      contents have to be the same too, unless it shares a block with other small values. What
+ *      an array or a map holds is followed to where that has moved as it grew (moved.c);
  *   3. so is one that held what is the same, and holds it still, if nothing else did or does: had
  *      it been freed, that would have gone with it. Of a block of small values each is taken by
  *      itself (blocks.c);
- *      Entries of what has grown, and been moved for it, are followed as well (moved.c);
  *   4. one whose contents are the same but say nothing, a counter or a buffer of zeros, is the same
  *      if what holds it now was there, or nothing holds it;
  *   5. all others are new.
@@ -58,7 +58,7 @@ static enum match match_contents(const struct matches *matches, uint32_t object,
     if (is_kept(matches, class))
         return MATCH_SAME;
     if (!has_equal_contents(matches, object, partner))
-        return MATCH_CHANGED;
+        return MATCH_CHANGED | MATCH_UNLIKE;
     return class == matches->text_class || points_to_object(matches, object) ? MATCH_SAME
                                                                              : MATCH_EQUAL;
 }
@@ -93,9 +93,7 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
         if (heap_address(before, partner) != address || !is_candidate(matches, object, partner))
             continue;
         matches->partners[object] = partner;
-        const enum match match = match_contents(matches, object, partner);
-        const bool is_unlike = match == MATCH_CHANGED;
-        matches->states[object] = (uint8_t)(match | (is_unlike ? MATCH_UNLIKE : 0));
+        matches->states[object] = (uint8_t)match_contents(matches, object, partner);
     }
     return NULL;
 }
@@ -128,7 +126,8 @@ static bool hold_alone(struct matches *matches, uint32_t object, object_vector *
     return !mark_same(matches, holder) || vector_push(found, holder);
 }
 
-bool moves_note(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
+/* A word that led to was leads to object now: notes it if what is there has moved. */
+static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
 {
     const struct g2h_heap *before = matches->before->heap;
     if (!matches->graph->typing || !in_heap_range(before, was))
@@ -143,14 +142,11 @@ bool moves_note(struct matches *matches, uint64_t was, uint32_t object, move_vec
            vector_push(moves, ((struct move){there, object}));
 }
 
-/* The same of a word at an offset of what was there before. */
-static bool note_word(struct matches *matches, struct g2h_bytes was, uint64_t offset,
-                      uint32_t object, move_vector *moves)
+bool match_word(struct matches *matches, const struct matched_word *word, object_vector *found,
+                move_vector *moves)
 {
-    const struct g2h_heap *before = matches->before->heap;
-    const uint64_t word = before->params.pointer_size;
-    return was.size < word || offset > was.size - word ||
-           moves_note(matches, heap_word(before, was.data + offset), object, moves);
+    return word->was == word->is ? match_held(matches, word->object, found)
+                                 : note_move(matches, word->was, word->object, moves);
 }
 
 /* Whether what a map consists of is at other places than before. */
@@ -184,6 +180,7 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     uint64_t offset, value;
     if (!hold_alone(matches, object, found))
         return false;
+    /* All that a map leads to is of itself, and is gone through with it. */
     if (may_move && is_map(matches, object) && has_moved(matches, object))
         return vector_push(moves, ((struct move){matches->partners[object], object}));
     while (any < end && (*any == NO_TARGET || !is_open(state_of(matches, *any))))
@@ -196,11 +193,8 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
         if (!in_heap_range(heap, value))
             continue;
         const uint32_t hit = *target++;
-        if (hit == NO_TARGET || state_of(matches, hit) == MATCH_SAME)
-            continue;
-        if (!had_word(matches, was, offset, value)
-                ? !note_word(matches, was, offset, hit, moves)
-                : is_open(state_of(matches, hit)) && !match_held(matches, hit, found))
+        const struct matched_word word = {word_before(matches, was, offset), value, hit};
+        if (hit != NO_TARGET && !match_word(matches, &word, found, moves))
             return false;
     }
     return true;
@@ -245,11 +239,10 @@ static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct 
         const uint32_t hit = in_heap_range(heap, value) ? heap_find(heap, value) : NO_TARGET;
         if (hit == NO_TARGET)
             continue;
+        const struct matched_word word = {word_before(matches, was, offset), value, hit};
         if (!walk->found)
             matches->states[hit] |= was_there ? MATCH_HELD_BY_SURVIVOR : MATCH_HELD;
-        else if (was_there && (had_word(matches, was, offset, value)
-                                   ? !match_held(matches, hit, walk->found)
-                                   : !note_word(matches, was, offset, hit, walk->moves)))
+        else if (was_there && !match_word(matches, &word, walk->found, walk->moves))
             return false;
     }
     return true;

@@ -45,13 +45,14 @@ static inline bool is_open(unsigned state)
     return state == MATCH_CHANGED || state == MATCH_EQUAL;
 }
 
-/* Whether the word at an offset of what was there before had a value. */
-static inline bool had_word(const struct matches *matches, struct g2h_bytes was, uint64_t offset,
-                            uint64_t value)
+/* The word at an offset of what was there before; 0 where it had none. */
+static inline uint64_t word_before(const struct matches *matches, struct g2h_bytes was,
+                                   uint64_t offset)
 {
     const uint64_t word = matches->before->heap->params.pointer_size;
-    return was.size >= word && offset <= was.size - word &&
-           heap_word(matches->before->heap, was.data + offset) == value;
+    return was.size >= word && offset <= was.size - word
+               ? heap_word(matches->before->heap, was.data + offset)
+               : 0;
 }
 
 /* Whether a class is of what maps are made of, and whether an object is a map itself. */
@@ -67,18 +68,25 @@ static inline bool is_map(const struct matches *matches, uint32_t object)
     return claim != 0 && typing->types->list.data[claim - 1].role == ROLE_MAP;
 }
 
-static inline bool has_entries(const struct identified *identified, uint32_t object)
+static inline bool has_bit(const uint64_t *bits, uint32_t object)
 {
-    return (identified->entries[object / 64] >> (object % 64) & 1) != 0;
+    return (bits[object / 64] >> (object % 64) & 1) != 0;
 }
 
 /* An object that is open and held as before: it is the same, unless it is another string. False
  * where there is no memory. */
 bool match_held(struct matches *matches, uint32_t object, object_vector *found);
 
-/* A word that led to was leads to object now: notes it if what is there has moved. False where
- * there is no memory. */
-bool moves_note(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves);
+/* A word of what was there, or of a root: what it was, what it is, and the object that leads to. */
+struct matched_word {
+    uint64_t was, is;
+    uint32_t object;
+};
+
+/* An object to which a word led that has not changed is held still; if it has, what it led to may
+ * have moved. False where there is no memory. */
+bool match_word(struct matches *matches, const struct matched_word *word, object_vector *found,
+                move_vector *moves);
 
 /* Goes through what has moved; see moved.c. Adds to *found what is the same for it, and leaves in
  * *moves what is to be followed after that. Errors: G2H_ERROR_MEMORY. */

@@ -42,9 +42,8 @@ struct moving {
 
 static bool set_seen(struct side *side, uint32_t object)
 {
-    uint64_t *bits = &side->seen[object / 64], bit = (uint64_t)1 << (object % 64);
-    const bool is_first = (*bits & bit) == 0;
-    *bits |= bit;
+    const bool is_first = !has_bit(side->seen, object);
+    side->seen[object / 64] |= (uint64_t)1 << (object % 64);
     return is_first;
 }
 
@@ -53,17 +52,12 @@ static uint64_t value_base(const struct g2h_heap *heap, uint32_t object)
     return heap_has_malloc_header(heap, heap_slot_class(heap, object)) ? MALLOC_HEADER : 0;
 }
 
-/* A word of both held a value: the object there is held still; another value may be a move. */
-static bool match_word(struct moving *moving, uint64_t was, uint64_t is)
+static bool follow_word(struct moving *moving, uint64_t was, uint64_t is)
 {
-    struct matches *matches = moving->matches;
-    const struct g2h_heap *heap = matches->after->heap;
+    const struct g2h_heap *heap = moving->matches->after->heap;
     const uint32_t hit = in_heap_range(heap, is) ? heap_find(heap, is) : NO_TARGET;
-    if (hit == NO_TARGET)
-        return true;
-    if (was != is)
-        return moves_note(matches, was, hit, moving->moves);
-    return !is_open(state_of(matches, hit)) || match_held(matches, hit, moving->found);
+    const struct matched_word word = {was, is, hit};
+    return hit == NO_TARGET || match_word(moving->matches, &word, moving->found, moving->moves);
 }
 
 /* ---- arrays ---- */
@@ -106,7 +100,7 @@ static bool match_array(struct moving *moving, uint32_t was, uint32_t is)
         const uint64_t there = offset - fresh + old;
         if (contents.size < word || there > contents.size - word)
             break;
-        if (!match_word(moving, heap_word(heap, contents.data + there), value))
+        if (!follow_word(moving, heap_word(heap, contents.data + there), value))
             return false;
     }
     return true;
@@ -171,8 +165,8 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
          i < layout->first_pointer[entry->slot + 1]; i++) {
         const uint64_t inner = layout->pointers[i] - first;
         if (inner < size &&
-            !match_word(moving, heap_word(names->heap, was->value + first_was + inner),
-                        heap_word(names->heap, entry->value + first + inner)))
+            !follow_word(moving, heap_word(names->heap, was->value + first_was + inner),
+                         heap_word(names->heap, entry->value + first + inner)))
             return false;
     }
     return true;
@@ -244,8 +238,9 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
         return false;
     for (size_t i = 0; i < moving->parts.count; i++) {
         const uint32_t part = moving->parts.data[i];
-        if (moving->layout && has_entries(side->of, part) ? !walk_entries(moving, side, part, each)
-                                                          : !add_parts(moving, side, part))
+        if (moving->layout && has_bit(side->of->entries, part)
+                ? !walk_entries(moving, side, part, each)
+                : !add_parts(moving, side, part))
             return false;
     }
     return true;
@@ -257,8 +252,7 @@ static bool keep_parts(struct moving *moving)
     struct matches *matches = moving->matches;
     for (size_t i = 0; i < moving->parts.count; i++) {
         const uint32_t part = moving->parts.data[i], was = matches->partners[part];
-        if (is_open(state_of(matches, part)) &&
-            (moving->before.seen[was / 64] >> (was % 64) & 1) != 0 &&
+        if (is_open(state_of(matches, part)) && has_bit(moving->before.seen, was) &&
             !match_held(matches, part, moving->found))
             return false;
     }
