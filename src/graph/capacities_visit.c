@@ -101,8 +101,7 @@ static bool visit_object(struct visitor *visitor, uint32_t object, uint32_t numb
     const struct object_type known = typing_object(capacities->typing, object);
     const struct type *type = &capacities->typing->types->list.data[number];
     struct g2h_bytes contents = heap_contents(heap, object);
-    const uint64_t base =
-        heap_has_malloc_header(heap, heap_slot_class(heap, object)) ? MALLOC_HEADER : 0;
+    const uint64_t base = heap_value_base(heap, heap_slot_class(heap, object));
     if ((known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY) || type->size == 0 ||
         contents.size < base)
         return true;

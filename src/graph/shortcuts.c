@@ -119,7 +119,7 @@ static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
         field->offset > type->size - heap->params.pointer_size)
         return true;
     heap_object(heap, buckets, &object);
-    for (uint64_t at = heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
+    for (uint64_t at = heap_value_base(heap, slot_class);
          at < object.contents.size && type->size <= object.contents.size - at; at += type->size) {
         uint32_t next = buckets;
         const uint8_t *bucket = object.contents.data + at;

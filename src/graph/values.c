@@ -82,8 +82,7 @@ void g2h_values_begin(struct g2h_values *values, uint32_t node)
     values->parts_left = 2 * (values->contents.size + typing->types->fields.count) + DEPTH;
     if (known.form != OBJECT_VALUE && known.form != OBJECT_ARRAY)
         return;
-    const uint64_t base =
-        heap_has_malloc_header(heap, heap_slot_class(heap, object)) ? MALLOC_HEADER : 0;
+    const uint64_t base = heap_value_base(heap, heap_slot_class(heap, object));
     const uint64_t size = typing->types->list.data[known.type].size,
                    room = values->contents.size > base ? values->contents.size - base : 0;
     if (size > 0)

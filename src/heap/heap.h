@@ -269,6 +269,13 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap,
            !slot_class->is_headless;
 }
 
+/* Where the value begins in an object of a slot class: behind its malloc header, if it has one. */
+static inline uint64_t heap_value_base(const struct g2h_heap *heap,
+                                       const struct slot_class *slot_class)
+{
+    return heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
+}
+
 /* What others want to know of a frame. Its parts are in the input, as they were found to be when
  * the heap was loaded. */
 struct frame {

@@ -49,7 +49,7 @@ static bool set_seen(struct side *side, uint32_t object)
 
 static uint64_t value_base(const struct g2h_heap *heap, uint32_t object)
 {
-    return heap_has_malloc_header(heap, heap_slot_class(heap, object)) ? MALLOC_HEADER : 0;
+    return heap_value_base(heap, heap_slot_class(heap, object));
 }
 
 static bool follow_word(struct moving *moving, uint64_t was, uint64_t is)

@@ -72,7 +72,7 @@ static inline void namer_init_typed(struct namer *namer, uint32_t claim)
     namer->type = type;
     namer->is_array = (claim & CLAIM_ARRAY) != 0;
     namer->size = of_type->size;
-    namer->base = heap_has_malloc_header(names->heap, namer->slot_class) ? MALLOC_HEADER : 0;
+    namer->base = heap_value_base(names->heap, namer->slot_class);
     namer->end = namer->is_array && namer->size > 0 ? UINT64_MAX : namer->base + namer->size;
     namer->entries = of_type->entries;
     namer->paths = namer->is_array ? of_type->array_paths : of_type->value_paths;

@@ -355,7 +355,7 @@ static void follow_start(struct typer *typer, uint32_t object)
         return; /* it leads nowhere */
     if (!begin_claim(typer, (claim & CLAIM_TYPE) - 1, slot_class, object, &claimed))
         return;
-    claimed.offset = heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
+    claimed.offset = heap_value_base(heap, slot_class);
     claimed.count =
         (claim & CLAIM_ARRAY) == 0 ? 1 : (slot_class->size - claimed.offset) / claimed.map->size;
     if (!slot_class->has_pointers) {

@@ -349,7 +349,7 @@ static inline void propose(struct typer *typer, uint32_t object,
 {
     struct typing *typing = typer->typing;
     const uint32_t old = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
-    const uint64_t base = heap_has_malloc_header(typing->heap, slot_class) ? MALLOC_HEADER : 0;
+    const uint64_t base = heap_value_base(typing->heap, slot_class);
     if (old != 0 && (is_repeated(base, old, offset, reference) ||
                      is_old_news(typing, base, old, offset, reference)))
         return;

@@ -88,8 +88,7 @@ struct typer {
 
 static inline uint64_t object_base(const struct g2h_heap *heap, uint32_t object)
 {
-    const struct slot_class *slot_class = heap_slot_class(heap, object);
-    return heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
+    return heap_value_base(heap, heap_slot_class(heap, object));
 }
 
 static inline bool object_has_pointers(const struct g2h_heap *heap, uint32_t object)
