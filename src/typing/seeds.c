@@ -339,12 +339,25 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
     return NULL;
 }
 
-/* Whether three words can be a slice, of which only the first one is known to be alive. */
-static bool is_slice(const struct g2h_heap *heap, const uint8_t *words)
+/*
+ * Whether three words can be a slice, of which only the first one is known to be alive. Where the
+ * compiler knows a slice's length and capacity it may say nothing of them, but give the place of
+ * the pointer as that of the whole slice: then the other two words are anything, and as a rule more
+ * than there is room for.
+ */
+static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
 {
-    const uint64_t word = heap->params.pointer_size, length = heap_word(heap, words + word),
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size, value = heap_word(heap, words),
+                   length = heap_word(heap, words + word),
                    capacity = heap_word(heap, words + 2 * word);
-    return capacity > 0 && length <= capacity && capacity < heap->index.high - heap->index.low;
+    if (capacity == 0 || length > capacity || capacity >= heap->index.high - heap->index.low)
+        return false;
+    const uint32_t object = heap_find(heap, value);
+    const uint64_t size = elem < typing->types->list.count ? type_of(typing, elem)->size : 0;
+    return object == UINT32_MAX || size == 0 ||
+           capacity <=
+               (heap_object_size(heap, object) - (value - heap_address(heap, object))) / size;
 }
 
 /* Follows a variable of a frame, and notes its words in typed. left: how many words of the frame's
@@ -366,6 +379,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
     for (uint32_t i = 0; i < map->field_count; i++) {
         const struct pointer_field *field = &map->fields[i];
         const enum type_kind kind = type_of(typing, field->type)->kind;
+        const uint32_t elem = type_of(typing, field->type)->elem;
         const uint64_t size = pointer_field_size(typing->types, field->type);
         uint64_t offsets[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
         uint8_t copy[24]; /* a slice's three words may be in three places */
@@ -384,13 +398,12 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
                                   .frame = parts[0].number,
                                   .local = (uint32_t)(local - typing->scopes->locals.data),
                                   .offset = field->offset};
-        if (is_whole && (kind != TYPE_SLICE || is_slice(typing->heap, copy)))
+        if (is_whole && (kind != TYPE_SLICE || is_slice(typing, copy, elem)))
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
         else if (kind == TYPE_SLICE &&
                  (found & 1) != 0) /* its capacity is in a register, or known */
-            typer_follow_array(typer, heap_word(typing->heap, copy),
-                               type_of(typing, field->type)->elem, SOURCE_POINTER);
+            typer_follow_array(typer, heap_word(typing->heap, copy), elem, SOURCE_POINTER);
         else
             continue;
         for (size_t j = 0; j < size / word; j++)
