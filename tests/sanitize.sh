@@ -5,6 +5,12 @@
 # What is built with sanitizers: the compiler, $sanitizing_cc, its flags, $sanitize, with which a test's own program is
 # compiled as well. clang where it has them, for it sees more than gcc: 0 added to NULL, values that an implicit
 # conversion changes. $sanitize_threads: those of ThreadSanitizer; empty where it does not run.
+#
+# $cached: what a compiler is called by; ccache, where it is there, so that what any clone has compiled before is taken from
+# beside the toolchains of tools/setup. CACHED= goes without.
+cached=${CACHED-$(command -v ccache)}
+export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-1G}"
+export CCACHE_NOHASHDIR=yes # a clone elsewhere is the same
 plain=build sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
 sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 sanitize_threads='-fsanitize=thread -O1 -g1'
@@ -26,7 +32,7 @@ if ! sanitizes $sanitize; then
 fi
 sanitizes $sanitize_threads || sanitize_threads=
 
-# make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: a path from there, or all; what make says is shown where it fails only.
+# make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: a path from there, all or objects; what make says is shown where it fails only.
 make_in() {
 	(
 		cd "$top" && mkdir -p "$1" || exit 1
@@ -34,7 +40,7 @@ make_in() {
 		shift
 		for argument; do
 			shift
-			case $argument in *=* | -* | all) ;; *) argument=$directory/$argument ;; esac
+			case $argument in *=* | -* | all | objects) ;; *) argument=$directory/$argument ;; esac
 			set -- "$@" "$argument"
 		done
 		exec 7>"$directory/lock" && flock 7 &&
@@ -42,9 +48,9 @@ make_in() {
 			{ cat "$directory/make.log" >&2; exit 1; }
 	)
 }
-make_plain() { make_in "$plain" "$@"; }
-make_sanitized() { make_in "$sanitized" CC="$sanitizing_cc" CFLAGS="$sanitize" "$@"; }
-make_threads() { make_in "$threads" CC="$sanitizing_cc" CFLAGS="$sanitize_threads" "$@"; }
+make_plain() { make_in "$plain" CC="$cached ${CC:-cc}" "$@"; }
+make_sanitized() { make_in "$sanitized" CC="$cached $sanitizing_cc" CFLAGS="$sanitize" "$@"; }
+make_threads() { make_in "$threads" CC="$cached $sanitizing_cc" CFLAGS="$sanitize_threads" "$@"; }
 
 # damages FEW MANY: how many damaged inputs to try: $DAMAGES, else few; with $CHECK_ALL many, for sanitizers are slow.
 damages() {

@@ -137,7 +137,8 @@ snapshots() {
 
 # Without SQLite.
 without() {
-	make -s -C "$top" BUILD="$build/without" WITH_SQLITE= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1
+	. "$top/tests/sanitize.sh"
+	make -s -C "$top" CC="$cached ${CC:-cc}" BUILD="$build/without" WITH_SQLITE= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1
 	result $? 'make WITH_SQLITE= builds'
 	"$build/without/go2heapsnapshot" --version >"$log" 2>&1 && grep -q ', without SQLite$' "$log"
 	result $? 'without: --version says so'

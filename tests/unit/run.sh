@@ -51,11 +51,11 @@ kind() {
 # shellcheck disable=SC2046  # names are words
 for wanted in ${*:-plain sanitized threads}; do
 	case $wanted in
-	plain) kind plain make_plain "$plain" "${CC:-cc}" '-O1 -g1' tests/unit/test_*.c ;;
-	sanitized) kind sanitized make_sanitized "$sanitized" "$sanitizing_cc" "$sanitize" tests/unit/test_*.c ;;
+	plain) kind plain make_plain "$plain" "${CC:-cc}" '-O0 -g1' tests/unit/test_*.c ;;
+	sanitized) kind sanitized make_sanitized "$sanitized" "$sanitizing_cc" "$sanitize -O0" tests/unit/test_*.c ;;
 	threads)
 		if [ -n "$sanitize_threads" ]; then
-			kind threads make_threads "$threads" "$sanitizing_cc" "$sanitize_threads" \
+			kind threads make_threads "$threads" "$sanitizing_cc" "$sanitize_threads -O0" \
 				$(printf 'tests/unit/test_%s.c ' exe identity index order workers)
 		else
 			echo 'ok - races of threads # SKIP no ThreadSanitizer here'
