@@ -20,6 +20,7 @@ struct run {
     struct waves waves;
     struct guesses guesses;
     struct map *memories; /* of guesses, by thread */
+    struct swiss_maps swiss;
 };
 
 /* ---- what there is ---- */
@@ -126,6 +127,17 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
+static struct g2h_error *swiss_maps_task(void *context, size_t task, unsigned worker)
+{
+    struct run *run = context;
+    struct typer *typer = &run->waves.typers[worker];
+    const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
+    for (uint32_t object = first; object < end; object++)
+        swiss_maps_seed(typer, &run->swiss, object);
+    typer_flush(typer);
+    return typer->no_memory ? &error_no_memory : NULL;
+}
+
 /* Whether no type of all of an object was known before guessing began. */
 static bool is_unknown(const struct typing *typing, uint32_t object)
 {
@@ -151,6 +163,15 @@ static struct g2h_error *each_object(struct run *run, workers_task *task)
 {
     const size_t objects = run->typing->heap->object_count;
     return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
+}
+
+/* Finds the Swiss maps that nothing typed leads to. */
+static struct g2h_error *find_swiss_maps(struct run *run)
+{
+    if (run->swiss.map_tables.count == 0)
+        return NULL;
+    TRY(each_object(run, swiss_maps_task));
+    return waves_follow(&run->waves);
 }
 
 static struct g2h_error *make_guesses(struct run *run)
@@ -222,7 +243,10 @@ static struct g2h_error *find_types(struct run *run)
     typing_gather_cleanups(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
-    TRY(guess(run)); /* without DWARF it is a guess what the runtime's processors are */
+    TRY_MEMORY(swiss_maps_init(&run->swiss, run->typing));
+    TRY(find_swiss_maps(run));
+    TRY(guess(run));           /* without DWARF it is a guess what the runtime's processors are */
+    TRY(find_swiss_maps(run)); /* large groups have no malloc header, and may have been guessed */
     typing_seed_timers(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
@@ -328,6 +352,7 @@ struct g2h_error *typing_account(const struct typing *typing, const uint64_t *li
 static void run_deinit(struct run *run)
 {
     waves_deinit(&run->waves);
+    swiss_maps_deinit(&run->swiss);
     memory_give_back();
 }
 
