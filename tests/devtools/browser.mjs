@@ -72,6 +72,8 @@ export class TabTests {
     return wrong === undefined;
   }
 
+  skip(name, why) { report(`${name} # SKIP ${why}`); }
+
   end() { end(); }
 }
 
@@ -317,6 +319,13 @@ export class MemoryTab {
     if (index < 0) throw new Error(`no entry ${text} among ${entries.join(', ')}`);
     await this.#step(`choose ${text}`, this.#select('Filter').selectOption({index}));
     await this.#settled(mainGrid);
+  }
+
+  /** Chromium's major version, and whether Summary's filter has native contexts, as not every version's has. */
+  async contexts() {
+    const version = await this.#page.evaluate(() => Number(/Chrome\/(\d+)/.exec(navigator.userAgent)?.[1]));
+    const entries = await this.#select('Filter').locator('option').allTextContents();
+    return {version, are: entries.some(entry => entry.startsWith('Native context '))};
   }
 
   /** Types into "Filter by class" (of Summary and Comparison). */

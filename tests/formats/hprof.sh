@@ -23,7 +23,7 @@ java_dump() {
 visualvm() {
 	name=$1
 	shift
-	java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$build/java:$jar" Hprof "$build/$name.hprof" "$@" >"$build/$name.visualvm" 2>"$log" && [ ! -s "$log" ]
+	LC_ALL=C.UTF-8 java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp "$build/java:$jar" Hprof "$build/$name.hprof" "$@" >"$build/$name.visualvm" 2>"$log" && [ ! -s "$log" ]
 	result $? "$name: VisualVM's library reads it without complaint"
 	letter "$name" "$build/$name.visualvm"
 	grep -q "^ok - VisualVM" "$log"
