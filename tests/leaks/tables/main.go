@@ -59,8 +59,8 @@ func main() {
 	expect.NoObjects(`(?:\[\]\*)?maps\.table`)
 	expect.Untyped(0.5)
 	expect.Dump(1)
-	expect.Done()
 	grow(n, 3*n)
 	expect.Dump(2)
+	expect.Done()
 	runtime.KeepAlive(registry)
 }
