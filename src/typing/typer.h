@@ -303,39 +303,6 @@ void typing_seed_itab_tables(struct typer *typer);
 /* Types what the runtime's timers are in, as far as these are known. */
 void typing_seed_timers(struct typer *typer);
 
-/* ---- swiss_maps.c ---- */
-
-/* Where a number is in a structure: bytes. */
-struct table_place {
-    uint64_t offset;
-    unsigned size;
-};
-
-/* Where the fields of internal/runtime/maps.Map and table are. */
-struct table_layout {
-    uint64_t table_size, map_size;
-    struct table_place used, capacity, groups, mask;       /* of a table */
-    struct table_place elements, directory, length, depth; /* of a map */
-};
-
-struct map_table {
-    uint32_t map, table; /* types */
-};
-
-/* What the parts of Swiss maps look like. */
-struct swiss_maps {
-    struct table_layout layout;
-    VECTOR(struct map_table) map_tables; /* ascending; none where there are no such maps */
-};
-
-/* False where there is no memory. */
-bool swiss_maps_init(struct swiss_maps *swiss, const struct typing *typing);
-void swiss_maps_deinit(struct swiss_maps *swiss);
-
-/* Types an object that must be a table, by its groups, or a map, by its first table or its only
- * group. What more is known of is left as it is. */
-void swiss_maps_seed(struct typer *typer, const struct swiss_maps *swiss, uint32_t object);
-
 /* ---- cleanups.c ---- */
 
 /* Learns the closures of runtime.AddCleanup. */

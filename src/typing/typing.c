@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 #include "typing/match.h"
+#include "typing/map_finder.h"
 #include "typing/typer.h"
 
 enum { OBJECTS_PER_TASK = 1 << 16 };
@@ -20,7 +21,8 @@ struct run {
     struct waves waves;
     struct guesses guesses;
     struct map *memories; /* of guesses, by thread */
-    struct swiss_maps swiss;
+    struct map_finder maps;
+    struct map *map_memories; /* of maps, by thread */
 };
 
 /* ---- what there is ---- */
@@ -127,13 +129,13 @@ static struct g2h_error *sweep_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-static struct g2h_error *swiss_maps_task(void *context, size_t task, unsigned worker)
+static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
 {
     struct run *run = context;
     struct typer *typer = &run->waves.typers[worker];
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
-        swiss_maps_seed(typer, &run->swiss, object);
+        map_finder_seed(typer, &run->maps, &run->map_memories[worker], object);
     typer_flush(typer);
     return typer->no_memory ? &error_no_memory : NULL;
 }
@@ -165,12 +167,12 @@ static struct g2h_error *each_object(struct run *run, workers_task *task)
     return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
 }
 
-/* Finds the Swiss maps that nothing typed leads to. */
-static struct g2h_error *find_swiss_maps(struct run *run)
+/* Finds the maps that nothing typed leads to. */
+static struct g2h_error *find_maps(struct run *run)
 {
-    if (run->swiss.map_tables.count == 0)
+    if (run->maps.parts.list.count == 0)
         return NULL;
-    TRY(each_object(run, swiss_maps_task));
+    TRY(each_object(run, maps_task));
     return waves_follow(&run->waves);
 }
 
@@ -243,10 +245,12 @@ static struct g2h_error *find_types(struct run *run)
     typing_gather_cleanups(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
-    TRY_MEMORY(swiss_maps_init(&run->swiss, run->typing));
-    TRY(find_swiss_maps(run));
-    TRY(guess(run));           /* without DWARF it is a guess what the runtime's processors are */
-    TRY(find_swiss_maps(run)); /* large groups have no malloc header, and may have been guessed */
+    TRY_MEMORY(map_finder_init(&run->maps, run->typing));
+    run->map_memories = calloc(run->typing->threads, sizeof(*run->map_memories));
+    TRY_MEMORY(run->map_memories);
+    TRY(find_maps(run));
+    TRY(guess(run));     /* without DWARF it is a guess what the runtime's processors are */
+    TRY(find_maps(run)); /* large groups have no malloc header, and may have been guessed */
     typing_seed_timers(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));
@@ -352,7 +356,10 @@ struct g2h_error *typing_account(const struct typing *typing, const uint64_t *li
 static void run_deinit(struct run *run)
 {
     waves_deinit(&run->waves);
-    swiss_maps_deinit(&run->swiss);
+    for (unsigned i = 0; run->map_memories && i < run->typing->threads; i++)
+        map_deinit(&run->map_memories[i]);
+    free(run->map_memories);
+    map_finder_deinit(&run->maps);
     memory_give_back();
 }
 

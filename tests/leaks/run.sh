@@ -114,7 +114,7 @@ for GOROOT in $goroots; do
 	program blocked 19 stripped
 	program places 19 stripped
 	program cleanups 24 stripped
-	program tables 24 stripped
+	program tables 19 stripped
 	program runtimes 19 stripped
 	program reflected 22 stripped
 	program itabs 22 stripped

@@ -1,0 +1,306 @@
+/*
+ * map_finder; see map_finder.h.
+ *
+ * Buckets and groups that take more than 512 bytes have a malloc header since Go 1.22, by which
+ * their type is known, and with it the map's; of others the contents tell (map_parts.c). From there
+ * the way leads backwards: to the table whose words say that it has so many groups, and to the map
+ * whose words say that it has so many tables or buckets. All else follows from the map
+ * (runtime.hmap; internal/runtime/maps: Map, table, groupsReference).
+ */
+#include "typing/map_finder.h"
+
+#include <stdlib.h>
+
+#include "base/bisect.h"
+#include "typing/fit.h"
+
+enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };
+
+/* A field of these structures has the same place whatever the map's keys and elements are. */
+static bool find_place(const struct types *types, uint32_t type, const char *name,
+                       struct map_place *ret)
+{
+    const struct type_field *field = types_field(types, type, name);
+    if (!field || field->type >= types->list.count)
+        return false;
+    const uint64_t size = types->list.data[field->type].size;
+    ret->offset = field->offset;
+    ret->size = (unsigned)size;
+    return size <= sizeof(uint64_t);
+}
+
+/* The type of a map's tables; TYPE_NONE where the type is no Swiss map. */
+static uint32_t table_of(const struct types *types, uint32_t map)
+{
+    const uint32_t count = (uint32_t)types->list.count,
+                   header = map < count ? types->list.data[map].header : TYPE_NONE;
+    if (header >= count || types->list.data[map].kind != TYPE_MAP)
+        return TYPE_NONE;
+    const struct type_field *directory = types_field(types, header, "dirPtr");
+    if (!directory || directory->type >= count ||
+        types->list.data[directory->type].target != TARGET_BY_WORD)
+        return TYPE_NONE;
+    const uint32_t to_table = types->list.data[directory->type].other;
+    return to_table < count ? types->list.data[to_table].elem : TYPE_NONE;
+}
+
+static bool find_swiss(const struct types *types, uint32_t map, struct swiss_layout *ret)
+{
+    const uint32_t table = table_of(types, map), count = (uint32_t)types->list.count;
+    if (table >= count)
+        return false;
+    const uint32_t header = types->list.data[map].header;
+    const struct type_field *groups = types_field(types, table, "groups");
+    if (!groups || !find_place(types, groups->type, "data", &ret->groups) ||
+        !find_place(types, groups->type, "lengthMask", &ret->mask))
+        return false;
+    ret->groups.offset += groups->offset;
+    ret->mask.offset += groups->offset;
+    ret->table_size = types->list.data[table].size;
+    ret->map_size = types->list.data[header].size;
+    return find_place(types, table, "used", &ret->used) &&
+           find_place(types, table, "capacity", &ret->capacity) &&
+           find_place(types, header, "used", &ret->elements) &&
+           find_place(types, header, "dirPtr", &ret->directory) &&
+           find_place(types, header, "dirLen", &ret->length) &&
+           find_place(types, header, "globalDepth", &ret->depth) &&
+           size_class(ret->table_size) != size_class(ret->map_size);
+}
+
+static bool find_classic(const struct types *types, uint32_t map, struct classic_layout *ret)
+{
+    const uint32_t header = types->list.data[map].header;
+    *ret = (struct classic_layout){.map_size = types->list.data[header].size};
+    (void)find_place(types, header, "noverflow", &ret->overflows); /* since Go 1.8 */
+    return find_place(types, header, "count", &ret->elements) &&
+           find_place(types, header, "flags", &ret->flags) &&
+           find_place(types, header, "B", &ret->shift) &&
+           find_place(types, header, "hash0", &ret->seed) &&
+           find_place(types, header, "buckets", &ret->buckets) &&
+           find_place(types, header, "oldbuckets", &ret->old_buckets);
+}
+
+bool map_finder_init(struct map_finder *finder, const struct typing *typing)
+{
+    const struct types *types = typing->types;
+    const uint32_t count = (uint32_t)types->list.count;
+    *finder = (struct map_finder){0};
+    for (uint32_t i = 0; i < count && !finder->is_classic; i++) {
+        if (types->list.data[i].kind != TYPE_MAP || types->list.data[i].header >= count)
+            continue;
+        if (finder->map_tables.count == 0 && !find_swiss(types, i, &finder->swiss)) {
+            finder->is_classic = find_classic(types, i, &finder->classic);
+            break;
+        }
+        const struct map_table pair = {i, table_of(types, i)};
+        if (pair.table < count && !vector_push(&finder->map_tables, pair))
+            return false;
+    }
+    return map_parts_init(&finder->parts, typing);
+}
+
+void map_finder_deinit(struct map_finder *finder)
+{
+    map_parts_deinit(&finder->parts);
+    free(finder->map_tables.data);
+}
+
+/* The type of the tables of a map type; TYPE_NONE. */
+static uint32_t known_table(const struct map_finder *finder, uint32_t map)
+{
+    size_t at;
+    BISECT(at, finder->map_tables.count, finder->map_tables.data[at].map < map);
+    return at < finder->map_tables.count && finder->map_tables.data[at].map == map
+               ? finder->map_tables.data[at].table
+               : TYPE_NONE;
+}
+
+static uint64_t number_at(const struct g2h_heap *heap, const struct g2h_bytes *contents,
+                          const struct map_place *place)
+{
+    const uint8_t *at = contents->data + place->offset;
+    uint64_t result = 0;
+    for (unsigned i = 0; i < place->size; i++)
+        result |= (uint64_t)at[i] << 8 * (heap->params.big_endian ? place->size - 1 - i : i);
+    return result;
+}
+
+/* Whether an object has a size and pointers. */
+static bool is_scanned(const struct typing *typing, uint32_t object, uint64_t size,
+                       struct g2h_bytes *ret)
+{
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
+    if (slot_class->size != size_class(size) || !slot_class->has_pointers)
+        return false;
+    *ret = heap_contents(typing->heap, object);
+    return ret->size >= size;
+}
+
+/* Whether of an object nothing is known for sure, or only which structure of any map it is. */
+static bool is_open(const struct typing *typing, uint32_t object)
+{
+    const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
+    return claim == 0 || (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT == SOURCE_GUESS ||
+           type_of(typing, (claim & CLAIM_TYPE) - 1)->is_generic;
+}
+
+/* Whether an object's slot is what Go takes for so many values of a size. */
+static bool holds_values(const struct g2h_heap *heap, uint32_t object, uint64_t count,
+                         uint64_t size)
+{
+    const uint64_t slot = heap_object_size(heap, object);
+    uint64_t bytes;
+    return !__builtin_mul_overflow(count, size, &bytes) && bytes <= slot &&
+           fits_class(object_base(heap, object) + bytes, slot);
+}
+
+/* What one thread looks for maps with. */
+struct search {
+    struct typer *typer;
+    const struct map_finder *finder;
+    struct map *memory;
+};
+
+/* The map type of buckets or groups, by the claim on them or else by what they contain; TYPE_NONE.
+ */
+static uint32_t map_of_array(const struct search *search, const struct map_array *array)
+{
+    const struct typing *typing = search->typer->typing;
+    const uint32_t claim = __atomic_load_n(&typing->claims[array->object], __ATOMIC_RELAXED);
+    if (claim != 0) {
+        const struct type *part = type_of(typing, (claim & CLAIM_TYPE) - 1);
+        if ((part->role == ROLE_MAP_GROUP || part->role == ROLE_MAP_BUCKET) &&
+            holds_values(typing->heap, array->object, array->allocated, part->size))
+            return part->elem;
+        if (!is_open(typing, array->object))
+            return TYPE_NONE;
+    }
+    return map_parts_find(search->typer, &search->finder->parts, search->memory, array);
+}
+
+static uint32_t map_of_groups(const struct search *search, uint64_t address, uint64_t groups,
+                              uint64_t used)
+{
+    const struct map_array array = {
+        .object = value_at(search->typer->typing, address),
+        .allocated = groups,
+        .used = used,
+        .all_used = true,
+    };
+    return array.object != NO_TARGET ? map_of_array(search, &array) : TYPE_NONE;
+}
+
+/* The map type of what may be a table; TYPE_NONE. */
+static uint32_t map_of_table(const struct search *search, const struct g2h_bytes *contents)
+{
+    const struct g2h_heap *heap = search->typer->typing->heap;
+    const struct swiss_layout *layout = &search->finder->swiss;
+    const uint64_t mask = number_at(heap, contents, &layout->mask),
+                   capacity = number_at(heap, contents, &layout->capacity),
+                   used = number_at(heap, contents, &layout->used);
+    if ((mask & (mask + 1)) != 0 || capacity != (mask + 1) * SLOTS || used > capacity)
+        return TYPE_NONE;
+    return map_of_groups(search, number_at(heap, contents, &layout->groups), mask + 1, used);
+}
+
+/* The map type of a directory of so many pointers, by the first table; TYPE_NONE. */
+static uint32_t map_of_directory(const struct search *search, uint64_t address, uint64_t length)
+{
+    const struct typing *typing = search->typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    const uint32_t directory = value_at(typing, address);
+    if (directory == NO_TARGET || !holds_values(heap, directory, length, word))
+        return TYPE_NONE;
+    const uint64_t base = object_base(heap, directory);
+    struct g2h_bytes contents = heap_contents(heap, directory);
+    if (contents.size < base + word)
+        return TYPE_NONE;
+    const uint32_t table = value_at(typing, heap_word(heap, contents.data + base));
+    return table != NO_TARGET &&
+                   is_scanned(typing, table, search->finder->swiss.table_size, &contents)
+               ? map_of_table(search, &contents)
+               : TYPE_NONE;
+}
+
+/* The map type of what may be a Swiss map; TYPE_NONE. */
+static uint32_t map_of_swiss(const struct search *search, const struct g2h_bytes *contents)
+{
+    const struct g2h_heap *heap = search->typer->typing->heap;
+    const struct swiss_layout *layout = &search->finder->swiss;
+    const uint64_t depth = number_at(heap, contents, &layout->depth),
+                   length = number_at(heap, contents, &layout->length),
+                   address = number_at(heap, contents, &layout->directory),
+                   elements = number_at(heap, contents, &layout->elements);
+    if (length == 0)
+        return depth == 0 && elements <= SLOTS ? map_of_groups(search, address, 1, elements)
+                                               : TYPE_NONE;
+    return depth < DEPTH_LIMIT && length == (uint64_t)1 << depth
+               ? map_of_directory(search, address, length)
+               : TYPE_NONE;
+}
+
+/* The map type of what may be a classic map; TYPE_NONE. */
+static uint32_t map_of_classic(const struct search *search, const struct g2h_bytes *contents)
+{
+    const struct typing *typing = search->typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct classic_layout *layout = &search->finder->classic;
+    const uint64_t elements = number_at(heap, contents, &layout->elements),
+                   shift = number_at(heap, contents, &layout->shift),
+                   old_buckets = number_at(heap, contents, &layout->old_buckets);
+    if (shift >= DEPTH_LIMIT || elements == 0 ||
+        number_at(heap, contents, &layout->flags) >= 1 << 4 ||
+        number_at(heap, contents, &layout->seed) == 0)
+        return TYPE_NONE;
+    const uint64_t buckets = (uint64_t)1 << shift;
+    if (elements / SLOTS > buckets) /* it would have grown */
+        return TYPE_NONE;
+    struct map_array array = {
+        .object = value_at(typing, number_at(heap, contents, &layout->buckets)),
+        /* runtime.makeBucketArray: since Go 1.9 overflow buckets are allocated with them */
+        .allocated = buckets + (shift >= 4 && layout->overflows.size != 0 ? buckets >> 4 : 0),
+        .used = elements,
+        .all_used = old_buckets == 0 && layout->overflows.size != 0 &&
+                    number_at(heap, contents, &layout->overflows) == 0,
+    };
+    if (array.object == NO_TARGET)
+        return TYPE_NONE;
+    const uint32_t found = map_of_array(search, &array);
+    if (found != TYPE_NONE || array.allocated == buckets)
+        return found;
+    array.allocated = buckets;
+    return map_of_array(search, &array);
+}
+
+/* The type of an object that must be a map or a table; TYPE_NONE. */
+static uint32_t find_type(const struct search *search, uint32_t object)
+{
+    const struct typing *typing = search->typer->typing;
+    const struct map_finder *finder = search->finder;
+    struct g2h_bytes contents;
+    uint32_t map = TYPE_NONE;
+    if (finder->is_classic) {
+        if (is_scanned(typing, object, finder->classic.map_size, &contents))
+            map = map_of_classic(search, &contents);
+    } else if (is_scanned(typing, object, finder->swiss.table_size, &contents)) {
+        return known_table(finder, map_of_table(search, &contents));
+    } else if (is_scanned(typing, object, finder->swiss.map_size, &contents)) {
+        map = map_of_swiss(search, &contents);
+        if (known_table(finder, map) == TYPE_NONE)
+            return TYPE_NONE;
+    }
+    return map < typing->types->list.count ? type_of(typing, map)->header : TYPE_NONE;
+}
+
+void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
+                     uint32_t object)
+{
+    const struct search search = {typer, finder, memory};
+    if (!is_open(typer->typing, object))
+        return;
+    const struct reference reference = {
+        .type = find_type(&search, object), .source = SOURCE_POINTER, .form = REFERENCE_VALUE};
+    if (reference.type < typer->typing->types->list.count)
+        typer_propose(typer, object, 0, &reference);
+}

@@ -1,0 +1,100 @@
+/*
+ * map_finder: the maps that nothing typed leads to.
+ *
+ * In a stripped program nobody says what a global variable points to. But a map's own words say how
+ * many buckets or groups of which size it has, and these can be compared with those of all map
+ * types of the program.
+ */
+#ifndef TYPING_MAP_FINDER_H
+#define TYPING_MAP_FINDER_H
+
+#include "typing/typer.h"
+
+/* ---- map_parts.c ---- */
+
+/* The bucket or group of a map type. */
+struct map_part {
+    uint64_t size;
+    uint64_t pointers; /* a hash of where they are */
+    uint32_t map, type;
+    uint64_t keys, elems, key_stride, elem_stride; /* the first ones, and from slot to slot */
+};
+
+struct map_parts {
+    VECTOR(struct map_part) list; /* ascending by size; map_parts.c */
+    bool swiss;
+    uint8_t least_used; /* the lowest tophash of a used slot of a bucket */
+};
+
+/* Buckets or groups that an object may consist of. */
+struct map_array {
+    uint32_t object;
+    uint64_t allocated; /* so many were asked for */
+    uint64_t used;      /* so many of their slots are in use, */
+    bool all_used;      /* exactly; else at most */
+};
+
+bool map_parts_init(struct map_parts *parts, const struct typing *typing);
+void map_parts_deinit(struct map_parts *parts);
+
+/*
+ * The only map type whose buckets or groups an object can consist of; TYPE_NONE. What the entries
+ * in use lead to must fit their types, too. memory is the thread's own, empty at first. Without
+ * memory it sets typer->no_memory.
+ */
+uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *memory,
+                        const struct map_array *array);
+
+/* ---- map_finder.c ---- */
+
+/* Where a number is in a structure: bytes. */
+struct map_place {
+    uint64_t offset;
+    unsigned size;
+};
+
+/* Where the fields of runtime.hmap are. */
+struct classic_layout {
+    uint64_t map_size;
+    struct map_place elements, flags, shift, overflows, seed, buckets, old_buckets;
+};
+
+/* Where the fields of internal/runtime/maps.Map and table are. */
+struct swiss_layout {
+    uint64_t table_size, map_size;
+    struct map_place used, capacity, groups, mask;       /* of a table */
+    struct map_place elements, directory, length, depth; /* of a map */
+};
+
+struct map_table {
+    uint32_t map, table; /* types */
+};
+
+struct map_finder {
+    struct map_parts parts;
+    VECTOR(struct map_table) map_tables; /* ascending; none where there are no Swiss maps */
+    struct swiss_layout swiss;
+    struct classic_layout classic;
+    bool is_classic;
+};
+
+/* False where there is no memory. */
+bool map_finder_init(struct map_finder *finder, const struct typing *typing);
+void map_finder_deinit(struct map_finder *finder);
+
+/* Types an object that must be a map, by its buckets, its only group or its first table, or a
+ * table, by its groups. What more is known of is left as it is. memory is the thread's own. */
+void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
+                     uint32_t object);
+
+/* The object whose values begin at an address; NO_TARGET. */
+static inline uint32_t value_at(const struct typing *typing, uint64_t address)
+{
+    const uint32_t object = heap_find(typing->heap, address);
+    return object != NO_TARGET &&
+                   address - heap_address(typing->heap, object) == object_base(typing->heap, object)
+               ? object
+               : NO_TARGET;
+}
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * map_parts: of which map type buckets or groups are, by what they contain.
+ *
+ * Map types whose buckets or groups are as large and have pointers at the same places are many:
+ * map[string]*T for all T. They differ in what their entries lead to: objects of different sizes,
+ * with different pointers, bytes of strings, or types and tables of interfaces.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "typing/claims.h"
+#include "typing/fit.h"
+#include "typing/map_finder.h"
+
+enum {
+    SLOTS = 8,
+    TRIED_LIMIT = 1024,  /* map types for one object */
+    COUNTED_LIMIT = 128, /* buckets or groups whose slots are looked at; tables have no more */
+    FIT_LIMIT = 16,      /* of them whose pointers are compared */
+};
+
+#define STRING_LIMIT (UINT64_C(1) << 40) /* bytes */
+#define NOTHING      (UINT32_MAX - 1)    /* it is no map type's */
+
+/* ---- what there is ---- */
+
+/* The element type of an array with one for each slot; TYPE_NONE. */
+static uint32_t slots_of(const struct types *types, const struct type_field *field)
+{
+    if (!field || field->type >= types->list.count)
+        return TYPE_NONE;
+    const struct type *array = &types->list.data[field->type];
+    return array->kind == TYPE_ARRAY && array->length == SLOTS && array->elem < types->list.count
+               ? array->elem
+               : TYPE_NONE;
+}
+
+/* { keys [8]K; elems [8]V }, or { slots [8]struct { key K; elem V } }. */
+static bool find_slots(const struct types *types, uint32_t type, struct map_part *ret)
+{
+    const struct type_field *keys = types_field(types, type, "keys"),
+                            *elems = types_field(types, type, "elems"),
+                            *slots = types_field(types, type, "slots");
+    const uint32_t key = slots_of(types, keys), elem = slots_of(types, elems),
+                   slot = slots_of(types, slots);
+    if (key != TYPE_NONE && elem != TYPE_NONE) {
+        ret->keys = keys->offset;
+        ret->elems = elems->offset;
+        ret->key_stride = types->list.data[key].size;
+        ret->elem_stride = types->list.data[elem].size;
+        return true;
+    }
+    if (slot == TYPE_NONE)
+        return false;
+    ret->keys = ret->elems = slots->offset;
+    ret->key_stride = ret->elem_stride = types->list.data[slot].size;
+    return true;
+}
+
+/* Those with the same pointers stand together. */
+static int compare_parts(const void *left, const void *right)
+{
+    const struct map_part *a = left, *b = right;
+    if (a->size != b->size)
+        return (a->size > b->size) - (a->size < b->size);
+    if (a->pointers != b->pointers)
+        return (a->pointers > b->pointers) - (a->pointers < b->pointers);
+    return (a->type > b->type) - (a->type < b->type);
+}
+
+bool map_parts_init(struct map_parts *parts, const struct typing *typing)
+{
+    const struct types *types = typing->types;
+    const int minor = typing->release.minor;
+    *parts = (struct map_parts){.least_used = minor != 0 && minor < 12 ? 4 : 5};
+    for (uint32_t i = 0; i < types->list.count; i++) {
+        const struct type *type = &types->list.data[i];
+        struct map_part part = {.size = type->size, .map = type->elem, .type = i};
+        if ((type->role != ROLE_MAP_BUCKET && type->role != ROLE_MAP_GROUP) || type->size < SLOTS ||
+            type->elem >= types->list.count || !find_slots(types, i, &part))
+            continue;
+        const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, i);
+        if (!map)
+            return false;
+        if (!map->known)
+            continue;
+        part.pointers = map_hash_text(map->code, map->code_size);
+        parts->swiss = type->role == ROLE_MAP_GROUP;
+        if (!vector_push(&parts->list, part))
+            return false;
+    }
+    if (parts->list.count > 0)
+        qsort(parts->list.data, parts->list.count, sizeof(*parts->list.data), compare_parts);
+    return true;
+}
+
+void map_parts_deinit(struct map_parts *parts)
+{
+    free(parts->list.data);
+}
+
+/* ---- slots ---- */
+
+/* Whether a slot of the bucket or group at value is in use. */
+static bool is_used(const struct g2h_heap *heap, const struct map_parts *parts,
+                    const uint8_t *value, unsigned slot)
+{
+    if (!parts->swiss) /* runtime/map.go: minTopHash */
+        return value[slot] >= parts->least_used;
+    /* internal/runtime/maps/group.go: ctrl is a number whose lowest byte is of slot 0 */
+    return value[heap->params.big_endian ? SLOTS - 1 - slot : slot] < 0x80;
+}
+
+/* How many slots of a bucket or group are in use. */
+static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
+{
+    unsigned used = 0;
+    for (unsigned slot = 0; slot < SLOTS; slot++) /* in any order */
+        used += parts->swiss ? value[slot] < 0x80 : value[slot] >= parts->least_used;
+    return used;
+}
+
+/* Whether as many slots are in use as the map says. */
+static bool has_entries(const struct map_parts *parts, const struct g2h_bytes *values,
+                        uint64_t size, const struct map_array *array)
+{
+    const uint64_t stored = values->size / size,
+                   count = array->allocated < stored ? array->allocated : stored;
+    uint64_t used = 0;
+    for (uint64_t i = 0; i < count && i < COUNTED_LIMIT; i++)
+        used += used_slots(parts, values->data + i * size);
+    return used > 0 &&
+           (array->all_used && count <= COUNTED_LIMIT ? used == array->used : used <= array->used);
+}
+
+/* The slot that the byte at an offset of a bucket or group is of; SLOTS: of none. */
+static unsigned slot_of(const struct map_part *part, uint64_t offset)
+{
+    if (part->key_stride > 0 && offset >= part->keys &&
+        (offset - part->keys) / part->key_stride < SLOTS)
+        return (unsigned)((offset - part->keys) / part->key_stride);
+    if (part->elem_stride > 0 && offset >= part->elems &&
+        (offset - part->elems) / part->elem_stride < SLOTS)
+        return (unsigned)((offset - part->elems) / part->elem_stride);
+    return SLOTS;
+}
+
+/* ---- what entries lead to ---- */
+
+/* How well a value agrees with the type that it would have. */
+enum agreement { DISAGREES, MAY_AGREE /* if it is a part of something else */, AGREES };
+
+/* Whether Go takes a slot of this size for so many bytes, and its release is such. */
+static bool fits_exactly(const struct typing *typing, uint64_t size, uint64_t slot)
+{
+    const int minor = typing->release.minor;
+    return fits_class(size, slot) && (minor == 0 || minor < 16 || slot != 32 || size > 24);
+}
+
+/* Values of a type, so many in a row, at an address; count is at least 1. */
+static enum agreement values_agree(struct typer *typer, uint64_t address, uint32_t type,
+                                   uint64_t count)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const uint32_t number = heap_find(heap, address);
+    if (type >= typing->types->list.count || number == NO_TARGET)
+        return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
+    const struct slot_class *slot_class = heap_slot_class(heap, number);
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, type);
+    const uint64_t offset = address - heap_address(heap, number),
+                   base = heap_value_base(heap, slot_class);
+    uint64_t size;
+    if (!map) {
+        typer->no_memory = true;
+        return DISAGREES;
+    }
+    if (offset < base || __builtin_mul_overflow(map->size, count, &size) ||
+        offset > slot_class->size || size > slot_class->size - offset)
+        return DISAGREES;
+    bool rest = false;
+    if (!slot_class->has_pointers && map->word_count > 0 && !type_of(typing, type)->may_be_noscan)
+        return DISAGREES;
+    if (slot_class->has_pointers && map->known) {
+        struct g2h_object object;
+        if (offset >= FIELD_STEP) /* the list up to there is long */
+            return MAY_AGREE;
+        heap_object(heap, number, &object);
+        if (!value_fits(&object, NULL, map, offset, &rest))
+            return DISAGREES;
+        rest = rest && count == 1 && !rest_repeats(heap, slot_class, &object, map);
+    }
+    const uint32_t claim = __atomic_load_n(&typing->claims[number], __ATOMIC_RELAXED);
+    if (offset == base && claim_is_certain(claim) && (claim & CLAIM_TYPE) - 1 != type)
+        return type_holds(typing->types, (claim & CLAIM_TYPE) - 1, 0, type) ? MAY_AGREE : DISAGREES;
+    return offset == base && !rest && fits_exactly(typing, base + size, slot_class->size)
+               ? AGREES
+               : MAY_AGREE;
+}
+
+static enum agreement string_agrees(const struct g2h_heap *heap, uint64_t address, uint64_t length)
+{
+    if (length == 0)
+        return AGREES;
+    if (address == 0 || length >= STRING_LIMIT)
+        return DISAGREES;
+    const uint32_t object = heap_find(heap, address);
+    if (object == NO_TARGET)
+        return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
+    const struct slot_class *slot_class = heap_slot_class(heap, object);
+    const uint64_t offset = address - heap_address(heap, object);
+    return !slot_class->has_pointers && offset <= slot_class->size &&
+                   length <= slot_class->size - offset
+               ? AGREES
+               : DISAGREES;
+}
+
+static enum agreement slice_agrees(struct typer *typer, const uint8_t *at, uint32_t elem)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t word = heap->params.pointer_size, address = heap_word(heap, at),
+                   length = heap_word(heap, at + word), capacity = heap_word(heap, at + 2 * word);
+    if (length > capacity || (address == 0 && capacity > 0))
+        return DISAGREES;
+    return capacity == 0 ? AGREES : values_agree(typer, address, elem, capacity);
+}
+
+/* What a func value points to begins with the address of code. */
+static enum agreement func_agrees(const struct typing *typing, uint64_t address)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint64_t word = heap->params.pointer_size;
+    const uint32_t object = heap_find(heap, address);
+    if (object == NO_TARGET)
+        return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    const uint64_t offset = address - heap_address(heap, object);
+    return contents.size >= word && offset <= contents.size - word &&
+                   map_get(&typing->closure_by_entry, heap_word(heap, contents.data + offset)) !=
+                       MAP_NONE
+               ? AGREES
+               : DISAGREES;
+}
+
+/* A channel tells the type of its elements. header: TYPE_CHAN's. */
+static enum agreement chan_agrees(const struct typing *typing, uint64_t address, uint32_t header)
+{
+    const struct g2h_heap *heap = typing->heap;
+    const uint32_t number = heap_find(heap, address);
+    struct g2h_object object;
+    if (header >= typing->types->list.count || number == NO_TARGET)
+        return in_heap_range(heap, address) ? MAY_AGREE : AGREES;
+    heap_object(heap, number, &object);
+    return typing->elemtype_offset == 0 || is_other_channel(typing, type_of(typing, header),
+                                                            &object, address - object.address)
+               ? DISAGREES
+               : AGREES;
+}
+
+/* A pointer field whose value is at `at`, with all of its words. */
+static enum agreement field_agrees(struct typer *typer, uint32_t number, const uint8_t *at)
+{
+    const struct typing *typing = typer->typing;
+    const struct g2h_heap *heap = typing->heap;
+    const struct type *type = type_of(typing, number);
+    const uint64_t word = heap->params.pointer_size, first = heap_word(heap, at);
+    switch ((enum type_kind)type->kind) {
+    case TYPE_POINTER:
+        return first == 0 || type->target != TARGET_ONE ? AGREES
+                                                        : values_agree(typer, first, type->elem, 1);
+    case TYPE_MAP:
+        return first == 0 ? AGREES : values_agree(typer, first, type->header, 1);
+    case TYPE_CHAN:
+        return first == 0 ? AGREES : chan_agrees(typing, first, type->header);
+    case TYPE_FUNC:
+        return first == 0 ? AGREES : func_agrees(typing, first);
+    case TYPE_STRING:
+        return string_agrees(heap, first, heap_word(heap, at + word));
+    case TYPE_SLICE:
+        return slice_agrees(typer, at, type->elem);
+    case TYPE_INTERFACE:
+        return (first == 0 && heap_word(heap, at + word) == 0) ||
+                       (first != 0 &&
+                        typing_interface_type(typing, first, type->empty_interface) != TYPE_NONE)
+                   ? AGREES
+                   : DISAGREES;
+    default:
+        return AGREES;
+    }
+}
+
+/* All entries of the first buckets or groups. */
+static enum agreement entries_agree(struct typer *typer, const struct map_parts *parts,
+                                    const struct map_part *part, const struct g2h_bytes *values,
+                                    uint64_t count)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, part->type);
+    enum agreement worst = AGREES;
+    for (uint64_t i = 0; i < count && worst != DISAGREES; i++) {
+        const uint8_t *value = values->data + i * part->size;
+        for (uint32_t j = 0; j < map->field_count && worst != DISAGREES; j++) {
+            const struct pointer_field *field = &map->fields[j];
+            const unsigned slot = slot_of(part, field->offset);
+            if (slot == SLOTS || !is_used(heap, parts, value, slot))
+                continue;
+            const enum agreement one = field_agrees(typer, field->type, value + field->offset);
+            worst = one < worst ? one : worst;
+        }
+    }
+    return worst;
+}
+
+/* ---- all map types ---- */
+
+/* Whether the pointers of an object are those of buckets or groups of a type. */
+static bool pointers_fit(struct typer *typer, uint32_t number, const struct map_part *part,
+                         uint64_t count)
+{
+    const struct typing *typing = typer->typing;
+    const struct slot_class *slot_class = heap_slot_class(typing->heap, number);
+    const struct type *type = type_of(typing, part->type);
+    const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, part->type);
+    struct g2h_object object;
+    bool rest;
+    if (!slot_class->has_pointers)
+        return type->may_be_noscan || map->word_count == 0;
+    if (map->word_count == 0 || type->may_be_noscan)
+        return false;
+    heap_object(typing->heap, number, &object);
+    return count_fitting(object.fields, heap_value_base(typing->heap, slot_class), part->size, map,
+                         count, &rest) == count;
+}
+
+/* A type of several that agree; by index in parts->list, NOTHING: there is none. */
+struct choice {
+    uint32_t part;
+    bool several;
+};
+
+static void choose(const struct typing *typing, const struct map_parts *parts,
+                   struct choice *choice, uint32_t part)
+{
+    if (choice->part == NOTHING)
+        choice->part = part;
+    else if (type_of(typing, parts->list.data[choice->part].map)->name !=
+             type_of(typing, parts->list.data[part].map)->name)
+        choice->several = true;
+}
+
+/* Of those that agree in all it must be the only one; if none does, of those that may. */
+static uint32_t chosen(const struct choice *best, const struct choice *others)
+{
+    const struct choice *choice = best->part != NOTHING ? best : others;
+    return choice->several ? NOTHING : choice->part;
+}
+
+/* The values that an object consists of, as far as they are in the input. */
+static struct g2h_bytes values_of(const struct g2h_heap *heap, uint32_t object)
+{
+    const uint64_t base = object_base(heap, object);
+    const struct g2h_bytes contents = heap_contents(heap, object);
+    return contents.size > base ? (struct g2h_bytes){contents.data + base, contents.size - base}
+                                : (struct g2h_bytes){0};
+}
+
+/* Whether two map types have buckets or groups with the same pointers. */
+static bool is_alike(const struct typer *typer, const struct map_part *one,
+                     const struct map_part *other)
+{
+    const struct typing *typing = typer->typing;
+    const struct pointer_map *left = pointer_map_of(&typing->pointer_maps, one->type),
+                             *right = pointer_map_of(&typing->pointer_maps, other->type);
+    return left && right && left->known && right->known && left->code_size == right->code_size &&
+           one->size == other->size &&
+           type_of(typing, one->type)->may_be_noscan ==
+               type_of(typing, other->type)->may_be_noscan &&
+           memcmp(left->code, right->code, left->code_size) == 0;
+}
+
+/* Index in parts->list of the type that an object with so many values is of; NOTHING. */
+static uint32_t find(struct typer *typer, const struct map_parts *parts, uint32_t object,
+                     uint64_t allocated)
+{
+    const struct g2h_heap *heap = typer->typing->heap;
+    const uint64_t slot = heap_object_size(heap, object), base = object_base(heap, object);
+    const struct g2h_bytes values = values_of(heap, object);
+    struct choice best = {.part = NOTHING}, others = best;
+    const struct map_part *last = NULL;
+    bool fits = false;
+    size_t at;
+    if (slot < base)
+        return NOTHING;
+    BISECT(at, parts->list.count, parts->list.data[at].size <= (slot - base) / allocated);
+    for (unsigned tried = 0; at-- > 0; tried++) {
+        const struct map_part *part = &parts->list.data[at];
+        if (!fits_class(base + allocated * part->size, slot))
+            break;
+        if (tried == TRIED_LIMIT)
+            return NOTHING;
+        const uint64_t stored = values.size / part->size,
+                       whole = allocated < stored ? allocated : stored,
+                       count = whole < FIT_LIMIT ? whole : FIT_LIMIT;
+        if (!last || !is_alike(typer, last, part))
+            fits = pointers_fit(typer, object, part, count);
+        last = part;
+        const enum agreement agreement =
+            fits ? entries_agree(typer, parts, part, &values, count) : DISAGREES;
+        if (agreement != DISAGREES)
+            choose(typer->typing, parts, agreement == AGREES ? &best : &others, (uint32_t)at);
+    }
+    return chosen(&best, &others);
+}
+
+uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *memory,
+                        const struct map_array *array)
+{
+    const uint64_t key = map_hash_pair(array->object, array->allocated);
+    uint32_t part = map_get(memory, key), first;
+    if (part == MAP_NONE) {
+        part = find(typer, parts, array->object, array->allocated);
+        if (!map_put(memory, key, part, &first))
+            typer->no_memory = true;
+    }
+    if (part == NOTHING)
+        return TYPE_NONE;
+    const struct g2h_bytes values = values_of(typer->typing->heap, array->object);
+    return has_entries(parts, &values, parts->list.data[part].size, array)
+               ? parts->list.data[part].map
+               : TYPE_NONE;
+}
