@@ -264,11 +264,12 @@ static struct g2h_error *convert(const struct options *options, const char *path
     return changed ? changed : error;
 }
 
-/* Large arrays grow in place, and go back to the system when they are freed. */
+/* What is large enough for huge pages goes back to the system when it is freed; the rest stays, to
+ * be had again without faults. */
 static void give_back_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
 #endif
 }
 

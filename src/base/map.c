@@ -37,7 +37,7 @@ static struct map_entry *find(struct map_entry *entries, size_t mask, uint64_t k
 
 static bool grow(struct map *map, size_t slots)
 {
-    struct map_entry *entries = malloc(slots * sizeof(*entries));
+    struct map_entry *entries = block_alloc(slots, sizeof(*entries));
     if (!entries)
         return false;
     memset(entries, 0xff, slots * sizeof(*entries));

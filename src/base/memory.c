@@ -8,12 +8,77 @@
 #endif
 #include <sys/mman.h>
 
+enum {
+    HUGE_PAGE = 2 << 20, /* its size on amd64, and on arm64 with pages of 4 KB */
+    LARGE = 4 << 20,     /* what is worth some */
+    DOUBLED = 64 << 10,  /* arrays that grow to twice their size: less is copied, and pages that
+                            nothing has been written to cost nothing */
+};
+
+static size_t whole_huge_pages(size_t size)
+{
+    return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+/* Asks for huge pages where a block has room for whole ones. */
+static void want_huge_pages(void *data, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t before = -(uintptr_t)data % HUGE_PAGE;
+    if (size >= LARGE)
+        (void)madvise((char *)data + before, (size - before) / HUGE_PAGE * HUGE_PAGE,
+                      MADV_HUGEPAGE);
+#else
+    (void)data;
+    (void)size;
+#endif
+}
+
+void *block_alloc(size_t count, size_t entry_size)
+{
+    if (count > SIZE_MAX / 2 / entry_size)
+        return NULL;
+    const size_t size = count * entry_size;
+    if (size < LARGE)
+        return malloc(size > 0 ? size : 1);
+    void *data;
+    if (posix_memalign(&data, HUGE_PAGE, size) != 0)
+        return NULL;
+    want_huge_pages(data, size);
+    return data;
+}
+
+void *zeroed_alloc(size_t count, size_t entry_size)
+{
+    void *data = calloc(count > 0 ? count : 1, entry_size);
+    if (data)
+        want_huge_pages(data, count * entry_size);
+    return data;
+}
+
+/* What realloc() does, but that the system does not move the pages: it would have to make small
+ * ones of them. */
+static void *grow_large(void *data, size_t used, size_t size)
+{
+    void *grown = block_alloc(size, 1);
+    if (!grown)
+        return NULL;
+    if (used > 0)
+        memcpy(grown, data, used);
+    free(data);
+    return grown;
+}
+
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size)
 {
-    const size_t usual = count < 8 ? 16 - count : count / 2, extra = more > usual ? more : usual;
-    if (extra > SIZE_MAX - count || count + extra > SIZE_MAX / entry_size)
+    const size_t usual = count < 8                       ? 16 - count
+                         : count * entry_size >= DOUBLED ? count
+                                                         : count / 2,
+                 extra = more > usual ? more : usual;
+    if (extra > SIZE_MAX - count || count + extra > SIZE_MAX / 2 / entry_size)
         return data;
-    void *grown = realloc(data, (count + extra) * entry_size);
+    const size_t size = (count + extra) * entry_size;
+    void *grown = size >= LARGE ? grow_large(data, count * entry_size, size) : realloc(data, size);
     if (!grown)
         return data;
     *capacity = count + extra;
@@ -28,33 +93,38 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
     return copy;
 }
 
-/* It has a mapping of its own, whose pages come zeroed and go back to the system when it is freed.
- */
-void *mapped_alloc(size_t count, size_t entry_size)
+/* A large one is of whole huge pages. */
+static size_t mapped_size(size_t size)
+{
+    return size < LARGE ? size : whole_huge_pages(size);
+}
+
+void *large_alloc(size_t count, size_t entry_size)
 {
     if (count == 0)
         count = 1;
     if (count > SIZE_MAX / 2 / entry_size)
         return NULL;
-    void *data =
-        mmap(NULL, count * entry_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return data == MAP_FAILED ? NULL : data;
-}
-
-void *large_alloc(size_t count, size_t entry_size)
-{
-    void *data = mapped_alloc(count, entry_size);
-#ifdef MADV_HUGEPAGE
-    if (data && count * entry_size >= 8u << 20)
-        (void)madvise(data, count * entry_size, MADV_HUGEPAGE);
-#endif
-    return data;
+    const size_t size = mapped_size(count * entry_size), spare = size < LARGE ? 0 : HUGE_PAGE;
+    char *data =
+        mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED)
+        return NULL;
+    if (spare == 0)
+        return data;
+    const size_t before = -(uintptr_t)data % HUGE_PAGE;
+    if (before > 0)
+        munmap(data, before);
+    if (before < spare)
+        munmap(data + before + size, spare - before);
+    want_huge_pages(data + before, size);
+    return data + before;
 }
 
 void large_free(void *data, size_t count, size_t entry_size)
 {
     if (data)
-        munmap(data, (count ? count : 1) * entry_size);
+        munmap(data, mapped_size((count ? count : 1) * entry_size));
 }
 
 void memory_give_back(void)

@@ -40,24 +40,26 @@
      (vector)->capacity - (vector)->count >= (more))
 
 /*
- * Makes room for more entries behind count of them, and for half as many as there are, so that
- * pushing one after the other takes linear time. Gives where the entries are then; without memory,
- * data, and *capacity stays.
+ * Makes room for more entries behind count of them, and for half as many as there are or more, so
+ * that pushing one after the other takes linear time. Gives where the entries are then; without
+ * memory, data, and *capacity stays.
  */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size);
+
+/*
+ * As malloc() and calloc(), for arrays that grow with the heap: where they are large they are on
+ * huge pages, if the system gives them, which takes few faults for much memory. NULL where there is
+ * no memory or the size overflows. free() frees them.
+ */
+void *block_alloc(size_t count, size_t entry_size);
+void *zeroed_alloc(size_t count, size_t entry_size);
 
 /* Copies so many entries to memory of malloc(); NULL where there is no memory, or no entry. */
 void *memory_copy(const void *data, size_t count, size_t entry_size);
 
-/*
- * A large zeroed array of count entries, which is gone through in their order. NULL where there is
- * no memory or the size overflows. Freed by large_free() with the same numbers.
- */
-void *mapped_alloc(size_t count, size_t entry_size);
-
-/* The same for one that is read here and there: on huge pages where the system gives them. That
- * takes memory which nobody has had for a while, and in a virtual machine it may be slow to come.
- */
+/* A zeroed array of count entries with a mapping of its own, large ones on huge pages, that goes
+ * back to the system when it is freed: by large_free() with the same numbers. NULL where there is
+ * no memory or the size overflows. */
 void *large_alloc(size_t count, size_t entry_size);
 void large_free(void *data, size_t count, size_t entry_size);
 

@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 static bool grow(struct number_set *set)
 {
     const size_t slots = set->entries ? (set->mask + 1) * 2 : 64;
     const struct number_set old = *set;
-    struct number_entry *entries = calloc(slots, sizeof(*entries));
+    struct number_entry *entries = zeroed_alloc(slots, sizeof(*entries));
     if (!entries)
         return false;
     set->entries = entries;

@@ -31,7 +31,7 @@ static uint32_t *find(const struct string_pool *pool, const char *text, size_t s
 static bool grow_slots(struct string_pool *pool)
 {
     size_t count = pool->slots ? (pool->mask + 1) * 2 : 1024;
-    uint32_t *slots = malloc(count * sizeof(*slots));
+    uint32_t *slots = block_alloc(count, sizeof(*slots));
     if (!slots)
         return false;
     memset(slots, 0xff, count * sizeof(*slots));

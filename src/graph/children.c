@@ -34,8 +34,8 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     struct arrival *arrivals = NULL;
     size_t arrived = 0;
 
-    graph->children = malloc((edges + 1) * sizeof(*graph->children));
-    graph->first_child = calloc(nodes + 2, sizeof(*graph->first_child));
+    graph->children = block_alloc(edges + 1, sizeof(*graph->children));
+    graph->first_child = zeroed_alloc(nodes + 2, sizeof(*graph->first_child));
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
     uint64_t *next =
@@ -49,7 +49,7 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
         next[i] += next[i - 1];
     graph->first_object_child = next[nodes];
 
-    arrivals = malloc((arrived + 1) * sizeof(*arrivals));
+    arrivals = block_alloc(arrived + 1, sizeof(*arrivals));
     if (!arrivals)
         return &error_no_memory;
     arrived = 0;

@@ -46,8 +46,8 @@ struct g2h_error *edge_lists_init(struct edge_lists *edges, uint32_t nodes, owne
                             count);
     *edges = (struct edge_lists){
         .nodes = nodes,
-        .first = calloc((size_t)nodes + 2, sizeof(*edges->first)),
-        .targets = malloc((count + 1) * sizeof(*edges->targets)),
+        .first = zeroed_alloc((size_t)nodes + 2, sizeof(*edges->first)),
+        .targets = block_alloc(count + 1, sizeof(*edges->targets)),
     };
     if (!edges->first || !edges->targets) {
         edge_lists_deinit(edges);
@@ -121,7 +121,7 @@ static void step(struct search *search)
 /* Nodes by component, from the highest one down. */
 static bool put_in_order(struct components *components, uint32_t nodes)
 {
-    uint32_t *place = calloc((size_t)components->count + 1, sizeof(*place));
+    uint32_t *place = zeroed_alloc((size_t)components->count + 1, sizeof(*place));
     if (!place)
         return false;
     for (uint32_t i = 0; i < nodes; i++)
@@ -148,11 +148,11 @@ static struct g2h_error *search_all(struct components *components, const struct 
     const size_t nodes = edges->nodes, size = (nodes + 1) * sizeof(uint32_t);
     _cleanup_(search_deinit) struct search search = {.edges = edges,
                                                      .result = components,
-                                                     .number = malloc(size),
-                                                     .low = malloc(size),
-                                                     .next = malloc(size),
-                                                     .way = malloc(size),
-                                                     .open = malloc(size)};
+                                                     .number = block_alloc(1, size),
+                                                     .low = block_alloc(1, size),
+                                                     .next = block_alloc(1, size),
+                                                     .way = block_alloc(1, size),
+                                                     .open = block_alloc(1, size)};
     TRY_MEMORY(search.number && search.low && search.next && search.way && search.open &&
                components->of && components->order);
     memset(search.number, 0xff, size);
@@ -168,7 +168,7 @@ static struct g2h_error *search_all(struct components *components, const struct 
 struct g2h_error *components_init(struct components *components, const struct edge_lists *edges)
 {
     const size_t size = ((size_t)edges->nodes + 1) * sizeof(uint32_t);
-    *components = (struct components){.of = malloc(size), .order = malloc(size)};
+    *components = (struct components){.of = block_alloc(1, size), .order = block_alloc(1, size)};
     struct g2h_error *error = search_all(components, edges);
     if (error)
         components_deinit(components);

@@ -243,7 +243,7 @@ static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsi
 static struct g2h_error *number_leaves(struct search *search)
 {
     const struct targets *targets = search->graph->targets;
-    _cleanup_free_ uint32_t *first = calloc(targets->block_count + 1, sizeof(*first));
+    _cleanup_free_ uint32_t *first = zeroed_alloc(targets->block_count + 1, sizeof(*first));
     struct leaf_numbering numbering = {search, first};
     uint32_t number = search->sources.inner;
     TRY_MEMORY(first);
@@ -456,7 +456,7 @@ static struct g2h_error *allocate(struct search *search)
     const uint32_t nodes = result->graph_nodes;
     search->sources.preorder_of = result->preorder_of =
         large_alloc(nodes, sizeof(*result->preorder_of));
-    search->seen = calloc(SEEN_WORDS(nodes), sizeof(*search->seen));
+    search->seen = zeroed_alloc(SEEN_WORDS(nodes), sizeof(*search->seen));
     TRY_MEMORY(result->preorder_of && search->seen);
     return NULL;
 }

@@ -313,7 +313,8 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
 static bool keep_lone_ones(struct folding *folding)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
-    uint64_t *shared = calloc((size_t)nodes / 64 + 1, sizeof(*shared)); /* it, or some below it */
+    uint64_t *shared =
+        zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*shared)); /* it, or some below it */
     if (!shared)
         return false;
     for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
@@ -440,7 +441,7 @@ static bool list_members(struct folding *folding)
                    nodes = graph_node_count(folding->graph);
     uint32_t sum = 0;
     fold->members = large_alloc(nodes, sizeof(*fold->members));
-    fold->first_member = malloc(((size_t)fold->folded_count + 1) * sizeof(*fold->first_member));
+    fold->first_member = block_alloc((size_t)fold->folded_count + 1, sizeof(*fold->first_member));
     if (!fold->members || !fold->first_member)
         return false;
     for (uint32_t i = 0; i < fold->folded_count; i++) {
@@ -467,7 +468,7 @@ static uint32_t *list_dominators(const struct folding *folding)
 {
     const struct fold *fold = folding->fold;
     const struct dominators *tree = &folding->tree;
-    uint32_t *dominators = malloc(((size_t)fold->nodes + 1) * sizeof(*dominators));
+    uint32_t *dominators = block_alloc((size_t)fold->nodes + 1, sizeof(*dominators));
     if (!dominators)
         return NULL;
     dominators[fold->group] = 0;
@@ -487,8 +488,8 @@ static bool list_kept(struct fold *fold)
     const struct g2h_graph *graph = fold->graph;
     const uint32_t synthetics = graph_synthetics(graph), objects = graph->heap->object_count,
                    ranks = (objects >> FOLD_RANK_SHIFT) + 2;
-    fold->synthetics = malloc(((size_t)synthetics + 1) * sizeof(*fold->synthetics));
-    fold->rank = malloc(ranks * sizeof(*fold->rank));
+    fold->synthetics = block_alloc((size_t)synthetics + 1, sizeof(*fold->synthetics));
+    fold->rank = block_alloc(ranks, sizeof(*fold->rank));
     if (!fold->synthetics || !fold->rank)
         return false;
     for (uint32_t i = 0; i < synthetics; i++)
@@ -600,7 +601,7 @@ struct g2h_error *fold_init(struct fold *fold, const struct g2h_graph *graph,
         .folds = is_too_large(graph, options),
         .group = UINT32_MAX,
         .number_of = large_alloc(graph_node_count(graph), sizeof(*fold->number_of)),
-        .hidden = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
+        .hidden = zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*fold->hidden)),
     };
     if (!fold->number_of || !fold->hidden ||
         !names->add(names->context, "(folded)", G2H_NAME_OF_NODE, &fold->group_name) ||

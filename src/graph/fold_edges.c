@@ -167,7 +167,7 @@ static uint32_t extra_source(const struct counting *counting, uint32_t node)
 static bool add_extras(const struct counting *counting)
 {
     struct fold *fold = counting->fold;
-    uint32_t *first = fold->first_extra = calloc((size_t)fold->kept + 2, sizeof(*first));
+    uint32_t *first = fold->first_extra = zeroed_alloc((size_t)fold->kept + 2, sizeof(*first));
     if (!first)
         return false;
     for (uint32_t i = 0; counting->dominators && i < fold->nodes; i++)
@@ -194,8 +194,8 @@ struct g2h_error *fold_count_edges(struct fold *fold, const uint32_t *dominators
     bool good;
     const unsigned threads = fold_threads(graph->threads);
     counting.seen = calloc(threads, sizeof(*counting.seen));
-    counting.entered = malloc(((size_t)fold->nodes + 1) * sizeof(*counting.entered));
-    fold->edge_counts = calloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
+    counting.entered = block_alloc((size_t)fold->nodes + 1, sizeof(*counting.entered));
+    fold->edge_counts = zeroed_alloc((size_t)fold->nodes + 1, sizeof(*fold->edge_counts));
     good = counting.seen && counting.entered && fold->edge_counts;
     for (unsigned i = 0; i < threads && good; i++) {
         counting.seen[i] = fold_seen(fold);

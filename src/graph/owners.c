@@ -93,8 +93,8 @@ void owners_spread(struct owners *owners, const struct edge *edges, uint64_t cou
 
 struct g2h_error *owners_init(struct owners *owners, struct g2h_graph *graph)
 {
-    *owners = (struct owners){
-        .of_object = calloc((size_t)graph->heap->object_count + 1, sizeof(*owners->of_object))};
+    *owners = (struct owners){.of_object = zeroed_alloc((size_t)graph->heap->object_count + 1,
+                                                        sizeof(*owners->of_object))};
     TRY_MEMORY(owners->of_object);
     TRY(owners_grow(owners, graph));
     TRY(add_groups(owners, graph));

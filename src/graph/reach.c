@@ -78,7 +78,7 @@ typedef VECTOR(uint32_t) object_vector;
 static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks)
 {
     const size_t size = ((size_t)graph->heap->object_count / 64 + 1) * sizeof(*marks);
-    uint64_t *copy = malloc(size);
+    uint64_t *copy = block_alloc(1, size);
     return copy ? memcpy(copy, marks, size) : NULL;
 }
 
@@ -133,7 +133,7 @@ static struct g2h_error *hang_garbage(struct garbage *garbage)
     struct g2h_graph *graph = garbage->graph;
     const uint64_t *marks = garbage->marker->marks;
     const uint32_t objects = graph->heap->object_count;
-    _cleanup_free_ uint64_t *held = calloc((size_t)objects / 64 + 1, sizeof(*held));
+    _cleanup_free_ uint64_t *held = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*held));
     TRY_MEMORY(held);
     find_held(graph, marks, held);
     for (uint32_t object = 0; (object = next_unmarked(marks, object, objects)) < objects; object++)
@@ -167,7 +167,7 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
 static uint64_t *marks_of(const struct g2h_graph *graph, const struct owners *owners)
 {
     const uint32_t objects = graph->heap->object_count;
-    uint64_t *marks = calloc((size_t)objects / 64 + 1, sizeof(*marks));
+    uint64_t *marks = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*marks));
     for (uint32_t i = 0; marks && i < objects; i++)
         marks[i / 64] |= (uint64_t)(owners->of_object[i] != OWNER_NONE) << (i % 64);
     return marks;

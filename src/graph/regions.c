@@ -150,7 +150,8 @@ static struct g2h_error *cut(struct regions *regions)
     const bool good = count_nodes(regions);
     for (uint32_t i = 0; i < count; i++)
         regions->first[i + 1] += regions->first[i];
-    regions->is_entry = calloc((size_t)regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
+    regions->is_entry =
+        zeroed_alloc((size_t)regions_nodes(regions) / 64 + 1, sizeof(*regions->is_entry));
     TRY_MEMORY(regions->is_entry);
     regions->above[REGION_ROOT] = 0;
     if (!good) {
@@ -170,10 +171,10 @@ struct g2h_error *regions_init(struct regions *regions, const struct g2h_graph *
     *regions = (struct regions){
         .graph = graph,
         .count = (uint32_t)count,
-        .first = calloc(count + 1, sizeof(*regions->first)),
-        .entries = malloc(count * sizeof(*regions->entries)),
-        .above = malloc(count * sizeof(*regions->above)),
-        .up = malloc(graph_synthetics(graph) * sizeof(*regions->up)),
+        .first = zeroed_alloc(count + 1, sizeof(*regions->first)),
+        .entries = block_alloc(count, sizeof(*regions->entries)),
+        .above = block_alloc(count, sizeof(*regions->above)),
+        .up = block_alloc(graph_synthetics(graph), sizeof(*regions->up)),
     };
     struct g2h_error *error = regions->first && regions->entries && regions->above && regions->up
                                   ? cut(regions)

@@ -51,7 +51,7 @@ static struct g2h_error *sum_up(struct gathering *gathering, const struct owners
     struct g2h_graph *graph = gathering->graph;
     const uint32_t nodes = graph_node_count(graph), synthetics = graph_synthetics(graph);
     const owner_number first = gathering->tops.first;
-    gathering->sizes = calloc(gathering->tops.nodes.count + 1, sizeof(*gathering->sizes));
+    gathering->sizes = zeroed_alloc(gathering->tops.nodes.count + 1, sizeof(*gathering->sizes));
     TRY_MEMORY(gathering->sizes);
     for (uint32_t node = 0; node < nodes; node++) {
         const owner_number owner = owner_of(owners, synthetics, node);
@@ -134,7 +134,7 @@ static struct g2h_error *add_group(struct g2h_graph *graph, uint32_t *ret)
 static struct g2h_error *show(const struct gathering *gathering)
 {
     const size_t count = gathering->shown.count;
-    _cleanup_free_ struct edge *edges = calloc(count + 1, sizeof(*edges));
+    _cleanup_free_ struct edge *edges = zeroed_alloc(count + 1, sizeof(*edges));
     uint32_t group;
     TRY_MEMORY(edges);
     TRY(name_edges(gathering, edges));

@@ -35,7 +35,7 @@ static struct g2h_error *give_bits(struct sharers *sharers)
     const struct g2h_graph *graph = sharers->graph;
     const uint32_t groups = (uint32_t)graph->owners.count, bits = sharers->words * SET_BITS;
     sharers->bit_of = calloc((size_t)groups + 1, sizeof(*sharers->bit_of));
-    sharers->owner_at = malloc(((size_t)groups + 1) * sizeof(*sharers->owner_at));
+    sharers->owner_at = block_alloc((size_t)groups + 1, sizeof(*sharers->owner_at));
     TRY_MEMORY(sharers->bit_of && sharers->owner_at);
     for (uint32_t i = 0; i < groups; i++)
         sharers->owner_at[i] = i;
@@ -104,7 +104,7 @@ static struct g2h_error *find_all(struct sharers *sharers)
 {
     const struct tops *tops = sharers->tops;
     _cleanup_(edge_lists_deinit) struct edge_lists edges = {0};
-    sharers->sets = calloc(tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
+    sharers->sets = zeroed_alloc(tops->nodes.count + 1, sharers->words * sizeof(uint64_t));
     TRY_MEMORY(sharers->sets);
     TRY(give_bits(sharers));
     add_holders(sharers);

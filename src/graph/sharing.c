@@ -31,8 +31,8 @@ struct g2h_error *sharing_fill(struct g2h_graph *graph, const struct sharers *sh
     struct sharing *sharing = &graph->sharing;
     const uint32_t moved = graph_synthetics(graph) - before;
     _cleanup_(map_deinit) struct map sets = {0};
-    sharing->nodes = malloc((size_t)count * sizeof(*sharing->nodes));
-    sharing->names = malloc((size_t)count * sizeof(*sharing->names));
+    sharing->nodes = block_alloc(count, sizeof(*sharing->nodes));
+    sharing->names = block_alloc(count, sizeof(*sharing->names));
     TRY_MEMORY(sharing->nodes && sharing->names);
     sharing->count = count;
     for (uint32_t i = 0; i < count; i++) {

@@ -292,7 +292,8 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph)
     TRY_MEMORY(finder);
     finder->graph = graph;
     finder->types = graph->typing->types;
-    finder->taken = calloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*finder->taken));
+    finder->taken =
+        zeroed_alloc((size_t)graph->heap->object_count / 64 + 1, sizeof(*finder->taken));
     finder->handle_type = types_find(graph->typing->types, WEAK_HANDLE_TYPE);
     finder->groups.text = "groups";
     finder->overflows.text = "overflow";

@@ -194,7 +194,7 @@ static struct g2h_error *push_from_synthetics(const struct finding *finding, str
 static struct g2h_error *renew_met(struct finding *finding)
 {
     free(finding->met);
-    finding->met = calloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
+    finding->met = zeroed_alloc((size_t)next_number(finding) / 64 + 1, sizeof(*finding->met));
     TRY_MEMORY(finding->met);
     return NULL;
 }
@@ -299,7 +299,7 @@ struct g2h_error *tops_init(struct tops *tops, const struct g2h_graph *graph, st
         .tops = tops,
         .graph = graph,
         .owners = owners,
-        .found = calloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
+        .found = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*finding.found)),
         .crossings = calloc(graph->threads, sizeof(*finding.crossings)),
         .synthetics = graph_synthetics(graph)};
     TRY_MEMORY(finding.found && finding.crossings);

@@ -76,7 +76,7 @@ static bool make_directory(struct object_index *index)
     const uint64_t span = index->arenas[index->arena_count - 1] - index->first_arena + 1;
     if (span > DIRECTORY_LIMIT)
         return true;
-    index->directory = calloc((size_t)span, sizeof(*index->directory));
+    index->directory = zeroed_alloc((size_t)span, sizeof(*index->directory));
     if (!index->directory)
         return false;
     for (size_t i = 0; i < index->arena_count; i++)

@@ -237,7 +237,7 @@ static struct g2h_error *sort(struct sorter *sorter, unsigned threads)
     TRY_MEMORY(sort_runs(sorter));
     TRY(number_runs(sorter));
     heap->object_capacity = heap->object_count;
-    heap->objects = mapped_alloc(heap->object_capacity, sizeof(*heap->objects));
+    heap->objects = large_alloc(heap->object_capacity, sizeof(*heap->objects));
     if (!heap->objects)
         return &error_no_memory;
     const size_t tasks = (sorter->order.count + RUNS_PER_TASK - 1) / RUNS_PER_TASK;

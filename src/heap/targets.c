@@ -304,7 +304,7 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
     targets->start_count = objects + count;
     targets->blocks = calloc(count + 1, sizeof(*targets->blocks));
     targets->starts = large_alloc(targets->start_count, sizeof(*targets->starts));
-    targets->outside = calloc((size_t)objects / 64 + 1, sizeof(*targets->outside));
+    targets->outside = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*targets->outside));
     if (!targets->blocks || !targets->starts || !targets->outside)
         return false;
     targets->block_count = count;
@@ -359,7 +359,7 @@ struct g2h_error *targets_init(struct targets *targets, const struct g2h_heap *h
                               heap_words_are_usual(heap)};
     struct g2h_error *error = NULL, *no_memory = NULL;
     *targets = (struct targets){
-        .leading = calloc((size_t)heap->object_count / 64 + 1, sizeof(*targets->leading)),
+        .leading = zeroed_alloc((size_t)heap->object_count / 64 + 1, sizeof(*targets->leading)),
         .frame_pointed = calloc(heap->frames.count + 1, 1)};
     if (!finding.finders || !targets->leading || !targets->frame_pointed ||
         !add_blocks(targets, heap) || !sort_frames(&targets->frames, heap))

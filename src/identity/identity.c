@@ -132,7 +132,7 @@ static struct g2h_error *find_map_classes(const struct g2h_identity *identity,
 static struct g2h_error *find_entries(const struct g2h_graph *graph, struct identified *after)
 {
     const size_t objects = graph->heap->object_count;
-    after->entries = calloc(objects / 64 + 1, sizeof(*after->entries));
+    after->entries = zeroed_alloc(objects / 64 + 1, sizeof(*after->entries));
     TRY_MEMORY(after->entries);
     for (size_t i = 0; graph->typing && i < objects; i++) {
         const uint32_t claim = graph->typing->claims[i] & CLAIM_TYPE;
@@ -205,8 +205,8 @@ static struct g2h_error *identify(struct g2h_identity *identity, const struct g2
 {
     const size_t objects = graph->heap->object_count;
     after->heap = graph->heap;
-    after->classes = malloc((objects + 1) * sizeof(*after->classes));
-    after->ids = malloc((objects + 1) * sizeof(*after->ids));
+    after->classes = block_alloc(objects + 1, sizeof(*after->classes));
+    after->ids = block_alloc(objects + 1, sizeof(*after->ids));
     TRY_MEMORY(after->classes && after->ids);
     TRY(find_classes(identity, graph, after->classes));
     TRY(holders_find(graph, identity->threads, &after->holders));

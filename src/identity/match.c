@@ -458,8 +458,8 @@ struct g2h_error *matches_find(struct matches *matches)
     _cleanup_free_ object_vector *found = calloc(matches->threads, sizeof(*found));
     _cleanup_free_ move_vector *moves = calloc(matches->threads, sizeof(*moves));
     _cleanup_free_ uint64_t *undecided = calloc(matches->threads, sizeof(*undecided));
-    matches->partners = malloc((objects + 1) * sizeof(*matches->partners));
-    matches->states = calloc(objects + 1, sizeof(*matches->states));
+    matches->partners = block_alloc(objects + 1, sizeof(*matches->partners));
+    matches->states = zeroed_alloc(objects + 1, sizeof(*matches->states));
     TRY_MEMORY(found && moves && undecided && matches->partners && matches->states);
     struct step step = {.matches = matches, .found = found, .moves = moves, .undecided = undecided};
     struct g2h_error *error = find_all(&step, &frames_before);

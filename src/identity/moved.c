@@ -313,9 +313,9 @@ struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, obje
     const size_t before = (size_t)matches->before->heap->object_count / 64 + 1,
                  after = (size_t)matches->after->heap->object_count / 64 + 1;
     if (!matches->seen_before)
-        matches->seen_before = calloc(before, sizeof(uint64_t));
+        matches->seen_before = zeroed_alloc(before, sizeof(uint64_t));
     if (!matches->seen_after)
-        matches->seen_after = calloc(after, sizeof(uint64_t));
+        matches->seen_after = zeroed_alloc(after, sizeof(uint64_t));
     TRY_MEMORY(matches->seen_before && matches->seen_after);
     move_vector next = {0};
     struct moving moving = {.matches = matches,

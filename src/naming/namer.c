@@ -230,7 +230,7 @@ static struct g2h_error *place_keys(struct names *names, const uint64_t *keys, s
         if (keys[i] >= ELEMENT_OFFSET && !number_set_add(&names->keys, keys[i]))
             return &error_no_memory;
     number_set_place(&names->keys);
-    names->of_key = malloc((names->keys.count + 1) * sizeof(*names->of_key));
+    names->of_key = block_alloc(names->keys.count + 1, sizeof(*names->of_key));
     return names->of_key ? NULL : &error_no_memory;
 }
 

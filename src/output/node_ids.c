@@ -65,7 +65,7 @@ static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector
                 ret, ((struct synthetic_node){member.key, NULL, member.whole, member.kind})));
         }
     }
-    node_ids->hidden = malloc((ret->count - first + 1) * sizeof(*node_ids->hidden));
+    node_ids->hidden = block_alloc(ret->count - first + 1, sizeof(*node_ids->hidden));
     TRY_MEMORY(node_ids->hidden);
     for (size_t i = first; i < ret->count; i++)
         ret->data[i].id = &node_ids->hidden[i - first];
@@ -80,7 +80,7 @@ static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
 {
     _cleanup_(free_synthetics) synthetic_vector all = {0};
     node_ids->synthetic =
-        malloc(((size_t)node_ids->first_object + 1) * sizeof(*node_ids->synthetic));
+        block_alloc((size_t)node_ids->first_object + 1, sizeof(*node_ids->synthetic));
     TRY_MEMORY(node_ids->synthetic);
     TRY(find_kept(node_ids, &all));
     TRY(find_hidden(node_ids, &all));

@@ -134,7 +134,7 @@ static bool number_names(struct strings *strings)
     struct text text = {0};
     bool good = true;
     strings->first_text = names + 1;
-    strings->of_node = malloc(((size_t)names + 1) * sizeof(*strings->of_node));
+    strings->of_node = block_alloc((size_t)names + 1, sizeof(*strings->of_node));
     if (!strings->of_node)
         return false;
     for (uint32_t i = 0; i < names && good; i++) {

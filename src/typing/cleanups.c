@@ -175,7 +175,8 @@ static bool find_pointed(struct gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typer->typing;
     const struct g2h_heap *heap = typing->heap;
-    gatherer->pointed = calloc((size_t)heap->object_count / 64 + 1, sizeof(*gatherer->pointed));
+    gatherer->pointed =
+        zeroed_alloc((size_t)heap->object_count / 64 + 1, sizeof(*gatherer->pointed));
     if (!gatherer->pointed)
         return false;
     for (size_t i = 0; i < typing->targets->block_count; i++) {

@@ -31,7 +31,8 @@ static bool add_area(struct outside *outside, const struct area *area)
 static uint64_t *listed_words(const struct g2h_heap *heap, const struct g2h_segment *segment)
 {
     const uint64_t word = heap->params.pointer_size;
-    uint64_t *listed = calloc((size_t)(segment->contents.size / word / 64) + 1, sizeof(*listed));
+    uint64_t *listed =
+        zeroed_alloc((size_t)(segment->contents.size / word / 64) + 1, sizeof(*listed));
     struct g2h_fields fields = segment->fields;
     struct g2h_field field;
     while (listed && g2h_fields_next(&fields, &field)) {

@@ -371,7 +371,7 @@ static struct g2h_error *run_all(struct typing *typing)
                      exe_slide(typing->exe)));
     typing->claims = large_alloc((size_t)objects + 1, sizeof(*typing->claims));
     typing->texts = large_alloc((size_t)objects + 1, sizeof(*typing->texts));
-    typing->has_regions = calloc((size_t)objects / 64 + 1, sizeof(*typing->has_regions));
+    typing->has_regions = zeroed_alloc((size_t)objects / 64 + 1, sizeof(*typing->has_regions));
     if (!typing->claims || !typing->texts || !typing->has_regions)
         return &error_no_memory;
     _cleanup_(run_deinit) struct run run = {.typing = typing};

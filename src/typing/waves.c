@@ -203,7 +203,7 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
         sort_run(typing, data, all->count);
         return true;
     }
-    if (!(scratch = malloc(all->count * sizeof(*scratch))))
+    if (!(scratch = block_alloc(all->count, sizeof(*scratch))))
         return false;
     if (all->count < MANY) {
         sort_merging(typing, data, scratch, all->count);

@@ -416,12 +416,12 @@ static void vector_grows(void **state)
 {
     (void)state;
     VECTOR(uint64_t) vector = {0};
-    for (uint64_t i = 0; i < 100000; i++) {
+    for (uint64_t i = 0; i < 1000000; i++) { /* 8 MB, on huge pages in the end */
         assert_true(vector_push(&vector, i * i));
         assert_true(vector.count <= vector.capacity);
     }
-    assert_int_equal(vector.count, 100000);
-    for (uint64_t i = 0; i < 100000; i++)
+    assert_int_equal(vector.count, 1000000);
+    for (uint64_t i = 0; i < 1000000; i += 9)
         assert_int_equal(vector.data[i], i * i);
     free(vector.data);
 
@@ -605,6 +605,26 @@ static void large_arrays(void **state)
     large_free(NULL, 5, 8);
 }
 
+/* Up to, at and beyond what is on huge pages, and no multiple of their size. */
+static void blocks_of_any_size(void **state)
+{
+    (void)state;
+    const size_t counts[] = {0, 1, 4096, (4 << 20) - 1, 4 << 20, (9 << 20) + 5};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        uint8_t *zeroed = zeroed_alloc(counts[i], 1), *block = block_alloc(counts[i], 1);
+        assert_non_null(zeroed);
+        assert_non_null(block);
+        for (size_t j = 0; j < counts[i]; j += 511)
+            assert_int_equal(zeroed[j], 0);
+        memset(zeroed, 0xff, counts[i]);
+        memset(block, 0xff, counts[i]);
+        free(zeroed);
+        free(block);
+    }
+    assert_null(block_alloc(SIZE_MAX / 2, 8));
+    assert_null(zeroed_alloc(SIZE_MAX / 2, 8));
+}
+
 /* ---- errors ---- */
 
 static void errors_have_messages(void **state)
@@ -690,6 +710,7 @@ int main(void)
         cmocka_unit_test(releases),
         cmocka_unit_test(scopes_end),
         cmocka_unit_test(large_arrays),
+        cmocka_unit_test(blocks_of_any_size),
         cmocka_unit_test(errors_have_messages),
         cmocka_unit_test(what_is_printable),
     };

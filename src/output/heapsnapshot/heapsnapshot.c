@@ -147,7 +147,7 @@ static struct g2h_error *make_digits(struct snapshot *snapshot)
 {
     const uint32_t names = snapshot->strings.first_text,
                    count = names < JSON_SHORT ? names : JSON_SHORT;
-    snapshot->digits.digits = malloc(((size_t)count + 1) * sizeof(*snapshot->digits.digits));
+    snapshot->digits.digits = block_alloc((size_t)count + 1, sizeof(*snapshot->digits.digits));
     TRY_MEMORY(snapshot->digits.digits);
     snapshot->digits.count = count;
     for (uint32_t i = 0; i < count; i++)

@@ -116,7 +116,7 @@ static struct g2h_error *prepare(struct writing *writing, unsigned threads)
     TRY(classes_init(&file->classes, file->view, &file->names));
     TRY(classes_find(&file->classes, threads));
     file->id_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->id_of));
-    file->shape_of = mapped_alloc((size_t)file->nodes + 1, sizeof(*file->shape_of));
+    file->shape_of = large_alloc((size_t)file->nodes + 1, sizeof(*file->shape_of));
     TRY_MEMORY(file->id_of && file->shape_of);
     TRY(workers_run(threads, writing->blocks, look_at_nodes, file));
     TRY(create_writers(writing, threads));
