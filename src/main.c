@@ -10,17 +10,16 @@
  *   view    of these what is wanted: without garbage, folded
  *   output  a snapshot, a report …
  */
+#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 #include "base/error.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/scope.h"
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -264,15 +263,6 @@ static struct g2h_error *convert(const struct options *options, const char *path
     return changed ? changed : error;
 }
 
-/* What is large enough for huge pages goes back to the system when it is freed; the rest stays, to
- * be had again without faults. */
-static void give_back_memory(void)
-{
-#ifdef M_MMAP_THRESHOLD
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-#endif
-}
-
 /* Ends with a conversion, but for its heap where that is still needed. */
 static void conversion_deinit(struct conversion *conversion)
 {
@@ -464,7 +454,7 @@ int main(int argc, char **argv)
     if (!signals_occupy_descriptors())
         return EXIT_FAILED;
     if (options_parse(argc, argv, &options, &status)) {
-        give_back_memory();
+        memory_prepare();
         status = convert_asked(&options);
     }
     options_deinit(&options);

@@ -7,10 +7,12 @@
 #include <malloc.h>
 #endif
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum {
     HUGE_PAGE = 2 << 20, /* its size on amd64, and on arm64 with pages of 4 KB */
-    LARGE = 4 << 20,     /* what is worth some */
+    LARGE = HUGE_PAGE,   /* what is worth some */
     DOUBLED = 64 << 10,  /* arrays that grow to twice their size: less is copied, and pages that
                             nothing has been written to cost nothing */
 };
@@ -125,6 +127,40 @@ void large_free(void *data, size_t count, size_t entry_size)
 {
     if (data)
         munmap(data, mapped_size((count ? count : 1) * entry_size));
+}
+
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+/* Whether somebody counts what is only reserved. */
+static bool is_limited(void)
+{
+    struct rlimit space, data;
+    return getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY ||
+           getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY;
+}
+
+/* Small blocks come from the data segment, which grows by whole ranges then: the first one is on
+ * huge pages, and more than most heaps need. */
+static void reserve_data_segment(void)
+{
+    enum { ROOM = 256 << 20, NOT_THERE_YET = 256 << 10 };
+    char *begin = sbrk(0);
+    mallopt(M_TOP_PAD, ROOM);
+    void *volatile block = malloc(NOT_THERE_YET); /* volatile: or compilers leave both out */
+    free(block);
+    char *end = sbrk(0);
+    if (end > begin)
+        want_huge_pages(begin, (size_t)(end - begin));
+}
+#endif
+
+void memory_prepare(void)
+{
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_ARENA_MAX, 1);
+    if (!is_limited())
+        reserve_data_segment();
+#endif
 }
 
 void memory_give_back(void)

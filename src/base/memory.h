@@ -70,6 +70,11 @@ static inline void *not_const(const void *data)
     return (void *)(uintptr_t)data;
 }
 
+/* For a program to call before it has other threads: what is allocated in small pieces is on huge
+ * pages as well, of one range of addresses for all threads; large arrays go back to the system when
+ * they are freed. */
+void memory_prepare(void);
+
 /* Gives memory that was freed in small pieces back to the system. It takes a while, so it is worth
  * it only after much was freed. */
 void memory_give_back(void);
