@@ -36,9 +36,15 @@ static void want_huge_pages(void *data, size_t size)
 #endif
 }
 
+/* Nobody has more, and sanitizers end a program whose product overflows. */
+static bool is_possible(size_t count, size_t entry_size)
+{
+    return count <= SIZE_MAX / 2 / entry_size;
+}
+
 void *block_alloc(size_t count, size_t entry_size)
 {
-    if (count > SIZE_MAX / 2 / entry_size)
+    if (!is_possible(count, entry_size))
         return NULL;
     const size_t size = count * entry_size;
     if (size < LARGE)
@@ -52,7 +58,7 @@ void *block_alloc(size_t count, size_t entry_size)
 
 void *zeroed_alloc(size_t count, size_t entry_size)
 {
-    void *data = calloc(count > 0 ? count : 1, entry_size);
+    void *data = is_possible(count, entry_size) ? calloc(count > 0 ? count : 1, entry_size) : NULL;
     if (data)
         want_huge_pages(data, count * entry_size);
     return data;
@@ -77,7 +83,7 @@ void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t
                          : count * entry_size >= DOUBLED ? count
                                                          : count / 2,
                  extra = more > usual ? more : usual;
-    if (extra > SIZE_MAX - count || count + extra > SIZE_MAX / 2 / entry_size)
+    if (extra > SIZE_MAX - count || !is_possible(count + extra, entry_size))
         return data;
     const size_t size = (count + extra) * entry_size;
     void *grown = size >= LARGE ? grow_large(data, count * entry_size, size) : realloc(data, size);
@@ -105,7 +111,7 @@ void *large_alloc(size_t count, size_t entry_size)
 {
     if (count == 0)
         count = 1;
-    if (count > SIZE_MAX / 2 / entry_size)
+    if (!is_possible(count, entry_size))
         return NULL;
     const size_t size = mapped_size(count * entry_size), spare = size < LARGE ? 0 : HUGE_PAGE;
     char *data =
