@@ -101,38 +101,36 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
     return copy;
 }
 
-/* A large one is of whole huge pages. */
-static size_t mapped_size(size_t size)
+/* Maps whole huge pages, and one more to have room for where they begin. */
+static void *map_huge_pages(size_t size)
 {
-    return size < LARGE ? size : whole_huge_pages(size);
-}
-
-void *large_alloc(size_t count, size_t entry_size)
-{
-    if (count == 0)
-        count = 1;
-    if (!is_possible(count, entry_size))
-        return NULL;
-    const size_t size = mapped_size(count * entry_size), spare = size < LARGE ? 0 : HUGE_PAGE;
     char *data =
-        mmap(NULL, size + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data == MAP_FAILED)
         return NULL;
-    if (spare == 0)
-        return data;
     const size_t before = -(uintptr_t)data % HUGE_PAGE;
     if (before > 0)
         munmap(data, before);
-    if (before < spare)
-        munmap(data + before + size, spare - before);
+    munmap(data + before + size, HUGE_PAGE - before);
     want_huge_pages(data + before, size);
     return data + before;
 }
 
+void *large_alloc(size_t count, size_t entry_size)
+{
+    if (!is_possible(count, entry_size))
+        return NULL;
+    const size_t size = count * entry_size;
+    return size < LARGE ? calloc(1, size > 0 ? size : 1) : map_huge_pages(whole_huge_pages(size));
+}
+
 void large_free(void *data, size_t count, size_t entry_size)
 {
-    if (data)
-        munmap(data, mapped_size((count ? count : 1) * entry_size));
+    const size_t size = count * entry_size;
+    if (size < LARGE)
+        free(data);
+    else if (data)
+        munmap(data, whole_huge_pages(size));
 }
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)

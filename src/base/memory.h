@@ -57,7 +57,7 @@ void *zeroed_alloc(size_t count, size_t entry_size);
 /* Copies so many entries to memory of malloc(); NULL where there is no memory, or no entry. */
 void *memory_copy(const void *data, size_t count, size_t entry_size);
 
-/* A zeroed array of count entries with a mapping of its own, large ones on huge pages, that goes
+/* A zeroed array of count entries. A large one has a mapping of its own, on huge pages, that goes
  * back to the system when it is freed: by large_free() with the same numbers. NULL where there is
  * no memory or the size overflows. */
 void *large_alloc(size_t count, size_t entry_size);
