@@ -80,6 +80,31 @@ static bool find_classic(const struct types *types, uint32_t map, struct classic
            find_place(types, header, "oldbuckets", &ret->old_buckets);
 }
 
+/* Whether the objects of a slot class have a size and pointers. */
+static bool has_size(const struct slot_class *slot_class, uint64_t size)
+{
+    return slot_class->has_pointers && slot_class->size == size_class(size) &&
+           slot_class->stored >= size;
+}
+
+static enum map_role role_of(const struct map_finder *finder, const struct slot_class *slot_class)
+{
+    if (finder->is_classic)
+        return has_size(slot_class, finder->classic.map_size) ? MAY_BE_MAP : NO_MAP;
+    return has_size(slot_class, finder->swiss.table_size) ? MAY_BE_TABLE
+           : has_size(slot_class, finder->swiss.map_size) ? MAY_BE_MAP
+                                                          : NO_MAP;
+}
+
+static bool find_roles(struct map_finder *finder, const struct g2h_heap *heap)
+{
+    const size_t count = heap->slot_classes.list.count;
+    finder->roles = calloc(count + 1, sizeof(*finder->roles));
+    for (size_t i = 0; finder->roles && i < count; i++)
+        finder->roles[i] = (uint8_t)role_of(finder, &heap->slot_classes.list.data[i]);
+    return finder->roles != NULL;
+}
+
 bool map_finder_init(struct map_finder *finder, const struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -96,11 +121,12 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing)
         if (pair.table < count && !vector_push(&finder->map_tables, pair))
             return false;
     }
-    return map_parts_init(&finder->parts, typing);
+    return find_roles(finder, typing->heap) && map_parts_init(&finder->parts, typing);
 }
 
 void map_finder_deinit(struct map_finder *finder)
 {
+    free(finder->roles);
     map_parts_deinit(&finder->parts);
     free(finder->map_tables.data);
 }
@@ -123,17 +149,6 @@ static uint64_t number_at(const struct g2h_heap *heap, const struct g2h_bytes *c
     for (unsigned i = 0; i < place->size; i++)
         result |= (uint64_t)at[i] << 8 * (heap->params.big_endian ? place->size - 1 - i : i);
     return result;
-}
-
-/* Whether an object has a size and pointers. */
-static bool is_scanned(const struct typing *typing, uint32_t object, uint64_t size,
-                       struct g2h_bytes *ret)
-{
-    const struct slot_class *slot_class = heap_slot_class(typing->heap, object);
-    if (slot_class->size != size_class(size) || !slot_class->has_pointers)
-        return false;
-    *ret = heap_contents(typing->heap, object);
-    return ret->size >= size;
 }
 
 /* Whether of an object nothing is known for sure, or only which structure of any map it is. */
@@ -213,14 +228,14 @@ static uint32_t map_of_directory(const struct search *search, uint64_t address, 
     if (directory == NO_TARGET || !holds_values(heap, directory, length, word))
         return TYPE_NONE;
     const uint64_t base = object_base(heap, directory);
-    struct g2h_bytes contents = heap_contents(heap, directory);
+    const struct g2h_bytes contents = heap_contents(heap, directory);
     if (contents.size < base + word)
         return TYPE_NONE;
     const uint32_t table = value_at(typing, heap_word(heap, contents.data + base));
-    return table != NO_TARGET &&
-                   is_scanned(typing, table, search->finder->swiss.table_size, &contents)
-               ? map_of_table(search, &contents)
-               : TYPE_NONE;
+    if (table == NO_TARGET || map_finder_role(search->finder, heap, table) != MAY_BE_TABLE)
+        return TYPE_NONE;
+    const struct g2h_bytes first = heap_contents(heap, table);
+    return map_of_table(search, &first);
 }
 
 /* The map type of what may be a Swiss map; TYPE_NONE. */
@@ -278,14 +293,16 @@ static uint32_t find_type(const struct search *search, uint32_t object)
 {
     const struct typing *typing = search->typer->typing;
     const struct map_finder *finder = search->finder;
-    struct g2h_bytes contents;
-    uint32_t map = TYPE_NONE;
-    if (finder->is_classic) {
-        if (is_scanned(typing, object, finder->classic.map_size, &contents))
-            map = map_of_classic(search, &contents);
-    } else if (is_scanned(typing, object, finder->swiss.table_size, &contents)) {
+    const struct g2h_bytes contents = heap_contents(typing->heap, object);
+    const enum map_role role = map_finder_role(finder, typing->heap, object);
+    uint32_t map;
+    if (role == MAY_BE_TABLE)
         return known_table(finder, map_of_table(search, &contents));
-    } else if (is_scanned(typing, object, finder->swiss.map_size, &contents)) {
+    if (role != MAY_BE_MAP)
+        return TYPE_NONE;
+    if (finder->is_classic) {
+        map = map_of_classic(search, &contents);
+    } else {
         map = map_of_swiss(search, &contents);
         if (known_table(finder, map) == TYPE_NONE)
             return TYPE_NONE;

@@ -70,12 +70,16 @@ struct map_table {
     uint32_t map, table; /* types */
 };
 
+/* What an object may be by its slot class; most are neither. */
+enum map_role { NO_MAP, MAY_BE_MAP, MAY_BE_TABLE };
+
 struct map_finder {
     struct map_parts parts;
     VECTOR(struct map_table) map_tables; /* ascending; none where there are no Swiss maps */
     struct swiss_layout swiss;
     struct classic_layout classic;
     bool is_classic;
+    uint8_t *roles; /* by slot class: enum map_role */
 };
 
 /* False where there is no memory. */
@@ -86,6 +90,12 @@ void map_finder_deinit(struct map_finder *finder);
  * table, by its groups. What more is known of is left as it is. memory is the thread's own. */
 void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
                      uint32_t object);
+
+static inline enum map_role map_finder_role(const struct map_finder *finder,
+                                            const struct g2h_heap *heap, uint32_t object)
+{
+    return (enum map_role)finder->roles[heap_slot_class_number(heap, object)];
+}
 
 /* The object whose values begin at an address; NO_TARGET. */
 static inline uint32_t value_at(const struct typing *typing, uint64_t address)

@@ -135,7 +135,8 @@ static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
     struct typer *typer = &run->waves.typers[worker];
     const uint32_t first = (uint32_t)task * OBJECTS_PER_TASK, end = task_end(run->typing, first);
     for (uint32_t object = first; object < end; object++)
-        map_finder_seed(typer, &run->maps, &run->map_memories[worker], object);
+        if (map_finder_role(&run->maps, run->typing->heap, object) != NO_MAP)
+            map_finder_seed(typer, &run->maps, &run->map_memories[worker], object);
     typer_flush(typer);
     return typer->no_memory ? &error_no_memory : NULL;
 }
