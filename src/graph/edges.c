@@ -58,7 +58,7 @@ struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges
         TRY_MEMORY(edges->seen);
     }
     if (!view->graph->typing && heap_is_plain(view->graph->heap)) {
-        edges->plain = calloc(1, sizeof(*edges->plain));
+        edges->plain = plain_create(view->graph->heap);
         TRY_MEMORY(edges->plain);
     }
     *ret = take_pointer(edges);

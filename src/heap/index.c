@@ -159,7 +159,10 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
     (void)worker;
     if (!arena->pages)
         return NULL;
-    for (uint64_t i = 0; i < INDEX_PAGES && good; i++) {
+    /* No page outside of these is ever looked at. */
+    const uint64_t first_page = begin < index->low ? (index->low - begin) >> INDEX_PAGE_SHIFT : 0,
+                   last_page = (index->high - 1 - begin) >> INDEX_PAGE_SHIFT;
+    for (uint64_t i = first_page; i < INDEX_PAGES && i <= last_page && good; i++) {
         const uint64_t start = begin + i * INDEX_PAGE;
         struct index_page *page = &arena->pages[i];
         const uint64_t covered = end > start ? end - start : 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/scope.h"
 #include "base/workers.h"
 #include "naming/plain.h"
 #include "naming/walk.h"
@@ -15,9 +16,8 @@ struct key_collector {
     struct number_set keys; /* what names of edges are made of, other than plain offsets */
     uint64_t waiting[KEYS_WAITING];
     size_t waiting_count;
-    uint64_t
-        offsets[ELEMENT_OFFSET / 4 / 64]; /* a bit for each plain offset / 4 that names an edge */
-    struct plain_names plain;             /* what has been collected last, without its name */
+    uint64_t *offsets;         /* a bit for each plain offset / 4 that names an edge */
+    struct plain_names *plain; /* what has been collected last, without its name */
 };
 
 static bool add_waiting(struct key_collector *collector)
@@ -54,7 +54,7 @@ static inline bool collect_name(struct key_collector *collector, const struct ed
 static bool collect_interface(struct key_collector *collector, const struct g2h_heap *heap,
                               const struct slot_class *slot_class, uint64_t first, uint64_t offset)
 {
-    struct plain_name *known = plain_place(&collector->plain, first, offset);
+    struct plain_name *known = plain_place(collector->plain, first, offset);
     const bool is_headed = offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class);
     if (!is_headed && known->first == first && known->offset == offset)
         return true;
@@ -100,6 +100,12 @@ static bool listen(void *context, unsigned worker, uint32_t object,
     return true;
 }
 
+/* Of a collector's bits. */
+static size_t offset_words(const struct names *names)
+{
+    return (size_t)(names->offset_end / 256) + 1;
+}
+
 struct g2h_error *collection_init(struct collection *collection, struct names *names,
                                   unsigned threads, struct pointer_listener *ret)
 {
@@ -107,13 +113,27 @@ struct g2h_error *collection_init(struct collection *collection, struct names *n
     *ret =
         (struct pointer_listener){heap_is_plain(names->heap) ? listen_plain : listen, collection};
     collection->collectors = calloc(threads, sizeof(*collection->collectors));
-    return collection->collectors ? NULL : &error_no_memory;
+    TRY_MEMORY(collection->collectors);
+    for (unsigned i = 0; i < threads; i++) {
+        struct key_collector *collector = &collection->collectors[i];
+        collector->offsets = calloc(offset_words(names), sizeof(*collector->offsets));
+        collector->plain = plain_create(names->heap);
+        TRY_MEMORY(collector->offsets && collector->plain);
+    }
+    return NULL;
+}
+
+static void collector_deinit(struct key_collector *collector)
+{
+    number_set_deinit(&collector->keys);
+    free(collector->offsets);
+    free(collector->plain);
 }
 
 void collection_deinit(struct collection *collection)
 {
     for (unsigned i = 0; i < collection->threads && collection->collectors; i++)
-        number_set_deinit(&collection->collectors[i].keys);
+        collector_deinit(&collection->collectors[i]);
     free(collection->collectors);
 }
 
@@ -178,7 +198,7 @@ static bool gather(const struct collection *collection, key_vector *keys)
 /* The plain offsets that any thread has come upon, ascending. Most are none's. */
 static bool gather_offsets(const struct collection *collection, key_vector *keys)
 {
-    for (uint64_t i = 0; i < ELEMENT_OFFSET / 256; i++) {
+    for (size_t i = 0; i < offset_words(collection->names); i++) {
         uint64_t used = 0;
         for (unsigned j = 0; j < collection->threads; j++)
             used |= collection->collectors[j].offsets[i];

@@ -451,6 +451,16 @@ uint32_t names_of_typed(const struct names *names, uint32_t object)
     }
 }
 
+/* Behind the offsets of all words that objects have, up to ELEMENT_OFFSET. */
+static uint64_t find_offset_end(const struct g2h_heap *heap)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < heap->slot_classes.list.count; i++)
+        if (end < heap->slot_classes.list.data[i].stored)
+            end = heap->slot_classes.list.data[i].stored;
+    return end < ELEMENT_OFFSET ? end : ELEMENT_OFFSET;
+}
+
 struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
                              const struct names_options *options)
 {
@@ -459,7 +469,8 @@ struct g2h_error *names_init(struct names *names, const struct g2h_heap *heap,
     names->exe = options->exe;
     names->redaction = options->redaction;
     names->word_shift = heap->params.pointer_size == 8 ? 3 : 2;
-    names->of_offset = calloc(ELEMENT_OFFSET / 4, sizeof(*names->of_offset));
+    names->offset_end = find_offset_end(heap);
+    names->of_offset = calloc(names->offset_end / 4 + 1, sizeof(*names->of_offset));
     if (!names->of_slot_class || !names->of_offset)
         return &error_no_memory;
     if (names->exe && options->is_short)

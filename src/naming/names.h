@@ -68,9 +68,11 @@ struct names {
     struct string_pool paths;              /* with typing: what stands behind keys: keys.h */
     uint64_t path_bytes;                   /* with typing: that names of words may still take */
     uint32_t *of_slot_class;               /* string, by slot class */
-    uint32_t tiny;       /* string: with typing, of blocks that small values share */
-    uint32_t *of_offset; /* string + 1, by offset / 4, below ELEMENT_OFFSET; 0 where it is not used:
-                            of most of its pages nothing is ever written */
+    uint32_t tiny; /* string: with typing, of blocks that small values share */
+    uint64_t
+        offset_end; /* plain offsets are below: ELEMENT_OFFSET, or no object has so many bytes */
+    uint32_t *of_offset; /* string + 1, by offset / 4, below offset_end; 0 where it is not used: of
+                            most of its pages nothing is ever written */
     struct number_set keys; /* that names are made of, other than plain offsets */
     uint32_t *of_key;       /* string, by the key's place among these */
 };

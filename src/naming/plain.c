@@ -1,6 +1,22 @@
 /* plain; see plain.h. */
 #include "naming/plain.h"
 
+#include <stdlib.h>
+
+/* Small heaps have few such names, and to large ones more than the cache holds are of no use. */
+struct plain_names *plain_create(const struct g2h_heap *heap)
+{
+    enum { LEAST = 6, MOST = 13 };
+    unsigned bits = LEAST;
+    while (bits < MOST && heap->object_count >> bits != 0)
+        bits++;
+    struct plain_names *names =
+        calloc(1, sizeof(*names) + ((size_t)1 << bits) * sizeof(names->known[0]));
+    if (names)
+        names->shift = 64 - bits;
+    return names;
+}
+
 void plain_finish(const struct names *names, struct plain_names *known)
 {
     uint32_t places[PLAIN_WAITING];

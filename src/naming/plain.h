@@ -26,14 +26,17 @@ struct plain_waiting {
     uint32_t offset;
 };
 
-enum { PLAIN_SHIFT = 13, PLAIN_WAITING = 32 };
+enum { PLAIN_WAITING = 32 };
 
-/* Begins as zeroes: no interface's pointer is at offset 0. */
 struct plain_names {
-    struct plain_name known[1 << PLAIN_SHIFT];
     struct plain_waiting waiting[PLAIN_WAITING];
     size_t waiting_count;
+    unsigned shift;            /* of a hash, to its place among those known; */
+    struct plain_name known[]; /* zeroes at first: no interface's pointer is at offset 0 */
 };
+
+/* Makes room to remember names of a heap. NULL where there is no memory; free() ends it. */
+struct plain_names *plain_create(const struct g2h_heap *heap);
 
 /* Whether all names of a heap's pointers are such, if it has no types from an executable. */
 static inline bool heap_is_plain(const struct g2h_heap *heap)
@@ -53,7 +56,7 @@ static inline uint64_t plain_word(const uint8_t *at)
 static inline struct plain_name *plain_place(struct plain_names *names, uint64_t first,
                                              uint64_t offset)
 {
-    return &names->known[(first ^ offset << 40) * 0x9fb21c651e98df25u >> (64 - PLAIN_SHIFT)];
+    return &names->known[(first ^ offset << 40) * 0x9fb21c651e98df25u >> names->shift];
 }
 
 /* Whether the pointer at offset, below ELEMENT_OFFSET, may be called by the interface that it is

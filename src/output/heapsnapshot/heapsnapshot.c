@@ -314,11 +314,12 @@ static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t n
 static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t block,
                                      struct worker_buffer *buffer)
 {
-    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
+                   left = g2h_view_node_count(snapshot->view) - first,
+                   most = left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK;
     const uint32_t *texts = snapshot->strings.node_texts[block];
     struct g2h_node nodes[MANY];
-    char *at = worker_buffer_reserve(buffer, (size_t)SNAPSHOT_BLOCK * NODE_LINE + LINE_SLACK),
-         *begin = at;
+    char *at = worker_buffer_reserve(buffer, (size_t)most * NODE_LINE + LINE_SLACK), *begin = at;
     if (!at)
         return &error_no_memory;
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
