@@ -322,7 +322,7 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
 /* A heap has one pointer per object or two. */
 static size_t chunk_capacity(const struct g2h_heap *heap)
 {
-    enum { LEAST = 1 << 14, MOST = 1 << 23 };
+    enum { LEAST = 1 << 10, MOST = 1 << 23 };
     const size_t usual = heap->object_count;
     return usual < LEAST ? LEAST : usual > MOST ? MOST : usual;
 }
