@@ -1,4 +1,5 @@
-/* A part of an input, or a text. Whoever gives it says how long it lasts; no 0 ends it. */
+/* A part of an input, or a text, which is not terminated by a 0. The function that returns it says
+ * how long it stays valid. */
 #ifndef GO2HEAPSNAPSHOT_BYTES_H
 #define GO2HEAPSNAPSHOT_BYTES_H
 

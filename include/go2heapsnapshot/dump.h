@@ -1,9 +1,9 @@
 /*
  * Reading a Go heap dump (runtime/debug.WriteHeapDump) record by record.
  *
- * Follows runtime/heapdump.go of Go 1.5 … 1.27, runtime/heapdump.c of 1.3 and 1.4, and the README
- * of randall77/hprof for the patch of 2013; docs/dump-formats.md has the layouts. Record names are
- * those of the format's description, https://go.dev/s/go15heapdump.
+ * The reader follows runtime/heapdump.go of Go 1.5 … 1.27, runtime/heapdump.c of 1.3 and 1.4, and
+ * the README of randall77/hprof for the patch of 2013; docs/dump-formats.md has the layouts. Record
+ * names are those of the format's description, https://go.dev/s/go15heapdump.
  *
  * Contents, names and field lists are not copied: they point into the input, which must stay open.
  */
@@ -20,7 +20,7 @@
 
 G2H_BEGIN
 
-/* The tags of the released formats, and two that only the format of 2013 has. */
+/* The record tags of the released formats, and two tags that only the format of 2013 has. */
 enum g2h_record_kind {
     G2H_RECORD_EOF = 0,
     G2H_RECORD_OBJECT = 1,
@@ -45,10 +45,11 @@ enum g2h_record_kind {
     G2H_RECORD_KINDS
 };
 
-/* The name of a record kind as the format's description has it: "object", "stack frame", … */
+/* Returns the name of a record kind as the format's description has it: "object", "stack frame",
+ * … */
 G2H_PUBLIC const char *g2h_record_kind_name(enum g2h_record_kind kind);
 
-/* What may be in a field of a field list. */
+/* What a field of a field list holds. */
 enum g2h_field_kind {
     G2H_FIELD_POINTER,
     G2H_FIELD_STRING, /* 1.3 and 2013: pointer, length */
@@ -57,10 +58,10 @@ enum g2h_field_kind {
     G2H_FIELD_EFACE,  /* to 1.4: type, data */
 };
 
-/* A field list, still encoded. Walk it with g2h_fields_next(). */
+/* A field list, still encoded. g2h_fields_next() walks it. */
 struct g2h_fields {
     const uint8_t *at, *end;
-    uint64_t left;        /* fields left where the list has a count (2013); otherwise 2^64-1 */
+    uint64_t left; /* number of remaining fields if the list has a count (2013); otherwise 2^64-1 */
     const uint8_t *kinds; /* the layout's field kinds: number in the file → enum g2h_field_kind */
 };
 
@@ -70,8 +71,8 @@ struct g2h_field {
 };
 
 /*
- * The next field of a list; false at its end. The reader has checked that every field of a record
- * lies in its contents (an object's fields: in its declared size).
+ * Gets the next field of a list; returns false at its end. The reader has checked that every field
+ * of a record lies within the record's contents (an object's fields: within its declared size).
  */
 G2H_PUBLIC bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret);
 
@@ -85,34 +86,34 @@ enum {
 /* An allocation slot in use. */
 struct g2h_object {
     uint64_t address;
-    uint64_t size; /* of the slot, as declared */
-    struct g2h_bytes
-        contents; /* what of it is in the file: less than size where size > 0x7ffff000 (docs) */
-    struct g2h_fields fields; /* 1.4 and later; empty before */
-    uint64_t type; /* before 1.4: address of a type record or 0. For a channel its element type */
+    uint64_t size;             /* of the slot, as declared */
+    struct g2h_bytes contents; /* the bytes of the slot that are in the file: fewer than size if
+                                  size > 0x7ffff000 (docs) */
+    struct g2h_fields fields;  /* 1.4 and later; empty before 1.4 */
+    uint64_t type; /* before 1.4: address of a type record, or 0. For a channel: its element type */
     uint64_t kind; /* before 1.4: G2H_OBJECT_… */
 };
 
 struct g2h_type {
     uint64_t address, size;
     struct g2h_bytes name;
-    bool data_is_pointer;     /* the data word of an interface with this type is a pointer */
-    struct g2h_fields fields; /* before 1.4; empty later */
+    bool data_is_pointer;     /* the data word of an interface that holds this type is a pointer */
+    struct g2h_fields fields; /* before 1.4; empty from 1.4 on */
 };
 
 struct g2h_goroutine {
     uint64_t address, sp, goid, creation_pc, status;
     bool is_system, is_background;
-    uint64_t wait_since; /* ns on the runtime's monotonic clock, stamped by the GC; 0 unknown */
+    uint64_t wait_since; /* ns on the runtime's monotonic clock, stamped by the GC; 0 if unknown */
     struct g2h_bytes wait_reason;
-    uint64_t ctxt, m, defer, panic; /* addresses; 0 none, and in the format of 2013 */
+    uint64_t ctxt, m, defer, panic; /* addresses; 0 for none, and always 0 in the format of 2013 */
 };
 
 struct g2h_stackframe {
     uint64_t sp, depth;
-    uint64_t child_sp; /* of the callee's frame; in the format of 2013 the caller's */
+    uint64_t child_sp; /* sp of the callee's frame; in the format of 2013, of the caller's */
     struct g2h_bytes contents;
-    uint64_t entry, pc, continpc; /* continpc == pc where the format has none */
+    uint64_t entry, pc, continpc; /* continpc == pc if the format has no continpc */
     struct g2h_bytes function;
     struct g2h_fields fields;
 };
@@ -120,11 +121,11 @@ struct g2h_stackframe {
 struct g2h_params {
     bool big_endian;
     uint64_t pointer_size; /* 4 or 8 */
-    uint64_t hchan_size;   /* before 1.4, else 0 */
+    uint64_t hchan_size;   /* before 1.4; 0 from 1.4 on */
     uint64_t heap_start, heap_end;
-    char arch[32];               /* GOARCH; "" where unknown */
-    struct g2h_bytes version;    /* "go1.26.1" from about 1.17 on, else empty */
-    struct g2h_bytes experiment; /* GOEXPERIMENT to about 1.16 */
+    char arch[32];               /* GOARCH; "" if unknown */
+    struct g2h_bytes version;    /* "go1.26.1" from about 1.17 on; empty before */
+    struct g2h_bytes experiment; /* GOEXPERIMENT, up to about 1.16 */
     uint64_t ncpu;
 };
 
@@ -134,8 +135,8 @@ struct g2h_finalizer {
 
 struct g2h_itab {
     uint64_t address;
-    uint64_t type;        /* 1.4 and later: its record's address; 0 unknown */
-    bool data_is_pointer; /* before 1.4; otherwise true */
+    uint64_t type;        /* 1.4 and later: address of the type's record; 0 if unknown */
+    bool data_is_pointer; /* read from dumps before 1.4; true for later ones */
 };
 
 struct g2h_osthread {
@@ -150,16 +151,16 @@ enum {
     G2H_MEMSTATS_LAST_GC = 22,
 };
 
-/* runtime.MemStats in the order of its fields up to PauseNs[256], then NumGC. */
+/* The fields of runtime.MemStats in their order, up to PauseNs[256], then NumGC. */
 struct g2h_memstats {
     uint64_t numbers[G2H_MEMSTATS_NUMBERS];
 };
 
-/* Reads the numbers of a memstats record. False, with zeros, where its bytes have been written to
- * since the record was read. */
+/* Decodes the numbers of a memstats record. Returns false, and sets all numbers to 0, if somebody
+ * has overwritten the record's bytes since the record was read. */
 G2H_PUBLIC bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret);
 
-struct g2h_segment { /* data and bss */
+struct g2h_segment { /* a data or bss record */
     uint64_t address;
     struct g2h_bytes contents;
     struct g2h_fields fields;
@@ -173,7 +174,7 @@ struct g2h_panic {
     uint64_t address, g, type, data, defer, next;
 };
 
-/* An allocation site of runtime.MemProfile. Walk its stack with g2h_memprof_next_frame(). */
+/* An allocation site of runtime.MemProfile. g2h_memprof_next_frame() walks its stack. */
 struct g2h_memprof {
     uint64_t id, size, allocs, frees;
     uint64_t frame_count;
@@ -185,7 +186,7 @@ struct g2h_memprof_frame {
     uint64_t line;
 };
 
-/* The next frame of a stack, innermost first; false at its end. */
+/* Gets the next frame of a stack, innermost first; returns false at the end. */
 G2H_PUBLIC bool g2h_memprof_next_frame(struct g2h_memprof *memprof, struct g2h_memprof_frame *ret);
 
 struct g2h_allocsample {
@@ -197,17 +198,17 @@ struct g2h_otherroot {
     uint64_t pointer;
 };
 
-struct g2h_stackroot { /* 2013 */
+struct g2h_stackroot { /* 2013 only */
     uint64_t address, pointer, frame_sp;
 };
 
-struct g2h_dataroot { /* 2013 */
+struct g2h_dataroot { /* 2013 only */
     uint64_t address, pointer;
 };
 
 struct g2h_record {
     enum g2h_record_kind kind;
-    uint64_t offset; /* of the record's tag in the input */
+    uint64_t offset; /* offset of the record's tag in the input */
     uint64_t number; /* 1 for the first record */
     union {
         struct g2h_object object;
@@ -216,11 +217,11 @@ struct g2h_record {
         struct g2h_goroutine goroutine;
         struct g2h_stackframe stackframe;
         struct g2h_params params;
-        struct g2h_finalizer finalizer; /* and queued ones */
+        struct g2h_finalizer finalizer; /* for both finalizer and queued finalizer records */
         struct g2h_itab itab;
         struct g2h_osthread osthread;
-        struct g2h_bytes memstats;  /* still encoded: g2h_memstats_read() */
-        struct g2h_segment segment; /* data and bss */
+        struct g2h_bytes memstats;  /* still encoded; g2h_memstats_read() decodes it */
+        struct g2h_segment segment; /* for both data and bss records */
         struct g2h_defer defer;
         struct g2h_panic panic;
         struct g2h_memprof memprof;
@@ -233,28 +234,28 @@ struct g2h_record {
 struct g2h_reader;
 
 /*
- * Starts to read at the header and tells the layout. input must outlive the reader.
- * Errors: G2H_ERROR_NOT_DUMP (no header of a Go heap dump), G2H_ERROR_MEMORY.
+ * Creates a reader, reads the header and determines the layout. input must outlive the reader.
+ * Errors: G2H_ERROR_NOT_DUMP (the input has no header of a Go heap dump), G2H_ERROR_MEMORY.
  */
 G2H_PUBLIC struct g2h_error *g2h_reader_create(const struct g2h_input *input,
                                                struct g2h_reader **ret);
 G2H_PUBLIC void g2h_reader_destroy(struct g2h_reader *reader);
 
 /*
- * Reads the next record. After the record G2H_RECORD_EOF it gives that record again and again.
- * Errors: G2H_ERROR_DAMAGED where the input ends without an EOF record or the bytes are no record;
- * the message has the file, offset, record number and kind. After an error nothing more can be
- * read, for records have no lengths.
+ * Reads the next record. After the record G2H_RECORD_EOF, each further call returns that record
+ * again. Errors: G2H_ERROR_DAMAGED if the input ends without an EOF record or the bytes are no
+ * valid record; the message names the file, offset, record number and kind. After an error nothing
+ * more can be read, because records have no length field.
  */
 G2H_PUBLIC struct g2h_error *g2h_reader_next(struct g2h_reader *reader, struct g2h_record *ret);
 
-/* The layout's name: "1.3", "1.3 beta", "2013", "1.4", …, "1.7". */
+/* Returns the layout's name: "1.3", "1.3 beta", "2013", "1.4", …, "1.7". */
 G2H_PUBLIC const char *g2h_reader_format(const struct g2h_reader *reader);
 
-/* A sentence on what is odd about the header ("unknown version go1.9, read as 1.7"), or NULL. */
+/* Returns a sentence about an unusual header ("unknown version go1.9, read as 1.7"), or NULL. */
 G2H_PUBLIC const char *g2h_reader_warning(const struct g2h_reader *reader);
 
-/* Whether objects have type and kind rather than field lists (before 1.4). */
+/* Returns whether objects have a type and a kind rather than field lists (before 1.4). */
 G2H_PUBLIC bool g2h_reader_objects_have_types(const struct g2h_reader *reader);
 
 G2H_END

@@ -1,11 +1,12 @@
 /*
  * Errors of libgo2heapsnapshot.
  *
- * A function that can fail returns a struct g2h_error *: NULL for success, otherwise an error that
- * the caller owns and hands to g2h_error_destroy(). Results go to the last parameter, named ret,
- * and are written on success only. What has been created, opened or loaded goes to the function of
- * its own whose name ends in destroy or close, and to which NULL is fine, in the reverse order:
- * what it was made of must be there until then.
+ * A function that can fail returns a struct g2h_error *: NULL on success, otherwise an error that
+ * the caller owns and passes to g2h_error_destroy(). Results go to the last parameter, named ret,
+ * and are written on success only. Everything that a function creates, opens or loads has its own
+ * function whose name ends in destroy or close; that function accepts NULL. Call these functions in
+ * the reverse order of creation: what an object was made from must exist until the object is
+ * destroyed.
  */
 #ifndef GO2HEAPSNAPSHOT_ERROR_H
 #define GO2HEAPSNAPSHOT_ERROR_H
@@ -15,27 +16,27 @@
 G2H_BEGIN
 
 enum g2h_error_code {
-    G2H_ERROR_MEMORY,    /* no memory */
-    G2H_ERROR_SYSTEM,    /* a system call failed; the message ends with the system's words */
-    G2H_ERROR_NOT_DUMP,  /* the input is no Go heap dump, nothing of it can be read */
-    G2H_ERROR_DAMAGED,   /* the input is cut or damaged from some offset on; what is before was read
-                          */
-    G2H_ERROR_LIMIT,     /* the heap does not fit the numbers of the output's format */
-    G2H_ERROR_NOT_EXE,   /* the executable is none, or not the one that wrote the dump */
-    G2H_ERROR_NOT_FOUND, /* what is asked for is not in the heap; the message says what is like it
-                          */
-    G2H_ERROR_NOT_SERIES, /* the dumps are not of one process, or not in their order */
-    G2H_ERROR_NO_PROFILE, /* the dump has no records of where memory was allocated */
+    G2H_ERROR_MEMORY,     /* out of memory */
+    G2H_ERROR_SYSTEM,     /* a system call failed; the message ends with the system's error text */
+    G2H_ERROR_NOT_DUMP,   /* the input is not a Go heap dump: nothing of it can be read */
+    G2H_ERROR_DAMAGED,    /* the input is cut off or damaged from some offset on; everything before
+                             that was read */
+    G2H_ERROR_LIMIT,      /* the heap exceeds the range of the output format's numbers */
+    G2H_ERROR_NOT_EXE,    /* the executable is no Go executable, or did not write the dump */
+    G2H_ERROR_NOT_FOUND,  /* the heap does not hold what was asked for; the message suggests similar
+                             names */
+    G2H_ERROR_NOT_SERIES, /* the dumps are not of one process, or are in the wrong order */
+    G2H_ERROR_NO_PROFILE, /* the dump has no records of allocation sites */
 };
 
 struct g2h_error {
     enum g2h_error_code code;
-    char *message; /* one line without a full stop; names the file, byte offset and record where
-                      known. May be shown on a terminal: what are no characters but controls in a
-                      name is '?' in it */
+    char *message; /* one line without a full stop; names the file, byte offset and record if known.
+                      It can be shown on a terminal: controls, and bytes of names that are not valid
+                      UTF-8, are replaced by '?' */
 };
 
-/* Frees an error. NULL is fine. */
+/* Frees an error; NULL is allowed. */
 G2H_PUBLIC void g2h_error_destroy(struct g2h_error *error);
 
 G2H_END

@@ -1,4 +1,5 @@
-/* libgo2heapsnapshot: all of it. input → heap → (exe → typing) → graph → view → output. */
+/* All headers of libgo2heapsnapshot. Data flows input → heap → (exe → typing) → graph → view →
+ * output. */
 #ifndef GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 #define GO2HEAPSNAPSHOT_GO2HEAPSNAPSHOT_H
 

@@ -1,8 +1,8 @@
 /*
  * The bytes of a dump, mapped into memory.
  *
- * A regular file is mapped where it lies. A pipe, and gzip of either, is spooled to an unlinked
- * temporary file in $TMPDIR (default /tmp) first, so that it takes no memory of the process.
+ * A regular file is mapped directly. A pipe, and any gzip stream, is first written to an unlinked
+ * temporary file in $TMPDIR (default /tmp), so that it takes no memory of the process.
  */
 #ifndef GO2HEAPSNAPSHOT_INPUT_H
 #define GO2HEAPSNAPSHOT_INPUT_H
@@ -22,47 +22,49 @@ struct g2h_input {
     const char *name;    /* for messages: the path, or "standard input" */
     const uint8_t *data; /* size bytes, readable until g2h_input_close() */
     uint64_t size;
-    uint64_t stored; /* bytes of the file that was given, which may be gzipped */
-    /* Of a gzip stream that ended early or failed its checks: why. What was inflated before is
-     * there. */
+    uint64_t stored; /* size in bytes of the file that was given, which may be gzipped */
+    /* Why a gzip stream ended early or failed its checks; NULL if it did not. The bytes that were
+     * inflated before are in data. */
     struct g2h_error *damage;
-    bool unpacked;           /* it was gzipped */
-    bool borrowed;           /* data is the caller's: g2h_input_close() leaves it alone */
-    struct input_file *file; /* where it comes from; NULL: from memory */
+    bool unpacked;           /* the file was gzipped */
+    bool borrowed;           /* data belongs to the caller: g2h_input_close() leaves it alone */
+    struct input_file *file; /* where data comes from; NULL: from memory */
 };
 
 /*
- * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is told by
- * its magic 1f 8b. Of what has to be spooled, and is no dump or is damaged, not much more is
- * spooled than can be read. progress may be NULL.
+ * Opens the dump at path, "-" for standard input. gzip (RFC 1952, several members too) is detected
+ * by its magic 1f 8b. If an input must be copied to a temporary file but is no dump, or is damaged,
+ * little more of it is copied than can be read. progress may be NULL.
  *
  * Errors: G2H_ERROR_SYSTEM (open, read, no space in $TMPDIR), G2H_ERROR_MEMORY. A damaged gzip
- * stream is none: see damage above.
+ * stream is no error: see damage above.
  */
 G2H_PUBLIC struct g2h_error *g2h_input_open(const char *path, const struct g2h_progress *progress,
                                             struct g2h_input **ret);
 
-/* Takes bytes that are in memory already; they must stay until g2h_input_close(). */
+/* Makes an input of bytes that are already in memory; they must stay valid until g2h_input_close().
+ * The name is copied. Errors: G2H_ERROR_MEMORY. */
 G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void *data,
                                                    uint64_t size, struct g2h_input **ret);
 
 /*
- * Whether the file is as it was when it was opened, by its size and its times; to be asked when all
- * has been made of it. A file that is written to while it is read is no dump of any moment, and
- * what has been made of it is worth nothing, though it did no other harm. Error: G2H_ERROR_SYSTEM.
+ * Checks that the file has not changed since it was opened, by its size and its times; call this
+ * after all results have been produced. If a file was written to while it was read, it is a dump of
+ * no single moment and the results are worthless, though reading it does no other harm. Errors:
+ * G2H_ERROR_SYSTEM.
  */
 G2H_PUBLIC struct g2h_error *g2h_input_check(const struct g2h_input *input);
 
-/* What fstat() said of the file when it was opened; NULL of memory. */
+/* Returns what fstat() reported when the file was opened; NULL for an input from memory. */
 G2H_PUBLIC const struct stat *g2h_input_status(const struct g2h_input *input);
 
 /*
- * For a handler of SIGBUS, which says that mapped bytes cannot be had: why not, and the name of the
- * open input that has the address. NULL where none has it.
+ * For a handler of SIGBUS, which is raised when mapped bytes cannot be read: returns the reason,
+ * and the name of the open input that contains the address. Returns NULL if no input contains it.
  */
 G2H_PUBLIC const char *g2h_input_fault(const void *address, const char **ret_name);
 
-/* Unmaps and frees. NULL is fine. */
+/* Unmaps and frees an input; NULL is allowed. */
 G2H_PUBLIC void g2h_input_close(struct g2h_input *input);
 
 G2H_END

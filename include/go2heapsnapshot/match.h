@@ -9,12 +9,14 @@
 G2H_BEGIN
 
 /*
- * Checks that the executable wrote the dump, and finds where the process had it in memory. The
- * versions must agree, and every function that has a frame in the dump must be in the executable,
- * all of them moved by the same distance. Error: G2H_ERROR_NOT_EXE, whose message says what does
- * not fit; G2H_ERROR_MEMORY. After an error the executable tells nothing.
+ * Checks that the executable wrote the dump, and finds the addresses at which the process had
+ * loaded it. The versions must agree, and every function that has a frame in the dump must be in
+ * the executable, all of them moved by the same distance. Errors: G2H_ERROR_NOT_EXE, whose message
+ * says what does not match; G2H_ERROR_MEMORY. After an error the executable gives no information
+ * about a process.
  *
- * It may be matched again, with another dump, once nothing is left that was made of it.
+ * An executable may be matched again, with another dump, after everything that was made from it has
+ * been destroyed.
  */
 G2H_PUBLIC struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap);
 

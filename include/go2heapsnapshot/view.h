@@ -1,11 +1,11 @@
 /*
- * What outputs read of a graph: its nodes, edges and names, retained sizes and dominators; whole,
- * without garbage or folded, by the same calls.
+ * What outputs read of a graph: its nodes, edges and names, retained sizes and dominators. The same
+ * calls read a whole graph, a graph without garbage, and a folded graph.
  *
- * A view is constant once it is made, so several threads may read it; what a thread changes while
- * it goes along the edges is in an iterator of its own. Names are neutral: valid UTF-8 as people
- * know them, with whatever characters the program had in them, so also ends of lines and other
- * controls. What the reader of an output would misunderstand is that output's business.
+ * A view is constant once it is created, so several threads may read it; each thread that walks the
+ * edges keeps its state in an iterator of its own. Names are neutral: valid UTF-8 as people know
+ * them, with all characters that the program had in them, so they may contain newlines and other
+ * controls. Each output escapes what its readers would misunderstand.
  */
 #ifndef GO2HEAPSNAPSHOT_VIEW_H
 #define GO2HEAPSNAPSHOT_VIEW_H
@@ -26,77 +26,79 @@ struct g2h_heap;
 struct g2h_view;
 
 struct g2h_view_options {
-    bool reachable;     /* leaves out garbage: what the roots do not reach */
-    uint64_t max_nodes; /* folds what retains least until there are at most so many nodes, or all is
-                           folded that can be; 0: any number */
+    bool reachable;     /* leaves out garbage: objects that the roots do not reach */
+    uint64_t max_nodes; /* folds the nodes that retain least until at most this many nodes are left,
+                           or everything that can be folded is folded; 0: no limit */
 };
 
 /*
- * Makes a view of a graph, which must outlive it; several views may be made of one graph, at the
- * same time too. options may be NULL: all of it. What folding keeps is as it was: docs/snapshot.md,
- * "Folding". Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT where a graph has too many edges to be
- * folded.
+ * Creates a view of a graph, which must outlive it; several views may be created of one graph, also
+ * at the same time. options may be NULL: then the view is the whole graph. docs/snapshot.md,
+ * "Folding", describes what folding preserves. Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT if the
+ * graph has too many edges to be folded.
  */
 G2H_PUBLIC struct g2h_error *g2h_view_create(const struct g2h_graph *graph,
                                              const struct g2h_view_options *options,
                                              struct g2h_view **ret);
 G2H_PUBLIC void g2h_view_destroy(struct g2h_view *view);
 
-/* The executable that the graph has names of; NULL: none. */
+/* Returns the executable that the graph's names come from; NULL: none. */
 G2H_PUBLIC const struct g2h_exe *g2h_view_exe(const struct g2h_view *view);
 
-/* The graph's heap, whose objects g2h_node.object counts, for what is known of the dump. */
+/* Returns the graph's heap, which has the dump's records, and the objects that g2h_node.object
+ * numbers. */
 G2H_PUBLIC const struct g2h_heap *g2h_view_heap(const struct g2h_view *view);
 
-/* What became of all nodes. */
+/* The numbers of nodes and edges in the view, and of objects that are left out or folded. */
 struct g2h_view_account {
     uint64_t nodes, edges;
     uint64_t synthetic_nodes;
-    uint64_t first_object;        /* the number of the first node that is an object */
-    uint64_t largest_node;        /* the most bytes that a node has */
-    uint64_t stacks, stack_bytes; /* of goroutines, folded or not */
-    uint64_t texts;               /* nodes of kind G2H_NODE_TEXT that are no folded ones */
+    uint64_t first_object;                     /* number of the first node that is an object */
+    uint64_t largest_node;                     /* size of the largest node in bytes */
+    uint64_t stacks, stack_bytes;              /* goroutine stacks, folded or not, and their size */
+    uint64_t texts;                            /* nodes of kind G2H_NODE_TEXT that are not folded */
     uint64_t left_out_objects, left_out_bytes; /* garbage that is not in the view */
-    uint64_t folded_objects, folded_nodes; /* objects that are in nodes with others, and these */
+    uint64_t folded_objects, folded_nodes; /* objects in folded nodes; the number of these nodes */
 };
 G2H_PUBLIC const struct g2h_view_account *g2h_view_account(const struct g2h_view *view);
 
-/* Whether its objects have been typed; if not, there are no texts and no keys. */
+/* Returns whether objects have been typed; if not, there are no texts and no keys. */
 G2H_PUBLIC bool g2h_view_is_typed(const struct g2h_view *view);
 
-/* Whether texts are redacted, and what is in objects is not to be shown. */
+/* Returns whether texts are redacted, so that contents of objects must not be shown. */
 G2H_PUBLIC bool g2h_view_is_redacted(const struct g2h_view *view);
 
 /* ---- names ---- */
 
 #define G2H_NAME_NONE UINT32_MAX
 
-/* The names of nodes and edges, each once: numbers below the result. */
+/* Returns the number of names. Each name of nodes and edges has one number, from 0 up. */
 G2H_PUBLIC uint32_t g2h_view_name_count(const struct g2h_view *view);
 
-/* The text of a name: UTF-8, not terminated, at most 1024 characters; it lives as long as the view.
- * G2H_NAME_NONE has an empty one. */
+/* Returns the text of a name: UTF-8, not terminated, at most 1024 characters; it is valid as long
+ * as the view. The text of G2H_NAME_NONE is empty. */
 G2H_PUBLIC const char *g2h_view_name(const struct g2h_view *view, uint32_t name, size_t *ret_size);
 
-/* What a name is used for: a bit for each. */
+/* The uses of a name: a bit for each. */
 enum g2h_name_use { G2H_NAME_OF_NODE = 1, G2H_NAME_OF_EDGE = 2 };
 G2H_PUBLIC unsigned g2h_view_name_uses(const struct g2h_view *view, uint32_t name);
 
-/* The number of a name; false where there is none of that text. */
+/* Finds the number of the name with this text; returns false if there is none. */
 G2H_PUBLIC bool g2h_view_find_name(const struct g2h_view *view, const char *text, size_t size,
                                    uint32_t *ret);
 
-/* A text that is made when it is asked for. Begins as {0}; the same may be used again and again. */
+/* A buffer for texts that are made on request. Initialize it with {0}; it can be reused for any
+ * number of texts. */
 struct g2h_text {
     char *data;            /* size bytes of UTF-8, not terminated */
-    size_t size, capacity; /* what is there; how much data has room for */
-    bool failed;           /* there was no memory: the text is not whole */
+    size_t size, capacity; /* size of the text; number of bytes that data has room for */
+    bool failed;           /* memory ran out: the text is incomplete */
 };
 G2H_PUBLIC void g2h_text_deinit(struct g2h_text *text);
 
 /* ---- nodes ---- */
 
-/* What a node stands for. Of the first ones, up to G2H_NODE_SEVERAL, there is one at most. */
+/* What a node stands for. There is at most one node of each kind up to G2H_NODE_SEVERAL. */
 enum g2h_node_kind {
     G2H_NODE_ROOT,
     G2H_NODE_GC_ROOTS,
@@ -116,7 +118,8 @@ enum g2h_node_kind {
     G2H_NODE_GUESSES,
     G2H_NODE_PARTS,
     G2H_NODE_FUNCTIONS,
-    G2H_NODE_SEVERAL, /* "(held by several)", which holds nothing: weak edges, largest first */
+    G2H_NODE_SEVERAL, /* "(held by several)", which holds nothing: its edges are weak, largest
+                         target first */
 
     G2H_NODE_GOROUTINE,
     G2H_NODE_FRAME,
@@ -128,12 +131,13 @@ enum g2h_node_kind {
     G2H_NODE_OS_THREAD,
     G2H_NODE_ALLOCATION_SITE,
     G2H_NODE_PACKAGE,
-    G2H_NODE_FOLDED_SYNTHETICS, /* nodes of the kinds above that are folded */
+    G2H_NODE_FOLDED_SYNTHETICS, /* folded nodes of the kinds above */
     G2H_NODE_CLEANUP,
     G2H_NODE_PART,
     G2H_NODE_FUNCTION,
-    G2H_NODE_GOROUTINES_IN_PLACE, /* that do the same and have the same functions on their stacks */
-    G2H_NODE_STACK,               /* of a goroutine */
+    G2H_NODE_GOROUTINES_IN_PLACE, /* goroutines in the same state that run the same function and
+                                     have the same functions on their stacks */
+    G2H_NODE_STACK,               /* the stack of a goroutine */
 
     G2H_NODE_OBJECT,
     G2H_NODE_TEXT, /* an object that holds the contents of strings */
@@ -141,208 +145,216 @@ enum g2h_node_kind {
 
 struct g2h_node {
     enum g2h_node_kind kind;
-    uint32_t name;    /* what it is called, of objects their class, of the root nothing (it is an
-                         empty one); G2H_NAME_NONE: g2h_view_text(), of kind G2H_NODE_TEXT only */
-    uint32_t object;  /* of the heap; UINT32_MAX: none, or several */
-    uint32_t members; /* how many it stands for, if it is folded: g2h_view_member(); else 0 */
-    uint64_t address; /* of an object */
-    uint64_t size;    /* in bytes; that of all members; of what is no object only a stack has more
-                         than 0, the room that is reserved for it */
-    uint64_t key;   /* of what is no object and there are several of: it tells them apart, in every
-                       dump of one process. A goroutine's goid, which its stack has as well; a
-                       frame's goid << 24 | its number from the bottom of the stack */
-    uint32_t edges; /* how many begin here */
-    uint32_t whole; /* its number in a view of the same graph in which nothing is folded or left
-                       out; UINT32_MAX where it has none there */
+    uint32_t name;    /* name of the node; the class of an object; an empty name for the root.
+                         G2H_NAME_NONE: the name is g2h_view_text(), only for kind G2H_NODE_TEXT */
+    uint32_t object;  /* number of the object in the heap; UINT32_MAX: none, or several */
+    uint32_t members; /* number of members of a folded node (g2h_view_member()); 0 if the node is
+                         not folded */
+    uint64_t address; /* address of an object */
+    uint64_t size;  /* in bytes; of a folded node, the sum of its members. Of the nodes that are no
+                       objects only stacks have a size, the room that is reserved for the stack */
+    uint64_t key;   /* tells apart the nodes of one kind that are no objects; the same in every dump
+                       of one process. It is the goid of a goroutine, and of its stack; for a frame,
+                       goid << 24 | its number from the bottom of the stack */
+    uint32_t edges; /* number of edges that begin here */
+    uint32_t whole; /* number of this node in a view of the same graph in which nothing is folded or
+                       left out; UINT32_MAX if that view does not have it */
 };
 
 /*
- * Nodes are numbered from 0, which is the root. First come synthetic ones, which are no objects;
- * then objects in the order of their addresses; then folded nodes. Each node has a way from the
- * root that has no weak edge, and a heap snapshot of the view has the same numbers.
+ * Returns the number of nodes. They are numbered from 0, which is the root. First come synthetic
+ * nodes, which are no objects; then objects in the order of their addresses; then folded nodes.
+ * Each node can be reached from the root without weak edges. A heap snapshot of the view numbers
+ * its nodes in the same way.
  */
 G2H_PUBLIC uint32_t g2h_view_node_count(const struct g2h_view *view);
 
-/* count nodes from one on, or as many as there are: the result. Ascending ones are found fastest.
- */
+/* Reads count nodes from number first on, or fewer if the view ends before; returns how many.
+ * Reading nodes in ascending order is fastest. */
 G2H_PUBLIC size_t g2h_view_nodes(const struct g2h_view *view, uint32_t first, size_t count,
                                  struct g2h_node *ret);
 
-/* Node number node < g2h_view_node_count(). */
+/* Reads a node, whose number must be less than g2h_view_node_count(). */
 G2H_PUBLIC void g2h_view_node(const struct g2h_view *view, uint32_t node, struct g2h_node *ret);
 
-/* The node of an object of the heap, or the folded node that it is in; UINT32_MAX: it is left out.
- */
+/* Returns the node of an object of the heap, or the folded node that contains it; UINT32_MAX if the
+ * object is left out. */
 G2H_PUBLIC uint32_t g2h_view_object(const struct g2h_view *view, uint32_t object);
 
-/* Whether the roots do not reach an object of the heap, in the view or not. Of a folded node all
- * members are garbage, or none. */
+/* Returns whether an object of the heap is garbage, that is, the roots do not reach it; the object
+ * need not be in the view. The members of a folded node are either all garbage or all reachable. */
 G2H_PUBLIC bool g2h_view_is_garbage(const struct g2h_view *view, uint32_t object);
 
-/* Member number member of a folded node, as it would be without folding; its edges are not counted.
- */
+/* Reads a member of a folded node, as it would be without folding, except that its edges are not
+ * counted. */
 G2H_PUBLIC void g2h_view_member(const struct g2h_view *view, uint32_t node, uint32_t member,
                                 struct g2h_node *ret);
 
-/* The contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, of text or of
- * the dump, the first thousand of longer ones. Empty where the dump does not have what is pointed
- * to. Redacted where the graph is. */
+/* Returns the contents of a node of kind G2H_NODE_TEXT that is not folded: *ret_size bytes, in text
+ * or in the dump; of long contents, the first thousand or so. Empty if the dump lacks the bytes
+ * that the string points to. Redacted if the graph is redacted. */
 G2H_PUBLIC const char *g2h_view_text(const struct g2h_view *view, uint32_t node,
                                      struct g2h_text *text, size_t *ret_size);
 
-/* How many bytes of it strings have, from its begin to where the last one ends: all of them. */
+/* Returns how many bytes of such a node belong to strings, from the object's start to the end of
+ * the last string; not limited to the bytes that g2h_view_text() returns. */
 G2H_PUBLIC uint64_t g2h_view_text_size(const struct g2h_view *view, uint32_t node);
 
-/* Of the nodes from first on the first that g2h_view_text() may be asked for; end where none before
- * it is. */
+/* Returns the first node from first on that has a g2h_view_text(); end if no node before end has
+ * one. */
 G2H_PUBLIC uint32_t g2h_view_next_text(const struct g2h_view *view, uint32_t first, uint32_t end);
 
 /*
- * Says that a node will be asked for soon, so that the memory that this takes can be on its way:
- * what it is made of; where its edges lead; what is there. The later ones need what those before
- * have brought. Any number will do, also one behind the last.
+ * Prefetches the memory that reading a node will need: with G2H_SOON_NODE the node's contents, with
+ * G2H_SOON_TARGETS where the objects that its edges lead to are recorded, with G2H_SOON_KEYS the
+ * contents of these objects. Each step needs the data that the previous step fetched. Any number is
+ * allowed as node, also one beyond the last node.
  */
 enum g2h_soon { G2H_SOON_NODE, G2H_SOON_TARGETS, G2H_SOON_KEYS };
 G2H_PUBLIC void g2h_view_prefetch(const struct g2h_view *view, uint32_t node, enum g2h_soon soon);
 
 /* ---- edges ---- */
 
-/* What is to be said of an edge: a bit for each. */
+/* Properties of an edge: a bit for each. */
 enum g2h_edge_flag {
-    G2H_EDGE_BY_INDEX = 1, /* it is called by index, an array's element or a group's member; else by
-                              name, a field, a variable … */
-    G2H_EDGE_WEAK = 2,     /* it keeps nothing alive */
-    G2H_EDGE_INTERNAL =
-        4,               /* it leads to what the runtime owns, or is no pointer of the program's */
-    G2H_EDGE_OF_KEY = 8, /* it is of the key, */
-    G2H_EDGE_OF_ELEM = 16,  /* or the elem, of a map's entry, whose key may name it better:
-                               g2h_edges_key() */
-    G2H_EDGE_REPEATED = 32, /* an earlier one leads to the same folded node: g2h_edges_repeat() */
+    G2H_EDGE_BY_INDEX = 1,  /* its name is an index, of an array's element or a group's member;
+                               otherwise a text, such as the name of a field or variable */
+    G2H_EDGE_WEAK = 2,      /* it keeps nothing alive */
+    G2H_EDGE_INTERNAL = 4,  /* it leads to a runtime object, or is no pointer of the program */
+    G2H_EDGE_OF_KEY = 8,    /* it is in the key of a map's entry, or */
+    G2H_EDGE_OF_ELEM = 16,  /* in the elem; g2h_edges_key() may have a better name */
+    G2H_EDGE_REPEATED = 32, /* an earlier edge leads to the same folded node: g2h_edges_repeat() */
 };
 
 struct g2h_edge {
     uint32_t source, target; /* nodes */
     uint32_t flags;          /* enum g2h_edge_flag */
-    uint32_t name;   /* of one by index G2H_NAME_NONE; but of a weak one, which some formats cannot
-                        call by index, "element" */
-    uint64_t index;  /* of one by index; else 0 */
-    uint64_t offset; /* of the pointer in its object; UINT64_MAX: it is no pointer of an object */
+    uint32_t name;   /* of an edge with an index: G2H_NAME_NONE, or "element" if it is weak, because
+                        some formats cannot give weak edges an index */
+    uint64_t index;  /* of an edge with an index; else 0 */
+    uint64_t offset; /* offset of the pointer in its object; UINT64_MAX: the edge is no pointer of
+                        an object */
 };
 
-/* Goes along the edges of nodes; one for each thread. Of a view that is folded each has 4 bytes of
- * memory per node. */
+/* An iterator over the edges of nodes; each thread needs its own. If the view is folded, each
+ * iterator takes 4 bytes of memory per node. Errors: G2H_ERROR_MEMORY. */
 struct g2h_edges;
 G2H_PUBLIC struct g2h_error *g2h_edges_create(const struct g2h_view *view, struct g2h_edges **ret);
 G2H_PUBLIC void g2h_edges_destroy(struct g2h_edges *edges);
 
-/* Begins with the edges of the nodes from first to, but without, end, which may be more than there
- * are. Any order will do; ascending nodes are fastest. */
+/* Starts with the edges of the nodes from first up to end (exclusive), which may exceed the number
+ * of nodes. Any order of calls is allowed; ascending nodes are fastest. */
 G2H_PUBLIC void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end);
 
 /*
- * The next edge; false at the end. Source by source, and of each in the order of V8's FillChildren:
- * as pointers stand in the object, then what else there is. The same edges each time, unless the
- * dump has been written to meanwhile (g2h_input_check()). Nothing is allocated.
+ * Gets the next edge; returns false at the end. Edges come source by source, and for each source in
+ * the order of V8's FillChildren: pointers in the order in which they are in the object, then all
+ * other edges. The edges are the same each time, unless the dump has been written to meanwhile
+ * (g2h_input_check()). Allocates nothing.
  */
 G2H_PUBLIC bool g2h_edges_next(struct g2h_edges *edges, struct g2h_edge *ret);
 
-/* As many of the next edges as there are, at most most of them: the result, which is 0 at the end.
- * It is faster than one by one. */
+/* Reads as many of the next edges as there are, at most most; returns their number, which is 0 at
+ * the end. This is faster than reading one edge at a time. */
 G2H_PUBLIC size_t g2h_edges_read(struct g2h_edges *edges, struct g2h_edge *ret, size_t most);
 
-/* Whether the edges of a node that is not folded are all given, or, as at first, of those to one
- * folded node the first only. */
+/* Sets whether the iterator returns all edges from a node that is not folded to the same folded
+ * node, or only the first one (the default). */
 G2H_PUBLIC void g2h_edges_repeat(struct g2h_edges *edges, bool repeat);
 
 /*
- * What an edge is called by the key of its map's entry. Either by an index and nothing else, or by
- * a text, ["alice"] or [42].Name: size bytes of UTF-8 that live until the next one is asked for.
- * again is the number by which g2h_view_key() makes the same text again.
+ * The name that the key of a map's entry gives to an edge. It is either just an index, or a text,
+ * ["alice"] or [42].Name: size bytes of UTF-8 that are valid until the next text is requested.
+ * again is a number with which g2h_view_key() makes the same text again.
  */
 struct g2h_key_name {
-    uint64_t index;   /* G2H_KEY_INDEX */
-    const char *text; /* G2H_KEY_TEXT, and the others */
+    uint64_t index;   /* set for G2H_KEY_INDEX */
+    const char *text; /* text, size and again are set for G2H_KEY_TEXT */
     size_t size;
     uint64_t again;
 };
 
 /*
- * The key's name for an edge that was given. G2H_KEY_NONE: there is none, as for all edges that are
- * neither G2H_EDGE_OF_KEY nor G2H_EDGE_OF_ELEM, and for many that are; then it is called as it says
- * itself, and *ret has not changed. A key is read once for all edges of its entry, if these are
- * asked for as they were given. Nothing is allocated.
+ * Gets the name that the entry's key gives to an edge that the iterator has returned. Returns
+ * G2H_KEY_NONE if the key gives no name: always for edges that are neither G2H_EDGE_OF_KEY nor
+ * G2H_EDGE_OF_ELEM, and often for others. The edge's own name applies then, and *ret is unchanged.
+ * If edges are passed in the order in which they were returned, a key is read only once for all
+ * edges of its entry. Allocates nothing.
  */
 enum g2h_key { G2H_KEY_NONE, G2H_KEY_TEXT, G2H_KEY_INDEX };
 G2H_PUBLIC enum g2h_key g2h_edges_key(struct g2h_edges *edges, const struct g2h_edge *edge,
                                       struct g2h_key_name *ret);
 
-/* Says that the keys of so many edges will be asked for soon. */
+/* Prefetches what g2h_edges_key() will need for count edges. */
 G2H_PUBLIC void g2h_edges_prefetch_keys(const struct g2h_edges *edges, const struct g2h_edge *given,
                                         size_t count);
 
-/* Appends a text once more, by the number that came with it. */
+/* Appends the text of a key's name again; again is the number from its g2h_key_name. */
 G2H_PUBLIC void g2h_view_key(const struct g2h_view *view, uint64_t again, struct g2h_text *text);
 
-/* Says that this will be asked for soon: with G2H_SOON_NODE first, then with G2H_SOON_KEYS. */
+/* Prefetches what g2h_view_key() will need: call it first with G2H_SOON_NODE, then with
+ * G2H_SOON_KEYS. */
 G2H_PUBLIC void g2h_view_prefetch_key(const struct g2h_view *view, uint64_t again,
                                       enum g2h_soon soon);
 
-/* Of the nodes from first on the first that has such edges, or may have; end where none before it
- * does. */
+/* Returns the first node from first on that has edges named by keys, or may have such edges; end if
+ * there is none before end. */
 G2H_PUBLIC uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32_t end);
 
 /* ---- goroutines ---- */
 
 struct g2h_view_goroutine {
     struct g2h_goroutine record; /* as the dump has it */
-    uint32_t node;               /* that stands for it, if need be with others; UINT32_MAX: none */
-    uint32_t minutes;            /* that it has waited for, at least */
-    uint32_t first_frame, frame_count; /* the topmost one first */
+    uint32_t node;    /* the node that stands for it, alone or with others; UINT32_MAX: none */
+    uint32_t minutes; /* minutes for which it has waited, at least */
+    uint32_t first_frame, frame_count; /* its frames, topmost first */
 };
 
 struct g2h_view_frame {
-    uint32_t node;             /* as of goroutines */
-    struct g2h_bytes function; /* of the dump, as the linker calls it */
-    uint64_t sp, entry, pc;    /* pc: in the function or, but for the topmost one, behind a call */
+    uint32_t node;             /* as in g2h_view_goroutine */
+    struct g2h_bytes function; /* the linker's name of the function, from the dump */
+    uint64_t sp, entry, pc;    /* pc: after a call, except in the topmost frame */
     struct g2h_bytes contents;
 };
 
-/* Goroutines are numbered from 0, in the order of the dump, and so are the frames of all of them.
- */
+/* Goroutines are numbered from 0 in the order of the dump. Frames are numbered from 0 too, across
+ * all goroutines. */
 G2H_PUBLIC size_t g2h_view_goroutine_count(const struct g2h_view *view);
 G2H_PUBLIC void g2h_view_goroutine(const struct g2h_view *view, size_t goroutine,
                                    struct g2h_view_goroutine *ret);
 G2H_PUBLIC void g2h_view_frame(const struct g2h_view *view, size_t frame,
                                struct g2h_view_frame *ret);
 
-/* What a goroutine does, as a traceback says it: "select", "chan receive"; text becomes it. */
+/* Writes the goroutine's state, as a traceback shows it: "select", "chan receive". The state
+ * replaces the contents of text. */
 G2H_PUBLIC void g2h_view_state(const struct g2h_view *view, size_t goroutine,
                                struct g2h_text *text);
 
-/* ---- what the roots' groups hold ---- */
+/* ---- groups of roots ---- */
 
-/* A group of the roots: the globals of a package, the goroutines in a place, the finalizers …;
- * garbage as well. */
+/* A group of roots: the globals of a package, the goroutines in one place, the finalizers …;
+ * garbage is a group too. */
 struct g2h_view_owner {
-    uint32_t node;  /* that stands for it; UINT32_MAX: none, it is folded or left out */
-    uint64_t bytes; /* of what no other group reaches, stacks included */
+    uint32_t node;  /* the node that stands for the group; UINT32_MAX: none, because it is folded or
+                       left out */
+    uint64_t bytes; /* size of the nodes that no other group reaches, including stacks */
 };
 
-/* Groups are numbered from 0. What several of them reach is in none of them: it is
- * g2h_graph_account.shared_bytes, and below the node of kind G2H_NODE_SEVERAL. */
+/* Groups are numbered from 0. Nodes that several groups reach count for no group: their size is
+ * g2h_graph_account.shared_bytes, and they are below the node of kind G2H_NODE_SEVERAL. */
 G2H_PUBLIC size_t g2h_view_owner_count(const struct g2h_view *view);
 G2H_PUBLIC void g2h_view_owner(const struct g2h_view *view, size_t owner,
                                struct g2h_view_owner *ret);
 
 /*
- * Who holds a node together, "main and 22 goroutines", where several groups do and no node that
- * these hold holds it alone; else false. *ret_size bytes of UTF-8 that live as long as the view's
- * graph.
+ * Gets the groups that together hold a node, such as "main and 22 goroutines". Returns false unless
+ * several groups hold the node and no other node that they hold together dominates it. The text is
+ * *ret_size bytes of UTF-8, valid as long as the view's graph.
  */
 G2H_PUBLIC bool g2h_view_sharers(const struct g2h_view *view, uint32_t node, const char **ret,
                                  size_t *ret_size);
 
-/* ---- what is in an object ---- */
+/* ---- values in objects ---- */
 
 enum g2h_value_kind {
     G2H_VALUE_BOOL,
@@ -353,139 +365,154 @@ enum g2h_value_kind {
     G2H_VALUE_STRING,
     G2H_VALUE_SLICE,
     G2H_VALUE_INTERFACE,
-    G2H_VALUE_POINTER, /* maps, channels and functions as well */
+    G2H_VALUE_POINTER, /* pointers, maps, channels and functions */
 };
 
-/* A part of an object that has no parts itself. */
+/* A part of an object that has no parts of its own. */
 struct g2h_value {
     enum g2h_value_kind kind;
-    uint64_t offset, size; /* in the object; bytes of it */
+    uint64_t offset, size; /* offset in the object; size in bytes */
     const uint8_t *data;   /* in the dump's byte order */
-    const char *type;      /* type_size bytes of UTF-8: with full import paths, "*net/http.conn" */
+    const char *type;      /* type_size bytes of UTF-8, with full import paths: "*net/http.conn" */
     size_t type_size;
     const char *path; /* path_size bytes: "Config.Timeout", "[3].Name"; until the next value */
     size_t path_size;
 };
 
-/* Goes along the values of an object, by its type; one for each thread. */
+/* An iterator over the values in an object, by its type; each thread needs its own. Errors:
+ * G2H_ERROR_MEMORY. */
 struct g2h_values;
 G2H_PUBLIC struct g2h_error *g2h_values_create(const struct g2h_view *view,
                                                struct g2h_values **ret);
 G2H_PUBLIC void g2h_values_destroy(struct g2h_values *values);
 
-/* Begins with a node. One that is no object, or folded, or whose type is not known as a whole, has
- * no values. */
+/* Starts with a node. A node that is no object or is folded, or whose type is not known as a whole,
+ * has no values. */
 G2H_PUBLIC void g2h_values_begin(struct g2h_values *values, uint32_t node);
 
 /*
- * A number for where the values of an object of the heap are: objects of the same number and size
- * have values of the same kinds, types and paths at the same offsets, as far as the dump has their
- * contents. 0: it has no values. Numbers say nothing else, and are others in another graph.
+ * Returns a number that identifies the layout of an object of the heap: objects with equal numbers
+ * and sizes have values of the same kinds, types and paths at the same offsets, as far as the dump
+ * has their contents. 0: the object has no values. The numbers have no other meaning, and differ
+ * between graphs.
  */
 G2H_PUBLIC uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object);
 
-/* The next value, ascending; false at the end, or where the dump has no more of the object. */
+/* Gets the next value, in ascending order of offsets; returns false at the end, or where the dump
+ * lacks the rest of the object. */
 G2H_PUBLIC bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret);
 
-/* Text becomes a value as Go's %v has it: 42, true, 1.5; of a string its contents, as far as 1024
- * characters, in quotation marks; of what points, 0x and the address, or nil. Redacted where the
- * graph is: then numbers are not shown. */
+/* Formats a value as Go's %v does: 42, true, 1.5; a string as its contents in quotation marks, up
+ * to 1024 characters; a pointer as 0x and the address, or nil. The result replaces the contents of
+ * text. If the graph is redacted, so is the result, which then shows no numbers. */
 G2H_PUBLIC void g2h_value_text(const struct g2h_view *view, const struct g2h_value *value,
                                struct g2h_text *text);
 
-/* ---- how much of what is allocated is used ---- */
+/* ---- capacities: how much of slices and maps is used ---- */
 
 enum g2h_capacity_kind {
-    G2H_CAPACITY_SLICE,  /* a slice: its elements */
-    G2H_CAPACITY_MAP,    /* a map: its entries; where these are is in the next */
-    G2H_CAPACITY_SLOTS,  /* an object that maps have their entries in */
-    G2H_CAPACITY_STRING, /* a string: its bytes, all of which are in use */
+    G2H_CAPACITY_SLICE,  /* a slice: counts elements */
+    G2H_CAPACITY_MAP,    /* a map: counts entries; the objects that contain them are of kind
+                            G2H_CAPACITY_SLOTS */
+    G2H_CAPACITY_SLOTS,  /* an object with slots for the entries of maps */
+    G2H_CAPACITY_STRING, /* a string: counts bytes, all of which are in use */
 };
 
-/* Room for elements of a slice or entries of a map, and how much of it is in use. */
+/* The number of elements of a slice, or entries of a map, that there is room for, and how many of
+ * them are in use. */
 struct g2h_capacity {
     enum g2h_capacity_kind kind;
-    uint32_t place;     /* what has it: g2h_capacities_place() */
-    uint32_t object;    /* that it is in; UINT32_MAX: it is in a variable of the program */
-    uint64_t address;   /* of a slice or string: of its first element, as the dump has it, which may
-                           be anywhere; else 0 */
-    uint64_t used, all; /* elements or slots, as the dump has them: of slices used <= all, of
-                           strings both are the length; of a map used only */
-    uint64_t size;      /* of one of them, in bytes; of a map 0 */
+    uint32_t place;     /* where the slice, string or map is declared: g2h_capacities_place() */
+    uint32_t object;    /* the object that contains it; UINT32_MAX: a variable contains it */
+    uint64_t address;   /* of a slice or string: address of its first element as the dump has it,
+                           which may be any value; else 0 */
+    uint64_t used, all; /* elements or slots, as the dump has them. Of slices used <= all; of
+                           strings both are the length; of a map only used is set */
+    uint64_t size;      /* size of one element or slot in bytes; 0 for a map */
 };
 
-/* Gets one; false: no more. */
+/* Gets a capacity; returns false to stop the visit. */
 typedef bool (*g2h_capacity_visit)(void *context, const struct g2h_capacity *capacity);
 
 /*
- * What slices, strings and maps there are, by the types of objects and of variables. It is made
- * once, takes some bytes for each field that is one, and is constant: several threads may go over
- * objects. Where nothing is typed there are none. Errors: G2H_ERROR_MEMORY.
+ * The places of slices, strings and maps in the types of objects and of variables. It is created
+ * once, takes some bytes for each such field, and is constant: several threads may visit objects.
+ * If nothing is typed it has no places. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_capacities;
 G2H_PUBLIC struct g2h_error *g2h_capacities_create(const struct g2h_view *view,
                                                    struct g2h_capacities **ret);
 G2H_PUBLIC void g2h_capacities_destroy(struct g2h_capacities *capacities);
 
-/* The number of places: fields of types and variables that are slices or strings, and types of
- * maps. All maps with the same types of keys and elements are one, for so is what they have their
- * entries in (internal/runtime/maps, Map; runtime/map.go before Go 1.24). */
+/* Returns the number of places: fields of types and variables that are slices or strings, and types
+ * of maps. All maps with the same types of keys and elements are one place, because the objects
+ * that contain their entries have one type too (internal/runtime/maps, Map; runtime/map.go before
+ * Go 1.24). */
 G2H_PUBLIC uint32_t g2h_capacities_place_count(const struct g2h_capacities *capacities);
 
-/* Text becomes the name of a place: "main.Server.buffers", a field of a type, of arrays "[]" for
- * all elements; "main.history", a variable; "map[string]int". */
+/* Writes the name of a place: "main.Server.buffers" for a field of a type, with "[]" for all
+ * elements of an array; "main.history" for a variable; "map[string]int". The name replaces the
+ * contents of text. */
 G2H_PUBLIC void g2h_capacities_place(const struct g2h_capacities *capacities, uint32_t place,
                                      struct g2h_text *text);
 
-/* Visits those of the heap's objects from first to, but without, end, which may be more than there
- * are, in the view or not; ascending. False where a visit was the last one. */
+/* Visits the capacities in the heap's objects from first up to end (exclusive), in ascending order,
+ * whether or not the objects are in the view; end may exceed the number of objects. Returns false
+ * if the callback stopped the visit. */
 G2H_PUBLIC bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t first,
                                           uint32_t end, g2h_capacity_visit visit, void *context);
 
-/* Visits those of variables of packages, and of what they point to outside of the heap. */
+/* Visits the capacities in the variables of packages, and in the data outside of the heap that
+ * these variables point to. */
 G2H_PUBLIC bool g2h_capacities_of_variables(const struct g2h_capacities *capacities,
                                             g2h_capacity_visit visit, void *context);
 
-/* ---- what holds what ---- */
+/* ---- dominators ---- */
 
 /*
- * What holds each node alone, and how much memory would be free without it: the same as DevTools
- * computes, for every node.
+ * The dominator and the retained size of each node: the last node that all paths to it have in
+ * common, and how much memory would be free without the node. They are the values that DevTools
+ * computes.
  */
 struct g2h_dominators;
 
 /*
- * Computes dominators and retained sizes, in near-linear time, on all threads of the graph. It
+ * Computes dominators and retained sizes, in near-linear time, on all threads of the graph. This
  * takes 28 bytes of memory per node of the graph, 4 per edge, and 50 for each node that several
- * groups of the roots hold directly; 20 per node stay. The view must outlive it.
+ * groups of the roots hold directly; 20 bytes per node stay allocated. The view must outlive the
+ * result.
  * Errors: G2H_ERROR_MEMORY; G2H_ERROR_LIMIT: 2^32 edges.
  */
 G2H_PUBLIC struct g2h_error *g2h_view_dominators(const struct g2h_view *view,
                                                  struct g2h_dominators **ret);
 G2H_PUBLIC void g2h_dominators_destroy(struct g2h_dominators *dominators);
 
-/* The node that all strong ways from the root to node have last in common; the root's is itself. */
+/* Returns a node's immediate dominator: the last node before it that all strong paths from the root
+ * to it have in common. The root's dominator is the root itself. */
 G2H_PUBLIC uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t node);
 
 /*
- * The nodes in an order in which each comes behind what dominates it, so that a walk along it goes
- * from the root to the leaves, or back: their numbers in it are below the first result, and the
- * root's is 0. Not every number need be a node's.
+ * The numbers of nodes in an order in which each node comes after its dominator, so that a walk
+ * over ascending numbers goes from the root to the leaves, and a walk over descending numbers goes
+ * back. g2h_dominators_numbers() returns the upper bound of the numbers; the root's number is 0.
+ * Some numbers may belong to no node.
  */
 G2H_PUBLIC uint32_t g2h_dominators_numbers(const struct g2h_dominators *dominators);
 G2H_PUBLIC uint32_t g2h_dominators_number(const struct g2h_dominators *dominators, uint32_t node);
 
-/* The node of a number; UINT32_MAX: none. */
+/* Returns the node with a number; UINT32_MAX: none. */
 G2H_PUBLIC uint32_t g2h_dominators_node(const struct g2h_dominators *dominators, uint32_t number);
 
-/* The number of what dominates the node of a number, which must be one's. */
+/* Returns the number of the immediate dominator of the node with a number, which must be a node's
+ * number. */
 G2H_PUBLIC uint32_t g2h_dominators_above(const struct g2h_dominators *dominators, uint32_t number);
 
-/* The size of node and of all that it dominates, in bytes. */
+/* Returns the size in bytes of a node and of all nodes that it dominates. */
 G2H_PUBLIC uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators,
                                                  uint32_t node);
 
-/* Both, of count nodes from first on, which all must be there: faster than one by one. */
+/* Reads the dominators and retained sizes of count nodes from first on, all of which must exist:
+ * faster than one node at a time. */
 G2H_PUBLIC void g2h_dominators_read(const struct g2h_dominators *dominators, uint32_t first,
                                     size_t count, uint32_t *ret_nodes, uint64_t *ret_sizes);
 

@@ -1,5 +1,5 @@
-/* G2H_PUBLIC marks what the library exports; everything else is hidden. All of it has C linkage, in
- * C++ as well: between G2H_BEGIN and G2H_END. */
+/* G2H_PUBLIC marks what the library exports; everything else is hidden. All declarations between
+ * G2H_BEGIN and G2H_END have C linkage, in C++ as well. */
 #ifndef GO2HEAPSNAPSHOT_VISIBILITY_H
 #define GO2HEAPSNAPSHOT_VISIBILITY_H
 

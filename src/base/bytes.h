@@ -1,4 +1,4 @@
-/* bytes: comparing texts that no 0 ends. */
+/* bytes: compares texts that do not end with a NUL. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
@@ -7,7 +7,7 @@
 
 #include <go2heapsnapshot/bytes.h>
 
-/* A text without bytes, which is not NULL. */
+/* A text of no bytes, whose data is not NULL. */
 static const struct g2h_bytes bytes_none = {(const uint8_t *)"", 0};
 
 static inline struct g2h_bytes bytes_of(const char *text)
@@ -32,7 +32,7 @@ static inline bool bytes_begin(struct g2h_bytes bytes, const char *text)
     return bytes.size >= size && memcmp(bytes.data, text, size) == 0;
 }
 
-/* What is behind the last slash of a path; all of it where there is none. */
+/* Returns the part of a path behind its last slash, or all of it if it has none. */
 static inline struct g2h_bytes bytes_base_name(struct g2h_bytes path)
 {
     uint64_t at = path.size;

@@ -1,7 +1,8 @@
 /*
- * A byte cursor: it carries its position and its bounds, so no read can leave the bytes it was made
- * for. The numbers of a heap dump are uvarints, as Go's encoding/binary writes them: little-endian
- * groups of seven bits, the top bit set on all bytes but the last, ten bytes at most.
+ * cursor: reads bytes. A cursor carries its position and its end, so no read can leave the bytes
+ * that it was made for. The numbers of a heap dump are uvarints, as Go's encoding/binary writes
+ * them: little-endian groups of seven bits, the top bit set on all bytes but the last, ten bytes at
+ * most.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -19,7 +20,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
     return (size_t)(cursor->end - cursor->at);
 }
 
-/* The general case of cursor_uvarint(): checks each byte. */
+/* Does the work of cursor_uvarint() in the general case: checks each byte. */
 static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
 {
     uint64_t value = 0;
@@ -38,7 +39,7 @@ static inline bool cursor_uvarint_checked(struct cursor *cursor, uint64_t *ret)
     return false;
 }
 
-/* Squeezes the seven-bit groups of eight bytes together. */
+/* Joins the seven-bit groups of eight bytes into one number. */
 static inline uint64_t uvarint_join(uint64_t groups)
 {
     groups = (groups & 0x007f007f007f007f) | (groups & 0x7f007f007f007f00) >> 1;
@@ -46,7 +47,8 @@ static inline uint64_t uvarint_join(uint64_t groups)
     return (groups & 0x000000000fffffff) | (groups & 0x0fffffff00000000) >> 4;
 }
 
-/* Reads a uvarint. False, with the cursor unmoved, where it is cut or does not fit 64 bits. */
+/* Reads a uvarint. Returns false, and leaves the cursor where it is, if the uvarint is cut or does
+ * not fit 64 bits. */
 static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
 {
     const uint8_t *at = cursor->at;
@@ -66,7 +68,7 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
     uint64_t bytes;
     __builtin_memcpy(&bytes, at, 8);
     uint64_t ends = ~bytes & 0x8080808080808080;
-    if (ends != 0) { /* addresses have six or seven bytes */
+    if (ends != 0) { /* addresses take six or seven bytes */
         *ret = uvarint_join(bytes & (ends ^ (ends - 1)));
         cursor->at = at + __builtin_ctzll(ends) / 8 + 1;
         return true;
@@ -75,13 +77,14 @@ static inline bool cursor_uvarint(struct cursor *cursor, uint64_t *ret)
     return cursor_uvarint_checked(cursor, ret);
 }
 
-/* How many bytes Go writes for a value. Others may write longer uvarints than they need to. */
+/* Returns the number of bytes that Go writes for a value. Other writers may use longer uvarints
+ * than needed. */
 static inline unsigned uvarint_size(uint64_t value)
 {
     return (unsigned)(70 - __builtin_clzll(value | 1)) / 7;
 }
 
-/* Passes over size bytes. False, with the cursor unmoved, where there are fewer. */
+/* Skips size bytes. Returns false, and leaves the cursor where it is, if fewer are left. */
 static inline bool cursor_skip(struct cursor *cursor, uint64_t size)
 {
     if (size > cursor_left(cursor))

@@ -1,4 +1,5 @@
-/* Errors: a code and a message. Only "no memory" is static, for it must not need memory itself. */
+/* error: a code and a message. Only the "no memory" error is static, because it must not need
+ * memory itself. */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -30,7 +31,7 @@ static struct g2h_error *create(enum g2h_error_code code, const char *tail, cons
     }
     vsnprintf(message, size, format, arguments);
     strcpy(message + length, tail);
-    message[printable(message, size - 1)] = '\0'; /* it has names of files, functions … in it */
+    message[printable(message, size - 1)] = '\0'; /* it contains names of files, functions … */
     error->code = code;
     error->message = message;
     return error;

@@ -1,8 +1,8 @@
 /*
- * id_hash: hashes that are the same in every run, for what is known by them again in another one.
+ * id_hash: hashes that are the same in every run, for ids by which a later run recognizes things.
  *
- * Whoever writes a dump can choose keys that collide, so they are for nothing else; tables have
- * seeded hashes (map.h).
+ * Whoever writes a dump can choose keys that collide, so these hashes serve for nothing else;
+ * tables use seeded hashes (map.h).
  */
 #ifndef BASE_ID_HASH_H
 #define BASE_ID_HASH_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The finaliser of splitmix64. */
+/* Hashes a number with the finalizer of splitmix64. */
 static inline uint64_t id_hash(uint64_t key)
 {
     key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -18,7 +18,7 @@ static inline uint64_t id_hash(uint64_t key)
     return key ^ (key >> 31);
 }
 
-/* FNV-1a. */
+/* Hashes a text with FNV-1a. */
 static inline uint64_t id_hash_text(const void *data, size_t size)
 {
     const uint8_t *bytes = data;

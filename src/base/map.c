@@ -10,11 +10,11 @@
 
 uint64_t map_seed[6];
 
-/* Runs before main(), so that no map is there yet: all threads have the same seed. */
+/* Runs before main(), when no map exists yet, so that all threads use the same seed. */
 __attribute__((constructor)) static void choose_seed(void)
 {
     if (getrandom(map_seed, sizeof(map_seed), GRND_NONBLOCK) != (ssize_t)sizeof(map_seed)) {
-        struct timespec now; /* a kernel without, or one that has just started */
+        struct timespec now; /* the kernel lacks getrandom(), or has just started */
         clock_gettime(CLOCK_REALTIME, &now);
         map_seed[0] ^= (uint64_t)now.tv_nsec << 32 ^ (uint64_t)now.tv_sec;
         map_seed[1] ^= (uint64_t)(uintptr_t)&now * 0x9e3779b97f4a7c15;

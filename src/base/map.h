@@ -1,4 +1,5 @@
-/* map: from 64-bit keys (addresses) to 32-bit values (indexes), by open addressing. */
+/* map: a hash table from 64-bit keys (addresses) to 32-bit values (indexes), with open
+ * addressing. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
@@ -8,22 +9,22 @@
 
 struct map_entry {
     uint64_t key;
-    uint32_t value; /* MAP_NONE where the slot is free */
+    uint32_t value; /* MAP_NONE if the slot is free */
 };
 
 struct map {
     struct map_entry *entries;
-    size_t mask, count; /* mask + 1 slots, a power of two; entries NULL while empty */
+    size_t mask, count; /* mask + 1 slots, a power of two; entries is NULL while empty */
 };
 
 #define MAP_NONE UINT32_MAX
 
 /*
- * The seed is random and another one in every run, so that nobody who writes a dump can choose keys
- * that collide. Therefore no output may depend on a hash, nor on the order of a table; ids have a
- * hash of their own.
+ * The seed is random and differs in every run, so that nobody who writes a dump can choose keys
+ * that collide. Therefore no output may depend on one of these hashes or on the order of a table;
+ * ids have a hash of their own (id_hash.h).
  */
-extern uint64_t map_seed[6]; /* three for each of two hashes */
+extern uint64_t map_seed[6]; /* three numbers for each of two hashes */
 
 /* Folds the 128 bits of a product into 64. */
 static inline uint64_t map_fold(uint64_t a, uint64_t b)
@@ -40,14 +41,14 @@ static inline uint64_t map_fold(uint64_t a, uint64_t b)
 #endif
 }
 
-/* The hash of a key. It is folded twice: once would let keys in a row meet in a few slots, with one
- * seed of a hundred. */
+/* Returns the hash of a key. It folds twice, because folding once would map consecutive keys to a
+ * few slots, with one seed in a hundred. */
 static inline uint64_t map_hash(uint64_t key)
 {
     return map_fold(map_fold(key ^ map_seed[0], map_seed[1]), map_seed[2]);
 }
 
-/* A key for two numbers. That two pairs get the same one is too unlikely to happen. */
+/* Returns a key for two numbers. It is too unlikely to happen that two pairs get the same key. */
 static inline uint64_t map_hash_pair(uint64_t one, uint64_t other)
 {
     return map_fold(map_fold(one ^ map_seed[0], map_seed[1]) ^ other, map_seed[2]);
@@ -60,9 +61,9 @@ static inline uint64_t map_word(const uint8_t *at, size_t size)
     return word;
 }
 
-/* The hash of a text by three seeds. It is read 16 bytes at a time; what is left at its end is read
- * as two words that may overlap. The size is not added to one of these: then another size and
- * another byte would make the same sum. */
+/* Returns the hash of a text by three seeds. It reads the text 16 bytes at a time, and the rest at
+ * the end as two words that may overlap. The size is not added to one of these words, because
+ * another size and another byte could then make the same sum. */
 static inline uint64_t map_hash_text_by(const uint64_t *seed, const void *data, size_t size)
 {
     const uint8_t *at = data;
@@ -87,13 +88,13 @@ static inline uint64_t map_hash_text(const void *data, size_t size)
     return map_hash_text_by(map_seed, data, size);
 }
 
-/* Another hash, which has nothing to do with the first one. */
+/* Returns a second hash of a text, which is independent of map_hash_text(). */
 static inline uint64_t map_hash_text_too(const void *data, size_t size)
 {
     return map_hash_text_by(map_seed + 3, data, size);
 }
 
-/* The value of key, MAP_NONE where it has none. */
+/* Returns the value of key, or MAP_NONE if it has none. */
 static inline uint32_t map_get(const struct map *map, uint64_t key)
 {
     if (!map->entries)
@@ -105,13 +106,11 @@ static inline uint32_t map_get(const struct map *map, uint64_t key)
     }
 }
 
-/*
- * Gives key the value, unless it has one already. *ret is the value it has then. False where there
- * is no memory. value must not be MAP_NONE.
- */
+/* Gives key the value, unless it has one already. *ret is the value that the key has afterwards.
+ * Returns false if memory runs out. value must not be MAP_NONE. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, uint32_t *ret);
 
-/* Makes room for so many keys in an empty map. False where there is no memory. */
+/* Makes room for this many keys in an empty map. Returns false if memory runs out. */
 bool map_reserve(struct map *map, size_t keys);
 
 /* Changes the value of a key that has one. */
@@ -119,7 +118,7 @@ void map_set(struct map *map, uint64_t key, uint32_t value);
 
 void map_deinit(struct map *map);
 
-/* Makes a map a copy of another. False where there is no memory; then it is empty. */
+/* Makes map a copy of other. Returns false if memory runs out; map is then empty. */
 bool map_copy(struct map *map, const struct map *other);
 
 #endif

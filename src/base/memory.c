@@ -1,4 +1,4 @@
-/* Memory; see memory.h. */
+/* memory; see memory.h. */
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 enum {
-    HUGE_PAGE = 2 << 20, /* its size on amd64, and on arm64 with pages of 4 KB */
-    LARGE = HUGE_PAGE,   /* what is worth some */
-    DOUBLED = 64 << 10,  /* arrays that grow to twice their size: less is copied, and pages that
-                            nothing has been written to cost nothing */
+    HUGE_PAGE = 2 << 20, /* the size of a huge page on amd64, and on arm64 with pages of 4 KB */
+    LARGE = HUGE_PAGE,   /* blocks of this size and above get huge pages */
+    DOUBLED = 64 << 10,  /* arrays of this size and above double when they grow: less is copied, and
+                            pages that were never written cost nothing */
 };
 
 static size_t whole_huge_pages(size_t size)
@@ -22,7 +22,7 @@ static size_t whole_huge_pages(size_t size)
     return (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
-/* Asks for huge pages where a block has room for whole ones. */
+/* Asks for huge pages where a block spans whole ones. */
 static void want_huge_pages(void *data, size_t size)
 {
 #ifdef MADV_HUGEPAGE
@@ -36,7 +36,8 @@ static void want_huge_pages(void *data, size_t size)
 #endif
 }
 
-/* Nobody has more, and sanitizers end a program whose product overflows. */
+/* Returns whether an array can have this size. Larger ones do not fit any memory, and sanitizers
+ * end a program whose product overflows. */
 static bool is_possible(size_t count, size_t entry_size)
 {
     return count <= SIZE_MAX / 2 / entry_size;
@@ -64,8 +65,8 @@ void *zeroed_alloc(size_t count, size_t entry_size)
     return data;
 }
 
-/* What realloc() does, but that the system does not move the pages: it would have to make small
- * ones of them. */
+/* Does what realloc() does, except that the system does not move the pages, which it would have to
+ * split into small ones. */
 static void *grow_large(void *data, size_t used, size_t size)
 {
     void *grown = block_alloc(size, 1);
@@ -101,7 +102,8 @@ void *memory_copy(const void *data, size_t count, size_t entry_size)
     return copy;
 }
 
-/* Maps whole huge pages, and one more to have room for where they begin. */
+/* Maps whole huge pages. It maps one more at first, and unmaps what lies before and behind the
+ * aligned range. */
 static void *map_huge_pages(size_t size)
 {
     char *data =
@@ -134,7 +136,7 @@ void large_free(void *data, size_t count, size_t entry_size)
 }
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
-/* Whether somebody counts what is only reserved. */
+/* Returns whether a resource limit counts address space that is only reserved. */
 static bool is_limited(void)
 {
     struct rlimit space, data;
@@ -142,14 +144,14 @@ static bool is_limited(void)
            getrlimit(RLIMIT_DATA, &data) != 0 || data.rlim_cur != RLIM_INFINITY;
 }
 
-/* Small blocks come from the data segment, which grows by whole ranges then: the first one is on
- * huge pages, and more than most heaps need. */
+/* Lets the data segment, from which small blocks come, grow by ROOM bytes at a time. The first
+ * range is on huge pages, and is more than most heaps need. */
 static void reserve_data_segment(void)
 {
     enum { ROOM = 256 << 20, NOT_THERE_YET = 256 << 10 };
     char *begin = sbrk(0);
     mallopt(M_TOP_PAD, ROOM);
-    void *volatile block = malloc(NOT_THERE_YET); /* volatile: or compilers leave both out */
+    void *volatile block = malloc(NOT_THERE_YET); /* volatile keeps both calls */
     free(block);
     char *end = sbrk(0);
     if (end > begin)

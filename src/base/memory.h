@@ -1,4 +1,4 @@
-/* Memory: arrays that grow, and the large arrays with an entry per object. */
+/* memory: arrays that grow, and the large arrays with an entry per object. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
@@ -21,62 +21,63 @@
         size_t count, capacity; \
     }
 
-/* Appends a copy of value; false where there is no memory. */
+/* Appends a copy of value. Returns false if memory runs out. */
 #define vector_push(vector, value) \
     ((vector)->count < (vector)->capacity || vector_grow(vector, 1) \
          ? ((vector)->data[(vector)->count++] = (value), true) \
          : false)
 
-/* Sorts the entries, as qsort() does; that must not be given the NULL of an empty vector. */
+/* Sorts the entries with qsort(), which must not be given the NULL of an empty vector. */
 #define vector_sort(vector, compare) \
     ((vector)->count > 0 \
          ? qsort((vector)->data, (vector)->count, sizeof(*(vector)->data), compare) \
          : (void)0)
 
-/* Makes room for so many entries more; false, with all as it was, where there is no memory. */
+/* Makes room for this many more entries. Returns false, and changes nothing, if memory runs out. */
 #define vector_grow(vector, more) \
     ((vector)->data = array_grow((vector)->data, &(vector)->capacity, (vector)->count, more, \
                                  sizeof(*(vector)->data)), \
      (vector)->capacity - (vector)->count >= (more))
 
 /*
- * Makes room for more entries behind count of them, and for half as many as there are or more, so
- * that pushing one after the other takes linear time. Gives where the entries are then; without
- * memory, data, and *capacity stays.
+ * Makes room for more entries behind the first count, and for at least count / 2, so that pushing
+ * one entry after the other takes linear time. Returns where the entries are then. If memory runs
+ * out, it returns data and leaves *capacity unchanged.
  */
 void *array_grow(void *data, size_t *capacity, size_t count, size_t more, size_t entry_size);
 
 /*
- * As malloc() and calloc(), for arrays that grow with the heap: where they are large they are on
- * huge pages, if the system gives them, which takes few faults for much memory. NULL where there is
- * no memory or the size overflows. free() frees them.
+ * Like malloc() and calloc(), for arrays that grow with the heap: large ones are on huge pages, if
+ * the system has them, so that few page faults serve much memory. Both return NULL if memory runs
+ * out or the size overflows. free() frees the arrays.
  */
 void *block_alloc(size_t count, size_t entry_size);
 void *zeroed_alloc(size_t count, size_t entry_size);
 
-/* Copies so many entries to memory of malloc(); NULL where there is no memory, or no entry. */
+/* Copies count entries to memory from malloc(). Returns NULL if memory runs out, or if count is
+ * 0. */
 void *memory_copy(const void *data, size_t count, size_t entry_size);
 
-/* A zeroed array of count entries. A large one has a mapping of its own, on huge pages, that goes
- * back to the system when it is freed: by large_free() with the same numbers. NULL where there is
- * no memory or the size overflows. */
+/* Returns a zeroed array of count entries. A large one has its own mapping on huge pages, which
+ * goes back to the system when large_free() frees it with the same numbers. Returns NULL if memory
+ * runs out or the size overflows. */
 void *large_alloc(size_t count, size_t entry_size);
 void large_free(void *data, size_t count, size_t entry_size);
 
-/* The pointer with which an owner frees what all others may only read. This is the one way to cast
- * const away. */
+/* Returns a pointer by which an owner frees memory that others may only read. This is the only way
+ * to cast const away. */
 static inline void *not_const(const void *data)
 {
     return (void *)(uintptr_t)data;
 }
 
-/* For a program to call before it has other threads: what is allocated in small pieces is on huge
- * pages as well, of one range of addresses for all threads; large arrays go back to the system when
+/* Prepares malloc(). A program calls it before it has other threads. Small blocks are then on huge
+ * pages as well, in one address range for all threads, and large arrays go back to the system when
  * they are freed. */
 void memory_prepare(void);
 
-/* Gives memory that was freed in small pieces back to the system. It takes a while, so it is worth
- * it only after much was freed. */
+/* Gives freed small blocks back to the system. This takes a while, so it is worth it only after
+ * much was freed. */
 void memory_give_back(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * number_set: a set of 64-bit numbers that lie close together in places, as offsets in one kind of
- * object do. Numbers that are multiples of 4 share an entry of a hash table with 31 neighbours, so
- * that the table of a hundred thousand of them stays in the cache. Once it is complete, a set can
- * give each member a place of its own, from 0 on without gaps, for an array beside it.
+ * object do. A number that is a multiple of 4 shares an entry of a hash table with 31 neighbors, so
+ * that the table for a hundred thousand of them stays in the cache. A set that is complete can give
+ * each member its own place, 0, 1, 2 … without gaps, as an index into an array beside it.
  */
 #ifndef BASE_NUMBER_SET_H
 #define BASE_NUMBER_SET_H
@@ -10,26 +10,27 @@
 #include "base/map.h"
 
 struct number_entry {
-    uint64_t group;  /* what its numbers have in common */
-    uint32_t bits;   /* a bit for each that is a member; 0 where the slot is free */
-    uint32_t places; /* the place of the first of these */
+    uint64_t group;  /* the upper bits that the entry's numbers have in common */
+    uint32_t bits;   /* a bit for each number that is a member; 0 if the slot is free */
+    uint32_t places; /* the place of the entry's first member */
 };
 
 struct number_set {
     struct number_entry *entries;
-    size_t mask, used; /* mask + 1 slots, a power of two; entries NULL while empty */
-    size_t count;      /* members */
+    size_t mask, used; /* mask + 1 slots, a power of two; entries is NULL while empty */
+    size_t count;      /* number of members */
 };
 
 #define NUMBER_NONE UINT32_MAX
 
-/* The lowest two bits, which are mostly 0, go to the top; the lowest five are then the bit. */
+/* Rotates the lowest two bits, which are mostly 0, to the top; the lowest five bits of the result
+ * select the bit of an entry. */
 static inline uint64_t number_turned(uint64_t number)
 {
     return number >> 2 | number << 62;
 }
 
-/* The slot of a group: its own, or the free one where it would be. There must be entries. */
+/* Returns the slot of a group, or the free one where it belongs. There must be entries. */
 static inline struct number_entry *number_slot(const struct number_set *set, uint64_t group)
 {
     size_t slot = (size_t)map_hash(group) & set->mask;
@@ -38,10 +39,10 @@ static inline struct number_entry *number_slot(const struct number_set *set, uin
     return &set->entries[slot];
 }
 
-/* Adds a number whose group is new. False where there is no memory. */
+/* Adds a number whose group is new. Returns false if memory runs out. */
 bool number_set_add_group(struct number_set *set, uint64_t number);
 
-/* Adds a number, if it is not a member yet. False where there is no memory. */
+/* Adds a number, unless it is a member already. Returns false if memory runs out. */
 static inline bool number_set_add(struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);
@@ -56,20 +57,20 @@ static inline bool number_set_add(struct number_set *set, uint64_t number)
     return true;
 }
 
-/* Brings to the cache what number_set_add() and number_set_find() will look at. */
+/* Prefetches the entry that number_set_add() and number_set_find() will look at. */
 static inline void number_set_prefetch(const struct number_set *set, uint64_t number)
 {
     if (set->entries)
         __builtin_prefetch(&set->entries[(size_t)map_hash(number_turned(number) >> 5) & set->mask]);
 }
 
-/* Writes all members, in no order, to ret, which has room for count numbers. */
+/* Writes all members, in no particular order, to ret, which has room for count numbers. */
 void number_set_members(const struct number_set *set, uint64_t *ret);
 
-/* Gives the members their places; any number that is added takes them away. */
+/* Gives the members their places, which are valid until the next number is added. */
 void number_set_place(struct number_set *set);
 
-/* The place of a number, NUMBER_NONE where it is no member. */
+/* Returns the place of a number, or NUMBER_NONE if it is not a member. */
 static inline uint32_t number_set_find(const struct number_set *set, uint64_t number)
 {
     const uint64_t turned = number_turned(number);

@@ -1,8 +1,8 @@
 /*
  * printable; see printable.h.
  *
- * Names of functions, types and files, versions and the words of errors may hold anything. All that
- * is said of them passes through here, so that no dump can write what it likes to the terminal of
+ * Names of functions, types and files, versions and error messages may contain anything. All text
+ * that shows them passes through here, so that no dump can write arbitrary bytes to the terminal of
  * somebody who converts it.
  */
 #include "base/printable.h"
@@ -20,8 +20,8 @@ static bool is_shown(uint32_t character)
     } unseen[] = {
         {0, 0x1f},          {0x7f, 0x9f},     /* C0, DEL, C1 */
         {0x61c, 0x61c},                       /* Arabic letter mark */
-        {0x200b, 0x200f},                     /* of no width, of a direction */
-        {0x2028, 0x202e},                     /* ends of lines; embeddings, overrides */
+        {0x200b, 0x200f},                     /* zero width, direction marks */
+        {0x2028, 0x202e},                     /* line ends; embeddings, overrides */
         {0x2060, 0x206f},                     /* isolates */
         {0xfeff, 0xfeff},   {0xfff9, 0xfffb}, /* byte order mark, annotations */
         {0xe0000, 0xe0fff},                   /* tags */

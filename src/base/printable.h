@@ -1,14 +1,14 @@
-/* printable: text from outside, such that it can be shown to people. */
+/* printable: makes text from outside safe to show to people. */
 #ifndef BASE_PRINTABLE_H
 #define BASE_PRINTABLE_H
 
 #include <stddef.h>
 
 /*
- * Replaces, in place, by '?' each byte that is no UTF-8 and each character that a terminal would
- * not show but act upon, or by which it would show others in another place than they are: controls,
- * a new line among them, and what changes the direction of text. Returns the size that is left. May
- * be called from a signal handler.
+ * Replaces by '?', in place, each byte that is not valid UTF-8 and each character that a terminal
+ * would act upon instead of showing it, or that would make other characters appear in another
+ * place: controls, including new lines, and characters that change the direction of text. Returns
+ * the size that is left. It may be called from a signal handler.
  */
 size_t printable(char *text, size_t size);
 

@@ -9,7 +9,7 @@
 
 #include "base/scope.h"
 
-/* Bytes of the hash that are shown, and what a size is rounded up to. */
+/* The number of shown bytes of the hash, and the multiple that a size is rounded up to. */
 enum { SHOWN = 10, STEP = 16 };
 
 struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key)
@@ -45,7 +45,7 @@ size_t redaction_write(const struct g2h_redaction *redaction, const void *data, 
                        char ret[REDACTED_MOST])
 {
     static const char digits[] = "0123456789abcdef";
-    const size_t steps = size > 0 ? (size - 1) / STEP + 1 : 1; /* "" is not told from "a" */
+    const size_t steps = size > 0 ? (size - 1) / STEP + 1 : 1; /* "" and "a" look alike */
     uint8_t hash[SIPHASH_SIZE];
     siphash(redaction->key, data, size, hash);
     char *at =

@@ -1,12 +1,12 @@
 /*
- * redaction: what stands for a text of the heap that is not to be shown, "(<=16 bytes,
- * #0123456789abcdef0123)".
+ * redaction: the text that replaces a text of the heap which must not be shown, such as "(<=16
+ * bytes, #0123456789abcdef0123)".
  *
- * It tells two things: the text's size, rounded up to a multiple of 16, for that of a short one
- * says a good deal about it, and its object's size tells the rest; and 80 bits of a SipHash, so
- * that equal texts stay equal, and others differ. Who does not have the key cannot try out texts,
- * not even the few that there are of four bytes. That among ten million texts two have the same 80
- * bits has a chance of one in 24 billion.
+ * It shows two things. One is the text's size, rounded up to a multiple of 16: the exact size of a
+ * short text says a good deal about it, and the size of the text's object tells the rest anyway.
+ * The other is 80 bits of a SipHash, so that equal texts stay equal, and different ones differ.
+ * Without the key nobody can try out texts, not even the few that have four bytes. The chance that
+ * two among ten million texts have the same 80 bits is one in 24 billion.
  */
 #ifndef BASE_REDACTION_H
 #define BASE_REDACTION_H
@@ -22,10 +22,12 @@ struct g2h_redaction {
 
 enum { REDACTED_MOST = 64 }; /* characters */
 
-/* With the bytes of key; NULL: with random ones. Error: G2H_ERROR_SYSTEM. */
+/* Initializes a redaction with the bytes of key, or with random ones if key is NULL. Error:
+ * G2H_ERROR_SYSTEM. */
 struct g2h_error *redaction_init(struct g2h_redaction *redaction, const uint8_t *key);
 
-/* Writes what stands for size bytes to ret; gives the number of characters, all of them ASCII. */
+/* Writes the text that replaces size bytes to ret. Returns its number of characters, all of them
+ * ASCII. */
 size_t redaction_write(const struct g2h_redaction *redaction, const void *data, size_t size,
                        char ret[REDACTED_MOST]);
 

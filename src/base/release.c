@@ -18,7 +18,7 @@ struct go_release go_release_parse(const char *version)
 {
     struct go_release release = {0};
     const char *at = strstr(version, "go1.");
-    if (at) /* digits that go on and on are no release: it is enough not to overflow */
+    if (at) /* no release has more digits; the bound only prevents an overflow */
         for (at += strlen("go1."); *at >= '0' && *at <= '9' && release.minor < 1000; at++)
             release.minor = 10 * release.minor + (*at - '0');
     release.no_swiss_maps = go_release_has_experiment(version, "noswissmap");

@@ -1,9 +1,9 @@
 /*
- * scope: leaving a function early without forgetting what has to be freed.
+ * scope: leaves a function early without forgetting what must be freed.
  *
- * A function with several steps that can fail says TRY(step) for each, and marks what it owns where
- * it is declared; so each return frees it, and no ladder of `if (!error)` is needed. The marks are
- * those of systemd and drgn:
+ * A function with several steps that can fail uses TRY(step) for each, and marks what it owns where
+ * it is declared. Each return then frees what is owned, and no ladder of `if (!error)` is needed.
+ * The marks are those of systemd and drgn:
  *
  *     _cleanup_free_ char *name = strdup(path);
  *     _cleanup_(map_deinit) struct map map = {0};
@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 
-/* Returns from the function with the error that expression gives, if it gives one. */
+/* Returns from the function with expression's error, if it has one. */
 #define TRY(expression) \
     do { \
         struct g2h_error *try_error = (expression); \
@@ -27,21 +27,21 @@
             return try_error; \
     } while (0)
 
-/* Returns from the function with the error for "no memory" unless what can only fail for want of it
- * was good: a bool, or a pointer. */
+/* Returns from the function with the error for "no memory" if good, a bool or a pointer, is false
+ * or NULL. good is the result of a step that can fail only for lack of memory. */
 #define TRY_MEMORY(good) \
     do { \
         if (!(good)) \
             return &error_no_memory; \
     } while (0)
 
-/* When the variable's scope ends, function is called with a pointer to the variable. */
+/* Calls function with a pointer to the variable when the variable's scope ends. */
 #define _cleanup_(function) __attribute__((cleanup(function)))
 
-/* When its scope ends, what the pointer points to then is freed. */
+/* Frees what the variable points to when the variable's scope ends. */
 #define _cleanup_free_ _cleanup_(cleanup_free)
 
-/* pointer is that of a variable of any type of pointer, so it is copied, not dereferenced. */
+/* pointer points to a variable of any pointer type, so the variable is copied, not dereferenced. */
 static inline void cleanup_free(void *pointer)
 {
     void *data;
@@ -49,7 +49,8 @@ static inline void cleanup_free(void *pointer)
     free(data);
 }
 
-/* Gives the value of a pointer, which is NULL from then on: somebody else frees it. */
+/* Returns the value of a pointer variable and sets the variable to NULL: the caller's scope no
+ * longer frees it. */
 #define take_pointer(pointer) take_pointer_of(&(pointer), (pointer))
 
 static inline void *take_pointer_of(void *pointer, void *value)

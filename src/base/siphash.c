@@ -8,7 +8,7 @@ static inline uint64_t rotate(uint64_t value, unsigned bits)
     return value << bits | value >> (64 - bits);
 }
 
-/* Up to eight bytes, the first one lowest. */
+/* Reads up to eight bytes, little-endian. */
 static inline uint64_t read_word(const uint8_t *data, size_t size)
 {
     uint64_t word = 0;
@@ -63,7 +63,7 @@ void siphash(const uint8_t key[SIPHASH_KEY], const void *data, size_t size,
     const uint64_t low = read_word(key, 8), high = read_word(key + 8, 8);
     uint64_t state[4] = {
         low ^ 0x736f6d6570736575,         /* "somepseudorandomlygeneratedbytes" */
-        high ^ 0x646f72616e646f6d ^ 0xee, /* of 128 bits */
+        high ^ 0x646f72616e646f6d ^ 0xee, /* 0xee selects 128 bits */
         low ^ 0x6c7967656e657261,
         high ^ 0x7465646279746573,
     };

@@ -1,8 +1,5 @@
-/*
- * siphash: SipHash-2-4 with a result of 128 bits (Aumasson and Bernstein, 2012 and 2015), a hash
- * with a key. Who does not have the key can neither compute it, nor tell two of its results from
- * random numbers.
- */
+/* siphash: SipHash-2-4 with a result of 128 bits (Aumasson and Bernstein, 2012 and 2015), a keyed
+ * hash. Without the key nobody can compute it or tell two of its results from random numbers. */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H
 

@@ -14,7 +14,7 @@ const char *string_pool_text(const struct string_pool *pool, uint32_t number, si
     return pool->text + begin;
 }
 
-/* The slot that holds the text, or the free one where it belongs. */
+/* Returns the slot that holds the text, or the free one where it belongs. */
 static uint32_t *find(const struct string_pool *pool, const char *text, size_t size)
 {
     for (size_t slot = (size_t)map_hash_text(text, size) & pool->mask;;
@@ -52,7 +52,7 @@ bool string_pool_find(const struct string_pool *pool, const char *text, size_t s
     return *ret != UINT32_MAX;
 }
 
-/* Makes room for size bytes more. *text, which will be appended, may be a part of the pool's own
+/* Makes room for size more bytes. *text, which will be appended, may be a part of the pool's own
  * text, and then moves with it. */
 static bool make_room(struct string_pool *pool, const char **text, size_t size)
 {

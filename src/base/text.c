@@ -55,13 +55,13 @@ static bool is_read_as(const char *text, double value, bool is_narrow)
     return is_narrow ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value;
 }
 
-/* The next larger number of as many digits, before its exponent; of nines only it is a smaller one.
- */
+/* Replaces a number by the next larger one with as many digits before its exponent. If all digits
+ * are nines, the result is a smaller number. */
 static void increment(char *text)
 {
     for (char *at = strchr(text, 'e') - 1; at >= text; at--) {
         if (*at < '0' || *at > '9')
-            continue; /* the point, whatever it is in this locale */
+            continue; /* the decimal point, whichever the locale uses */
         if (*at < '9') {
             ++*at;
             return;
@@ -71,8 +71,9 @@ static void increment(char *text)
 }
 
 /*
- * The fewest digits that are read as the same number: value is 0.d1 d2 … × 10^result. Of a power of
- * two the next larger ones may do where the nearest do not, for numbers below it are closer.
+ * Finds the fewest digits that are read as the same number: value is 0.d1 d2 … × 10^result. For a
+ * power of two, the next larger number of as many digits may be read as it when the nearest is not,
+ * because the floats below a power of two are closer together.
  */
 static int shortest_digits(double value, bool is_narrow, char digits[static 18])
 {
@@ -95,7 +96,7 @@ static int shortest_digits(double value, bool is_narrow, char digits[static 18])
     return atoi(exponent + 1) + 1;
 }
 
-/* Digits and zeros around the point; as long as an exponent is none of Go's %e. */
+/* Appends digits and zeros around the point, for numbers that Go does not write with %e. */
 static void append_decimal(struct text *text, const char *digits, int point)
 {
     const int count = (int)strlen(digits);

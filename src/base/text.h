@@ -1,4 +1,4 @@
-/* text: bytes that are appended to each other, mostly names that are made. */
+/* text: a string that grows by appending; most of them are names. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -6,18 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A text begins as {0}. An append for which there is no memory leaves it as it is, but for failed:
- * so it is enough to ask once, at the end. */
+/* A text begins as {0}. If memory runs out, an append sets failed and leaves the rest of the text
+ * as it is, so callers need to check failed only once, at the end. */
 struct text {
     char *data;
     size_t size, capacity;
-    bool failed; /* no memory */
+    bool failed; /* memory ran out */
 };
 
-/* Makes room for size bytes more; false where there is no memory. */
+/* Makes room for size more bytes. Returns false if memory runs out. */
 bool text_grow(struct text *text, size_t size);
 
-/* In the header because most pieces are of a few bytes, which the compiler knows. */
+/* Appends size bytes. It is in the header because most pieces have a few bytes, a number that the
+ * compiler knows. */
 static inline void text_append(struct text *text, const char *data, size_t size)
 {
     if (text->capacity - text->size < size && !text_grow(text, size))
@@ -27,31 +28,27 @@ static inline void text_append(struct text *text, const char *data, size_t size)
     text->size += size;
 }
 
-/* Of what printf() makes, at most 255 bytes are appended. */
+/* Appends at most 255 bytes of printf()'s output. */
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends the digits of a number; this is faster than text_printf(). */
 void text_append_number(struct text *text, uint64_t number);
 
-/* Appends them in groups of three: 1,234. */
+/* Appends the digits of a number in groups of three: 1,234. */
 void text_append_grouped(struct text *text, uint64_t number);
 
-/*
- * Appends a number as Go's %v has it, strconv's 'g' with the fewest digits: 0.1, 1e+06, NaN, +Inf.
- * is_narrow: it is a float32. In the locale "C" and others alike.
- */
+/* Appends a number as Go's %v formats it, strconv's 'g' with the fewest digits: 0.1, 1e+06, NaN,
+ * +Inf. is_narrow says that it is a float32. The result is the same in every locale. */
 void text_append_float(struct text *text, double value, bool is_narrow);
 
-/*
- * Appends bytes of a dump as UTF-8: what is not valid becomes U+FFFD, and what is beyond limit
- * characters is cut. Gives the number of characters.
- */
+/* Appends bytes of a dump as UTF-8: invalid bytes become U+FFFD, and the text is cut after limit
+ * characters. Returns the number of characters. */
 size_t text_append_utf8(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
-/* How many of the next bytes are ASCII: most are. */
+/* Returns the number of ASCII bytes at the beginning of data; most bytes are ASCII. */
 uint64_t text_ascii_run(const uint8_t *data, uint64_t size);
 
-/* Whether all of them are. The last words that are looked at may overlap. */
+/* Returns whether all bytes are ASCII. The last two words that it reads may overlap. */
 static inline bool text_is_ascii(const uint8_t *data, uint64_t size)
 {
     uint64_t all = 0, eight;

@@ -1,4 +1,4 @@
-/* utf8: one character of UTF-8 (RFC 3629: the shortest form only, and no surrogates). */
+/* utf8: reads one character of UTF-8 (RFC 3629: the shortest form only, and no surrogates). */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads the character that begins at `at`, of which left bytes can be read. Gives its size in
- * bytes; 0 where there is none. */
+/* Reads the character that begins at `at`, where left bytes can be read. Returns its size in bytes,
+ * or 0 if the bytes are not a character. */
 static inline size_t utf8_read(const uint8_t *at, size_t left, uint32_t *ret)
 {
     static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -1,5 +1,5 @@
-/* workers; see workers.h. POSIX threads, started for each run: a run is long against the start of a
- * thread. */
+/* workers; see workers.h. Each run starts its POSIX threads: a run takes much longer than the start
+ * of a thread. */
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ unsigned workers_available(void)
     return count > 0 ? (unsigned)count : 1;
 }
 
-/* A run: tasks are handed out in order, so the lowest task that fails is always begun. */
+/* A run. Tasks are taken in order, so the lowest task that fails has always begun. */
 struct run {
     pthread_mutex_t lock;
     pthread_cond_t turn;
@@ -77,7 +77,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Waits until all tasks before this one have been consumed; false after an error. */
+/* Waits until all tasks before this one have been consumed. Returns false after an error. */
 static bool await_turn(struct run *run, size_t task)
 {
     pthread_mutex_lock(&run->lock);
@@ -96,7 +96,7 @@ static void end_turn(struct run *run)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* The task that a thread of an ordered run is at. */
+/* The current task of a thread in an ordered run. */
 struct workers_turn {
     struct run *run;
     size_t task;
@@ -136,8 +136,8 @@ static void *work_ordered(void *argument)
     return NULL;
 }
 
-/* Runs body on the caller's thread and on threads - 1 others; fewer where the system gives no more.
- */
+/* Runs body on the caller's thread and on threads - 1 others, or on fewer if the system cannot
+ * start as many. */
 static struct g2h_error *run_threads(struct run *run, unsigned threads, void *(*body)(void *))
 {
     if (threads == 0 || threads > run->tasks)

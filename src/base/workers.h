@@ -1,5 +1,5 @@
 /*
- * workers: a few threads that share out numbered tasks.
+ * workers: a few threads that share numbered tasks.
  *
  * The result of a task depends on its number only, never on the thread or on the order, so that the
  * output is the same for any number of threads.
@@ -12,36 +12,34 @@
 
 #include "base/error.h"
 
-/* The number of processors that this process may run on. */
+/* Returns the number of processors that this process may run on. */
 unsigned workers_available(void);
 
-/* Does one task. worker, which is below the number of threads, tells which of them runs it: each
- * may have memory of its own. */
+/* Does one task. worker is the index of the thread that runs it, less than the number of threads,
+ * so that each thread can have its own memory. */
 typedef struct g2h_error *workers_task(void *context, size_t task, unsigned worker);
 
-/*
- * Runs run(context, 0 … tasks-1) on threads threads, the caller's among them. After an error no
- * further task is begun; the error of the lowest task is returned.
- */
+/* Runs run(context, 0 … tasks-1) on this many threads, including the caller's. After an error no
+ * further task begins. Returns the error of the lowest task that failed. */
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context);
 
 /*
- * Does two things, here() on the caller's thread and beside() on another one, or then one after the
- * other where threads is 1 or there is no other. The error of here(), after which beside() need not
- * have been done, else that of beside().
+ * Runs here() on the caller's thread and beside() on another one, or one after the other if threads
+ * is 1 or no thread can be started. Returns the error of here(), or else that of beside(). If
+ * here() fails, beside() need not have run.
  */
 typedef struct g2h_error *workers_step(void *context);
 struct g2h_error *workers_beside(unsigned threads, workers_step *here, workers_step *beside,
                                  void *context);
 
-/* Bytes that a task makes. */
+/* The bytes that a task produces. */
 struct worker_buffer {
     char *data;
     size_t size, capacity;
-    struct workers_turn *turn; /* of the task; see worker_buffer_flush() */
+    struct workers_turn *turn; /* the task's turn; see worker_buffer_flush() */
 };
 
-/* Makes room for size bytes more; NULL where there is no memory. */
+/* Makes room for size more bytes. Returns where they go, or NULL if memory runs out. */
 char *worker_buffer_reserve(struct worker_buffer *buffer, size_t size);
 
 void worker_buffer_deinit(struct worker_buffer *buffer);
@@ -52,16 +50,17 @@ typedef struct g2h_error *workers_pack(struct worker_buffer *buffer);
 typedef struct g2h_error *workers_consume(void *context, const struct worker_buffer *buffer);
 
 /*
- * Like workers_run(), with results in order: what produce() makes of task 0, 1, … is handed to
- * consume() in this order, by one thread at a time. pack, if not NULL, may replace a buffer's bytes
- * before, on the thread that made them.
+ * Like workers_run(), with results in order: consume() gets what produce() makes of tasks 0, 1, …
+ * in this order, and runs on one thread at a time. pack, if not NULL, may replace a buffer's bytes
+ * before that, on the thread that produced them.
  */
 struct g2h_error *workers_run_ordered(unsigned threads, size_t tasks, workers_produce *produce,
                                       workers_pack *pack, workers_consume *consume, void *context);
 
 /*
- * Within produce(): waits for the task's turn, has the bytes so far consumed, and empties the
- * buffer. A task that makes much calls it now and then, so that no buffer outgrows memory.
+ * Called within produce(): waits for the task's turn, passes the bytes so far to consume(), and
+ * empties the buffer. A task with much output calls it now and then, so that no buffer outgrows
+ * memory.
  */
 struct g2h_error *worker_buffer_flush(struct worker_buffer *buffer);
 

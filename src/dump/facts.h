@@ -1,7 +1,7 @@
 /*
- * facts: what stands behind the EOF record of a dump that was made from outside, and is in none of
- * WriteHeapDump's: a text, and then numbers (uvarints), up to a 0. docs/dump-formats.md has it.
- * Who does not know of it reads a dump as always, to its EOF record.
+ * facts: what follows the EOF record of a dump that was made from outside the process: a text, and
+ * then numbers (uvarints) up to a 0. The dumps of WriteHeapDump have no facts. docs/dump-formats.md
+ * describes them. A reader that does not know facts reads the dump as always, up to its EOF record.
  */
 #ifndef DUMP_FACTS_H
 #define DUMP_FACTS_H
@@ -10,8 +10,8 @@
 
 enum fact {
     FACT_END = 0,
-    FACT_STACK_OBJECTS = 1, /* frames have the words of stack objects that are alive */
-    FACT_TYPE = 2,          /* the address of a large object, and that of its type */
+    FACT_STACK_OBJECTS = 1, /* stack frames contain the words of live stack objects */
+    FACT_TYPE = 2,          /* the address of a large object, and the address of its type */
 };
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * foreign; see foreign.h.
  *
- * A table has the files that begin in a certain way; two formats have to be read a little further.
- * Of a text the first line is quoted: a server that has no dump to give says so in words, and curl
- * saves these.
+ * A table lists the files that begin with fixed bytes; two formats have to be read a little
+ * further. The message quotes the first line of a text: a server that has no dump to give says so
+ * in words, and curl saves these words.
  */
 #include "dump/foreign.h"
 
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "input/magic.h"
 
-/* What can be done about it. */
+/* The advice for each kind of file. */
 static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
                   own[] = "a heap dump is what runtime/debug.WriteHeapDump writes",
                   core[] = "g2h_process_read_core() makes one of it",
@@ -24,12 +24,12 @@ static const char unpack[] = "unpack it first (gzip alone needs no unpacking)",
                            "have failed";
 
 struct start {
-    unsigned at, size; /* size 0: text, up to its NUL */
+    unsigned at, size; /* size 0: bytes is text that ends with its NUL */
     const char *bytes;
     const char *what, *remedy;
 };
 
-/* The first one that fits is it. */
+/* The first row that fits counts. */
 static const struct start starts[] = {
     {0, 0, "{\"snapshot\":", "a heap snapshot already", load},
     {0, 0, "\xfd\67zXZ", "an xz archive", unpack},
@@ -52,10 +52,8 @@ static const struct start starts[] = {
 
 /* ---- profiles ---- */
 
-/*
- * A profile of pprof is a protobuf without a magic. Its message Profile has fields 1 to 15; field 6
- * are its strings, the first of which is empty.
- */
+/* Returns whether bytes are a profile of pprof, which is a protobuf without a magic. Its message
+ * Profile has fields 1 to 15; field 6 is its strings, the first of which is empty. */
 static bool is_profile(const uint8_t *data, uint64_t size)
 {
     enum { VARINT, BYTES = 2, FIELDS = 15, STRINGS = 6 };
@@ -78,7 +76,8 @@ static bool is_profile(const uint8_t *data, uint64_t size)
 
 enum { LOOKED_AT = 1024, QUOTED = 72 };
 
-/* Bytes of the upper half count as text: a page may be in any language. */
+/* Returns whether a byte can be in a text. Bytes of 0x80 and above count as text, because a page
+ * may be in any language. */
 static bool is_text_byte(uint8_t byte)
 {
     return (byte >= 0x20 && byte != 0x7f) || (byte >= '\t' && byte <= '\r') || byte == 0x1b;
@@ -92,8 +91,8 @@ static bool is_text(const uint8_t *data, uint64_t size)
     return true;
 }
 
-/* The first line that has something, as a terminal may show it: no controls, and one '?' for what
- * is not ASCII. */
+/* Quotes the first line that is not blank such that a terminal may show it: without controls, and
+ * with one '?' for each character that is not ASCII. */
 static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + sizeof("...")])
 {
     size_t count = 0;
@@ -101,7 +100,7 @@ static void quote_line(const uint8_t *data, uint64_t size, char ret[QUOTED + siz
     while (i < size && data[i] <= ' ')
         i++;
     for (; i < size && data[i] != '\n' && data[i] != '\r' && count <= QUOTED; i++)
-        if ((data[i] & 0xc0) != 0x80) /* not within a character of UTF-8 */
+        if ((data[i] & 0xc0) != 0x80) /* skips the further bytes of a UTF-8 character */
             ret[count++] = data[i] >= ' ' && data[i] < 0x7f ? (char)data[i] : '?';
     strcpy(ret + (count > QUOTED ? QUOTED : count), count > QUOTED ? "..." : "");
 }
@@ -125,11 +124,11 @@ static const struct start *find_start(const uint8_t *data, uint64_t size)
     return NULL;
 }
 
-/* Whether the header of a dump is all that there is, and not the whole of it. */
+/* Returns whether the input is the beginning of a dump's header, and nothing else. */
 static bool is_cut_header(const uint8_t *data, uint64_t size)
 {
     static const char header[] = "go1.7 heap dump\n";
-    const size_t number = 4; /* where the 7 is */
+    const size_t number = 4; /* the index of the 7 */
     return size < sizeof(header) - 1 &&
            memcmp(data, header, (size_t)(size < number ? size : number)) == 0 &&
            (size <= number + 1 ||

@@ -1,8 +1,8 @@
 /*
- * layout: the rows of the table, and how a dump is matched to one.
+ * layout: the rows of the table, and how a dump is matched to one of them.
  *
- * The rows follow runtime/heapdump.{c,go} of the versions they are named after. Five layouts begin
- * with "go1.3 heap dump"; which of them it is only the records tell.
+ * The rows follow runtime/heapdump.{c,go} of the versions that they are named after. Three layouts
+ * begin with "go1.3 heap dump"; only the records tell them apart.
  */
 #include "dump/layout.h"
 
@@ -102,8 +102,8 @@ static const struct layout layout_1_7 = {
     .stackframe = STACKFRAME_1_3,
 };
 
-/* Whether the record behind the header reads as params with the given tag; both 1.3 and 2013 start
- * them alike. */
+/* Returns whether the record behind the header reads as params with the given tag. The params of
+ * 1.3 and 2013 begin alike. */
 static bool starts_with_params(struct cursor cursor, uint8_t tag)
 {
     uint64_t found, big_endian, pointer_size, hchan_size, start, end;
@@ -116,8 +116,8 @@ static bool starts_with_params(struct cursor cursor, uint8_t tag)
            cursor_uvarint(&cursor, &start) && cursor_uvarint(&cursor, &end) && start < end;
 }
 
-/* A dump of 2013 ends in its EOF tag 3, a released one in 0; but what it starts with is the better
- * witness. */
+/* Tells the released format from that of 2013. A dump of 2013 ends with its EOF tag 3, and a
+ * released one with 0; but its first record is better evidence. */
 static const struct layout *detect_1_3(const uint8_t *data, uint64_t size, size_t header)
 {
     struct cursor cursor = {data + header, data + size};
@@ -128,7 +128,7 @@ static const struct layout *detect_1_3(const uint8_t *data, uint64_t size, size_
     return size > header && data[size - 1] == 3 ? &layout_2013 : &layout_1_3;
 }
 
-/* Reads "go1.N heap dump\n"; gives N, or -1 where the bytes are something else. */
+/* Reads "go1.N heap dump\n". Returns N, or -1 if the bytes are something else. */
 static int header_minor(const uint8_t *data, uint64_t size, size_t *ret_size)
 {
     static const char prefix[] = "go1.", suffix[] = " heap dump\n";

@@ -1,10 +1,10 @@
 /*
- * open: the bytes of a dump, and no more of them than a reader can use.
+ * open: opens a dump, without copying more of it than a reader can use.
  *
- * A file that is compressed, or no regular one, is copied first. Neither says how much there will
- * be: /dev/zero has no end, and gzip makes a thousand bytes of one. So a reader looks at the first
- * bytes that have been copied, and later at more of them, though only at a part. Where it cannot
- * read on it never will, and copying ends. Of a core file its headers say how long it is.
+ * A file that is compressed or not regular is copied first. Neither tells its size beforehand:
+ * /dev/zero has no end, and gzip makes a thousand bytes from one. So a reader reads the first bytes
+ * that have been copied, and later a part of the further ones. If it cannot read on, it never will,
+ * and copying ends. A core file is copied up to the size that its headers state.
  */
 #include "input/input.h"
 
@@ -13,20 +13,20 @@
 #include "input/magic.h"
 
 enum {
-    /* So much is copied of a file that is no dump, for foreign.c to tell what it is. */
+    /* This much of a file that is not a dump is copied, so that foreign.c can tell its kind. */
     FOREIGN_SIZE = 1 << 24,
-    /* So much is copied of a file whose first records can be read, and then TRUSTED_RATIO bytes for
-     * each byte that was read: to read all of it twice would take a while. */
+    /* This much is copied of a file whose first records can be read, and then TRUSTED_RATIO bytes
+     * for each byte that the reader has read: it would take a while to read all of it twice. */
     TRUSTED_SIZE = 1 << 26,
     TRUSTED_RATIO = 16,
 };
 
 struct watch {
     struct g2h_reader *reader;
-    uint64_t offset; /* of what it has read */
+    uint64_t offset; /* where the reader is */
 };
 
-/* Reads on to an offset. False at the end of the dump, and where it is damaged. */
+/* Reads on to an offset. Returns false at the end of the dump, and if it is damaged. */
 static bool read_to(struct watch *watch, uint64_t offset, bool *ret_is_cut)
 {
     struct g2h_reader *reader = watch->reader;
@@ -69,13 +69,13 @@ static uint64_t look(void *context, const struct g2h_input *so_far, uint64_t tak
     }
     const uint64_t begin = watch->offset;
     if (!read_to(watch, size / (TRUSTED_RATIO / 2), &is_cut)) {
-        /* What a dump of 2013 is only its end may tell. */
+        /* Only the end of a dump of 2013 may tell that it is one. */
         const bool is_unknown = watch->offset == begin && watch->reader->layout == &layout_1_3;
         return is_unknown && size < TRUSTED_SIZE ? TRUSTED_SIZE : enough;
     }
     uint64_t limit = watch->offset * TRUSTED_RATIO;
     if (is_cut && limit <= 2 * size)
-        limit = 2 * size; /* a record is as long as the reader lets it be */
+        limit = 2 * size; /* a record is as long as the reader permits */
     return limit < TRUSTED_SIZE ? TRUSTED_SIZE : limit;
 }
 

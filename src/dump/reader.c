@@ -1,10 +1,10 @@
 /*
- * reader: bytes in, records out.
+ * reader: turns bytes into records.
  *
- * The reader goes through the input once, from record to record, since a record's end is known only
- * after it has been read. It checks each length against what is left, and each field against the
- * contents it lies in, so that no other room has to. There is one function per kind of record, in
- * the order of their tags.
+ * The reader goes through the input once, from record to record, because a record's end is known
+ * only after it has been read. It checks each length against the bytes that are left, and each
+ * field against the contents it lies in, so that no other room has to. There is one function per
+ * kind of record, in the order of their tags.
  */
 #include "dump/reader.h"
 
@@ -16,14 +16,15 @@
 #include "dump/foreign.h"
 #include "dump/layout.h"
 
-/* No Go heap can be larger; a length beyond it is damage. Keeps sums far from overflow. */
+/* No Go heap is larger; a length beyond this limit is damage. The limit keeps sums far from
+ * overflow. */
 static const uint64_t OBJECT_SIZE_LIMIT = (uint64_t)1 << 42;
 
 /* See reader_stored_size(). */
 static const uint64_t LONGEST_WRITE = 0x7ffff000;
 
-/* No name, no stack of a profile and no field list is longer. Where the input ends in a longer one,
- * it is not cut but damaged. */
+/* No name, stack of a profile or field list is longer than this. If the input ends within a longer
+ * one, the input is not cut but damaged. */
 enum { LONGEST_TEXT = 1 << 24, LONGEST_STACK = 1 << 16 };
 static const uint64_t LONGEST_LIST = (uint64_t)1 << 34;
 
@@ -52,7 +53,8 @@ const char *g2h_record_kind_name(enum g2h_record_kind kind)
     return kind < G2H_RECORD_KINDS ? names[kind] : "unknown";
 }
 
-/* ---- primitives: false where the bytes do not allow it; reader->what then says why ---- */
+/* ---- primitives: they return false, and set reader->what to the reason, if the bytes are wrong
+ * ---- */
 
 static bool wrong(struct g2h_reader *reader, const char *what)
 {
@@ -60,7 +62,8 @@ static bool wrong(struct g2h_reader *reader, const char *what)
     return false;
 }
 
-/* Does what wrong() does, of an input that may become longer while its file is copied. */
+/* Does what wrong() does, for a fault that may vanish when more of the input's file has been
+ * copied. */
 static bool cut(struct g2h_reader *reader, const char *what)
 {
     reader->is_cut = true;
@@ -107,15 +110,16 @@ static bool read_bytes(struct g2h_reader *reader, struct g2h_bytes *ret)
     return wrong(reader, "a length is beyond the end of the input");
 }
 
-/* Go's dumper ignores short writes: Linux writes 0x7ffff000 bytes at once at most, and the length's
- * type has 32 bits. */
+/* Go's dumper ignores short writes: Linux writes at most 0x7ffff000 bytes at once, and the type of
+ * the length has 32 bits. */
 uint64_t reader_stored_size(uint64_t size)
 {
     uint64_t length = size & 0xffffffff;
     return length < LONGEST_WRITE ? length : LONGEST_WRITE;
 }
 
-/* Reads a memory range: *declared is its length in memory, ret what of it is in the file. */
+/* Reads a memory range. *declared is its length in memory, and ret is the part of it that the file
+ * holds. */
 static inline bool read_contents(struct g2h_reader *reader, uint64_t *declared,
                                  struct g2h_bytes *ret)
 {
@@ -139,8 +143,8 @@ static unsigned field_words(enum g2h_field_kind kind)
     return words[kind];
 }
 
-/* Says that a field list does not end before the input does. If it is not longer than Go would have
- * made it, the input may be cut there. */
+/* Reports that a field list does not end before the input does. If the list is not longer than Go
+ * would have made it, the input may be cut there. */
 static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, uint64_t size)
 {
     const uint64_t so_far = (uint64_t)(cursor->at - reader->cursor.at);
@@ -148,7 +152,7 @@ static bool list_is_cut(struct g2h_reader *reader, const struct cursor *cursor, 
     return wrong(reader, "the input is cut");
 }
 
-/* Passes over pointers that lie within size bytes; most lists have nothing else. */
+/* Skips pointer fields that lie within size bytes; most lists contain nothing else. */
 static inline void pass_pointers(const struct g2h_reader *reader, struct cursor *cursor,
                                  uint64_t size)
 {
@@ -230,7 +234,7 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
     if (fields->left == 0 || !cursor_uvarint(&cursor, &number) || number >= FIELD_KIND_COUNT)
         return false;
     if (fields->kinds[number] == NO_KIND || !cursor_uvarint(&cursor, &ret->offset))
-        return false; /* a 0 that ends the list, since a list was checked when it was read */
+        return false; /* the 0 that ends the list, because the list was checked when it was read */
     ret->kind = fields->kinds[number];
     fields->at = cursor.at;
     fields->left--;
@@ -239,7 +243,7 @@ bool g2h_fields_next(struct g2h_fields *fields, struct g2h_field *ret)
 
 /* ---- records ---- */
 
-/* Reads an object up to its field list. */
+/* Reads an object's record up to its field list. */
 static inline bool read_object_memory(struct g2h_reader *reader, struct g2h_object *ret)
 {
     const struct layout *layout = reader->layout;
@@ -266,9 +270,9 @@ static inline uint64_t eight_bytes(const uint8_t *at)
 }
 
 /*
- * Finds the known list that may be the same as one, by the first eight bytes as far as they belong
- * to it: kinds of fields, of which none is 0 before the end, alternate with offsets, which mostly
- * take one byte.
+ * Returns the entry for a field list. It depends on the first eight bytes, as far as they belong to
+ * the list: kinds of fields, of which none is 0 before the end, alternate with offsets, most of
+ * which take one byte.
  */
 static inline struct known_list *find_known(struct known_lists *known, uint64_t first,
                                             uint64_t object_size)
@@ -278,11 +282,11 @@ static inline struct known_list *find_known(struct known_lists *known, uint64_t 
     if (zeros != 0)
         first &= ((uint64_t)1 << (__builtin_ctzll(zeros) - 7)) - 1;
     const uint64_t hash = (first + (object_size << 40)) * 0x9fb21c651e98df25u;
-    return &known->lists[hash >> 55]; /* of 512 */
+    return &known->lists[hash >> 55]; /* the upper 9 bits: 512 entries */
 }
 
-/* Whether a known list is that of an object at a place, of which there are left bytes, at least
- * eight: the first ones. Most lists are as short, and are not looked at again. */
+/* Returns whether a known list equals the one at a place, where at least eight bytes are left.
+ * first is the first eight bytes. Most lists are not longer than that, and need no further look. */
 static inline bool is_same_list(const struct known_list *list, const uint8_t *at, size_t left,
                                 uint64_t first, uint64_t object_size)
 {
@@ -297,8 +301,8 @@ static inline bool is_same_list(const struct known_list *list, const uint8_t *at
     return eight_bytes(at + size - sizeof(first)) == eight_bytes(list->list + size - sizeof(first));
 }
 
-/* Reads a list that is not known. It may not be longer than reader_longest_list(): that is where
- * heap_object() ends lists, for the dump may be written to between one reading and the next. */
+/* Reads a list that is not known. It may not be longer than reader_longest_list(), because
+ * heap_object() ends lists there: the dump may be written to between one reading and the next. */
 static inline bool read_new_fields(struct g2h_reader *reader, uint64_t size, struct g2h_fields *ret)
 {
     return read_fields(reader, size, ret) &&
@@ -353,8 +357,9 @@ struct g2h_fields reader_object_fields(const struct g2h_reader *reader)
 }
 
 /*
- * Reads an object's record if it is as nearly all are: with numbers of a few bytes, and no field
- * list or a known one, not near the end of the input. Else it gives false, and nothing has changed.
+ * Reads an object's record if it looks like nearly all of them: its numbers have few bytes, its
+ * field list is empty or known, and it is not near the end of the input. Otherwise it returns false
+ * and changes nothing.
  */
 static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
@@ -399,7 +404,7 @@ static inline bool read_usual_object(struct g2h_reader *reader, struct g2h_objec
 
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret)
 {
-    enum { LONGEST_HEAD = 24 }; /* the tag and both numbers, read eight bytes at a time */
+    enum { LONGEST_HEAD = 24 }; /* the tag and both numbers, which are read eight bytes at a time */
     const uint8_t *begin = reader->cursor.at;
     if (!reader_is_at_object(reader))
         return false;
@@ -431,9 +436,10 @@ static bool read_otherroot(struct g2h_reader *reader, struct g2h_otherroot *ret)
 }
 
 /*
- * Go 1.5 writes, for a named pointer-shaped type with methods, a length that is the sum of two
- * addresses, and then as many bytes of its memory as the kernel takes. The record ends where its
- * bool is followed by the itab record (tag 8) of this very type, for which it was written.
+ * Skips a corrupt type record. For a named pointer-shaped type with methods, Go 1.5 writes a length
+ * that is the sum of two addresses, and then as many bytes of its memory as the kernel takes. The
+ * record ends where its bool is followed by the itab record (tag 8) of this very type, for which it
+ * was written.
  */
 static bool pass_corrupt_type(struct g2h_reader *reader, uint64_t address, bool *data_is_pointer)
 {
@@ -500,9 +506,10 @@ static bool read_goroutine(struct g2h_reader *reader, struct g2h_goroutine *ret)
 }
 
 /*
- * Before Go 1.17 the arguments of a go statement lie behind the frame of runtime.goexit, which has
- * room for its own return address only, and are listed as fields of it all the same. The contents
- * end before them. runtime.newproc1 wants them in one small stack.
+ * Returns the number of bytes in which the fields of a frame must lie. Before Go 1.17 the arguments
+ * of a go statement lie behind the frame of runtime.goexit. That frame has room for its own return
+ * address only, and its contents end before the arguments, but its fields include them.
+ * runtime.newproc1 requires the arguments to fit into a small stack.
  */
 static uint64_t extent_of_fields(const struct g2h_stackframe *frame, uint64_t declared)
 {
@@ -541,7 +548,7 @@ static bool read_stackframe(struct g2h_reader *reader, struct g2h_stackframe *re
            read_fields(reader, extent_of_fields(ret, declared), &ret->fields);
 }
 
-/* Before 1.7 the architecture is the letter of its compilers: 6g made amd64 code. */
+/* Before 1.7 a letter, that of the compilers, stands for the architecture: 6g made amd64 code. */
 static void arch_of_thechar(uint64_t thechar, char *ret, size_t size)
 {
     static const struct {
@@ -566,7 +573,7 @@ static bool read_params(struct g2h_reader *reader, struct g2h_params *ret)
     if (!read_bool(reader, &ret->big_endian) || !read_uvarint(reader, &ret->pointer_size))
         return false;
     if (form == PARAMS_2013 && (ret->pointer_size == 32 || ret->pointer_size == 64))
-        ret->pointer_size /= 8; /* the first of that format counted bits */
+        ret->pointer_size /= 8; /* the first version of that format counted bits */
     if (ret->pointer_size != 4 && ret->pointer_size != 8)
         return wrong(reader, "the pointer size is neither 4 nor 8");
     if (form <= PARAMS_1_3 && !read_uvarint(reader, &ret->hchan_size))
@@ -619,7 +626,8 @@ bool g2h_memstats_read(struct g2h_bytes encoded, struct g2h_memstats *ret)
     return good;
 }
 
-/* The numbers are only passed over: decoded they are many times as large as any other record. */
+/* Skips the numbers without storing them: decoded, they would be many times as large as any other
+ * record. */
 static bool read_memstats(struct g2h_reader *reader, struct g2h_bytes *ret)
 {
     uint64_t number;

@@ -1,4 +1,4 @@
-/* reader: what other rooms may ask of a reader beyond include/go2heapsnapshot/dump.h. */
+/* reader: the functions for other rooms that include/go2heapsnapshot/dump.h lacks. */
 #ifndef DUMP_READER_H
 #define DUMP_READER_H
 
@@ -8,64 +8,64 @@
 #include "dump/layout.h"
 
 /*
- * Field lists of objects that were read, by the objects' sizes and the lists' first bytes. A list
- * that is the same as one of these need not be checked again: a heap has some hundreds of small
+ * Field lists that were read, found by the size of their object and by the first bytes of the list.
+ * A list that equals a known one need not be checked again: a heap has some hundreds of small
  * lists, each of them thousands of times.
  */
 struct known_list {
-    const uint8_t *list; /* with the 0 that ends it; NULL: none yet */
-    uint64_t first;      /* eight bytes, of the list and maybe of what follows it */
+    const uint8_t *list; /* includes the 0 that ends it; NULL: unused */
+    uint64_t first;      /* the first eight bytes, of the list and maybe of what follows it */
     uint64_t object_size;
     uint32_t size;
-    uint32_t
-        tag; /* for the caller, who may note something that all such objects share; 0 at first */
+    uint32_t tag; /* for the caller, which may note a fact about all such objects; 0 at first */
 };
 struct known_lists {
     struct known_list lists[512];
 };
 
-/* The state of a reader. A copy reads on its own: that is how several threads read records again.
- */
+/* The state of a reader. A copy reads independently; so several threads can read records again. */
 struct g2h_reader {
     const struct g2h_input *input;
     const struct layout *layout;
     const char *warning;
     struct cursor cursor; /* behind the last record */
-    const uint8_t *begin; /* of the record that is being read */
-    const char *what;     /* is wrong with it */
-    bool is_cut;     /* all that is wrong is that the input ends, and not far before it should */
-    uint64_t number; /* records begun */
+    const uint8_t *begin; /* begin of the record that is being read */
+    const char *what;     /* the reason why the record is damaged */
+    bool is_cut;          /* the only damage is that the input ends, and not far before it should */
+    uint64_t number;      /* number of records begun */
     enum g2h_record_kind kind;
     bool at_end, has_params, stackframe_seen;
     uint64_t pointer_size;
     uint64_t repairs;
-    struct known_lists *known; /* NULL: lists are not remembered. Not for two readers at a time */
-    struct known_list *list;   /* the last object's, if it is remembered */
+    struct known_lists *known; /* NULL: lists are not remembered. Two readers must not share it */
+    struct known_list *list;   /* the list of the last object, if it is remembered */
 };
 
-/* The byte offset behind the last record that was read. */
+/* Returns the byte offset behind the last record that was read. */
 uint64_t reader_offset(const struct g2h_reader *reader);
 
-/* The number of corrupt type records of Go 1.5 that were passed over. */
+/* Returns the number of corrupt type records of Go 1.5 that were skipped. */
 uint64_t reader_repairs(const struct g2h_reader *reader);
 
-/* Moves a reader to where a record may begin. */
+/* Moves a reader to an offset where a record may begin. */
 void reader_seek(struct g2h_reader *reader, uint64_t offset);
 
-/* Does the same after the input may have been mapped elsewhere, or has become longer. */
+/* Does what reader_seek() does, after the input may have been mapped elsewhere or may have
+ * grown. */
 void reader_seek_again(struct g2h_reader *reader, uint64_t offset);
 
-/* The most bytes that the field list of memory of size bytes may have: each word is in it once, and
- * a field takes 11 bytes at most. 64 more allow for surprises. */
+/* Returns the most bytes that the field list of memory of size bytes may have: each word is in it
+ * once, and a field takes 11 bytes at most. A margin of 64 bytes allows for surprises. */
 static inline uint64_t reader_longest_list(uint64_t size)
 {
     return size / 4 * 11 + 64;
 }
 
-/* What the field lists of all objects have in common: the end of the input, the kinds of fields. */
+/* Returns what the field lists of all objects have in common: the end of the input, and the kinds
+ * of fields. */
 struct g2h_fields reader_object_fields(const struct g2h_reader *reader);
 
-/* Whether the next record is an object with a tag of one byte, as Go writes it. */
+/* Returns whether the next record is an object whose tag has one byte, as Go writes it. */
 static inline bool reader_is_at_object(const struct g2h_reader *reader)
 {
     const struct cursor *cursor = &reader->cursor;
@@ -73,29 +73,31 @@ static inline bool reader_is_at_object(const struct g2h_reader *reader)
            reader->layout->tags[*cursor->at] == G2H_RECORD_OBJECT;
 }
 
-/* Reads the next record if it is such an object. For any other record, and for a damaged one,
- * false, with the reader where it was: g2h_reader_next() tells which. */
+/* Reads the next record if it is such an object. For any other record and for a damaged one, it
+ * returns false and leaves the reader where it was: g2h_reader_next() tells which of the two it
+ * is. */
 bool reader_next_object(struct g2h_reader *reader, struct g2h_object *ret);
 
 /* Gives the address and the size of the object whose record is at the reader's position, and where
- * its contents begin, all unchecked. The reader does not move. False where there is no such record.
- */
+ * its contents begin, all unchecked. The reader does not move. Returns false if the record is not
+ * such an object. */
 bool reader_peek_object(const struct g2h_reader *reader, struct g2h_object *ret);
 
-/* How many bytes are in the file of contents that are declared to have size bytes; see
+/* Returns the number of bytes that the file holds of contents with a declared size; see
  * docs/dump-formats.md, "Short writes". */
 uint64_t reader_stored_size(uint64_t size);
 
 /*
- * The next field of a list whose offsets were checked, where every field is one pointer (1.5 and
- * later); false at the end. The loop over pointers of all objects runs on this.
+ * Gives the offset of the next field of a checked list whose fields are all single pointers (1.5
+ * and later). Returns false at the end. The loop over the pointers of all objects uses this
+ * function.
  */
 static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
 {
     struct cursor cursor = {fields->at, fields->end};
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     uint64_t bytes;
-    if (cursor_left(&cursor) >= sizeof(bytes)) { /* a kind, and offsets of up to three bytes */
+    if (cursor_left(&cursor) >= sizeof(bytes)) { /* a kind, and an offset of up to three bytes */
         __builtin_memcpy(&bytes, cursor.at, sizeof(bytes));
         const uint64_t first = bytes >> 8 & 0x7f, second = bytes >> 9 & 0x3f80;
         if ((bytes & 0xff) == 0)
@@ -127,9 +129,10 @@ static inline bool fields_next_pointer(struct g2h_fields *fields, uint64_t *ret)
 }
 
 /*
- * The next two fields, where both are pointers with the usual number and offsets of two or of three
- * bytes, as nearly all are of a long list: their offsets, which are not checked. *ret_size is how
- * many bytes they take; 0 where they are others. At least eight bytes must be left.
+ * Gives the offsets, unchecked, of the next two fields if both are pointers with the usual kind
+ * number and have offsets of two bytes each or three bytes each, as nearly all fields of a long
+ * list do. *ret_size is the number of bytes that the two fields take, or 0 if they are different.
+ * At least eight bytes must be left.
  */
 enum { USUAL_POINTER = 1 };
 static inline void fields_peek_pair(const uint8_t *at, uint64_t ret[2], size_t *ret_size)

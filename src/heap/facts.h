@@ -1,4 +1,4 @@
-/* facts: what a dump that was made from outside says behind its EOF record; see dump/facts.h. */
+/* facts: what a dump made from outside the process says behind its EOF record; see dump/facts.h. */
 #ifndef HEAP_FACTS_H
 #define HEAP_FACTS_H
 
@@ -8,20 +8,18 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* An object, of which the runtime knows the type. */
+/* An object whose type the runtime knows. */
 struct fact_type {
     uint64_t address, type;
 };
 
 struct facts {
-    bool has_stack_objects; /* words that are in no list of a frame are not alive */
+    bool has_stack_objects; /* words that no list of a frame contains are dead */
     VECTOR(struct fact_type) types;
 };
 
-/*
- * Reads the facts at the begin of so many bytes, as far as they make sense. *ret_size is how many
- * bytes they take: 0 where there are none. Errors: G2H_ERROR_MEMORY.
- */
+/* Reads the facts at the beginning of size bytes, as far as they make sense. *ret_size is the
+ * number of bytes that they take, or 0 if there are none. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *facts_read(const uint8_t *data, uint64_t size, struct facts *ret,
                              uint64_t *ret_size);
 

@@ -1,4 +1,4 @@
-/* heap: what users of a loaded heap ask it. load.c fills it. */
+/* heap: answers the questions of a loaded heap's users. load.c fills the heap. */
 #include "heap/heap.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ size_t g2h_heap_record_count(const struct g2h_heap *heap, enum g2h_record_kind k
     return kind < G2H_RECORD_KINDS ? heap->records[kind].count : 0;
 }
 
-/* A record of zeros, its texts and contents empty. */
+/* Makes a record of zeros, with empty texts and contents. */
 static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
 {
     static const uint8_t none[1];
@@ -133,9 +133,9 @@ static void make_empty(enum g2h_record_kind kind, struct g2h_record *ret)
     }
 }
 
-/* The record was read without an error before. If there is one now, the dump has been written to:
- * then the record is empty, and g2h_input_check() will say so. It ends before the next record of
- * its kind. */
+/* The record was read without an error before. An error now means that the dump has been written
+ * to: the record is then empty, and g2h_input_check() will report the change. Reading stops before
+ * the next record of the same kind. */
 void g2h_heap_record(const struct g2h_heap *heap, enum g2h_record_kind kind, size_t index,
                      struct g2h_record *ret)
 {

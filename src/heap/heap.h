@@ -1,10 +1,10 @@
 /*
- * heap: the inside of a loaded heap, for the rooms behind this one. What others see of it is in
- * include/go2heapsnapshot/heap.h.
+ * heap: the inside of a loaded heap, for the rooms behind this one. include/go2heapsnapshot/heap.h
+ * has what others see of it.
  *
- * Of each object it has the address, where the contents are in the input, and the slot class. All
- * objects of a slot class have the same size and the same pointers; a dump without types tells no
- * more of them.
+ * For each object it has the address, the place of the contents in the input, and the slot class.
+ * All objects of a slot class have the same size and the same pointers; a dump without types tells
+ * no more about them.
  */
 #ifndef HEAP_HEAP_H
 #define HEAP_HEAP_H
@@ -22,28 +22,29 @@
 
 struct slot_class {
     uint64_t size;
-    uint64_t stored;       /* what of it is in the file */
-    uint64_t type_address; /* before 1.4; 0 unknown */
-    uint32_t type;     /* index into heap->types, SLOT_CLASS_NO_TYPE; set once all types are read */
-    uint8_t kind;      /* G2H_OBJECT_… */
-    bool has_pointers; /* may have: its field list is not empty, or its type has pointers, or it is
-                          conservative */
-    bool is_headless;  /* it has no malloc header though its size says so: see LARGEST_SMALL */
-    uint8_t head;      /* bytes of its record before the contents, as Go writes them, but for those
-                          of its address */
-    /* The field list of all its objects, with the 0 that ends it: while the dump is loaded as one
-     * of them has it in the input, then a copy; NULL where they may have different ones. */
+    uint64_t stored;       /* the part of size that is in the file */
+    uint64_t type_address; /* before 1.4; 0 if unknown */
+    uint32_t type; /* index into heap->types, or SLOT_CLASS_NO_TYPE; set once all types are read */
+    uint8_t kind;  /* G2H_OBJECT_… */
+    bool has_pointers; /* it may have: its field list is not empty, or its type has pointers, or it
+                          is conservative */
+    bool is_headless;  /* it has no malloc header though its size suggests one; see LARGEST_SMALL */
+    uint8_t head; /* bytes of an object's record before the contents, as Go writes it, without those
+                     of its address */
+    /* The field list that all its objects share, including the 0 that ends it. In a chunk it is the
+     * list of one of the objects in the input; in the heap it is a copy. NULL if the objects may
+     * have different lists. */
     const uint8_t *fields;
     uint32_t fields_size;
-    /* A bit for each word that is listed, the first word's the lowest; 0 where words are not listed
-     * in their order, or are too many. Set once all records are read. */
+    /* A bit for each listed word, the lowest for the first word; 0 if the words are not listed in
+     * order or are too many. Set once all records are read. */
     uint64_t words;
-    uint32_t tail; /* bytes behind the contents, that is of the field list; SLOT_CLASS_ANY_TAIL:
-                      they may differ */
+    uint32_t tail; /* bytes of an object's record behind the contents, that is, of the field list;
+                      SLOT_CLASS_ANY_TAIL if objects may differ */
 };
 #define SLOT_CLASS_ANY_TAIL UINT32_MAX
 
-/* Up to this size objects with different field lists are of different slot classes. */
+/* Up to this size, objects with different field lists have different slot classes. */
 enum { LISTED_SIZE = 512 };
 
 /* How the pointers of an object are found. */
@@ -56,15 +57,16 @@ enum pointer_form {
 /* The slot classes of a heap, or of a part of it while it is being read. */
 struct slot_classes {
     enum pointer_form form;
-    const struct g2h_heap *heap; /* whose words they are told by */
+    const struct g2h_heap *heap; /* the heap whose word size and byte order count */
     VECTOR(struct slot_class) list;
-    struct map by_key;       /* hash of all that a slot class consists of; see slot_classes.c */
-    uint32_t small[2][4097]; /* by has_pointers and size / 8: those without a type or field list */
-    uint32_t listed_count;   /* slot classes with a field list */
-    bool own_fields;         /* field lists are copies */
+    struct map by_key;       /* key: a hash of all that defines a slot class; see slot_classes.c */
+    uint32_t small[2][4097]; /* by has_pointers and size / 8: slot classes without a type or a field
+                                list */
+    uint32_t listed_count;   /* number of slot classes with a field list */
+    bool own_fields;         /* field lists are copies, which this struct owns */
 };
 
-/* A type record, its fields decoded where the layout has them (before 1.4). */
+/* A type record. Its fields are decoded if the layout has them (before 1.4). */
 struct heap_type {
     uint64_t address, size;
     struct g2h_bytes name;
@@ -84,12 +86,13 @@ struct heap_goroutine {
     uint32_t first_frame, frame_count;
 };
 
-/* A frame, and where the parts of its record are in the input, for heap_frame(). */
+/* A frame, and where the parts of its record are in the input; see heap_frame(). */
 struct heap_frame {
     uint64_t sp, entry, pc;
     uint32_t contents_size, function_size, fields_size;
-    uint8_t contents_begin; /* from the record's begin on, */
-    uint8_t function_begin; /* and from the contents' end on; the field list follows */
+    uint8_t contents_begin; /* offset from the beginning of the record */
+    uint8_t function_begin; /* offset from the end of the contents; the field list follows the
+                               function */
 };
 
 typedef VECTOR(uint64_t) offset_vector;
@@ -98,11 +101,11 @@ enum { FILTER_SHIFT = 14 };
 
 struct g2h_heap {
     const struct g2h_input *input;
-    struct g2h_reader *reader; /* constant once loaded: copy it to read */
+    struct g2h_reader *reader; /* constant once the heap is loaded: copy it to read */
     struct g2h_error *damage;
     struct g2h_params params;
     char *go_version;
-    int go_minor; /* N of go1.N; 0 unknown */
+    int go_minor; /* the N of go1.N; 0 if unknown */
     enum pointer_form pointer_form;
     enum span_tail span_tail;
     struct g2h_account account;
@@ -111,24 +114,24 @@ struct g2h_heap {
 
     uint32_t object_count;
     size_t object_capacity;
-    struct heap_object *objects; /* by address, ascending */
-    struct g2h_fields fields;    /* what the field lists of all objects have in common */
+    struct heap_object *objects; /* ascending by address */
+    struct g2h_fields fields;    /* the parts that the field lists of all objects have in common */
     struct slot_classes slot_classes;
     struct object_index index;
 
     VECTOR(struct heap_type) types;
     VECTOR(struct heap_itab) itabs;
     struct map type_by_address, itab_by_address;
-    struct map
-        type_of_interface; /* address of an itab or a type → type, where the type has a name */
-    uint64_t interface_filter[1 << (FILTER_SHIFT - 6)]; /* a bit for each hash of these addresses */
+    struct map type_of_interface; /* address of an itab or a type → type, if the type has a name */
+    uint64_t interface_filter[1 << (FILTER_SHIFT - 6)]; /* a bit for each hash of an address in
+                                                           type_of_interface */
     VECTOR(struct heap_goroutine) goroutines;
     VECTOR(struct heap_frame) frames;
-    offset_vector records[G2H_RECORD_KINDS]; /* offsets of those that are read again: all kinds but
-                                                objects, types, itabs, params, memstats, EOF */
+    offset_vector records[G2H_RECORD_KINDS]; /* offsets of records that are read again: all kinds
+                                                but objects, types, itabs, params, memstats, EOF */
 };
 
-/* A word of the dump's memory. at must have pointer_size readable bytes. */
+/* Returns a word of the dump's memory. at must have pointer_size readable bytes. */
 static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 {
     uint64_t wide;
@@ -149,7 +152,7 @@ static inline uint64_t heap_word(const struct g2h_heap *heap, const uint8_t *at)
 #endif
 }
 
-/* An unsigned number of the dump's memory, of at most 8 bytes. */
+/* Returns an unsigned number of the dump's memory, of at most 8 bytes. */
 static inline uint64_t heap_number(const struct g2h_heap *heap, const uint8_t *at, uint64_t size)
 {
     uint64_t value = 0;
@@ -158,7 +161,7 @@ static inline uint64_t heap_number(const struct g2h_heap *heap, const uint8_t *a
     return value;
 }
 
-/* Whether words of the dump are those of this machine, if it has 64 bits. */
+/* Returns whether words of the dump have 64 bits and this machine's byte order. */
 static inline bool heap_words_are_usual(const struct g2h_heap *heap)
 {
     return heap->params.pointer_size == 8 &&
@@ -170,8 +173,8 @@ static inline uint64_t interface_hash(uint64_t address)
     return address * 0x9fb21c651e98df25u >> (64 - FILTER_SHIFT);
 }
 
-/* Whether a word may be the first one of an interface; for few other words this is true. A range of
- * addresses would not tell: types and itabs lie below and above the heap. */
+/* Returns whether a word may be the first one of an interface; this is true for few other words. A
+ * range of addresses would not tell, because types and itabs lie below and above the heap. */
 static inline bool heap_maybe_interface(const struct g2h_heap *heap, uint64_t word)
 {
     const uint64_t hash = interface_hash(word);
@@ -183,7 +186,7 @@ static inline uint64_t heap_address(const struct g2h_heap *heap, uint32_t object
     return heap->objects[object].address;
 }
 
-/* The offset of the object's contents in the input. */
+/* Returns the offset of an object's contents in the input. */
 static inline uint64_t heap_offset(const struct g2h_heap *heap, uint32_t object)
 {
     return heap->objects[object].contents_and_class >> SLOT_CLASS_BITS;
@@ -204,7 +207,7 @@ static inline uint64_t heap_object_size(const struct g2h_heap *heap, uint32_t ob
     return heap_slot_class(heap, object)->size;
 }
 
-/* The field list of a slot class that has one. */
+/* Returns the field list of a slot class that has one. */
 static inline struct g2h_fields slot_class_fields(const struct g2h_heap *heap,
                                                   const struct slot_class *slot_class)
 {
@@ -215,9 +218,9 @@ static inline struct g2h_fields slot_class_fields(const struct g2h_heap *heap,
 }
 
 /*
- * The object as its record has it. Nothing is read: contents and field list are where they were
- * found to be when the heap was loaded. fields.end is where the list ends or behind it, but not so
- * far behind that a list whose bytes have changed meanwhile would be gone through forever.
+ * Gives an object as its record has it. This reads nothing from the input: contents and field list
+ * are where they were when the heap was loaded. fields.end is the end of the list or lies behind
+ * it, but not so far that a walk over a list whose bytes have changed meanwhile would never end.
  */
 static inline void heap_object(const struct g2h_heap *heap, uint32_t object, struct g2h_object *ret)
 {
@@ -240,23 +243,23 @@ static inline void heap_object(const struct g2h_heap *heap, uint32_t object, str
     }
 }
 
-/* What of an object is in the input. */
+/* Returns the part of an object's contents that the input holds. */
 static inline struct g2h_bytes heap_contents(const struct g2h_heap *heap, uint32_t object)
 {
     return (struct g2h_bytes){heap->input->data + heap_offset(heap, object),
                               heap_slot_class(heap, object)->stored};
 }
 
-/*
- * Since Go 1.22 a slot with pointers that is too large for its span to hold their bitmap begins
- * with a malloc header: the address of the allocation's type. The value follows it.
- */
+/* Since Go 1.22 a slot with pointers begins with a malloc header, the address of the allocation's
+ * type, if it is too large for its span to hold the pointer bitmap. The value follows the
+ * header. */
 enum { MALLOC_HEADER = 8 };
 
 /*
- * Values beyond so many bytes, header included, have a span of their own and no header
- * (runtime/malloc.go: size <= maxSmallSize - mallocHeaderSize). Of 32761 to 32768 bytes that span
- * is as large as the largest slot: then the object itself must tell (slot_classes.c).
+ * Values larger than this, header included, have a span of their own and no header
+ * (runtime/malloc.go: size <= maxSmallSize - mallocHeaderSize). A value of 32761 to 32768 bytes has
+ * a span of the same size as the largest slot, so the object itself must tell whether it has a
+ * header (slot_classes.c).
  */
 enum { LARGEST_SMALL = 32768 };
 
@@ -269,15 +272,16 @@ static inline bool heap_has_malloc_header(const struct g2h_heap *heap,
            !slot_class->is_headless;
 }
 
-/* Where the value begins in an object of a slot class: behind its malloc header, if it has one. */
+/* Returns where the value begins in an object of a slot class: behind its malloc header, if it has
+ * one. */
 static inline uint64_t heap_value_base(const struct g2h_heap *heap,
                                        const struct slot_class *slot_class)
 {
     return heap_has_malloc_header(heap, slot_class) ? MALLOC_HEADER : 0;
 }
 
-/* What others want to know of a frame. Its parts are in the input, as they were found to be when
- * the heap was loaded. */
+/* A frame, for other rooms. Its parts are in the input, where they were when the heap was
+ * loaded. */
 struct frame {
     uint64_t sp, entry, pc;
     struct g2h_bytes contents, function;
@@ -301,14 +305,14 @@ static inline struct frame heap_frame(const struct g2h_heap *heap, size_t number
         .fields = {fields, fields + frame->fields_size, UINT64_MAX, heap->fields.kinds}};
 }
 
-/* The object whose slot holds address, UINT32_MAX where there is none. */
+/* Returns the object whose slot holds address, or UINT32_MAX if there is none. */
 static inline uint32_t heap_find(const struct g2h_heap *heap, uint64_t address)
 {
     return index_find(&heap->index, address);
 }
 
-/* Brings the contents of an object to the cache that will be walked over soon, if there is one of
- * that number and it has pointers. */
+/* Prefetches the contents of an object that will soon be walked over, if an object of that number
+ * exists and has pointers. */
 static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
 {
     if (object >= heap->object_count || !heap_slot_class(heap, (uint32_t)object)->has_pointers)
@@ -317,11 +321,12 @@ static inline void heap_prefetch(const struct g2h_heap *heap, uint64_t object)
     __builtin_prefetch(contents);
     __builtin_prefetch(contents + 64);
 }
-enum { OBJECTS_AHEAD = 8 }; /* so many objects before it is walked over */
+enum { OBJECTS_AHEAD = 8 }; /* the distance from the object that is walked over */
 
 /* ---- slot_classes.c ---- */
 
-/* The slot class of an object without pointers, if it is known and small; else MAP_NONE. */
+/* Returns the slot class of an object without pointers if the class is small and known, or else
+ * MAP_NONE. */
 static inline uint32_t slot_classes_find_plain(const struct slot_classes *slot_classes,
                                                const struct g2h_object *object)
 {
@@ -332,16 +337,16 @@ static inline uint32_t slot_classes_find_plain(const struct slot_classes *slot_c
                : MAP_NONE;
 }
 
-/* The slot class of an object; makes it where it is new. False where there is no memory. */
+/* Gives the slot class of an object, and adds it if it is new. Returns false if memory runs out. */
 bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_object *object,
                          uint32_t *ret);
 
-/* Does the same for a slot class of another list, whose field list is copied. Here the number of
- * field lists is limited: beyond that a slot class is taken without its list. */
+/* Does the same for a slot class of another list, and copies its field list. The number of field
+ * lists is limited here: beyond the limit a slot class is adopted without its list. */
 bool slot_classes_adopt(struct slot_classes *slot_classes, const struct slot_class *slot_class,
                         uint32_t *ret);
 
-/* Gives the slot classes their types, once all type records are read, and their words. */
+/* Sets the types and the words of the slot classes, once all type records are read. */
 void slot_classes_finish(struct g2h_heap *heap);
 
 void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap *heap);

@@ -12,8 +12,8 @@
 enum {
     DIRECTORY_LIMIT = 1 << 20,
     ARENA_LIMIT = 1 << 20,
-    PAGES_ENOUGH = 1 << 21,   /* if arenas in use have more pages than this and than objects … */
-    OBJECTS_WORTH_IT = 1 << 9 /* … those with fewer objects than this have no tables */
+    PAGES_ENOUGH = 1 << 21,   /* if arenas have more pages than this and than objects … */
+    OBJECTS_WORTH_IT = 1 << 9 /* … arenas with fewer objects than this have no tables */
 };
 
 static uint64_t size_of(const struct object_index *index, uint32_t object)
@@ -38,8 +38,8 @@ uint32_t index_find_slowly(const struct object_index *index, uint64_t address)
 
 /* ---- arenas ---- */
 
-/* Lists the arenas that objects lie in; false where there is no memory. arena_count stays 0 beyond
- * ARENA_LIMIT. */
+/* Lists the arenas that objects lie in. Returns false if memory runs out. If there are more than
+ * ARENA_LIMIT, arena_count stays 0. */
 static bool list_arenas(struct object_index *index)
 {
     VECTOR(uint64_t) arenas = {0};
@@ -61,7 +61,8 @@ static bool list_arenas(struct object_index *index)
             }
         if (last >= next)
             next = last + 1;
-        /* Of the others that start in what is listed the last one may reach beyond. */
+        /* Among the other objects that start in the listed arenas, only the last may reach
+         * beyond. */
         const uint32_t behind = index_first(index, object + 1, next << ARENA_SHIFT);
         object = behind > object + 1 ? behind - 1 : object + 1;
     }
@@ -70,7 +71,7 @@ static bool list_arenas(struct object_index *index)
     return true;
 }
 
-/* Once all arenas have their tables. */
+/* Makes the directory, once all arenas have their tables. */
 static bool make_directory(struct object_index *index)
 {
     const uint64_t span = index->arenas[index->arena_count - 1] - index->first_arena + 1;
@@ -95,8 +96,8 @@ size_t index_arena(const struct object_index *index, uint64_t arena)
 
 typedef VECTOR(struct index_group) group_vector;
 
-/* Puts the objects [first, end), which start in a page, into slots of the size of the first one.
- * False where they do not fit such slots. */
+/* Puts the objects [first, end), which start in a page, into slots of the first object's size.
+ * Returns false if they do not fit such slots. */
 static bool fill_slots(const struct object_index *index, uint32_t first, uint32_t end,
                        const struct index_page *page, struct index_group *groups)
 {
@@ -159,7 +160,7 @@ static struct g2h_error *fill_arena(void *context, size_t task, unsigned worker)
     (void)worker;
     if (!arena->pages)
         return NULL;
-    /* No page outside of these is ever looked at. */
+    /* no lookup reads a page outside of this range */
     const uint64_t first_page = begin < index->low ? (index->low - begin) >> INDEX_PAGE_SHIFT : 0,
                    last_page = (index->high - 1 - begin) >> INDEX_PAGE_SHIFT;
     for (uint64_t i = first_page; i < INDEX_PAGES && i <= last_page && good; i++) {
@@ -256,7 +257,7 @@ void index_find_many(const struct object_index *index, const uint64_t *addresses
             continue;
         const struct index_page *page = index_page(arenas[i], addresses[i]);
         if ((addresses[i] & (INDEX_PAGE - 1)) < page->begin)
-            continue; /* which takes a closer look */
+            continue; /* index_find() decides */
         slots[i] = index_slot(page, addresses[i]);
         groups[i] = &arenas[i]->groups[page->groups + slots[i] / INDEX_GROUP];
         __builtin_prefetch(groups[i]);

@@ -1,11 +1,11 @@
 /*
- * index: from an address to the object that holds it, in two steps that mostly stay in the cache.
+ * index: finds the object that holds an address, in two steps that mostly stay in the cache.
  *
- * The address space that objects use is cut into arenas of 64 MiB (of Go's own size on 64-bit
+ * The address space that objects use is cut into arenas of 64 MiB (Go's own size on 64-bit
  * systems), of which only those in use have tables, and each arena into pages of 8 KiB. In a page
- * of a Go heap all slots have one size: a page says where the first slot is, and from its groups of
- * 64 slots which of them hold an object, and what number the first of these has. Neither the
- * objects nor anything that is as large as they are need be looked at.
+ * of a Go heap all slots have one size. A page tells where its first slot is; its groups of 64
+ * slots tell which slots hold an object, and the number of the first of these objects. A lookup
+ * need not read the objects, or anything that is as large as they are.
  */
 #ifndef HEAP_INDEX_H
 #define HEAP_INDEX_H
@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * An object, in 16 bytes, so that one line of the cache has all that is looked up of it. The lower
- * SLOT_CLASS_BITS of contents_and_class are the number of its slot class; the upper ones are the
+ * An object in 16 bytes, so that one cache line has all that a lookup needs. The lower
+ * SLOT_CLASS_BITS of contents_and_class are the number of its slot class; the upper bits are the
  * offset of its contents in the input.
  */
 struct heap_object {
@@ -36,23 +36,25 @@ enum { SLOT_CLASS_BITS = 24 };
 #define OFFSET_LIMIT     ((uint64_t)1 << (64 - SLOT_CLASS_BITS))
 
 struct index_group {
-    uint64_t slots; /* a bit for each that holds an object */
-    uint32_t first; /* the number of the first of these */
+    uint64_t slots; /* a bit for each slot that holds an object */
+    uint32_t first; /* the number of the first of these objects */
 };
 
 struct index_page {
-    uint32_t first;      /* the first object that starts in the page or behind it */
+    uint32_t first;      /* the number of the first object that starts in the page or behind it */
     uint32_t groups;     /* its first group among those of the arena */
-    uint32_t reciprocal; /* 2^32 / size of a slot, rounded up; INDEX_IRREGULAR: objects are not in
-                            slots of one size */
-    uint16_t begin;      /* offset of the first slot that starts in the page; INDEX_PAGE: none, or
-                            objects are not in slots of one size, or lie before it */
-    uint16_t covered;    /* so many bytes belong to the object before the first */
+    uint32_t reciprocal; /* 2^32 / size of a slot, rounded down, plus 1; 1 if slots are not smaller
+                            than a page, or no object starts in the page; INDEX_IRREGULAR: objects
+                            are not in slots of one size */
+    uint16_t begin;   /* offset of the first slot that starts in the page; INDEX_PAGE if no object
+                         starts in the page, or objects are not in slots of one size */
+    uint16_t covered; /* number of bytes that belong to the object before the first */
 };
 enum { INDEX_IRREGULAR = 0 };
 
 struct index_arena {
-    struct index_page *pages; /* INDEX_PAGES; NULL where so few objects are not worth it */
+    struct index_page *pages; /* INDEX_PAGES of them; NULL if the arena has too few objects for a
+                                 table to be worth it */
     struct index_group *groups;
 };
 
@@ -60,36 +62,37 @@ struct object_index {
     uint64_t low, high; /* every object lies in [low, high) */
     const struct heap_object *objects;
     uint32_t object_count;
-    uint64_t *sizes;      /* of objects, by slot class */
+    uint64_t *sizes;      /* sizes of objects, by slot class */
     uint64_t first_arena; /* address >> ARENA_SHIFT of the lowest arena */
-    size_t arena_count;   /* arenas in use; 0: too many, search among all objects */
+    size_t arena_count;   /* number of arenas in use; 0: too many, so lookups search all objects */
     uint64_t *arenas;     /* their numbers, address >> ARENA_SHIFT, ascending */
     struct index_arena *tables;
-    struct index_arena *directory; /* the same by arena number - first_arena; NULL where arenas lie
-                                      too far apart */
+    struct index_arena *directory; /* a copy of tables, by arena number - first_arena; NULL if
+                                      arenas lie too far apart */
 };
 
 /*
  * Builds the index of count objects with ascending addresses that do not overlap. objects must stay
- * where they are. sizes has an object's size, by its slot class. Only arenas with objects cost
- * memory, and those with a few, where there are many of them, no more than the objects.
+ * where they are. sizes has the sizes of objects, by slot class. Only arenas with objects cost
+ * memory; if there are many arenas with few objects, the index takes no more memory than the
+ * objects.
  */
 struct g2h_error *index_init(struct object_index *index, const struct heap_object *objects,
                              uint32_t count, const uint64_t *sizes, size_t slot_class_count,
                              unsigned threads);
 void index_deinit(struct object_index *index);
 
-/* The index of an arena among those in use; SIZE_MAX where it is not in use. */
+/* Returns the index of an arena among those in use, or SIZE_MAX if it is not in use. */
 size_t index_arena(const struct object_index *index, uint64_t arena);
 
-/* The first object, from number `from` on, that starts at address or behind it; the number of all
- * objects where none does. */
+/* Returns the first object, from number `from` on, that starts at address or behind it, or the
+ * number of all objects if there is none. */
 uint32_t index_first(const struct object_index *index, uint32_t from, uint64_t address);
 
 /* Does the same as index_find(), by bisection over all objects. */
 uint32_t index_find_slowly(const struct object_index *index, uint64_t address);
 
-/* The tables of the arena of an address in [low, high); NULL where it has none. */
+/* Returns the tables for the arena of an address in [low, high), or NULL if it has none. */
 static inline const struct index_arena *index_table(const struct object_index *index,
                                                     uint64_t address)
 {
@@ -105,14 +108,14 @@ static inline const struct index_page *index_page(const struct index_arena *aren
     return &arena->pages[(address & ((1u << ARENA_SHIFT) - 1)) >> INDEX_PAGE_SHIFT];
 }
 
-/* The slot of an address behind the page's begin. */
+/* Returns the slot of an address at or behind the page's begin. */
 static inline uint32_t index_slot(const struct index_page *page, uint64_t address)
 {
     const uint32_t offset = (uint32_t)(address & (INDEX_PAGE - 1)) - page->begin;
     return (uint32_t)((uint64_t)offset * page->reciprocal >> 32);
 }
 
-/* The size of the slots around an address; 0 where it is not known without a look at objects. */
+/* Returns the size of the slots around an address, or 0 if only a look at objects could tell. */
 static inline uint64_t index_slot_size(const struct object_index *index, uint64_t address)
 {
     const struct index_arena *arena =
@@ -121,7 +124,7 @@ static inline uint64_t index_slot_size(const struct object_index *index, uint64_
     return reciprocal <= 1 ? 0 : (((uint64_t)1 << 32) + reciprocal - 1) / reciprocal;
 }
 
-/* The number of bits that are set. */
+/* Returns the number of bits that are set. */
 static inline unsigned count_bits(uint64_t bits)
 {
     bits -= bits >> 1 & 0x5555555555555555;
@@ -129,7 +132,8 @@ static inline unsigned count_bits(uint64_t bits)
     return (unsigned)(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56);
 }
 
-/* The object in a slot of the page that the group is of; UINT32_MAX where there is none. */
+/* Returns the object in a slot of the page that the group belongs to, or UINT32_MAX if there is
+ * none. */
 static inline uint32_t index_in_group(const struct index_group *group, uint32_t slot)
 {
     const uint64_t bit = (uint64_t)1 << slot % INDEX_GROUP;
@@ -137,7 +141,7 @@ static inline uint32_t index_in_group(const struct index_group *group, uint32_t 
                                      : UINT32_MAX;
 }
 
-/* The object that holds address; UINT32_MAX where none does. */
+/* Returns the object that holds address, or UINT32_MAX if there is none. */
 static inline uint32_t index_find(const struct object_index *index, uint64_t address)
 {
     if (address - index->low >= index->high - index->low)
@@ -157,8 +161,8 @@ static inline uint32_t index_find(const struct object_index *index, uint64_t add
     return index_in_group(&arena->groups[page->groups + slot / INDEX_GROUP], slot);
 }
 
-/* index_find() of so many addresses in [low, high) at a time: what the first lookup needs of memory
- * is on its way for all of them before the first one is waited for. */
+/* Does what index_find() does, for at most INDEX_MANY addresses in [low, high) at a time: it
+ * prefetches the memory that all lookups need before it waits for the first one. */
 enum { INDEX_MANY = 64 };
 void index_find_many(const struct object_index *index, const uint64_t *addresses, size_t count,
                      uint32_t *ret);

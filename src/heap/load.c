@@ -1,13 +1,13 @@
 /*
- * load: from the records of a dump to the objects in the order of their addresses.
+ * load: turns the records of a dump into objects in the order of their addresses.
  *
- * Where a record ends is known only once it has been read. Nearly all of a dump are objects,
- * though, and where many of them follow one another they are easily told from anything else: so the
- * rest of the file from the first object on is cut into windows, and each thread looks in its
- * window for where a run of objects begins and reads on from there. Then the file is walked through
- * from record to record. Where the walk arrives at a chunk that a thread has read, it takes it
- * over and goes on behind it; all that it does not arrive at is thrown away. So what is loaded does
- * not depend on guesses, nor on the number of threads.
+ * The end of a record is known only once it has been read. But nearly all of a dump is objects, and
+ * many objects in a row are easily told from anything else. So the file from the first object on is
+ * cut into windows; each thread looks in its window for the beginning of a run of objects, and
+ * reads on from there. Then the loader walks through the file from record to record. When the walk
+ * arrives at a chunk that a thread has read, it takes the chunk over and goes on behind it; chunks
+ * that it does not arrive at are thrown away. So the result depends neither on guesses nor on the
+ * number of threads.
  */
 #include "heap/heap.h"
 
@@ -21,9 +21,9 @@
 #include "heap/sort.h"
 #include "heap/runs.h"
 
-/* What a thread has read of a window before it was known that a record begins there. */
+/* The part of a window that a thread has read before it was known that a record begins there. */
 struct window {
-    uint64_t begin, end; /* byte offsets: of the first record, and behind the last one */
+    uint64_t begin, end; /* byte offsets of the first record, and behind the last one */
     struct chunk chunk;
 };
 
@@ -31,13 +31,13 @@ struct loader {
     struct g2h_heap *heap;
     const struct g2h_progress *progress;
     unsigned threads;
-    struct run_reader *reader; /* of what is read from record to record */
-    struct run_reader **ahead; /* of what is read ahead, by thread */
-    struct window *windows;    /* of the file, from its first object on; NULL: nothing read ahead */
+    struct run_reader *reader; /* for records that are read one after the other */
+    struct run_reader **ahead; /* for records that are read ahead, by thread */
+    struct window *windows;    /* the file from its first object on; NULL: nothing is read ahead */
     size_t window_count, next_window;
     uint64_t windows_begin, window_size;
-    uint64_t records_ahead; /* objects in the windows */
-    chunk_vector chunks;    /* that were taken over, in the order of the file */
+    uint64_t records_ahead; /* number of objects in the windows */
+    chunk_vector chunks;    /* the chunks that were taken over, in file order */
 };
 
 enum { WINDOWS = 64, WINDOWS_PER_THREAD = 8, SMALLEST_WINDOW = 1 << 18, LARGEST_STEP = 1 << 24 };
@@ -72,7 +72,7 @@ static struct g2h_error *read_window(void *context, size_t task, unsigned worker
     return NULL;
 }
 
-/* Reads all windows behind begin, where the first object is. */
+/* Reads all windows. begin is the offset of the first object, where the first window begins. */
 static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
 {
     const uint64_t left = loader->heap->input->size - begin;
@@ -93,8 +93,8 @@ static struct g2h_error *read_ahead(struct loader *loader, uint64_t begin)
                 : &error_no_memory;
 }
 
-/* Finds the next window whose chunk begins at offset or behind it; NULL where there is none. Those
- * before it are thrown away. */
+/* Finds the next window whose chunk begins at offset or behind it. Returns NULL if there is none.
+ * Throws away the chunks of the windows before it. */
 static struct window *find_window(struct loader *loader, uint64_t offset)
 {
     for (; loader->next_window < loader->window_count; loader->next_window++) {
@@ -108,7 +108,7 @@ static struct window *find_window(struct loader *loader, uint64_t offset)
 
 /* ---- objects ---- */
 
-/* Appends a chunk to the heap's, and gives its slot classes their numbers there. */
+/* Appends a chunk to the loader's chunks, and sets the heap's numbers of its slot classes. */
 static bool take_over(struct loader *loader, struct chunk *chunk)
 {
     struct g2h_heap *heap = loader->heap;
@@ -135,8 +135,8 @@ static bool turn_over(struct loader *loader)
     return take_over(loader, &chunk);
 }
 
-/* Reads the objects from the reader's position on, or takes over what was read ahead from there.
- * The reader stays where it is if its record cannot be read. */
+/* Reads the objects from the reader's position on, or takes over the chunk that was read ahead from
+ * there. The reader stays where it is if its record cannot be read. */
 static struct g2h_error *read_objects(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
@@ -175,15 +175,15 @@ static struct g2h_error *add_params(struct loader *loader, const struct g2h_para
     return NULL;
 }
 
-/* Of a type's fields only those are taken that ascend and lie in the type: they will be walked over
- * once for each element of an array, without being checked. */
+/* Adds a type. Only fields that ascend and lie in the type are kept, because they will be walked
+ * over unchecked, once for each element of an array. */
 static struct g2h_error *add_type(struct g2h_heap *heap, const struct g2h_type *type)
 {
     uint32_t number;
     if (!map_put(&heap->type_by_address, type->address, (uint32_t)heap->types.count, &number))
         return &error_no_memory;
     if (number != heap->types.count)
-        return NULL; /* a repeated record: the first counts */
+        return NULL; /* a repeated record: the first one counts */
     struct heap_type entry = {.address = type->address,
                               .size = type->size,
                               .name = type->name,
@@ -228,7 +228,8 @@ static struct g2h_error *add_goroutine(struct g2h_heap *heap, const struct g2h_r
     return vector_push(&heap->goroutines, goroutine) ? add_offset(heap, record) : &error_no_memory;
 }
 
-/* No part of a frame is as large, but in a dump that is made to be. */
+/* Limits a size to 32 bits. No part of a frame is larger, except in a dump that is made so on
+ * purpose. */
 static uint32_t cut_to_32_bits(uint64_t size)
 {
     return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
@@ -258,7 +259,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
     struct g2h_heap *heap = loader->heap;
     heap->account.records[record->kind]++;
     switch (record->kind) {
-    case G2H_RECORD_OBJECT: /* one that is not written as Go writes it */
+    case G2H_RECORD_OBJECT: /* an object that is not written as Go writes it */
         return run_reader_add(loader->reader, &record->object, reader_offset(heap->reader))
                    ? NULL
                    : &error_no_memory;
@@ -284,7 +285,7 @@ static struct g2h_error *add_record(struct loader *loader, const struct g2h_reco
 
 /* ---- all records ---- */
 
-/* What is behind the EOF record. */
+/* Reads what follows the EOF record. */
 static struct g2h_error *read_behind(struct g2h_heap *heap)
 {
     const uint64_t end = heap->account.bytes_read, left = heap->input->size - end;
@@ -295,7 +296,7 @@ static struct g2h_error *read_behind(struct g2h_heap *heap)
     return NULL;
 }
 
-/* Reads all records, to the end or to the damage. */
+/* Reads all records, up to the end or to the damage. */
 static struct g2h_error *read_records(struct loader *loader)
 {
     struct g2h_heap *heap = loader->heap;
@@ -338,8 +339,7 @@ static struct g2h_error *make_index(struct g2h_heap *heap, unsigned threads)
                       threads);
 }
 
-/* Maps what the first word of an interface may be, the addresses of itabs and of types, to types.
- */
+/* Maps the possible first words of an interface, the addresses of itabs and of types, to types. */
 static struct g2h_error *map_interfaces(struct g2h_heap *heap)
 {
     for (size_t i = 0; i < heap->types.count + heap->itabs.count; i++) {

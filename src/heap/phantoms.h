@@ -1,10 +1,10 @@
 /*
- * phantoms: records of dumps of Go 1.22 and later that look like objects and are none.
+ * phantoms: records that look like objects and are none, in dumps of Go 1.22 and later.
  *
- * Since 1.22 the end of a span of small objects holds the bitmap of its pointers, since 1.26 also
- * the mark bits of the Green Tea collector. WriteHeapDump computes the number of slots as if they
- * were not there, and writes the slots that overlap them as objects. They are told by their offset
- * in the page; see docs/dump-formats.md, "Phantom objects".
+ * Since 1.22 the end of a span of small objects holds the bitmap of its pointers, and since 1.26
+ * also the mark bits of the Green Tea collector. WriteHeapDump computes the number of slots as if
+ * they were not there, and writes the slots that overlap them as objects. Such slots are recognized
+ * by their offset in the page; see docs/dump-formats.md, "Phantom objects".
  */
 #ifndef HEAP_PHANTOMS_H
 #define HEAP_PHANTOMS_H
@@ -18,18 +18,16 @@ enum { SPAN_PAGE = 8192, SLOTS_PER_PAGE = SPAN_PAGE / 8 };
 enum span_tail {
     TAIL_NONE,      /* to 1.21, and 1.22 with GOEXPERIMENT=noallocheaders */
     TAIL_BITMAP,    /* the pointer bitmap */
-    TAIL_GREEN_TEA, /* and Green Tea's mark bits */
+    TAIL_GREEN_TEA, /* the pointer bitmap and Green Tea's mark bits */
     TAIL_KINDS
 };
 
-/* What it holds by the version that a dump's params name, "go1.26.1", "go1.25.3 X:greenteagc", …,
- * and by the N of go1.N in it. */
+/* Returns what the end of a span holds, according to the version that a dump's params name
+ * ("go1.26.1", "go1.25.3 X:greenteagc", …) and the N of go1.N in it. */
 enum span_tail span_tail_of_version(const char *version, int go_minor);
 
-/*
- * The offset in a page from which on its slots, which are of size bytes, are phantoms; SPAN_PAGE
- * where none is. has_pointers is whether any slot of the page has a field.
- */
+/* Returns the offset in a page from which on its slots, of size bytes each, are phantoms, or
+ * SPAN_PAGE if none is. has_pointers says whether any slot of the page has a field. */
 uint32_t phantoms_begin(enum span_tail tail, uint64_t pointer_size, uint64_t size,
                         bool has_pointers);
 

@@ -1,5 +1,5 @@
-/* pointers; see pointers.h. The walks here are those of dumps before Go 1.5, and of objects of
- * later ones that are large; most objects are walked over in pointers_next(). */
+/* pointers; see pointers.h. The walks here are for dumps before Go 1.5, and for large objects of
+ * later ones; pointers_next() walks over most objects itself. */
 #include "heap/pointers.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *obj
         ret->element = heap->params.hchan_size;
 }
 
-/* The word at offset, 0 where it is not in the file. */
+/* Returns the word at offset, or 0 if it is not in the file. */
 static uint64_t word_at(const struct pointers *pointers, uint64_t offset)
 {
     const uint64_t size = pointers->heap->params.pointer_size;
@@ -73,7 +73,8 @@ static uint64_t word_at(const struct pointers *pointers, uint64_t offset)
     return heap_word(pointers->heap, pointers->contents.data + offset);
 }
 
-/* Whether the data word behind an itab or a type word is a pointer. What is unknown may be one. */
+/* Returns whether the data word behind an itab or a type word is a pointer. It may be one if the
+ * itab or type is unknown. */
 static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kind, uint64_t first)
 {
     if (heap->pointer_form != POINTERS_TYPED)
@@ -86,7 +87,7 @@ static bool data_is_pointer(const struct g2h_heap *heap, enum g2h_field_kind kin
                                    : heap->types.data[found].data_is_pointer;
 }
 
-/* The word of a field to follow, 0 if none. */
+/* Returns the word of a field that the collector follows, or 0 if there is none. */
 static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind, uint64_t offset)
 {
     const uint64_t word = pointers->heap->params.pointer_size;
@@ -107,7 +108,7 @@ static uint64_t field_value(struct pointers *pointers, enum g2h_field_kind kind,
     return first;
 }
 
-/* The next field of the walk; false at the end. */
+/* Gives the next field of the walk. Returns false at the end. */
 static bool next_field(struct pointers *pointers, struct g2h_field *ret)
 {
     const struct heap_type *type = pointers->type;
@@ -127,8 +128,8 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
         pointers->element += pointers->stride;
         pointers->field = 0;
     }
-    /* An element must lie in the object as a whole; a single value may be shorter than its type in
-     * no sane dump. */
+    /* An element must lie in the object as a whole. A single value is never shorter than its type
+     * in a sane dump. */
     if (pointers->stride > 0 && pointers->element + pointers->stride > pointers->contents.size)
         return false;
     *ret = type->fields[pointers->field++];
@@ -136,7 +137,8 @@ static bool next_field(struct pointers *pointers, struct g2h_field *ret)
     return true;
 }
 
-/* The next listed word that is in the file; of others see reader_stored_size(). */
+/* Gives the offset of the next listed word that is in the file; reader_stored_size() says why a
+ * word may not be. Returns false at the end of the list. */
 static inline bool next_listed(struct g2h_fields *fields, uint64_t stored, uint64_t word,
                                uint64_t *ret)
 {
@@ -146,7 +148,8 @@ static inline bool next_listed(struct g2h_fields *fields, uint64_t stored, uint6
     return false;
 }
 
-/* Most listed words of what is large are nil, and get no bit. */
+/* Returns the bit of a listed word at a place, or 0 if the word is nil, as most listed words of
+ * large objects are. */
 static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, uint64_t place,
                               bool is_usual)
 {
@@ -159,13 +162,14 @@ static inline uint64_t bit_of(const struct pointers *pointers, uint64_t offset, 
     return (uint64_t)(value != 0) << place;
 }
 
-/* Of the words behind base those that come in pairs, up to one that the next 64 begin with, or that
- * is not as nearly all are. *next is the place behind the last one. */
+/* Decodes the words behind base that are listed in usual pairs (see fields_peek_pair()), up to a
+ * pair that is not usual or has a word for the next 64. *next becomes the place behind the last
+ * decoded word. */
 static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
                                 struct g2h_fields *fields, uint64_t *next, uint64_t *words)
 {
     enum { WORD = 8, WORDS = 64 };
-    const uint64_t stored = pointers->contents.size; /* base has a word there */
+    const uint64_t stored = pointers->contents.size; /* includes the word at base */
     while (fields->end - fields->at >= 8) {
         uint64_t offsets[2];
         size_t taken;
@@ -183,7 +187,7 @@ static inline void decode_pairs(const struct pointers *pointers, uint64_t base,
     }
 }
 
-/* Words that are far away, or not in their order, begin the next 64. */
+/* Decodes up to 64 words. A word that is too far away or out of order begins the next 64. */
 static inline bool decode(struct pointers *pointers, bool is_usual)
 {
     const uint64_t word = is_usual ? 8 : pointers->heap->params.pointer_size,

@@ -1,10 +1,11 @@
 /*
  * pointers: the words of an object, a frame or a segment that the garbage collector follows.
  *
- * Gives each word that is not nil, with its offset, in the order of the field list. From 1.5 on a
- * field list names such words one by one. Before, a field may be a string, slice or interface, of
- * which Go 1.3's collector followed the first word, unless the string is empty or the slice has no
- * capacity, and an interface's data word only where its type says that it is a pointer.
+ * A walk gives each such word that is not nil, with its offset, in the order of the field list.
+ * From 1.5 on a field list names these words one by one. Before that, a field may be a string,
+ * slice or interface. Go 1.3's collector followed the first word of it, unless a string was empty
+ * or a slice had no capacity, and the data word of an interface only if its type said that the word
+ * was a pointer.
  */
 #ifndef HEAP_POINTERS_H
 #define HEAP_POINTERS_H
@@ -14,31 +15,32 @@
 struct pointers {
     const struct g2h_heap *heap;
     struct g2h_bytes contents;
-    /* Of words that are listed, 64 at a time: a bit for each that is left, from base on. */
+    /* Listed words, at most 64 at a time: a bit for each one that is left, the lowest for the word
+     * at offset base. */
     uint64_t words, base;
-    struct g2h_fields fields; /* what the bits do not have yet */
+    struct g2h_fields fields; /* the rest of the field list, behind the words that have bits */
 
     enum {
-        WALK_BITS,     /* the slot class has bits for all of them */
-        WALK_POINTERS, /* the field list has them, word by word */
+        WALK_BITS,     /* the slot class has a bit for each word */
+        WALK_POINTERS, /* the field list names the words one by one */
         WALK_FIELDS,
         WALK_TYPE,
         WALK_WORDS
     } walk;
 
-    /* Where fields are not simply listed pointers: */
+    /* For fields that are not simply listed pointers: */
     const struct heap_type *type;
-    size_t field;             /* WALK_TYPE: next one */
-    uint64_t element, stride; /* WALK_TYPE: offset of the element, and of the next one from it;
-                                 WALK_WORDS: next word */
-    uint64_t pending;         /* offset of an interface's data word that comes next; UINT64_MAX */
+    size_t field;             /* WALK_TYPE: the next field */
+    uint64_t element, stride; /* WALK_TYPE: offset of the element, and distance to the next one;
+                                 WALK_WORDS: offset of the next word */
+    uint64_t pending; /* offset of an interface's data word that comes next; UINT64_MAX if none */
 };
 
-/* pointers_of_object() for slot classes that do not know their words. */
+/* Does what pointers_of_object() does, for slot classes whose words is 0. */
 void pointers_of_other(const struct g2h_heap *heap, const struct g2h_object *object,
                        const struct slot_class *slot_class, struct pointers *ret);
 
-/* The pointers of an object. slot class is the object's. */
+/* Begins a walk over the pointers of an object. slot_class is the object's. */
 static inline void pointers_of_object(const struct g2h_heap *heap, const struct g2h_object *object,
                                       const struct slot_class *slot_class, struct pointers *ret)
 {
@@ -53,7 +55,8 @@ static inline void pointers_of_object(const struct g2h_heap *heap, const struct 
     ret->base = 0;
 }
 
-/* The same of an object by its number; most need not be looked at as a whole for that. */
+/* Does the same for an object by its number. Most objects need not be read with heap_object() for
+ * that. */
 static inline void pointers_of(const struct g2h_heap *heap, uint32_t number,
                                const struct slot_class *slot_class, struct pointers *ret)
 {
@@ -65,25 +68,27 @@ static inline void pointers_of(const struct g2h_heap *heap, uint32_t number,
     pointers_of_object(heap, &object, slot_class, ret);
 }
 
-/* The pointers of other memory with a field list. */
+/* Begins a walk over the pointers of other memory with a field list. */
 void pointers_of_fields(const struct g2h_heap *heap, struct g2h_bytes contents,
                         struct g2h_fields fields, struct pointers *ret);
 
-/* Hands the pointers of all roots' memory to each(): of data and bss, and of what frames list. */
+/* Passes to each() the pointers in the memory of all roots: data, bss, and the listed words of
+ * frames. */
 void pointers_of_roots(const struct g2h_heap *heap,
                        void (*each)(void *context, struct pointers *pointers), void *context);
 
-/* Every aligned word. */
+/* Begins a walk over every aligned word. */
 void pointers_of_words(const struct g2h_heap *heap, struct g2h_bytes contents,
                        struct pointers *ret);
 
-/* WALK_POINTERS: goes on in the field list, to the next words that have bits. False at its end. */
+/* WALK_POINTERS: goes on to the next words of the field list, and sets their bits. Returns false at
+ * its end. */
 bool pointers_decode(struct pointers *pointers);
 
-/* pointers_next() for walks over what is not listed word by word. */
+/* Does what pointers_next() does, for walks over memory whose words are not listed one by one. */
 bool pointers_next_other(struct pointers *pointers, uint64_t *ret_offset, uint64_t *ret_value);
 
-/* The next word that is not nil; false at the end. */
+/* Gives the next word that is not nil. Returns false at the end. */
 static inline bool pointers_next(struct pointers *pointers, uint64_t *ret_offset,
                                  uint64_t *ret_value)
 {

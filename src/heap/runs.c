@@ -6,19 +6,20 @@
 
 enum {
     SLOT_CLASSES_ENOUGH =
-        1 << 16, /* no program has as many; with them a chunk ends, so that lookups stay short */
+        1 << 16, /* no program has as many; a chunk ends with them, so that lookups stay short */
     SLOT_CLASSES_MOST = (1 << ENTRY_SLOT_CLASS_BITS) - 1,
-    CHAIN = 24,             /* so many objects in a row are no accident */
-    SEARCH_BYTES = 1 << 18, /* where a record is looked for */
+    CHAIN = 24,             /* this many objects in a row are no accident */
+    SEARCH_BYTES = 1 << 18, /* a search tries offsets in a range of this size */
     LIST_BYTES = 1 << 12,   /* a longer field list is not plausible */
     SEARCH_WORK = 1 << 22,  /* bytes of records that a search may look at */
-    RECORD_WORK = 16,       /* what a record costs beside its field list */
+    RECORD_WORK = 16,       /* the cost of a record in addition to its field list */
 };
 
-/* Entries are counted in 32 bits; a window of the file with as many is no dump's. */
+/* Entries are counted in 32 bits; no dump has this many in a window of the file. */
 static const size_t ENTRIES_ENOUGH = UINT32_MAX / 2;
 
-/* No address of a process is as high, and sums of addresses stay far from overflow. */
+/* No address of a process is as high as this, and sums of addresses below it stay far from
+ * overflow. */
 static const uint64_t ADDRESS_LIMIT = (uint64_t)1 << 56;
 
 struct run_reader {
@@ -26,15 +27,15 @@ struct run_reader {
     struct g2h_reader reader;
     struct known_lists known;
     struct slot_classes slot_classes;
-    struct chunk chunk; /* that is being read */
+    struct chunk chunk; /* the chunk that is being read */
 
     /* The run that is being read. */
     bool open, uniform, has_pointers;
     struct run run;
-    uint64_t page, last; /* of its objects; the last one's address */
-    uint64_t end;        /* of the last object's record */
+    uint64_t page, last; /* page of the run's objects; address of the last one */
+    uint64_t end;        /* end of the last object's record */
     uint64_t slot_size;
-    uint16_t offsets[SLOTS_PER_PAGE]; /* of its objects in the page */
+    uint16_t offsets[SLOTS_PER_PAGE]; /* offsets of the run's objects in the page */
 };
 
 struct run_reader *run_reader_create(const struct g2h_heap *heap)
@@ -88,9 +89,9 @@ static bool close_run(struct run_reader *reader)
 }
 
 /*
- * Whether an object whose contents are not all in the file claims memory that cannot be there:
- * beyond the heap, or in a heap that no machine has. So objects that do not overlap have at most
- * 2^47 bytes together, whatever a dump claims in ten bytes each.
+ * Returns whether an object whose contents are not all in the file claims memory that cannot exist:
+ * outside of the heap, or in a heap that no machine has. So objects that do not overlap have at
+ * most 2^47 bytes together, whatever a dump claims in ten bytes each.
  */
 static bool is_too_large(const struct g2h_params *params, const struct g2h_object *object)
 {
@@ -107,7 +108,7 @@ static bool is_misplaced(const struct g2h_params *params, const struct g2h_objec
            object->size == 0 || is_too_large(params, object);
 }
 
-/* Adds an object whose record ends at end. */
+/* Adds an object whose record ends at offset end. */
 static bool add_object(struct run_reader *reader, const struct g2h_object *object, uint64_t end)
 {
     struct chunk *chunk = &reader->chunk;
@@ -159,7 +160,7 @@ static bool add_object(struct run_reader *reader, const struct g2h_object *objec
         return true;
     const uint64_t tail = end - contents - slot_class->stored;
     if (tail > UINT32_MAX)
-        reader->end = UINT64_MAX; /* no record begins there: a run ends */
+        reader->end = UINT64_MAX; /* no record begins there, so the run ends */
     return vector_push(&chunk->entries, (uint32_t)tail);
 }
 
@@ -228,9 +229,10 @@ void run_reader_end(struct run_reader *reader, struct chunk *ret)
     slot_classes->list.count = slot_classes->list.capacity = 0;
 }
 
-/* ---- where a record begins ---- */
+/* ---- the search for a record ---- */
 
-/* Reads an object if a Go heap may have such a one. *work is how much may still be looked at. */
+/* Reads an object if it could be one of a Go heap. *work is the number of bytes that the search may
+ * still look at; it is reduced by what this call looks at. */
 static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h_object *ret)
 {
     const struct g2h_params *params = &reader->heap->params;
@@ -251,8 +253,8 @@ static bool next_plausible(struct run_reader *reader, uint64_t *work, struct g2h
     return good;
 }
 
-/* Whether objects follow one another from an offset on. If so, *ret_begin is where the first of
- * them begins that lies in another page than the one before it. */
+/* Returns whether objects follow one another from an offset on. If so, *ret_begin is the beginning
+ * of the first one that lies in another page than the one before it. */
 static bool find_chain(struct run_reader *reader, uint64_t offset, uint64_t *work,
                        uint64_t *ret_begin)
 {

@@ -1,52 +1,52 @@
 /*
  * runs: the objects of a dump as they lie in the file, in four bytes each.
  *
- * Go writes objects span by span, ascending within a span, so what lies together in a page of
- * memory lies together in the file: a run. Of an object in a run only its slot in the page and its
- * slot class are kept. Where its contents are in the file follows from the slot classes of those
- * before it, as long as their records are as Go writes them; where they are not, a run ends.
+ * Go writes objects span by span, ascending within a span, so objects that lie together in a page
+ * of memory lie together in the file: a run. For an object in a run only its slot in the page and
+ * its slot class are kept. The place of its contents in the file follows from the slot classes of
+ * the objects before it, as long as their records are as Go writes them; if a record is not, the
+ * run ends.
  *
- * A chunk is what one thread has read of the file at a time. It may be begun before it is known
- * where a record begins: see run_reader_find().
+ * A chunk is the part of the file that one thread reads at a time. A thread may begin a chunk
+ * before it is known that a record begins there: see run_reader_find().
  */
 #ifndef HEAP_RUNS_H
 #define HEAP_RUNS_H
 
 #include "heap/heap.h"
 
-/* Ascending objects that lie in one page and one behind the other in the file. */
+/* Ascending objects that lie in one page, and directly one after the other in the file. */
 struct run {
     uint64_t first;    /* address of the first object */
-    uint64_t contents; /* of the first object: byte offset in the file */
-    uint32_t begin;    /* its entry in the chunk */
-    uint32_t start;    /* its number among all objects, once runs are sorted */
+    uint64_t contents; /* byte offset in the file of the first object's contents */
+    uint32_t begin;    /* the first object's entry in the chunk */
+    uint32_t start;    /* the first object's number among all objects, once runs are sorted */
     uint16_t count;
     uint16_t last;                 /* slot of the last object */
-    uint16_t phantoms[TAIL_KINDS]; /* how many of the last objects are phantoms, by what the span's
-                                      tail holds */
+    uint16_t phantoms[TAIL_KINDS]; /* how many of the last objects are phantoms, by the span's enum
+                                      span_tail */
 };
 
 struct chunk {
     VECTOR(struct run) runs;
     VECTOR(uint32_t) entries;               /* of its objects; see ENTRY_SLOT_CLASS_BITS */
-    VECTOR(struct slot_class) slot_classes; /* in the order in which they came */
-    uint32_t
-        *slot_class_numbers; /* those slot classes' numbers in the heap; set by who takes it over */
-    uint64_t records;        /* of objects, misplaced ones among them */
-    uint64_t misplaced;      /* not in the runs: their addresses or sizes are none of a slot */
-    uint64_t short_objects;  /* not all of their contents is in the file */
+    VECTOR(struct slot_class) slot_classes; /* in the order of their first objects */
+    uint32_t *slot_class_numbers; /* numbers in the heap, by slot class of the chunk; set when it is
+                                     taken over */
+    uint64_t records;             /* number of object records, including misplaced ones */
+    uint64_t misplaced; /* objects that are not in the runs, as no slot has their address or size */
+    uint64_t short_objects; /* objects whose contents are not all in the file */
 };
 
 typedef VECTOR(struct chunk) chunk_vector;
 
-/* An entry: the object's slot, above the number of its slot class in the chunk. Behind it stands
- * the size of its field list where its slot class has SLOT_CLASS_ANY_TAIL. */
+/* An entry: the object's slot, above the number of its slot class in the chunk. If the slot class
+ * has SLOT_CLASS_ANY_TAIL, the next entry is the size of the object's field list. */
 enum { ENTRY_SLOT_CLASS_BITS = 22 };
 
 void chunk_deinit(struct chunk *chunk);
 
-/* What a thread reads chunks with. Functions that give a bool: false where there is no memory.
- */
+/* Reads chunks for one thread. Functions that return a bool return false if memory runs out. */
 struct run_reader;
 struct run_reader *run_reader_create(const struct g2h_heap *heap);
 void run_reader_destroy(struct run_reader *reader);
@@ -55,9 +55,10 @@ void run_reader_destroy(struct run_reader *reader);
 void run_reader_begin(struct run_reader *reader);
 
 /*
- * Adds the objects from the record at begin on to the chunk: up to a record that is no object or
- * damaged, or to the beginning of a run whose predecessor begins at limit or behind it. *ret_end is
- * where reading ended; *ret_records, how many objects were read.
+ * Adds objects to the chunk, from the record at begin on. Reading ends at a record that is damaged
+ * or not an object, or at the first object of another page if the chunk is full or the record
+ * before begins at limit or behind it. *ret_end is where reading ended, and *ret_records the number
+ * of objects read.
  */
 bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, uint64_t *ret_end,
                      uint64_t *ret_records);
@@ -65,27 +66,27 @@ bool run_reader_read(struct run_reader *reader, uint64_t begin, uint64_t limit, 
 /* Adds an object that was read, whose record ends at end, as a run of its own. */
 bool run_reader_add(struct run_reader *reader, const struct g2h_object *object, uint64_t end);
 
-/* Whether another chunk should be begun. */
+/* Returns whether another chunk should be begun. */
 bool run_reader_is_full(const struct run_reader *reader);
 
-/* Ends the chunk, which is the caller's then. */
+/* Ends the chunk and gives it to the caller, who owns it. */
 void run_reader_end(struct run_reader *reader, struct chunk *ret);
 
 /*
- * Looks at or behind from for where a run may begin: where many plausible objects follow one
- * another. Only who arrives there from the beginning of the file knows whether it does. False where
- * nothing is found; only so much is looked at.
+ * Searches, from an offset on, for a place where a run may begin: where many plausible objects
+ * follow one another. Only a reader that arrives there from the beginning of the file knows whether
+ * a run does begin. Returns false if there is no such place within the part that is searched.
  */
 bool run_reader_find(struct run_reader *reader, uint64_t from, uint64_t *ret_begin);
 
 /* A walk over the objects of a run. */
 struct run_walk {
     const struct chunk *chunk;
-    const uint32_t *entry, *next; /* the object's, and that of the next one */
+    const uint32_t *entry, *next; /* the entry of the object, and of the next one */
     const struct slot_class *slot_class;
     uint32_t slot_class_number; /* in the chunk */
     uint64_t address, contents;
-    uint64_t end; /* of the record: the next one begins here */
+    uint64_t end; /* end of the object's record, where the next one begins */
 };
 
 static inline void run_walk_next(struct run_walk *walk)
@@ -101,7 +102,8 @@ static inline void run_walk_next(struct run_walk *walk)
         (walk->slot_class->tail == SLOT_CLASS_ANY_TAIL ? *walk->next++ : walk->slot_class->tail);
 }
 
-/* Goes to the run's first object; then run_walk_next() as often as the run has others. */
+/* Goes to the run's first object. run_walk_next() then goes to each further object of the run, and
+ * must not be called after the last one. */
 static inline void run_walk_begin(struct run_walk *walk, const struct chunk *chunk,
                                   const struct run *run)
 {

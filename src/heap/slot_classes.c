@@ -1,18 +1,18 @@
 /*
  * slot classes: the kinds of objects that a dump without types can tell apart.
  *
- * From 1.5 on the slot class of a small object is its slot's size and its field list, of which a
- * program has some hundreds: what a type says of one object of a slot class then holds for all of
- * them, and  * nobody need read the others. Of larger objects it is the size, and whether they have
- * pointers; before 1.5 it is the type record, the kind and the size.
+ * From 1.5 on the slot class of a small object consists of its slot's size and its field list; a
+ * program has some hundreds of them. What a type says about one object of a slot class then holds
+ * for all of them, and nobody need read the others. The slot class of a larger object consists of
+ * its size and whether it has pointers. Before 1.5 a slot class consists of the type record, the
+ * kind and the size.
  */
 #include "heap/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* LISTED_LIMIT: no program has as many field lists; further ones are left out of the slot classes.
- */
+/* LISTED_LIMIT: no program has as many field lists; slot classes beyond the limit have no list. */
 enum { SMALL_LIMIT = 32768, LISTED_LIMIT = 1 << 16 };
 
 void slot_classes_init(struct slot_classes *slot_classes, const struct g2h_heap *heap)
@@ -48,9 +48,9 @@ static bool is_listed(const struct slot_classes *slot_classes, const struct slot
 }
 
 /*
- * Whether an object of LARGEST_SMALL bytes does not begin with the address of a type: what begins
- * with a pointer does not, nor does what begins with a small number, one that is no multiple of a
- * word, or a floating-point one.
+ * Returns whether an object of LARGEST_SMALL bytes does not begin with the address of a type, and
+ * so has no malloc header. That is so if its first word is a listed pointer, a small number, not a
+ * multiple of the word size, or a floating-point number.
  */
 static bool is_headless(const struct slot_classes *slot_classes, const struct g2h_object *object)
 {
@@ -132,7 +132,7 @@ static bool slot_class_equal(const struct slot_class *a, const struct slot_class
            (a->fields_size == 0 || memcmp(a->fields, b->fields, a->fields_size) == 0);
 }
 
-/* Sizes are below 2^42 and kinds below 2^7: two words, mixed into one key. */
+/* Sizes are below 2^42 and kinds below 2^7. The key mixes two words. */
 static uint64_t slot_class_key(const struct slot_class *slot_class)
 {
     const uint64_t key =
@@ -144,7 +144,8 @@ static uint64_t slot_class_key(const struct slot_class *slot_class)
                : key;
 }
 
-/* Keys may collide: the next key is tried until the slot class is the same or the key is free. */
+/* Finds a slot class. Keys may collide, so it tries one key after the other until the slot class is
+ * equal or the key is free. */
 static uint32_t lookup(const struct slot_classes *slot_classes, const struct slot_class *slot_class,
                        uint64_t *ret_key)
 {
@@ -181,8 +182,8 @@ bool slot_classes_intern(struct slot_classes *slot_classes, const struct g2h_obj
     return intern(slot_classes, &slot_class, ret);
 }
 
-/* Whether a copy of a field list is a proper one. The list was when it was read, but the dump may
- * have been written to since. */
+/* Returns whether a copy of a field list is well-formed. The list was well-formed when it was read,
+ * but the dump may have been written to since. */
 static bool is_list(const struct slot_classes *slot_classes, const struct slot_class *slot_class)
 {
     const uint64_t word = slot_classes->heap->params.pointer_size;

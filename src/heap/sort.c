@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 
-/* Where a run is. */
+/* Identifies a run. */
 struct run_reference {
     uint64_t first;
     uint32_t chunk, run;
@@ -40,10 +40,8 @@ static uint64_t count_objects(const struct sorter *sorter, enum span_tail tail)
     return count;
 }
 
-/*
- * Corrects what the version says of the ends of spans by the number of objects in memstats. That is
- * exact from 1.4 on, and right for experiments that the version does not name.
- */
+/* Corrects the version's information on the ends of spans by the number of objects in memstats.
+ * That number is exact from 1.4 on, and right for experiments that the version does not name. */
 static void choose_tail(const struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;
@@ -58,7 +56,7 @@ static void choose_tail(const struct sorter *sorter)
             heap->span_tail = (enum span_tail)tail;
 }
 
-/* Takes the phantoms from the end of a run. All objects of a run that has some are of one size. */
+/* Removes the phantoms from the end of a run. All objects of a run with phantoms have one size. */
 static void drop_phantoms(const struct sorter *sorter, const struct chunk *chunk, struct run *run)
 {
     struct g2h_account *account = &sorter->heap->account;
@@ -211,8 +209,7 @@ static struct g2h_error *write_runs(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Leaves out the lower one of any two objects that overlap, which only those of damaged dumps do.
- */
+/* Leaves out the lower one of any two objects that overlap, which happens only in damaged dumps. */
 static void drop_overlapping(struct sorter *sorter)
 {
     struct g2h_heap *heap = sorter->heap;

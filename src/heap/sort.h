@@ -1,9 +1,9 @@
 /*
- * sort: from the runs of a dump to its objects in the order of their addresses.
+ * sort: puts the objects of a dump's runs in the order of their addresses.
  *
- * The objects of a dump need not be sorted one by one: runs are sorted, each as a whole, and then
- * written out on all threads. Where runs overlap, which only those of a damaged dump do, each of
- * their objects is sorted.
+ * The objects need not be sorted one by one: whole runs are sorted, and then written out on all
+ * threads. If runs overlap, which happens only in a damaged dump, their objects are sorted one by
+ * one.
  */
 #ifndef HEAP_SORT_H
 #define HEAP_SORT_H
@@ -11,9 +11,9 @@
 #include "heap/runs.h"
 
 /*
- * Fills heap->objects from the chunks, which must be in the order of the file, and empties these.
- * Leaves out phantoms and objects that overlap others, and counts them. Errors:
- * G2H_ERROR_MEMORY, G2H_ERROR_LIMIT.
+ * Fills heap->objects from the chunks, which must be in file order, and empties the chunks. Leaves
+ * out phantoms and objects that overlap others, and counts them. Errors: G2H_ERROR_MEMORY,
+ * G2H_ERROR_LIMIT.
  */
 struct g2h_error *sort_objects(struct g2h_heap *heap, chunk_vector *chunks, unsigned threads);
 

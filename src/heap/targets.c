@@ -1,8 +1,9 @@
 /*
  * targets; see targets.h.
  *
- * Blocks of objects are shared out among the threads. A word outside of the heap's range of
- * addresses (most that hit nothing) is only counted; a word inside gets an entry.
+ * The threads share blocks of objects. A word outside of the heap's range of addresses, as are most
+ * words that hit nothing, gets no entry: it is counted, and sets its object's bit in outside. A
+ * word inside the range gets an entry.
  */
 #include "heap/targets.h"
 
@@ -13,7 +14,7 @@
 #include "base/workers.h"
 #include "heap/pointers.h"
 
-/* What one thread has counted, and the memory that it writes to. */
+/* The counts of one thread, and the memory that it writes to. */
 struct finder {
     uint64_t pointers, hits;
     VECTOR(struct target_chunk) chunks; /* the last one is written to */
@@ -24,22 +25,23 @@ struct finding {
     struct targets *targets;
     const struct pointer_listener *listener; /* may be NULL */
     struct finder *finders;                  /* by thread */
-    size_t chunk_capacity;                   /* unless a block needs more */
-    bool is_usual;                           /* words are this machine's */
+    size_t chunk_capacity; /* the capacity of a chunk, unless a block needs more */
+    bool is_usual;         /* words have this machine's size and byte order */
 };
 
-/* So many words of an object are gone through at a time; and, when so many more wait, the targets
- * of all are looked up, so that the memory they need is on its way before it is read. */
+/* A thread goes through up to WORDS words of an object at a time. When BATCH words wait, it looks
+ * up the targets of all of them, so that the memory for the lookups is prefetched before it is
+ * read. */
 enum { WORDS = 64, BATCH = 64 };
 
-/* What a thread has of the block that it is at. */
+/* The state of a thread for its current block. */
 struct block_work {
     struct target_block *block;
     struct finder *finder;
-    size_t found, capacity;         /* targets */
-    uint64_t values[BATCH + WORDS]; /* whose targets come next */
-    size_t waiting;                 /* of them */
-    uint64_t offsets[WORDS];        /* that the listener is to be told of the object */
+    size_t found, capacity;         /* number of targets */
+    uint64_t values[BATCH + WORDS]; /* words whose targets are to be looked up */
+    size_t waiting;                 /* number of these words */
+    uint64_t offsets[WORDS];        /* offsets in the object for the listener */
     size_t offset_count;
 };
 
@@ -83,7 +85,7 @@ uint32_t frame_index_find(const struct frame_index *frames, uint64_t address)
     return address - all[frame].sp < all[frame].contents_size ? frame : UINT32_MAX;
 }
 
-/* A word that hits no object may point into a frame. */
+/* Marks the frame that a word points into, if any. The word hits no object. */
 static inline void point_at_frame(struct targets *targets, uint64_t value)
 {
     const struct frame_index *frames = &targets->frames;
@@ -96,7 +98,7 @@ static inline void point_at_frame(struct targets *targets, uint64_t value)
 
 /* ---- a block ---- */
 
-/* Moves what the block has to a new chunk, twice as large as it must be if that is much. */
+/* Moves the block's targets to a new chunk, with a capacity of at least twice the wanted one. */
 static bool add_chunk(const struct finding *finding, struct block_work *work, size_t wanted)
 {
     struct finder *finder = work->finder;
@@ -110,7 +112,7 @@ static bool add_chunk(const struct finding *finding, struct block_work *work, si
         memcpy(chunk.data, work->block->targets, work->found * sizeof(*chunk.data));
     struct target_chunk *last =
         finder->chunks.count > 0 ? &finder->chunks.data[finder->chunks.count - 1] : NULL;
-    if (last && last->used == 0) { /* the block was all that it had */
+    if (last && last->used == 0) { /* the block was all that the chunk held */
         large_free(last->data, last->capacity, sizeof(*last->data));
         *last = chunk;
     } else if (!vector_push(&finder->chunks, chunk)) {
@@ -128,7 +130,7 @@ static inline bool make_room(const struct finding *finding, struct block_work *w
     return wanted <= work->capacity || (wanted <= UINT32_MAX && add_chunk(finding, work, wanted));
 }
 
-/* Looks up the targets of all that wait. */
+/* Looks up the targets of all waiting words. */
 static bool find_waiting(const struct finding *finding, struct block_work *work)
 {
     if (work->waiting == 0)
@@ -150,14 +152,15 @@ static bool find_waiting(const struct finding *finding, struct block_work *work)
     return true;
 }
 
-/* An object of a block, whose words are looked at. */
+/* An object of a block, whose words are being read. */
 struct source {
-    uint32_t object, index; /* its number, in the heap and in the block */
+    uint32_t object, index; /* its number in the heap, and in the block */
     unsigned worker;
     struct g2h_bytes contents;
 };
 
-/* Goes on behind some words of an object, at most WORDS of them. */
+/* Finishes at most WORDS words of an object: tells the listener, and looks up targets if enough
+ * words wait. */
 static bool end_words(const struct finding *finding, struct block_work *work,
                       const struct source *source)
 {
@@ -178,7 +181,7 @@ static inline void leave_heap(const struct finding *finding, struct block_work *
     work->block->outside[source->index / 64] |= (uint64_t)1 << (source->index % 64);
 }
 
-/* Of 64 words from base on those that have a bit, where words are this machine's. */
+/* Looks at those of the 64 words from base on that have a bit, where words are this machine's. */
 static inline bool find_of_words(const struct finding *finding, struct block_work *work,
                                  const struct source *source, uint64_t base, uint64_t words)
 {
@@ -205,7 +208,7 @@ static inline bool find_of_words(const struct finding *finding, struct block_wor
     return end_words(finding, work, source);
 }
 
-/* Of an object of any kind. */
+/* Looks at the words of an object of any kind. */
 static bool find_of_object(const struct finding *finding, struct block_work *work,
                            const struct source *source, struct pointers *pointers)
 {
@@ -224,7 +227,7 @@ static bool find_of_object(const struct finding *finding, struct block_work *wor
     return end_words(finding, work, source);
 }
 
-/* Of an object whose field list lists words one by one. */
+/* Looks at the words of an object whose field list names words one by one. */
 static bool find_of_listed(const struct finding *finding, struct block_work *work,
                            const struct source *source, struct pointers *pointers)
 {
@@ -234,7 +237,7 @@ static bool find_of_listed(const struct finding *finding, struct block_work *wor
     return true;
 }
 
-/* Object number i of the block that begins with object first. */
+/* Looks at the words of object i of the block that begins with object first. */
 static inline bool find_of(const struct finding *finding, struct block_work *work, uint32_t first,
                            uint32_t i, unsigned worker)
 {
@@ -250,7 +253,7 @@ static inline bool find_of(const struct finding *finding, struct block_work *wor
                : find_of_object(finding, work, &source, &pointers);
 }
 
-/* Begins a block behind those that the thread has found. */
+/* Begins a block's targets behind those that the thread has found before. */
 static bool begin_block(const struct finding *finding, struct block_work *work)
 {
     const struct finder *finder = work->finder;
@@ -319,7 +322,7 @@ static bool add_blocks(struct targets *targets, const struct g2h_heap *heap)
     return true;
 }
 
-/* A heap has one pointer per object or two. */
+/* A heap has one or two pointers per object. */
 static size_t chunk_capacity(const struct g2h_heap *heap)
 {
     enum { LEAST = 1 << 10, MOST = 1 << 23 };
@@ -327,7 +330,7 @@ static size_t chunk_capacity(const struct g2h_heap *heap)
     return usual < LEAST ? LEAST : usual > MOST ? MOST : usual;
 }
 
-/* What the threads have found becomes the targets', and is freed with them. */
+/* Collects the results of the threads in targets, which owns their chunks from then on. */
 static struct g2h_error *gather(struct finding *finding, unsigned threads)
 {
     struct targets *targets = finding->targets;

@@ -1,21 +1,21 @@
 /*
- * blocks: what is known again by a small value that only it points to.
+ * blocks: recognizes objects by a small value to which only they point.
  *
  * Small values without pointers share blocks of 16 bytes: the name of one object and the counter of
- * another. So who holds the block says little, but who holds the value in it does. These are many,
- * and of most nobody needs to know; so first it is listed which values are asked for, then all
- * pointers to their blocks are looked at once.
+ * another. So the holder of a block says little, but the holder of a value in it does. There are
+ * many values, and most of them do not matter. So this first lists the values that matter, and then
+ * looks at all pointers to their blocks at once.
  */
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "identity/match.h"
 
-/* A value, and what may be known again by it. */
+/* A value, and the object that may be recognized by it. */
 struct claim {
     uint64_t value;
     uint32_t object;
-    bool is_shared; /* others point there as well */
+    bool is_shared; /* others point to the value as well */
 };
 
 typedef VECTOR(struct claim) claim_vector;
@@ -33,7 +33,7 @@ static bool is_block(const struct matches *matches, uint32_t object)
     return slot_class->size == TINY_BLOCK && !slot_class->has_pointers;
 }
 
-/* ---- which values are asked for ---- */
+/* ---- which values matter ---- */
 
 static bool list_values(struct matches *matches, uint32_t object, claim_vector *ret)
 {
@@ -86,9 +86,9 @@ static bool gather(struct blocks *blocks)
     return true;
 }
 
-/* ---- who else points to them ---- */
+/* ---- other pointers to them ---- */
 
-/* object: NO_TARGET: a root. */
+/* object is the holder of a pointer to value; NO_TARGET: it is a root. */
 static void share(struct blocks *blocks, uint64_t value, uint32_t object)
 {
     const uint32_t number = map_get(&blocks->by_value, value);

@@ -1,7 +1,5 @@
-/*
- * holders: of each object the only one that points to it. Globals and frames do not count: what
- * they have read of an object, that object holds as well.
- */
+/* holders: finds, for each object, the only object that points to it. Globals and frames do not
+ * count, because an object also holds what they have read from it. */
 #include <stdlib.h>
 #include <string.h>
 

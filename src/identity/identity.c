@@ -8,10 +8,10 @@
 #include "base/workers.h"
 #include "naming/keys.h"
 
-/* Ids are odd: DevTools takes the largest odd one for the last that was given. */
+/* Ids are odd, because DevTools takes the largest odd one for the last that was given. */
 static const uint64_t FIRST_ID = 1, LAST_ID = UINT32_MAX - 2;
 
-/* No name: how texts are told from all classes. */
+/* The class of texts: an empty name, which no other class has. */
 static const char text_class[] = "";
 
 static void identified_deinit(struct identified *identified)
@@ -53,8 +53,8 @@ struct g2h_error *g2h_identity_check(const struct g2h_identity *identity,
 
 /* ---- classes ---- */
 
-/* Of the classes by name that a graph's names are; those that none of its objects has are not
- * asked for. */
+/* Gives the class of each object, an index into the series' classes, by the object's class name.
+ * Names that no object has are not looked up. */
 static struct g2h_error *find_classes(struct g2h_identity *identity, const struct g2h_graph *graph,
                                       uint32_t *ret)
 {
@@ -82,10 +82,10 @@ static struct g2h_error *find_classes(struct g2h_identity *identity, const struc
 
 /* ---- maps ---- */
 
-/* By class: what maps are made of. */
+/* By class: the parts of maps. */
 struct map_classes {
     bool *is_part;
-    const struct map_entries **layouts; /* NULL: it has no entries */
+    const struct map_entries **layouts; /* NULL: the class has no entries */
 };
 
 static void map_classes_deinit(struct map_classes *classes)
@@ -150,7 +150,7 @@ static struct g2h_error *no_ids(const struct g2h_heap *heap)
                         heap->input->name);
 }
 
-/* Gives each object the id that it had, or the next one. */
+/* Gives each survivor the id that it had, and each other object the next one. */
 static struct g2h_error *give_ids(struct g2h_identity *identity, const struct matches *matches,
                                   const struct identified *after)
 {
@@ -241,7 +241,7 @@ uint32_t g2h_identity_object(const struct g2h_identity *identity, uint32_t objec
     return identity->last.ids[object];
 }
 
-/* ---- what is no object ---- */
+/* ---- nodes that are not objects ---- */
 
 bool g2h_identity_node(struct g2h_identity *identity, enum g2h_node_kind kind, uint64_t key,
                        uint32_t *ret)

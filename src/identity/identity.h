@@ -8,16 +8,16 @@
 #include "base/strings.h"
 #include "graph/graph.h"
 
-/* What is known of the objects of a dump. */
+/* The facts about the objects of a dump. */
 struct identified {
     const struct g2h_heap *heap; /* NULL: there is no dump */
-    uint32_t *classes;           /* by object: index in the series' classes */
+    uint32_t *classes;           /* by object: index into the series' classes */
     uint32_t *ids;               /* by object */
-    uint32_t *holders;           /* by object: the only one that points to it, or one of these */
-    uint64_t *entries;           /* a bit per object: it has buckets or groups of a map */
+    uint32_t *holders; /* by object: the object that points to it; HOLDER_NONE; or HOLDER_MANY */
+    uint64_t *entries; /* a bit per object: it consists of buckets or groups of a map */
 };
 
-/* No object points to it; several do. */
+/* HOLDER_NONE: no object points to it. HOLDER_MANY: several objects do. */
 #define HOLDER_NONE UINT32_MAX
 #define HOLDER_MANY (UINT32_MAX - 1)
 
@@ -25,41 +25,43 @@ struct g2h_identity {
     unsigned threads;
     struct string_pool classes; /* of all dumps */
     struct identified last;
-    struct map nodes, nodes_before; /* hash of kind, key and which of them → id, of this dump and
-                                       the one before */
-    struct map likes;               /* hash of kind and key → how many there are in this dump */
-    uint64_t next;                  /* id */
+    struct map nodes, nodes_before; /* hash of kind, key and number among its likes → id, of this
+                                       dump and of the one before */
+    struct map likes;               /* hash of kind and key → how many such nodes this dump has */
+    uint64_t next;                  /* the next id */
     struct g2h_identity_account account;
 };
 
-/* Objects without information of their own are told by what holds them: see match.c. */
+/* What is known about an object and its partner, the object at its address in the dump before. An
+ * object whose own contents do not decide is judged by what holds it: see match.c. */
 enum match {
-    MATCH_NONE,    /* nothing was there, or something else */
-    MATCH_CHANGED, /* may have been there, with other contents */
-    MATCH_EQUAL,   /* may have been there: its contents are the same, but say little */
-    MATCH_SAME,    /* was there */
+    MATCH_NONE,    /* no candidate: nothing of its address, size and class was there */
+    MATCH_CHANGED, /* may be its partner, with other contents */
+    MATCH_EQUAL,   /* may be its partner: the contents are equal, but say little */
+    MATCH_SAME,    /* is its partner, and so a survivor */
     MATCH_STATES = 3,
-    MATCH_HELD = 4,             /* a bit: something holds it */
-    MATCH_HELD_BY_SURVIVOR = 8, /* a bit: what does was there */
-    MATCH_ASKED = 16,           /* a bit: who points to values of this block is asked for */
-    MATCH_UNLIKE = 32,          /* a bit: its contents are others */
+    MATCH_HELD = 4,             /* a bit: something that is not known to have been there holds it */
+    MATCH_HELD_BY_SURVIVOR = 8, /* a bit: something that was there before holds it */
+    MATCH_ASKED = 16,           /* a bit: blocks.c looks for pointers to the values of this block */
+    MATCH_UNLIKE = 32,          /* a bit: its contents differ from its partner's */
 };
 
 struct matches {
     const struct identified *before, *after;
-    const struct g2h_graph *graph; /* of what is after */
-    uint32_t *partners; /* by object: what was there; only if its state is not MATCH_NONE */
-    uint8_t *states;    /* by object: enum match */
+    const struct g2h_graph *graph; /* of the dump after */
+    uint32_t *partners;            /* by object: its partner; only if its state is not MATCH_NONE */
+    uint8_t *states;               /* by object: enum match */
     uint64_t undecided;
     unsigned threads;
-    uint32_t text_class, *kept_classes; /* of texts; of what the runtime never frees */
+    uint32_t text_class, *kept_classes; /* the class of texts, classes that are never freed */
     size_t kept_class_count;
-    const bool *is_map_part;                  /* by class; NULL: nothing has types */
+    const bool *is_map_part;                  /* by class; NULL: there are no types */
     const struct map_entries *const *layouts; /* by class, of buckets or groups; NULL: none */
     uint64_t *seen_before, *seen_after;       /* see moved.c */
 };
 
-/* Threads share out the objects of a heap: task number task has those before task_end(). */
+/* Threads share the objects of a heap. Task number task has at most OBJECTS_PER_TASK of them, those
+ * before task_end(). */
 enum { OBJECTS_PER_TASK = 1 << 14 };
 
 static inline size_t object_tasks(const struct g2h_heap *heap)
@@ -73,14 +75,15 @@ static inline uint32_t task_end(const struct g2h_heap *heap, size_t task)
     return end < heap->object_count ? (uint32_t)end : heap->object_count;
 }
 
-/* Finds what holds each object of a graph. Errors: G2H_ERROR_MEMORY. */
+/* Finds the object that holds each object of a graph, as in identified.holders. Error:
+ * G2H_ERROR_MEMORY. */
 struct g2h_error *holders_find(const struct g2h_graph *graph, unsigned threads, uint32_t **ret);
 
-/* Finds which objects were there before. Errors: G2H_ERROR_MEMORY. */
+/* Finds the survivors. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *matches_find(struct matches *matches);
 void matches_deinit(struct matches *matches);
 
-/* g2h_identity_check() of two heaps. */
+/* Does the work of g2h_identity_check() for two heaps. */
 struct g2h_error *identity_check_process(const struct g2h_heap *before,
                                          const struct g2h_heap *after);
 

@@ -1,23 +1,25 @@
 /*
- * match: which objects of a dump were there in the one before.
+ * match: finds the survivors, the objects of a dump that were there in the dump before.
  *
- * Only what has the address, the size and the class of an object there can be it. Of these
+ * Only an object with the address, the size and the class of an object there, its partner, can be a
+ * survivor. Of these candidates
  *
- *   1. one whose contents are the same, and say something, is the same: it points to an object, or
- *      is a string. So are the runtime's own that it never frees: its goroutines and the like;
- *   2. one is the same whatever its contents are if what holds it was there and holds it still: a
- *      word of a global variable, of a frame, of an object that is the same. Of a string the
- *      contents have to be the same too, unless it shares a block with other small values. What
- *      an array or a map holds is followed to where that has moved as it grew (moved.c);
- *   3. so is one that held what is the same, and holds it still, if nothing else did or does: had
- *      it been freed, that would have gone with it. Of a block of small values each is taken by
- *      itself (blocks.c);
- *   4. one whose contents are the same but say nothing, a counter or a buffer of zeros, is the same
- *      if what holds it now was there, or nothing holds it;
- *   5. all others are new.
+ *     1. one is a survivor if its contents are the same and say something: it points to an object,
+ *        or is a string. So are the runtime's own objects that it never frees: goroutines and the
+ *        like;
+ *     2. one is a survivor, whatever its contents are, if a word that was there holds it still: a
+ *        word of a global variable, of a frame, or of a survivor. A string must have the same
+ *        contents too, unless it shares a block with other small values. Arrays and maps that have
+ *        moved as they grew are followed to their new place (moved.c);
+ *     3. one is a survivor if it held a survivor and holds it still, and no other object did or
+ *        does: had it been freed, the survivor would have gone with it. In a block of small values
+ *        each value counts by itself (blocks.c);
+ *     4. one whose contents are the same but say nothing, a counter or a buffer of zeros, is a
+ *        survivor if something that was there holds it now, or nothing holds it;
+ *     5. all others are new.
  *
- * Steps 2 and 3 are followed to their end, breadth first; what is found does not depend on the
- * order, nor on threads. Each object is expanded twice at most, so cost is linear in pointers.
+ * Steps 2 and 3 are followed to their end, breadth first; the result does not depend on the order
+ * or on threads. Each object is expanded at most twice, so the cost is linear in pointers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +53,7 @@ static bool is_kept(const struct matches *matches, uint32_t class)
     return false;
 }
 
-/* What an object's own contents say. */
+/* Returns what an object's own contents say about it. */
 static enum match match_contents(const struct matches *matches, uint32_t object, uint32_t partner)
 {
     const uint32_t class = matches->after->classes[object];
@@ -72,7 +74,7 @@ static bool is_candidate(const struct matches *matches, uint32_t object, uint32_
            matches->before->classes[partner] == matches->after->classes[object];
 }
 
-/* Both dumps have their objects in the order of addresses. */
+/* Finds candidates, by the ascending addresses of both dumps. */
 static struct g2h_error *candidates_task(void *context, size_t task, unsigned worker)
 {
     const struct step *step = context;
@@ -98,10 +100,10 @@ static struct g2h_error *candidates_task(void *context, size_t task, unsigned wo
     return NULL;
 }
 
-/* ---- what holds them ---- */
+/* ---- holders ---- */
 
-/* Whether an object that has changed cannot be what it was: strings do not change, but other values
- * in the same block of 16 bytes do. */
+/* Returns whether an object is a string that has changed, and so cannot be its partner: strings do
+ * not change, but other values in the same block of 16 bytes do. */
 static bool is_other_text(const struct matches *matches, uint32_t object)
 {
     return state_of(matches, object) == MATCH_CHANGED &&
@@ -109,14 +111,14 @@ static bool is_other_text(const struct matches *matches, uint32_t object)
            heap_object_size(matches->after->heap, object) != TINY_BLOCK;
 }
 
-/* An object that is held by the same word of the same holder. */
+/* The object is held by the same word of the same holder as before. */
 bool match_held(struct matches *matches, uint32_t object, object_vector *found)
 {
     return is_other_text(matches, object) || !mark_same(matches, object) ||
            vector_push(found, object);
 }
 
-/* The only holder of an object that is the same, if it was that before. */
+/* Marks the only holder of a survivor, if it was the only holder before too. */
 static bool hold_alone(struct matches *matches, uint32_t object, object_vector *found)
 {
     const uint32_t holder = matches->after->holders[object];
@@ -126,7 +128,8 @@ static bool hold_alone(struct matches *matches, uint32_t object, object_vector *
     return !mark_same(matches, holder) || vector_push(found, holder);
 }
 
-/* A word that led to was leads to object now: notes it if what is there has moved. */
+/* Notes a move if the array or map at was may have moved to object: a word led to was before, and
+ * leads to object now. */
 static bool note_move(struct matches *matches, uint64_t was, uint32_t object, move_vector *moves)
 {
     const struct g2h_heap *before = matches->before->heap;
@@ -149,7 +152,7 @@ bool match_word(struct matches *matches, const struct matched_word *word, object
                                  : note_move(matches, word->was, word->object, moves);
 }
 
-/* Whether what a map consists of is at other places than before. */
+/* Returns whether a word of a map has changed that led to a part of the map before. */
 static bool has_moved(const struct matches *matches, uint32_t map)
 {
     const struct g2h_heap *after = matches->after->heap, *before = matches->before->heap;
@@ -167,7 +170,7 @@ static bool has_moved(const struct matches *matches, uint32_t map)
     return false;
 }
 
-/* Goes along the pointers of an object that is the same, and to what holds it. */
+/* Follows the pointers of a survivor, and looks at its holder. */
 static bool expand(struct matches *matches, uint32_t object, object_vector *found,
                    move_vector *moves)
 {
@@ -180,7 +183,7 @@ static bool expand(struct matches *matches, uint32_t object, object_vector *foun
     uint64_t offset, value;
     if (!hold_alone(matches, object, found))
         return false;
-    /* All that a map leads to is of itself, and is gone through with it. */
+    /* All that a map leads to belongs to the map, and is gone through together with it. */
     if (may_move && is_map(matches, object) && has_moved(matches, object))
         return vector_push(moves, ((struct move){matches->partners[object], object}));
     while (any < end && (*any == NO_TARGET || !is_open(state_of(matches, *any))))
@@ -220,10 +223,11 @@ static struct g2h_error *expand_task(void *context, size_t task, unsigned worker
 
 /* ---- roots ---- */
 
-/* What is done with a pointer of a root to an object: the same word had it before, or not. */
+/* A walk over the pointers of roots. It looks for objects that the same word held before, or it
+ * notes which objects roots hold. */
 struct root_walk {
     struct matches *matches;
-    object_vector *found; /* NULL: it is noted who holds what */
+    object_vector *found; /* NULL: the walk sets MATCH_HELD and MATCH_HELD_BY_SURVIVOR */
     move_vector *moves;
 };
 
@@ -248,10 +252,10 @@ static bool walk_root(const struct root_walk *walk, struct g2h_bytes is, struct 
     return true;
 }
 
-/* Segments of a kind that are looked at: dumps have one. */
+/* The most segments of a kind that are looked at; dumps have one. */
 enum { MOST_SEGMENTS = 64 };
 
-/* The segment of the dump before that begins at an address. */
+/* Returns the contents of the segment of the dump before that begins at an address, or no bytes. */
 static struct g2h_bytes segment_before(const struct g2h_heap *before, enum g2h_record_kind kind,
                                        uint64_t address)
 {
@@ -282,7 +286,8 @@ static bool walk_segments(const struct root_walk *walk)
     return true;
 }
 
-/* A frame is the same if it is of the same goroutine, function and stack pointer. */
+/* Returns the key of a frame. Frames are the same if they have the same goroutine, function and
+ * stack pointer. */
 static uint64_t frame_key(uint64_t goid, const struct frame *frame)
 {
     return map_hash_pair(map_hash_pair(goid, frame->sp), frame->entry);
@@ -327,7 +332,8 @@ static bool mark_root(struct matches *matches, uint64_t address, object_vector *
     return object == NO_TARGET || !mark_same(matches, object) || vector_push(found, object);
 }
 
-/* What the runtime never frees, by its records: without types it has no class of its own. */
+/* Marks the objects that the runtime never frees, by the records that name them: without types they
+ * have no class of their own. */
 static bool mark_runtime(struct matches *matches, object_vector *found)
 {
     const struct g2h_heap *heap = matches->after->heap;
@@ -345,7 +351,7 @@ static bool mark_runtime(struct matches *matches, object_vector *found)
 
 /* ---- steps 2 and 3 ---- */
 
-/* Expands what has been found, until nothing more is. */
+/* Expands the survivors that have been found, until there are no more. */
 static struct g2h_error *expand_found(struct step *step)
 {
     struct matches *matches = step->matches;
@@ -371,7 +377,7 @@ static struct g2h_error *expand_found(struct step *step)
     return error;
 }
 
-/* Follows what has moved, and expands what is found by that. */
+/* Follows the moves, and expands the survivors that this finds. */
 static struct g2h_error *follow_moves(struct step *step)
 {
     struct matches *matches = step->matches;

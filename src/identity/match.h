@@ -1,4 +1,4 @@
-/* match: what the steps of matching share; see match.c. */
+/* match: the parts that the steps of matching share; see match.c. */
 #ifndef IDENTITY_MATCH_H
 #define IDENTITY_MATCH_H
 
@@ -8,18 +8,18 @@
 
 typedef VECTOR(uint32_t) object_vector;
 
-/* Objects of both dumps that the same word led to. */
+/* Objects of the two dumps to which the same word led. */
 struct move {
     uint32_t before, after;
 };
 
 typedef VECTOR(struct move) move_vector;
 
-/* What the threads of one step work on. */
+/* The data of the threads in one step. */
 struct step {
     struct matches *matches;
-    object_vector *found;      /* by worker: what has become the same, and is to be expanded */
-    const object_vector *wave; /* what is expanded; NULL: all that is the same */
+    object_vector *found;      /* by worker: new survivors, which are to be expanded */
+    const object_vector *wave; /* the objects that are expanded; NULL: all survivors */
     move_vector *moves;        /* by worker */
     uint64_t *undecided;       /* by worker */
 };
@@ -29,7 +29,7 @@ static inline unsigned state_of(const struct matches *matches, uint32_t object)
     return __atomic_load_n(&matches->states[object], __ATOMIC_RELAXED) & MATCH_STATES;
 }
 
-/* Says that an object is the same. Whether it was not known to be. */
+/* Marks an object as a survivor. Returns whether it was undecided before. */
 static inline bool mark_same(struct matches *matches, uint32_t object)
 {
     uint8_t *state = &matches->states[object], old = __atomic_load_n(state, __ATOMIC_RELAXED);
@@ -45,7 +45,7 @@ static inline bool is_open(unsigned state)
     return state == MATCH_CHANGED || state == MATCH_EQUAL;
 }
 
-/* The word at an offset of what was there before; 0 where it had none. */
+/* Returns the word at an offset of the contents before, or 0 if they do not have it. */
 static inline uint64_t word_before(const struct matches *matches, struct g2h_bytes was,
                                    uint64_t offset)
 {
@@ -55,7 +55,8 @@ static inline uint64_t word_before(const struct matches *matches, struct g2h_byt
                : 0;
 }
 
-/* Whether a class is of what maps are made of, and whether an object is a map itself. */
+/* Return whether a class is one of those that maps consist of, and whether an object is a map
+ * itself. */
 static inline bool is_map_part(const struct matches *matches, uint32_t class)
 {
     return matches->is_map_part && matches->is_map_part[class];
@@ -73,28 +74,29 @@ static inline bool has_bit(const uint64_t *bits, uint32_t object)
     return (bits[object / 64] >> (object % 64) & 1) != 0;
 }
 
-/* An object that is open and held as before: it is the same, unless it is another string. False
- * where there is no memory. */
+/* Handles an object that is held as before: if it is undecided, it is a survivor, unless it is
+ * another string. Returns false if memory runs out. */
 bool match_held(struct matches *matches, uint32_t object, object_vector *found);
 
-/* A word of what was there, or of a root: what it was, what it is, and the object that leads to. */
+/* A word of a survivor or of a root: its value before, its value now, and the object that it points
+ * to now. */
 struct matched_word {
     uint64_t was, is;
     uint32_t object;
 };
 
-/* An object to which a word led that has not changed is held still; if it has, what it led to may
- * have moved. False where there is no memory. */
+/* Handles a word. If it has not changed, it still holds the object; if it has, the object that it
+ * led to may have moved. Returns false if memory runs out. */
 bool match_word(struct matches *matches, const struct matched_word *word, object_vector *found,
                 move_vector *moves);
 
-/* Goes through what has moved; see moved.c. Adds to *found what is the same for it, and leaves in
- * *moves what is to be followed after that. Errors: G2H_ERROR_MEMORY. */
+/* Goes through the moves; see moved.c. Adds the survivors that this finds to *found, and leaves in
+ * *moves further moves that are to be followed after that. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *moves_follow(struct matches *matches, move_vector *moves, object_vector *found);
 
 /*
- * Finds what has changed and still has a pointer, in the same word, to a value in a block of small
- * values that is the same, if nothing else points to that very value; adds it to *found. Errors:
+ * Finds changed objects that still have a pointer, in the same word, to a value in a block of small
+ * values that is a survivor, if nothing else points to that very value. Adds them to *found. Error:
  * G2H_ERROR_MEMORY.
  */
 struct g2h_error *blocks_find(struct matches *matches, object_vector *found);

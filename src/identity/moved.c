@@ -1,13 +1,14 @@
 /*
- * moved: what an array or a map held that has grown, and has moved for it.
+ * moved: follows what arrays and maps held that have moved as they grew.
  *
- * A survivor's word that led to an array leads to a larger one of the same class now: what the old
- * one held at an index and the new one still holds there is held still, if most of the old one has
- * been copied. Entries of maps get other places as the map grows, so they are told by their keys.
- * What a map was made of before is gone through from the same word as what it is made of now.
+ * If a survivor's word led to an array, and leads to a larger one of the same class now, the larger
+ * one may be a copy: then it still holds the objects that both have at the same index, if at least
+ * half of the old array's pointers are still at their indexes. Entries of a map get other places as
+ * the map grows, so they are recognized by their keys. The parts of a map before and its parts now
+ * are gone through from the same word.
  *
- * Moves are gone through in the order of objects, by one thread. Each array, and each part of a
- * map, is gone through once in both dumps, so cost is linear in pointers.
+ * One thread goes through the moves, in the order of objects. Each array, and each part of a map,
+ * is gone through once in both dumps, so the cost is linear in pointers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +19,11 @@
 
 /* An entry of a map. */
 struct entry {
-    const uint8_t *value; /* the bucket or group that it is in */
+    const uint8_t *value; /* the bucket or group that has the entry */
     unsigned slot;
 };
 
-/* A dump, and what of it has been gone through. */
+/* A dump, and which of its objects have been gone through. */
 struct side {
     const struct identified *of;
     uint64_t *seen; /* a bit per object */
@@ -31,10 +32,10 @@ struct side {
 struct moving {
     struct matches *matches;
     object_vector *found;
-    move_vector *moves; /* that are found on the way */
+    move_vector *moves; /* further moves that are found on the way */
     struct side before, after;
-    const struct map_entries *layout; /* of the map that is gone through; NULL: none yet */
-    uint32_t class;                   /* of its parts */
+    const struct map_entries *layout; /* of the map that is gone through; NULL: not known yet */
+    uint32_t class;                   /* the class of its parts */
     struct map by_key;                /* hash of a key → index in entries */
     VECTOR(struct entry) entries;
     object_vector parts;
@@ -62,7 +63,8 @@ static bool follow_word(struct moving *moving, uint64_t was, uint64_t is)
 
 /* ---- arrays ---- */
 
-/* Whether most of the pointers that an array had are at the same indexes of another one. */
+/* Returns whether at least half of the pointers of an array are at the same indexes of another
+ * one. */
 static bool is_copy(const struct moving *moving, uint32_t was, uint32_t is)
 {
     const struct g2h_heap *heap = moving->matches->before->heap,
@@ -131,7 +133,8 @@ static bool note_entry(struct moving *moving, const struct entry *entry)
            (number < moving->entries.count || vector_push(&moving->entries, *entry));
 }
 
-/* Whether what a key points to was there: its bytes alone do not tell that of a string. */
+/* Returns whether the objects that a key points to are survivors: for a string, the key's bytes
+ * alone do not tell. */
 static bool is_same_key(const struct moving *moving, const struct entry *entry)
 {
     const struct matches *matches = moving->matches;
@@ -172,9 +175,10 @@ static bool match_entry(struct moving *moving, const struct entry *entry)
     return true;
 }
 
-/* ---- what a map is made of ---- */
+/* ---- parts of maps ---- */
 
-/* A part that a word of a map leads to, if it is one that has not been gone through. */
+/* Adds the part of a map that a word leads to, if there is one that has not been gone through
+ * yet. */
 static bool add_part(struct moving *moving, struct side *side, uint64_t value)
 {
     const struct g2h_heap *heap = side->of->heap;
@@ -202,7 +206,8 @@ static bool add_parts(struct moving *moving, struct side *side, uint32_t object)
     return true;
 }
 
-/* The buckets or groups of an object: their entries, and where they lead on. */
+/* Passes the entries in an object's buckets or groups to each(), and adds the parts to which these
+ * lead. */
 static bool walk_entries(struct moving *moving, struct side *side, uint32_t object,
                          bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -227,7 +232,8 @@ static bool walk_entries(struct moving *moving, struct side *side, uint32_t obje
     return true;
 }
 
-/* The parts of a map before or after, from the map itself or one of them. */
+/* Goes through the parts of a map in one of the dumps, from the map itself or from one part of
+ * it. */
 static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
                      bool (*each)(struct moving *moving, const struct entry *entry))
 {
@@ -246,7 +252,8 @@ static bool walk_map(struct moving *moving, struct side *side, uint32_t root,
     return true;
 }
 
-/* Parts that a map has now are the same if it had them: they have only got another place in it. */
+/* Parts that a map has now are survivors if the map had them before: only their place in the map
+ * has changed. */
 static bool keep_parts(struct moving *moving)
 {
     struct matches *matches = moving->matches;
@@ -259,7 +266,8 @@ static bool keep_parts(struct moving *moving)
     return true;
 }
 
-/* What was before is read once for all that it has become: a table of a map may have been split. */
+/* Goes through a part or a map before and after. The one before is read once for all that it has
+ * become, because a table of a map may have been split. */
 static bool match_map(struct moving *moving, const struct move *move, bool is_first)
 {
     if (is_first) {
@@ -294,7 +302,8 @@ static bool go_through(struct moving *moving, move_vector *moves)
         const bool is_first = move.before != last.before,
                    is_again = !is_first && move.after == last.after;
         const bool has_root = is_map(matches, move.after);
-        /* What has turned out to be the same since has not moved; a map that has is the same. */
+        /* An object that has turned out to be a survivor meanwhile has not moved; but a map that
+         * has moved is a survivor itself. */
         if (is_again || (!has_root && state_of(matches, move.after) == MATCH_SAME))
             continue;
         const uint32_t class = matches->after->classes[move.after];

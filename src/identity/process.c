@@ -1,11 +1,11 @@
 /*
- * process: whether two dumps are of one process, the first one earlier.
+ * process: checks whether two dumps are of one process, and whether the first one is earlier.
  *
- * A dump has the pauses of the last 256 collections (runtime.MemStats.PauseNs): number n is at
- * (n - 1) % 256. Those that both dumps have must be the same to the nanosecond. What was read from
- * outside has none. But the first thread of a process stays the same, and so do some words of bss
- * that point to memory outside of the heap, such as runtime.argv; the system puts that elsewhere
- * for each process.
+ * A dump has the pauses of the last 256 collections (runtime.MemStats.PauseNs): collection number n
+ * is at (n - 1) % 256. Pauses that both dumps have must be equal to the nanosecond. A dump that was
+ * made from outside the process has none. But the first thread of a process stays the same, and so
+ * do some words of bss that point to memory outside of the heap, such as runtime.argv; the system
+ * puts that memory elsewhere for each process.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/scope.h"
 #include "identity/identity.h"
 
-/* In runtime.MemStats. */
+/* Indexes into the numbers of runtime.MemStats. */
 enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280, PAUSE_COUNT = 256 };
 
 static struct g2h_error *refuse_process(const struct g2h_heap *before, const struct g2h_heap *after,
@@ -36,7 +36,8 @@ static struct g2h_error *check_program(const struct g2h_heap *before, const stru
     return NULL;
 }
 
-/* Collections are counted from outside, too, the rest is not. */
+/* Checks that what only grows has not shrunk. A dump made from outside has the number of
+ * collections only, not the rest. */
 static struct g2h_error *check_order(const struct g2h_heap *before, const struct g2h_heap *after,
                                      bool has_all)
 {
@@ -77,7 +78,8 @@ static struct g2h_error *check_pauses(const struct g2h_heap *before, const struc
     return NULL;
 }
 
-/* The system's number of the thread that the process began with. */
+/* Gives the system's number of the thread that the process began with. Returns false if no record
+ * has it. */
 static bool first_thread(const struct g2h_heap *heap, uint64_t *ret)
 {
     const size_t count = g2h_heap_record_count(heap, G2H_RECORD_OSTHREAD);
@@ -101,7 +103,7 @@ static struct g2h_error *check_threads(const struct g2h_heap *before, const stru
     return refuse_process(before, after, why);
 }
 
-/* Whether a word of bss is an address far from the heap, and from the variables. */
+/* Returns whether a word of bss is an address far from the heap and from the variables. */
 static bool is_far(const struct g2h_heap *heap, uint64_t value, uint64_t bss)
 {
     const uint64_t least = UINT64_C(1) << 40, near = UINT64_C(1) << 32;
@@ -136,7 +138,8 @@ static struct g2h_error *check_outside(const struct g2h_heap *before, const stru
                                 "nothing that its variables point to is where it was");
 }
 
-/* Whether a dump has all numbers of runtime.MemStats: what was read from outside has few. */
+/* Returns whether a dump has all numbers of runtime.MemStats; one that was made from outside has
+ * few. */
 static bool has_all_numbers(const struct g2h_heap *heap)
 {
     return heap->memstats.numbers[MALLOCS] > 0;
@@ -148,7 +151,7 @@ struct g2h_error *identity_check_process(const struct g2h_heap *before,
     TRY(check_program(before, after));
     TRY(check_threads(before, after));
     TRY(check_outside(before, after));
-    /* A dump that is cut ends before its memstats. */
+    /* a dump that is cut ends before its memstats */
     if (!g2h_heap_memstats(before) || !g2h_heap_memstats(after))
         return NULL;
     const bool has_all = has_all_numbers(before) && has_all_numbers(after);

@@ -1,9 +1,9 @@
 /*
- * input: any source of bytes becomes one mapped range.
+ * input: turns any source of bytes into one mapped range.
  *
  * A regular file that is not compressed is mapped as it is. Everything else (pipes, gzip) is
- * spooled to a temporary file without a name: the rooms above may go over the bytes as often as
- * they like, and the system may write them to disk where memory is short.
+ * spooled to a temporary file without a name: the rooms above may read the bytes as often as they
+ * like, and the system may write them to disk if memory is short.
  */
 #include "input/input.h"
 
@@ -22,9 +22,10 @@
 
 enum { CHUNK = 1 << 18 };
 
-/* ---- what is mapped ---- */
+/* ---- mapping ---- */
 
-/* For g2h_input_fault(), which runs in a signal handler. Nobody has as many open at a time. */
+/* The open inputs, for g2h_input_fault(), which runs in a signal handler. No program has more of
+ * them open at a time. */
 static struct g2h_input *mapped[16];
 
 static void register_mapped(struct g2h_input *input)
@@ -86,28 +87,28 @@ static struct g2h_error *map(struct g2h_input *input, int file, uint64_t size)
 
 void input_expect(const struct g2h_input *input, enum input_order order)
 {
-    if (input->size > 0) /* a hint: who does not take it is slower only */
+    if (input->size > 0) /* a hint: where the system does not take it, reading is only slower */
         (void)madvise((void *)(uintptr_t)input->data, (size_t)input->size,
                       order == INPUT_FORWARDS ? MADV_NORMAL : MADV_RANDOM);
 }
 
-/* ---- what is copied ---- */
+/* ---- copying ---- */
 
 struct spool {
     struct g2h_input *input;
     const struct input_watcher *watcher;
-    uint64_t limit; /* the size from which on the watcher wants to look */
-    bool is_enough; /* the watcher has said so */
+    uint64_t limit; /* the watcher looks when the copy has this size */
+    bool is_enough; /* the watcher has ended the copying */
     const struct g2h_progress *progress;
     int source, target;
-    uint64_t taken, total; /* bytes read from source; total 0 where unknown */
+    uint64_t taken, total; /* bytes read from source, and its size; total is 0 if unknown */
     uint64_t size;         /* bytes written to target */
-    size_t begin, end;     /* what of buffer is not used yet */
+    size_t begin, end;     /* the bytes of buffer that are not used yet */
     uint8_t buffer[CHUNK], inflated[CHUNK];
 };
 
-/* Reads more of the source behind what is left in the buffer. *ret is false at the end of the file.
- */
+/* Reads more of the source behind the unused bytes in the buffer. *ret is false at the end of the
+ * file. */
 static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
 {
     memmove(spool->buffer, spool->buffer + spool->begin, spool->end - spool->begin);
@@ -129,7 +130,7 @@ static struct g2h_error *spool_fill(struct spool *spool, bool *ret)
     }
 }
 
-/* Lets the watcher see what there is. */
+/* Lets the watcher look at the copy so far. */
 static struct g2h_error *spool_look(struct spool *spool)
 {
     const struct input_watcher *watcher = spool->watcher;
@@ -179,7 +180,7 @@ static void end_inflating(z_stream *stream)
     inflateEnd(stream);
 }
 
-/* Inflates what is in the buffer, as far as that goes into the other one, and writes it. */
+/* Inflates the bytes in buffer, as far as the result fits into inflated, and writes the result. */
 static struct g2h_error *inflate_some(struct spool *spool, z_stream *stream, int *ret_status)
 {
     stream->next_in = spool->buffer + spool->begin;
@@ -191,7 +192,8 @@ static struct g2h_error *inflate_some(struct spool *spool, z_stream *stream, int
     return spool_write(spool, spool->inflated, CHUNK - stream->avail_out);
 }
 
-/* Inflates member after member, as gzip does. Damage ends the spooling, not the conversion. */
+/* Inflates one gzip member after the other, as gzip does. Damage ends the spooling, not the
+ * conversion. */
 static struct g2h_error *spool_gzip(struct spool *spool)
 {
     struct g2h_input *input = spool->input;
@@ -203,14 +205,14 @@ static struct g2h_error *spool_gzip(struct spool *spool)
         if (spool->begin == spool->end && more)
             TRY(spool_fill(spool, &more));
         TRY(inflate_some(spool, &stream, &status));
-        TRY_MEMORY(status != Z_MEM_ERROR); /* zlib makes its window when it is needed */
+        TRY_MEMORY(status != Z_MEM_ERROR); /* zlib allocates its window when it needs it */
         if (spool->is_enough)
             return NULL;
         if (status == Z_STREAM_END) {
             while (spool->end - spool->begin < 2 && more)
                 TRY(spool_fill(spool, &more));
             if (!is_gzip(spool->buffer + spool->begin, spool->end - spool->begin))
-                return NULL; /* the end, or padding that gzip ignores too */
+                return NULL; /* the end, or padding, which gzip ignores too */
             inflateReset(&stream);
         } else if (status == Z_BUF_ERROR && !more) {
             input->damage = error_create(G2H_ERROR_DAMAGED, "%s: byte %llu: the gzip stream is cut",
@@ -226,7 +228,7 @@ static struct g2h_error *spool_gzip(struct spool *spool)
     }
 }
 
-/* A file without a name in $TMPDIR. */
+/* Opens a file without a name in $TMPDIR. */
 static struct g2h_error *temporary_file(int *ret)
 {
     const char *directory = getenv("TMPDIR");
@@ -245,7 +247,7 @@ static struct g2h_error *temporary_file(int *ret)
     strcat(path, name);
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* none may come before its name is gone */
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may arrive before the name is gone */
     *ret = mkostemp(path, O_CLOEXEC);
     const int reason = errno;
     if (*ret >= 0)
@@ -261,7 +263,7 @@ static bool is_same_time(const struct timespec *one, const struct timespec *othe
     return one->tv_sec == other->tv_sec && one->tv_nsec == other->tv_nsec;
 }
 
-/* Whether the file of fd is as it was when it was opened. */
+/* Returns an error if the file of fd has changed since it was opened. */
 static struct g2h_error *check(const struct g2h_input *input, int fd)
 {
     const struct stat *then = &input->file->status;
@@ -272,7 +274,7 @@ static struct g2h_error *check(const struct g2h_input *input, int fd)
         return error_system(errno, "%s: cannot read", input->name);
     const bool is_same =
         now.st_size == then->st_size && is_same_time(&now.st_mtim, &then->st_mtim) &&
-        /* To remove it is no harm. */
+        /* removing the file does no harm */
         (is_same_time(&now.st_ctim, &then->st_ctim) || now.st_nlink != then->st_nlink);
     return is_same
                ? NULL
@@ -292,7 +294,7 @@ static void close_file(const int *file)
     close(*file);
 }
 
-/* What is read of the file goes into a temporary one, which takes its place and is mapped. */
+/* Spools the file into a temporary one, which takes its place and is mapped. */
 static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
                                        const struct g2h_progress *progress,
                                        const struct input_watcher *watcher)
@@ -315,7 +317,7 @@ static struct g2h_error *spool_and_map(struct g2h_input *input, uint64_t total,
         TRY(spool_fill(spool, &more));
     input->unpacked = is_gzip(spool->buffer, spool->end);
     TRY(input->unpacked ? spool_gzip(spool) : spool_plain(spool));
-    TRY(check(input, source)); /* once more at the end would be of no use */
+    TRY(check(input, source)); /* checking the file again at the end would be useless */
     input->stored = spool->taken;
     return map(input, spool->target, spool->size);
 }
@@ -355,7 +357,7 @@ static void close_input(struct g2h_input **input)
     g2h_input_close(*input);
 }
 
-/* An input of a file that is not open yet; NULL where there is no memory. */
+/* Returns an input whose file is not open yet, or NULL if memory runs out. */
 static struct g2h_input *create(const char *name)
 {
     _cleanup_(close_input) struct g2h_input *input = calloc(1, sizeof(*input));

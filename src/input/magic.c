@@ -9,7 +9,7 @@ bool magic_begins(const uint8_t *data, uint64_t size, unsigned at, const void *b
     return size >= at + count && memcmp(data + at, bytes, count) == 0;
 }
 
-/* A number of the file's byte order. */
+/* Reads a number in the file's byte order. */
 static unsigned number_at(const uint8_t *data, bool big_endian, unsigned at, unsigned size)
 {
     unsigned number = 0;
@@ -38,7 +38,7 @@ bool magic_is_executable(const uint8_t *data, uint64_t size)
     return false;
 }
 
-/* A number of 8 bytes. */
+/* Reads a little-endian number of 8 bytes. */
 static uint64_t word_at(const uint8_t *data)
 {
     return number_at(data, false, 0, 4) | (uint64_t)number_at(data, false, 4, 4) << 32;

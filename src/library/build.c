@@ -1,16 +1,15 @@
 /*
- * build: the order in which a graph is made, from what is there to what holds what; each step is a
- * room's, or a file's of graph/.
+ * build: the order in which a graph is made; each step belongs to one room, or to a file of graph/.
  *
- *   heap/targets.h     where each pointer leads        (with types, typing has found that)
- *   naming/names.h     what objects are called
- *   naming/collect.h   what their pointers are called
- *   roots/roots.h      what holds them
- *   graph/reach.c      what which of them reaches, and what nothing holds
- *   graph/shortcuts.c  weak edges that no pointer is
+ *   heap/targets.h     the objects that pointers hit  (with types, typing has found them)
+ *   naming/names.h     the names of objects
+ *   naming/collect.h   the names of their pointers
+ *   roots/roots.h      the nodes that hold objects
+ *   graph/reach.c      which objects each root reaches, and which are garbage
+ *   graph/shortcuts.c  weak edges that are no pointers
  *   graph/children.c   edges in their order
- *   graph/several.c    what several groups of the roots hold together
- *   graph/owners.c     what each node's owner is, for who asks for dominators
+ *   graph/several.c    the objects that several groups of roots hold together
+ *   graph/owners.c     each node's owner, if somebody computes dominators
  */
 #include <stdlib.h>
 
@@ -21,7 +20,7 @@
 #include "graph/owners.h"
 #include "naming/collect.h"
 
-/* Without types, names are collected while pointers are looked up. */
+/* Finds the targets of pointers; without types, names are collected at the same time. */
 static struct g2h_error *find_targets(struct g2h_graph *graph)
 {
     struct pointer_listener listener;

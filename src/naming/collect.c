@@ -8,16 +8,16 @@
 #include "naming/plain.h"
 #include "naming/walk.h"
 
-/* So many keys wait until what the set has of them is in the cache. */
+/* This many keys wait until the part of the set that they need is in the cache. */
 enum { KEYS_WAITING = 16 };
 
-/* What one thread has collected. */
+/* The keys that one thread has collected. */
 struct key_collector {
-    struct number_set keys; /* what names of edges are made of, other than plain offsets */
+    struct number_set keys; /* the keys of edges' names, other than plain offsets */
     uint64_t waiting[KEYS_WAITING];
     size_t waiting_count;
-    uint64_t *offsets;         /* a bit for each plain offset / 4 that names an edge */
-    struct plain_names *plain; /* what has been collected last, without its name */
+    uint64_t *offsets;         /* a bit for each offset / 4 that is the name of an edge */
+    struct plain_names *plain; /* the pointers collected last, without their names */
 };
 
 static bool add_waiting(struct key_collector *collector)
@@ -50,7 +50,8 @@ static inline bool collect_name(struct key_collector *collector, const struct ed
     return name->form != EDGE_NAME_KEY || collect_key(collector, name->value);
 }
 
-/* Of what listen_plain() is told a pointer at offset, behind a word that may be an interface's. */
+/* Collects the name of a pointer for listen_plain(), if the word before it may be the first of an
+ * interface. */
 static bool collect_interface(struct key_collector *collector, const struct g2h_heap *heap,
                               const struct slot_class *slot_class, uint64_t first, uint64_t offset)
 {
@@ -63,7 +64,7 @@ static bool collect_interface(struct key_collector *collector, const struct g2h_
     return collect_key(collector, plain_key(heap, slot_class, first, offset));
 }
 
-/* listen() where nothing has types. */
+/* The listener if nothing has types. */
 static bool listen_plain(void *context, unsigned worker, uint32_t object,
                          const struct g2h_bytes *contents, const uint64_t *offsets, size_t count)
 {
@@ -72,7 +73,7 @@ static bool listen_plain(void *context, unsigned worker, uint32_t object,
     struct key_collector *collector = &collection->collectors[worker];
     for (size_t i = 0; i < count; i++) {
         const uint64_t offset = offsets[i];
-        if (offset >= ELEMENT_OFFSET) /* it will be an index */
+        if (offset >= ELEMENT_OFFSET) /* its name will be an index */
             continue;
         if (!plain_maybe_interface(heap, contents->data, offset))
             collect_offset(collector, offset);
@@ -100,7 +101,7 @@ static bool listen(void *context, unsigned worker, uint32_t object,
     return true;
 }
 
-/* Of a collector's bits. */
+/* Returns the number of words for a collector's bits. */
 static size_t offset_words(const struct names *names)
 {
     return (size_t)(names->offset_end / 256) + 1;
@@ -175,7 +176,7 @@ static int compare_keys(const void *a, const void *b)
 
 typedef VECTOR(uint64_t) key_vector;
 
-/* The keys of all threads, ascending and unique, behind those that are there. */
+/* Appends the keys of all threads to those in keys; afterwards all are ascending and unique. */
 static bool gather(const struct collection *collection, key_vector *keys)
 {
     for (unsigned i = 0; i < collection->threads; i++) {
@@ -195,7 +196,7 @@ static bool gather(const struct collection *collection, key_vector *keys)
     return true;
 }
 
-/* The plain offsets that any thread has come upon, ascending. Most are none's. */
+/* Adds the plain offsets that any thread has collected, ascending. Most bits are not set. */
 static bool gather_offsets(const struct collection *collection, key_vector *keys)
 {
     for (size_t i = 0; i < offset_words(collection->names); i++) {
@@ -209,7 +210,7 @@ static bool gather_offsets(const struct collection *collection, key_vector *keys
     return true;
 }
 
-/* In an order that does not depend on the threads. */
+/* Interns the names in an order that does not depend on the threads. */
 struct g2h_error *collection_finish(struct collection *collection)
 {
     key_vector keys = {0};

@@ -1,9 +1,9 @@
 /*
- * collect: the names that pointers of objects need, interned before any is asked for.
+ * collect: interns the names that pointers of objects need, before any of them is used.
  *
- * Which keys there are is found on all threads, by a walk over the pointers: by the one that looks
- * them up, while these are at hand, or, where objects are typed after that, by one of its own over
- * those objects that have keys.
+ * A walk over the pointers on all threads finds the keys. If types are not known, this is the walk
+ * that looks up the pointers' targets, while the pointers are in the cache. If objects are typed
+ * after that, it is a separate walk over the objects that need keys.
  */
 #ifndef NAMING_COLLECT_H
 #define NAMING_COLLECT_H
@@ -20,15 +20,15 @@ struct collection {
     unsigned threads;
 };
 
-/* Begins; gives the listener for targets_init(). Error: G2H_ERROR_MEMORY. */
+/* Begins a collection and sets the listener for targets_init(). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *collection_init(struct collection *collection, struct names *names,
                                   unsigned threads, struct pointer_listener *ret);
 
-/* Interns the names of the keys that the listener was told of. Error: G2H_ERROR_MEMORY. */
+/* Interns the names of the keys that the listener has collected. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *collection_finish(struct collection *collection);
 void collection_deinit(struct collection *collection);
 
-/* Does all of it where the targets are known. Error: G2H_ERROR_MEMORY. */
+/* Does the whole collection after the targets have been found. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *names_collect(struct names *names, const struct targets *targets,
                                 unsigned threads);
 

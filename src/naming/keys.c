@@ -8,7 +8,7 @@
 
 /* ---- where entries are ---- */
 
-/* A field that is an array with an element for each slot. */
+/* Returns the field with this name if it is an array with an element for each slot, else NULL. */
 static const struct type_field *slots_field(const struct types *types, uint32_t type,
                                             const char *name, uint32_t *ret_elem)
 {
@@ -22,7 +22,7 @@ static const struct type_field *slots_field(const struct types *types, uint32_t 
                : NULL;
 }
 
-/* { keys [8]K; elems [8]V }, or { slots [8]struct { key K; elem V } }. */
+/* Finds the fields of { keys [8]K; elems [8]V } or { slots [8]struct { key K; elem V } }. */
 static bool find_fields(const struct types *types, uint32_t type, struct map_entries *ret)
 {
     uint32_t slot;
@@ -108,14 +108,15 @@ unsigned map_entries_used(const struct names *names, const struct map_entries *e
                           const uint8_t *value)
 {
     unsigned used = 0;
-    if (entries->is_swiss) { /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit
-                                7; ctrl is a number whose lowest byte is of slot 0 */
+    if (entries->is_swiss) { /* internal/runtime/maps/group.go: ctrlEmpty and ctrlDeleted have bit 7
+                                set; ctrl is a number whose lowest byte belongs to slot 0 */
         const uint64_t control = names->word_shift == 3 ? heap_word(names->heap, value)
                                                         : heap_number(names->heap, value, SLOTS),
                        top = ~control & 0x8080808080808080;
         return (unsigned)((top >> 7) * 0x0102040810204080 >> 56);
     }
-    /* runtime/map.go: minTopHash; below it, a slot is empty or its entry has been moved */
+    /* runtime/map.go: minTopHash; a slot with a lower value is empty, or its entry has been
+     * moved */
     const int minor = names->typing->release.minor;
     for (unsigned slot = 0; slot < SLOTS; slot++)
         used |= (unsigned)(value[slot] >= (minor != 0 && minor < 12 ? 4 : 5)) << slot;
@@ -141,7 +142,8 @@ bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words
     return true;
 }
 
-/* Whether any of the words of a slot is not nil; SLOTS: of those of none. */
+/* Returns whether any pointer word of a slot is not nil; slot SLOTS stands for the words of no
+ * slot. */
 static inline bool has_pointers(const struct names *names, const struct map_entries *entries,
                                 const struct g2h_bytes *contents, uint64_t value, unsigned slot)
 {
@@ -168,12 +170,14 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
             if ((used >> slot & 1) == 0 && has_pointers(names, entries, contents, value, slot))
                 return true;
     }
-    return entries->first_pointer[SLOTS + 1] == 0; /* nothing is known of them */
+    return entries->first_pointer[SLOTS + 1] ==
+           0; /* without any pointer words known, there may be others */
 }
 
 /* ---- names ---- */
 
-/* Behind the key: ".Name", "[2]" of an elem, " (key.Name)" of the key itself. */
+/* Appends the text that follows the key: ".Name" or "[2]" for an elem, " (key.Name)" for the key
+ * itself. */
 static void append_path(const struct types *types, const struct map_entries *entries,
                         uint64_t offset, struct text *text)
 {
@@ -181,7 +185,7 @@ static void append_path(const struct types *types, const struct map_entries *ent
     const bool is_key = (place & PLACE_KEY) != 0;
     const uint32_t number = is_key ? entries->key : entries->elem;
     const struct type *type = &types->list.data[number];
-    if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most: there is no path */
+    if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY) { /* most types: there is no path */
         if (is_key)
             text_append(text, " (key)", 6);
         return;
@@ -229,7 +233,8 @@ bool map_entries_add_paths(const struct types *types, struct map_entries *entrie
 
 /* ---- keys ---- */
 
-/* Memory of the process; in an object, that as well. */
+/* Returns size bytes of the process's memory at an address, or NULL; if they are in an object, also
+ * sets the object, offset and size of *ret. */
 static const uint8_t *memory_at(const struct key_reader *reader, uint64_t address, uint64_t size,
                                 struct slot_key *ret)
 {
@@ -251,9 +256,9 @@ static const uint8_t *memory_at(const struct key_reader *reader, uint64_t addres
     return contents.data + offset;
 }
 
-/* Equal keys have equal hashes, and so have a key and a text of the same bytes (texts.c). A long
- * key has none: the same long text may be the key of many maps, and all of it would be hashed again
- * for each. */
+/* Equal keys have equal hashes, and so have a key and a text with the same bytes (texts.c). A long
+ * key has no name: the same long text may be the key of many maps, and would be hashed as a whole
+ * for each of them. */
 static bool append_redacted(const struct names *names, const uint8_t *data, uint64_t size,
                             struct text *text)
 {
@@ -266,7 +271,7 @@ static bool append_redacted(const struct names *names, const uint8_t *data, uint
     return true;
 }
 
-/* Appends the characters of a key as far as KEY_LIMIT. */
+/* Appends the characters of a key, up to KEY_LIMIT. */
 static void append_cut(const uint8_t *data, uint64_t size, struct text *text)
 {
     if (text_append_utf8(text, data, size, KEY_LIMIT + 1) <= KEY_LIMIT)
@@ -282,7 +287,7 @@ static bool append_string(const struct names *names, const uint8_t *data, uint64
 {
     if (names->redaction)
         return append_redacted(names, data, size, text);
-    if (size <= KEY_LIMIT && text_is_ascii(data, size) && /* nearly all */
+    if (size <= KEY_LIMIT && text_is_ascii(data, size) && /* nearly all keys */
         (text->capacity - text->size >= size + 4 || text_grow(text, (size_t)size + 4))) {
         char *at = text->data + text->size;
         memcpy(at, "[\"", 2);
@@ -297,7 +302,7 @@ static bool append_string(const struct names *names, const uint8_t *data, uint64
     return true;
 }
 
-/* The string whose header is at `at`. */
+/* Reads the string whose header is at `at`. */
 static enum key_form read_string(const struct key_reader *reader, const uint8_t *at,
                                  struct text *text, struct slot_key *ret)
 {
@@ -320,7 +325,7 @@ static void append_integer(uint32_t integer, struct text *text)
 static enum key_form read_integer(const struct key_reader *reader, const struct type *type,
                                   const uint8_t *at, struct text *text, struct slot_key *ret)
 {
-    if (reader->names->redaction) /* there are so few that a hash of them tells them */
+    if (reader->names->redaction) /* there are so few integers that a hash would reveal them */
         return KEY_NONE;
     const struct g2h_heap *heap = reader->names->heap;
     uint64_t value = type->size == heap->params.pointer_size ? heap_word(heap, at)
@@ -382,9 +387,9 @@ void key_append_path(const struct names *names, uint32_t path, struct text *text
 /* ---- places ---- */
 
 /*
- * Where a text is made again from: the key's bytes, object << 30 | path << 19 | offset << 7 | size;
- * an integer, path << 31 | integer; or, where these do not fit, the word of the bucket or group
- * that is called so, object << 30 | offset / 4.
+ * The number from which a text is made again. For a string: the place of the key's bytes, object <<
+ * 30 | path << 19 | offset << 7 | size. For an integer: path << 31 | integer. If these do not fit:
+ * the named word of the bucket or group, object << 30 | offset / 4.
  */
 #define PLACE_FORM    ((uint64_t)3 << 62)
 #define PLACE_STRING  ((uint64_t)1 << 62)

@@ -1,10 +1,11 @@
 /*
  * keys: the entries of maps, named by their keys.
  *
- * A bucket (before Go 1.24) or a group has eight slots for entries. What an entry leads to is
- * called by its key, ["alice"], [42], [true], and by the slot where the key has no text, [#3]. Like
- * the contents of strings (texts.h), such names are not kept but made again from the dump. Where
- * names redact, keys that are no strings have no text, and of strings it is redacted.
+ * A bucket (before Go 1.24) or a group has eight slots for entries. An edge from an entry has the
+ * name of the entry's key, ["alice"], [42], [true], or the number of its slot if the key has no
+ * text, [#3]. Like the contents of strings (texts.h), such names are not stored but made again from
+ * the dump. If names are redacted, keys that are no strings have no text, and strings have a
+ * redacted text.
  */
 #ifndef NAMING_KEYS_H
 #define NAMING_KEYS_H
@@ -13,100 +14,105 @@
 
 enum { SLOTS = 8, KEY_LIMIT = 64 /* characters of a key's text */ };
 
-/* What the types of keys are like. */
+/* The kinds of key types. */
 enum key_kind {
-    KEYS_PLAIN,     /* have no text */
+    KEYS_PLAIN,     /* keys without text */
     KEYS_TEXTUAL,   /* strings, integers, bools */
-    KEYS_INTERFACE, /* may hold such */
+    KEYS_INTERFACE, /* interfaces, which may hold textual keys */
 };
 
-/* Where a type of buckets or groups has its entries. */
+/* The layout of entries in a type of buckets or groups. */
 struct map_entries {
-    uint32_t key, elem; /* types, as they are in their place: large ones are pointers */
+    uint32_t key, elem; /* types as stored in the slot: pointers to large ones */
     uint64_t keys, key_stride, elems,
-        elem_stride; /* of the first key and elem; from slot to slot */
+        elem_stride; /* offsets of the first key and elem; distances from slot to slot */
     uint64_t size;
     enum key_kind kind;
     bool is_swiss;
-    uint8_t *place_of_word; /* by word of a value: its slot, maybe with PLACE_KEY; PLACE_NONE */
-    uint32_t *path_of_word; /* what stands behind the key, in names->paths */
+    uint8_t *place_of_word; /* by word of a value: its slot, with PLACE_KEY if it is in the key; or
+                               PLACE_NONE */
+    uint32_t *path_of_word; /* by word: the text that follows the key, in names->paths */
     uint16_t *pointers;     /* offsets of the words that may be pointers, slot by slot: those of */
-    uint32_t first_pointer[SLOTS + 2]; /* slot i from [i] on; at last those of no slot */
+    uint32_t first_pointer[SLOTS + 2]; /* slot i begin at [i]; the last ones belong to no slot */
 };
 enum { PLACE_KEY = 0x80, PLACE_NONE = 0xff };
 
-/* NULL in *ret where the type is none of these. False where there is no memory. */
+/* Creates the entries of a type; *ret is NULL if the type is no bucket or group. Returns false if
+ * memory runs out. */
 bool map_entries_create(const struct types *types, uint32_t type, struct map_entries **ret);
 void map_entries_destroy(struct map_entries *entries);
 
-/* Adds what stands behind the keys: ".Name", " (key)". False where there is no memory. */
+/* Adds the texts that follow the keys: ".Name", " (key)". Returns false if memory runs out. */
 bool map_entries_add_paths(const struct types *types, struct map_entries *entries,
                            struct string_pool *paths);
 
-/* Notes which words may be pointers: words, ascending. False where there is no memory. */
+/* Records which words may be pointers; words has their offsets, ascending. Returns false if memory
+ * runs out. */
 bool map_entries_add_pointers(struct map_entries *entries, const uint32_t *words, uint32_t count,
                               unsigned word_shift);
 
-/* The slot of the entry that the word at offset of a bucket or group is of. */
+/* Returns the slot of the entry that contains the word at an offset of a bucket or group. */
 static inline unsigned map_entries_slot(const struct map_entries *entries,
                                         const struct names *names, uint64_t offset)
 {
     return entries->place_of_word[offset >> names->word_shift] & (SLOTS - 1);
 }
 
-/* The slots of the bucket or group at value that are in use: a bit for each. */
+/* Returns which slots of the bucket or group at value are in use: a bit for each. */
 unsigned map_entries_used(const struct names *names, const struct map_entries *entries,
                           const uint8_t *value);
 
-/* Whether an object of so many bytes, of which the contents are in the input, has pointers that are
- * of no entry in use, from base on, where its first bucket or group begins. */
+/* Returns whether an object has pointers that belong to no entry in use. contents are the object's
+ * bytes in the input; base is the offset of its first bucket or group. */
 bool map_entries_have_others(const struct names *names, const struct map_entries *entries,
                              const struct g2h_bytes *contents, uint64_t base);
 
 /*
- * Appends the name of the pointer at offset of a bucket's or group's slot place, as of the array's
- * slot index: [#index], or (key) behind it, and the way in the key or elem.
+ * Appends the name of the pointer at an offset of a bucket or group: [#index], then (key) if the
+ * pointer is in the key, and the path in the key or elem. index is the number of its slot in the
+ * array.
  */
 void map_entries_append_index(const struct types *types, const struct map_entries *entries,
                               uint64_t offset, uint64_t index, struct text *text);
 
-/* What keys are read with. */
+/* What key_read() needs besides the entries. */
 struct key_reader {
     const struct names *names;
-    uint32_t hint; /* an object that a string may be in; UINT32_MAX: none */
+    uint32_t hint; /* an object that may contain the string; UINT32_MAX: none */
 };
 
 enum key_form { KEY_NONE, KEY_TEXT, KEY_INTEGER };
 
-/* The key of a slot, without what stands behind it. */
+/* The key of a slot, without the text that follows it. */
 struct slot_key {
     enum key_form form;
-    uint32_t integer; /* KEY_INTEGER */
-    uint32_t object;  /* KEY_TEXT: a string's bytes are [offset, + size) of it; UINT32_MAX: it is
-                         no string, or not in an object */
+    uint32_t integer; /* for KEY_INTEGER */
+    uint32_t object;  /* for KEY_TEXT: the object that contains the string's bytes, at offset, size;
+                         UINT32_MAX: the key is no string, or no object contains it */
     uint64_t offset, size;
 };
 
 /* Reads the key of a used slot of the bucket or group at value, and appends its text: ["alice"],
- * [42]. KEY_NONE: it has none, and nothing was appended. */
+ * [42]. If the key has no text, sets KEY_NONE and appends nothing. */
 void key_read(const struct key_reader *reader, const struct map_entries *entries,
               const uint8_t *value, unsigned slot, struct text *text, struct slot_key *ret);
 
-/* So many bytes has the name of an edge by a key at most. */
+/* The most bytes of an edge's name that is made from a key. */
 enum { KEY_BYTES = 4 * (KEY_LIMIT + NAME_LIMIT / 2) + REDACTED_MOST + 64 };
 
-/* What stands behind most keys: nothing. */
+/* The text that follows most keys: an empty one. */
 enum { PATH_EMPTY = 0 };
 
-/* Appends what stands behind a key: one of path_of_word. */
+/* Appends the text that follows a key: path is an element of path_of_word. */
 void key_append_path(const struct names *names, uint32_t path, struct text *text);
 
-/* A number by which the name of the pointer at offset of an object can be made again. path is what
- * stands behind the key. offset is below 2^32. */
+/* key_place() returns a number from which key_append_again() makes the name of the pointer at an
+ * offset of an object again. path is the text that follows the key. offset is less than 2^32. */
 uint64_t key_place(const struct slot_key *key, uint32_t path, uint32_t object, uint64_t offset);
 void key_append_again(const struct names *names, uint64_t place, struct text *text);
 
-/* Brings to the cache what that needs: where the contents of an object are, or these. */
+/* Prefetches what key_append_again() needs: the object's contents, or, if contents is false, the
+ * record of where these are. */
 void key_prefetch(const struct names *names, uint64_t place, bool contents);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * namer; see namer.h.
  *
- * By its type, if an object has one: the names of a type's words are made once, and found by the
- * word's place in the value. Else by the offset, with what the words themselves say.
+ * If an object has a type, the names of the type's words are made once, and found by the word's
+ * place in the value. Otherwise a word's name is its offset, with what the words themselves tell.
  */
 #include "naming/namer.h"
 
@@ -13,7 +13,7 @@
 #include "naming/plain.h"
 #include "naming/symbols.h"
 
-/* Keys: bits 62 and 63 tell the form; a plain offset has no bit from ELEMENT_OFFSET on. */
+/* Keys: bits 62 and 63 give the form; a plain offset has no bits from ELEMENT_OFFSET on. */
 #define KEY_FORM      ((uint64_t)3 << 62)
 #define KEY_SLOT      ((uint64_t)0 << 62) /* type + 1 << 36 | element + 1, or 0 << 16 | offset */
 #define KEY_INTERFACE ((uint64_t)1 << 62) /* type << 20 | offset */
@@ -29,7 +29,7 @@ static inline void set_name(struct edge_name *ret, enum edge_name_form form, boo
     ret->value = value;
 }
 
-/* Whether the field list names a word of the malloc header. */
+/* Returns whether the field list contains a word of the malloc header. */
 static bool is_header_listed(const struct g2h_object *object)
 {
     struct g2h_fields fields = object->fields;
@@ -78,8 +78,8 @@ static inline bool is_typed(const struct namer *namer, uint64_t offset)
 }
 
 /*
- * In a map's bucket or group. The slots that are not in use may hold pointers, of an entry that has
- * been moved; they have the names of any other field.
+ * Gets the name of a word in a map's bucket or group. Unused slots may still hold pointers of an
+ * entry that has been moved; they are named like any other field.
  */
 static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, struct edge_name *ret)
 {
@@ -106,7 +106,7 @@ static void entry_name(struct namer *namer, uint64_t offset, uint32_t path, stru
                      (offset - namer->value));
 }
 
-/* By a type that some other part of the object has. */
+/* Gets a name by the type of some other part of the object. */
 static bool region_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct typing *typing = namer->names->typing;
@@ -123,7 +123,7 @@ static bool region_name(const struct namer *namer, uint64_t offset, struct edge_
     return true;
 }
 
-/* By the type that the object, or the part of it, has. */
+/* Gets a name by the type of the object, or of the part that contains the word. */
 static inline bool typed_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     if (!is_typed(namer, offset))
@@ -150,12 +150,13 @@ uint64_t plain_key(const struct g2h_heap *heap, const struct slot_class *slot_cl
                    uint64_t offset)
 {
     if (offset <= MALLOC_HEADER && heap_has_malloc_header(heap, slot_class))
-        return offset; /* the word before is the allocation's type, not an interface's */
+        return offset; /* the word before is the allocation's type, not the first word of an
+                          interface */
     const uint32_t type = interface_type_of(heap, first);
     return type != UINT32_MAX ? KEY_INTERFACE | (uint64_t)type << 20 | offset : offset;
 }
 
-/* Without a type from the executable. */
+/* Gets a name without a type from the executable. */
 static void untyped_name(const struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct g2h_heap *heap = namer->names->heap;
@@ -165,7 +166,7 @@ static void untyped_name(const struct namer *namer, uint64_t offset, struct edge
         slot_class->type != SLOT_CLASS_NO_TYPE &&
         (slot_class->kind == G2H_OBJECT_ARRAY || slot_class->kind == G2H_OBJECT_CHAN);
     const uint64_t size =
-        is_array ? heap->types.data[slot_class->type].size : 0; /* of an element */
+        is_array ? heap->types.data[slot_class->type].size : 0; /* size of an element */
     const uint64_t start =
         is_array && slot_class->kind == G2H_OBJECT_CHAN ? heap->params.hchan_size : 0;
     if (is_array && size == word) {
@@ -190,7 +191,7 @@ void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *re
         untyped_name(namer, offset, ret);
 }
 
-/* The way to the word at offset of a type, behind what leads to the value. */
+/* Appends the path to the word at an offset of a type, after the text that leads to the value. */
 static void append_way(const struct names *names, uint32_t type, uint64_t offset, struct text *text)
 {
     char path[NAME_LIMIT];
@@ -223,7 +224,7 @@ static void append_key(const struct names *names, uint64_t key, struct text *tex
         text_append_interface(text, names, (uint32_t)((key & ~KEY_FORM) >> 20));
 }
 
-/* Makes room for the strings of keys. */
+/* Allocates the strings of keys. */
 static struct g2h_error *place_keys(struct names *names, const uint64_t *keys, size_t count)
 {
     for (size_t i = 0; i < count; i++)

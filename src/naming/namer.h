@@ -1,18 +1,18 @@
 /*
- * namer: what the pointers of objects are called.
+ * namer: the names of objects' pointers.
  *
- * The name of an edge between objects is not kept but made from a key, which is what distinguishes
- * it: the offset in the source, the array element, the dynamic type of an interface. Keys are
- * collected once (collect.h), interned all at once in ascending order, and looked up wherever an
- * object's pointers are gone through.
+ * The name of an edge between objects is not stored but made from a key, which holds what
+ * distinguishes the name: the offset in the source, the array element, the dynamic type of an
+ * interface. Keys are collected once (collect.h), interned all at once in ascending order, and
+ * looked up whenever an object's pointers are walked.
  */
 #ifndef NAMING_NAMER_H
 #define NAMING_NAMER_H
 
 #include "naming/keys.h"
 
-/* Whether the words of an object may have names that are keys; false means that none has. Most
- * typed objects, and all their words, have names by their types. */
+/* Returns whether words of an object may have names made from keys; false means that none has. Most
+ * typed objects have names by their types for all their words. */
 bool names_need_keys_other(const struct names *names, uint32_t object);
 static inline bool names_need_keys(const struct names *names, uint32_t object)
 {
@@ -26,44 +26,44 @@ static inline bool names_need_keys(const struct names *names, uint32_t object)
 }
 
 /*
- * What an edge is called: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are
- * plain offsets, "f16"; others have the index of a type (of an interface's value, "f16 (main.T)"),
- * of an array's element ("[3].f8"), or of a typed part of an object ("f64.next").
+ * The name of an edge: an element's index, a string, or a key. Keys below ELEMENT_OFFSET are plain
+ * offsets, "f16"; others contain the index of a type (of an interface's value, "f16 (main.T)"), of
+ * an array's element ("[3].f8"), or of a typed part of an object ("f64.next").
  */
 struct edge_name {
     enum edge_name_form { EDGE_NAME_INDEX, EDGE_NAME_STRING, EDGE_NAME_KEY } form;
-    bool is_internal; /* it leads to what the runtime owns */
-    bool is_entry;    /* of a map, whose key may have a better name: keys.h; */
-    bool is_key;      /* it is the key's own */
+    bool is_internal; /* the edge leads to an object of the runtime */
+    bool is_entry; /* the pointer is in a map's entry, whose key may give a better name: keys.h */
+    bool is_key;   /* the pointer is in the key itself */
     uint64_t value;
 };
 
-/* What the names of an object's pointers have in common. */
+/* State shared by the names of an object's pointers. */
 struct namer {
     const struct names *names;
     const struct slot_class *slot_class;
     struct g2h_bytes contents;
     uint32_t object;
-    bool is_plain; /* nothing has types: most pointers are called by their offsets */
+    bool is_plain; /* nothing has types: most pointers are named by their offsets */
 
-    /* The value or array that begins with the object, if it has a type: in [base, end). */
+    /* The value or array at the object's start, if it has a type: in [base, end). */
     uint32_t type;
     bool is_array;
-    uint64_t base, end, size; /* size is a value's */
+    uint64_t base, end, size; /* size of one value */
     const struct map_entries *entries;
     const uint32_t *paths;
     uint64_t path_count;
-    uint64_t value, element; /* that the last name was of: where it begins, its number */
-    unsigned used;           /* of its entries: a bit for each slot that is in use */
+    uint64_t value, element; /* of the last name: where its value begins, and the value's number */
+    unsigned used;           /* slots of that value's entries that are in use: a bit for each */
 };
 
-/* namer_init() and namer_name() for what is seldom. */
+/* The rare cases of namer_init() and namer_name(). */
 void namer_init_other(struct namer *namer);
 void namer_find_used(struct namer *namer);
 void namer_name_other(struct namer *namer, uint64_t offset, struct edge_name *ret);
 
-/* Of an object that is a value of a type, or an array of such: nearly all are, if there are types.
- */
+/* Initializes a namer for an object that is a value of a type, or an array of values: with types,
+ * nearly all objects are. */
 static inline void namer_init_typed(struct namer *namer, uint32_t claim)
 {
     const struct names *names = namer->names;
@@ -100,14 +100,14 @@ static inline void namer_init(struct namer *namer, const struct names *names, ui
         namer->path_count = 0;
 }
 
-/* Goes to the value of an array that has the word at offset. */
+/* Moves to the array's value that contains the word at offset. */
 static inline void namer_find_value(struct namer *namer, uint64_t offset)
 {
     if (!namer->is_array || offset - namer->value < namer->size)
         return;
     namer->value += namer->size;
     namer->element++;
-    if (offset - namer->value >= namer->size) { /* not the next one */
+    if (offset - namer->value >= namer->size) { /* not the next value */
         namer->element = (offset - namer->base) / namer->size;
         namer->value = namer->base + namer->element * namer->size;
     }
@@ -115,8 +115,8 @@ static inline void namer_find_value(struct namer *namer, uint64_t offset)
         namer_find_used(namer);
 }
 
-/* A string, PATH_INTERNAL with it. Field by field: a struct that is put together on the stack, and
- * then copied as a whole, waits for its small parts. */
+/* Sets a name that is a string; path may include PATH_INTERNAL. It assigns field by field: a struct
+ * that is built on the stack and then copied as a whole has to wait for its small parts. */
 static inline void namer_set_path(struct edge_name *ret, uint32_t path)
 {
     ret->form = EDGE_NAME_STRING;
@@ -125,7 +125,7 @@ static inline void namer_set_path(struct edge_name *ret, uint32_t path)
     ret->value = path & ~PATH_INTERNAL;
 }
 
-/* What a word's place in an entry is called; false where it is of none that is in use. */
+/* Gets the name of a word in a map's entry; returns false if the word is in no entry in use. */
 static inline bool namer_name_entry(struct namer *namer, uint64_t offset, uint32_t path,
                                     struct edge_name *ret)
 {
@@ -140,7 +140,7 @@ static inline bool namer_name_entry(struct namer *namer, uint64_t offset, uint32
     return true;
 }
 
-/* The name of the pointer at offset. Pointers are best asked for in their order. */
+/* Gets the name of the pointer at offset. Asking for pointers in ascending order is fastest. */
 static inline void namer_name(struct namer *namer, uint64_t offset, struct edge_name *ret)
 {
     const struct g2h_heap *heap = namer->names->heap;
@@ -166,8 +166,8 @@ static inline void namer_name(struct namer *namer, uint64_t offset, struct edge_
     namer_name_other(namer, offset, ret);
 }
 
-/* Of an object with buckets or groups: where the one begins that has the word at offset; UINT64_MAX
- * where none has it as a whole. */
+/* For an object with buckets or groups: returns the start of the bucket or group that contains the
+ * word at offset, or UINT64_MAX if no complete one contains it. */
 static inline uint64_t namer_value(const struct namer *namer, uint64_t offset)
 {
     const uint64_t inner = offset - namer->base, size = namer->size;
@@ -178,16 +178,17 @@ static inline uint64_t namer_value(const struct namer *namer, uint64_t offset)
                                                                                 : UINT64_MAX;
 }
 
-/* Interns the names of keys, which are ascending and unique. */
+/* Interns the names of keys, which must be ascending and unique. */
 struct g2h_error *names_intern_keys(struct names *names, const uint64_t *keys, size_t count);
 
-/* The string of a plain offset; NAME_NONE where it was not collected. */
+/* Returns the string of a plain offset, or NAME_NONE if it was not collected. */
 static inline uint32_t names_of_offset(const struct names *names, uint64_t offset)
 {
     return names->of_offset[offset / 4] - 1;
 }
 
-/* The string of a key; NAME_NONE where it was not collected: the dump has been written to since. */
+/* Returns the string of a key, or NAME_NONE if it was not collected because the dump has been
+ * written to since. */
 static inline uint32_t names_of_key(const struct names *names, uint64_t key)
 {
     if (key < ELEMENT_OFFSET)
@@ -196,7 +197,7 @@ static inline uint32_t names_of_key(const struct names *names, uint64_t key)
     return place != NUMBER_NONE ? names->of_key[place] : NAME_NONE;
 }
 
-/* Brings to the cache what names_of_key() looks at first of a key that is no plain offset. */
+/* Prefetches what names_of_key() reads first for a key that is no plain offset. */
 static inline void names_prefetch_key(const struct names *names, uint64_t key)
 {
     number_set_prefetch(&names->keys, key);

@@ -40,7 +40,8 @@ bool names_add_label(struct names *names, const char *text, size_t size, uint32_
     return use(names, text, size, G2H_NAME_OF_EDGE, ret);
 }
 
-/* Names of packages, types, functions: nearly all are ASCII. */
+/* Returns whether a name needs no conversion. Nearly all names of packages, types and functions are
+ * ASCII. */
 static bool is_plain(const uint8_t *name, uint64_t size)
 {
     return size <= NAME_LIMIT && text_ascii_run(name, size) == size;
@@ -59,13 +60,13 @@ bool names_add_node(struct names *names, const uint8_t *name, uint64_t size, uin
 
 /* ---- packages ---- */
 
-/* Whether packages in a name may have to be shortened; in most there is no path. */
+/* Returns whether a name may contain packages to shorten; most names contain no path. */
 static bool has_paths(const struct names *names, const uint8_t *data, uint64_t size)
 {
     return names->packages.paths.count > 0 && size > 0 && memchr(data, '/', (size_t)size);
 }
 
-/* Appends all of a name of the linker's, short where names are. */
+/* Appends the whole of a linker's name, with short package names if names are short. */
 static void append_whole_name(struct text *text, const struct names *names, const uint8_t *data,
                               uint64_t size)
 {
@@ -96,15 +97,16 @@ size_t text_append_name(struct text *text, const struct names *names, const uint
 
 /* ---- objects ---- */
 
-/* Whether the name of a type record has words that the program made up while it ran: fields and
- * tags of a struct of package reflect's, whose descriptor is in the heap. */
+/* Returns whether the name of a type record contains words that the program made up at run time:
+ * fields and tags of a struct made by package reflect, whose descriptor is in the heap. */
 static bool is_secret(const struct names *names, const struct heap_type *record)
 {
     return names->redaction && heap_find(names->heap, record->address) != UINT32_MAX &&
            memmem(record->name.data, (size_t)record->name.size, "struct {", 8) != NULL;
 }
 
-/* Appends the name that a dump has for a type; more of it is never shown. */
+/* Appends the name that a dump has for a type, at most the first 8 * NAME_LIMIT bytes: more is
+ * never shown. */
 static void append_record_name(struct text *text, const struct names *names, struct g2h_bytes name)
 {
     if (name.size > 8 * NAME_LIMIT)
@@ -143,8 +145,8 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
         return;
     const struct heap_type *record = &names->heap->types.data[type];
     const struct g2h_bytes *name = &record->name;
-    /* From 1.7 on the record of an unnamed type with methods has the name of its package and a dot
-     * only: such a type nearly always is a pointer to a type of that package. */
+    /* From 1.7 on the record of an unnamed type with methods has only its package's name and a dot;
+     * such a type is nearly always a pointer to a type of that package. */
     const bool nameless = name->data[name->size - 1] == '.';
     if (names->exe && g2h_exe_type_name(names->exe, record->address, &known)) {
         text_append(text, " (", 2);
@@ -162,7 +164,7 @@ void text_append_interface(struct text *text, const struct names *names, uint32_
 
 /* ---- names of types ---- */
 
-/* Of the names of words in typed objects; and as many again as the dump has. */
+/* The budget for names of words in typed objects, in bytes; the size of the dump is added to it. */
 #define PATH_BYTES ((uint64_t)64 << 20)
 
 static void raise_to(uint64_t *number, uint64_t least)
@@ -180,7 +182,7 @@ static void count_words_of(struct names *names, uint32_t object, uint32_t claim)
     uint32_t *used = is_array ? &of_type->array : &of_type->value;
     const bool is_known = __atomic_load_n(used, __ATOMIC_RELAXED) == 0;
     if (is_known && !is_array)
-        return; /* as many as in the one before */
+        return; /* an earlier object of this type has as many words */
     uint64_t bytes = is_array ? heap_object_size(names->heap, object)
                               : names->typing->types->list.data[(claim & CLAIM_TYPE) - 1].size;
     if (bytes > ELEMENT_OFFSET)
@@ -205,8 +207,8 @@ static struct g2h_error *count_words_task(void *context, size_t task, unsigned w
     return NULL;
 }
 
-/* How many words a type's values take in the largest object that has it, as far as they have names;
- * a name that will be used is 0. */
+/* Counts how many words the values of each type take in the largest object that has the type, as
+ * far as these words have names. Sets the names that will be used to 0. */
 static struct g2h_error *count_words(struct names *names)
 {
     const size_t objects = names->heap->object_count;
@@ -218,17 +220,18 @@ static void append_type(struct text *text, const struct names *names, uint32_t t
 {
     const struct types *types = names->typing->types;
     struct g2h_bytes name = types_name(types, type);
-    /* The runtime takes a sudog for one channel after the other: its class must not change with
-     * them. */
+    /* The runtime uses a sudog for one channel after another; its class must not change with the
+     * channel. */
     if (types->list.data[type].role == ROLE_INTERNAL && bytes_begin(name, SUDOG_TYPES))
         name = bytes_of("runtime.sudog");
     append_whole_name(text, names, name.data, name.size);
 }
 
 /*
- * Appends "map[K]V entries": how a release of Go lays out what is in a map is not what a reader
- * asks for. Groups and buckets are those of key and element, whatever the map type is called, so
- * that is what they have: of two such types the runtime cannot tell whose a group is.
+ * Appends "map[K]V entries", because readers do not ask how a release of Go lays out a map's
+ * contents. Map types with the same key and element share their types of groups and buckets,
+ * whatever the map types are called, so the name has the key and the element: the runtime cannot
+ * tell which of these map types a group belongs to.
  */
 static void append_entries(struct text *text, const struct names *names, uint32_t map)
 {
@@ -244,7 +247,7 @@ static void append_entries(struct text *text, const struct names *names, uint32_
         text_append(&name, "]", 1);
         append_type(&name, names, types->list.data[map].elem);
     }
-    /* Where the name is cut, it must not be cut to that of the map. */
+    /* If the name has to be cut, the suffix must stay: without it the name would be the map's. */
     text_append_utf8(text, (const uint8_t *)name.data, name.size, NAME_LIMIT - strlen(suffix));
     text_append(text, suffix, strlen(suffix));
     text->failed = text->failed || name.failed;
@@ -263,7 +266,8 @@ static bool intern_class(struct names *names, bool is_array, uint32_t type, uint
         append_type(&text, names, type);
     } else {
         append_type(&text, names, type);
-        /* Two words, and not the bytes: of these, nodes are called by their text. */
+        /* The object is the string's header of two words. Nodes of a string's bytes are called by
+         * their text. */
         if (types->list.data[type].kind == TYPE_STRING &&
             bytes_are(types_name(types, type), "string"))
             text_append(&text, " header", 7);
@@ -279,13 +283,14 @@ static uint32_t *new_paths(uint64_t words)
     return paths ? memset(paths, 0xff, (size_t)words * sizeof(*paths)) : NULL;
 }
 
-/* The names of fields are the executable's: what is not valid UTF-8 is damage. */
+/* Names of fields come from the executable; invalid UTF-8 in them is damage. */
 static void text_append_path(struct text *text, const char *path, size_t size)
 {
     text_append_utf8(text, (const uint8_t *)path, size, NAME_LIMIT);
 }
 
-/* Paths may be long and arrays too: elements beyond the budget are known by their index. */
+/* Paths may be long, and arrays may have many elements: elements beyond the budget are known by
+ * their index. */
 static bool intern_path(struct names *names, const struct text *text, uint32_t *ret)
 {
     if (text->failed)
@@ -296,8 +301,8 @@ static bool intern_path(struct names *names, const struct text *text, uint32_t *
     return names_add_label(names, text->data, text->size, ret);
 }
 
-/* Whether the word at offset of a type is the runtime's own: of a map's or channel's inside, or the
- * first of an interface. */
+/* Returns whether the word at an offset of a type belongs to the runtime: a word inside a map or
+ * channel, or the first word of an interface. */
 static bool is_internal_word(const struct types *types, uint32_t type,
                              const struct pointer_map *map, uint64_t offset)
 {
@@ -310,7 +315,7 @@ static bool is_internal_word(const struct types *types, uint32_t type,
            types->list.data[map->fields[at].type].kind == TYPE_INTERFACE;
 }
 
-/* The names of a word of a type: "Config.TLS"; and of those of all elements of arrays:
+/* Adds the name of a word of a type, "Config.TLS", and its names in all elements of arrays,
  * "[3].Config.TLS". */
 static bool intern_word(struct names *names, uint32_t type, const struct pointer_map *map,
                         uint64_t offset)
@@ -340,7 +345,7 @@ static bool intern_word(struct names *names, uint32_t type, const struct pointer
     return good;
 }
 
-/* The same of an entry of a map: "[#3].TLS", where 3 counts the slots of the array. */
+/* Adds the names of a word of a map's entry: "[#3].TLS", where 3 counts the slots of the array. */
 static bool intern_entry_word(struct names *names, const struct type_names *of_type,
                               uint64_t offset)
 {
@@ -388,7 +393,7 @@ static bool intern_paths(struct names *names, uint32_t type)
     of_type->array_paths = new_paths(of_type->array_words);
     if (!of_type->value_paths || !of_type->array_paths)
         return false;
-    /* Behind what is known of a closure there may be more, even where nothing is. */
+    /* A closure may have more words than its type shows, even if the type shows none. */
     of_type->has_gaps = typing->types->list.data[type].role == ROLE_CLOSURE;
     for (uint32_t i = 0; i < map->word_count; i++) {
         const uint64_t offset = map->words[i];
@@ -431,7 +436,8 @@ static struct g2h_error *intern_types(struct names *names)
 
 uint32_t names_of_typed(const struct names *names, uint32_t object)
 {
-    if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) { /* most */
+    if (typing_is_plain(names->typing, object) &&
+        names->typing->texts[object] == 0) { /* most objects */
         const uint32_t claim = names->typing->claims[object];
         const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
         return (claim & CLAIM_ARRAY) != 0 ? of_type->array : of_type->value;
@@ -451,7 +457,7 @@ uint32_t names_of_typed(const struct names *names, uint32_t object)
     }
 }
 
-/* Behind the offsets of all words that objects have, up to ELEMENT_OFFSET. */
+/* Returns the end of the offsets of all words that objects have, at most ELEMENT_OFFSET. */
 static uint64_t find_offset_end(const struct g2h_heap *heap)
 {
     uint64_t end = 0;

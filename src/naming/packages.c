@@ -10,7 +10,7 @@
 
 /* ---- paths in names ---- */
 
-/* Whether a byte may be of an import path, or of a name behind it. */
+/* Returns whether a byte may be part of an import path, or of a name after it. */
 static bool is_of_path(uint8_t c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
@@ -25,8 +25,9 @@ static uint64_t run_of_path(const uint8_t *data, uint64_t size)
     return run;
 }
 
-/* The package of a function, by its symbol: escaped, the last element of a path has no dot. Empty
- * of what the compiler makes for a type ("type:.eq.main.T"), and of functions of C. */
+/* Returns the package of a function, by its symbol. In the escaped symbol the last element of a
+ * path has no dot. The result is empty for functions that the compiler makes for a type
+ * ("type:.eq.main.T"), and for functions of C. */
 static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
 {
     const struct g2h_bytes none = {symbol.data, 0};
@@ -41,7 +42,7 @@ static struct g2h_bytes package_of_function(struct g2h_bytes symbol)
     return (struct g2h_bytes){symbol.data, end};
 }
 
-/* Whether it is v2, v3 … */
+/* Returns whether a path's element is v2, v3 … */
 static bool is_major_version(struct g2h_bytes element)
 {
     bool is_number = element.size > 1 && element.data[0] == 'v';
@@ -50,8 +51,8 @@ static bool is_major_version(struct g2h_bytes element)
     return is_number;
 }
 
-/* What a package most likely calls itself: etcd.io/server/v3 is server, gopkg.in/yaml.v3 is yaml.
- */
+/* Returns the name that a package most likely gives itself: etcd.io/server/v3 is server,
+ * gopkg.in/yaml.v3 is yaml. */
 static struct g2h_bytes guess_name(struct g2h_bytes path)
 {
     struct g2h_bytes name = bytes_base_name(path);
@@ -71,9 +72,9 @@ static struct g2h_bytes guess_name(struct g2h_bytes path)
 /* ---- known paths in names ---- */
 
 /*
- * The package that a run begins with; gives the size of its path, 0 where there is none. It ends at
- * a dot behind the last slash: which one, only a known path tells, gopkg.in/yaml.v3.Node. The
- * longest is taken; few have more than one.
+ * Finds the package that a run begins with; returns the size of its path, or 0 if there is none.
+ * The path ends at a dot after the last slash, but only the known paths tell at which dot:
+ * gopkg.in/yaml.v3.Node. The longest known path wins; few runs have more than one candidate.
  */
 static uint64_t find_path(const struct packages *packages, const uint8_t *run, uint64_t size,
                           uint32_t *ret_path)
@@ -98,10 +99,10 @@ static uint64_t find_path(const struct packages *packages, const uint8_t *run, u
 }
 
 /*
- * Whether a run begins with a method that a type has of another package's, which it embeds, and
- * that only this package may call: the name has both,
- * etcd/client.option.google.golang.org/grpc.before. Gives where the first path ends and where the
- * second begins.
+ * Returns whether a run begins with an unexported method of another package's type, which a type
+ * gets by embedding: its name contains the paths of both packages,
+ * etcd/client.option.google.golang.org/grpc.before. Sets the end of the first path and the start of
+ * the second.
  */
 static bool find_embedded(const struct packages *packages, const uint8_t *run, uint64_t size,
                           uint64_t *ret_end, uint64_t *ret_start)
@@ -122,7 +123,7 @@ static bool find_embedded(const struct packages *packages, const uint8_t *run, u
     return false;
 }
 
-/* ---- all of an executable ---- */
+/* ---- the packages of an executable ---- */
 
 bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_bytes name)
 {
@@ -131,7 +132,7 @@ bool packages_add(struct packages *packages, struct g2h_bytes path, struct g2h_b
         return false;
     if (number < packages->name_of.count)
         return true;
-    if (bytes_base_name(path).size == path.size) /* it stays as it is */
+    if (bytes_base_name(path).size == path.size) /* a path of one element stays as it is */
         name = path;
     if (!string_pool_intern(&packages->names, (const char *)name.data, (size_t)name.size, &own) ||
         !vector_push(&packages->name_of, own))
@@ -146,7 +147,7 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 {
     const struct g2h_bytes package = package_of_function(symbol);
     _cleanup_(text_deinit) struct text plain = {0};
-    if (package.size == 0 || /* of one package, they mostly are in a row */
+    if (package.size == 0 || /* functions of one package are mostly adjacent */
         bytes_same(package,
                    (struct g2h_bytes){(const uint8_t *)packages->last.data, packages->last.size}))
         return true;
@@ -164,7 +165,7 @@ bool packages_add_function(struct packages *packages, struct g2h_bytes symbol)
 static bool add_all(struct packages *packages, const struct g2h_exe *exe)
 {
     const struct types *types = exe_types(exe);
-    /* What types say comes first. Package unsafe has neither functions nor descriptors. */
+    /* Names from types take precedence. Package unsafe has neither functions nor descriptors. */
     bool good = packages_add_function(packages, bytes_of("unsafe.Pointer"));
     for (size_t i = 0; good && i < types->packages.count; i++)
         good = packages_add(packages, types_text(types, types->packages.data[i].path),
@@ -193,7 +194,8 @@ void packages_deinit(struct packages *packages)
 
 /* ---- names ---- */
 
-/* Appends the path that a run begins with, short where it may be. Gives its size. */
+/* Appends the path that a run begins with, replaced by the short name if that is unique. Returns
+ * the size of the path in the run. */
 static uint64_t append_path(struct text *text, const struct packages *packages, const uint8_t *run,
                             uint64_t size)
 {
@@ -211,7 +213,7 @@ static uint64_t append_path(struct text *text, const struct packages *packages, 
     return found;
 }
 
-/* Appends a run of path's bytes: "...net/http.Request" is "...http.Request". */
+/* Appends a run of bytes of paths: "...net/http.Request" becomes "...http.Request". */
 static void append_run(struct text *text, const struct packages *packages, const uint8_t *run,
                        uint64_t size)
 {
@@ -230,7 +232,7 @@ static void append_run(struct text *text, const struct packages *packages, const
     text_append(text, (const char *)run + at, (size_t)(size - at));
 }
 
-/* What is between quotes, with them: \" does not end it. */
+/* Returns the size of a quoted text including its quotes; \" does not end it. */
 static uint64_t run_of_quoted(const uint8_t *data, uint64_t size)
 {
     uint64_t at = 1;
@@ -242,7 +244,7 @@ static uint64_t run_of_quoted(const uint8_t *data, uint64_t size)
 void text_append_short(struct text *text, const struct packages *packages, const uint8_t *data,
                        uint64_t size)
 {
-    if (size == 0 || !memchr(data, '/', (size_t)size)) { /* most */
+    if (size == 0 || !memchr(data, '/', (size_t)size)) { /* most names */
         text_append(text, (const char *)data, (size_t)size);
         return;
     }

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-/* Small heaps have few such names, and to large ones more than the cache holds are of no use. */
+/* Small heaps have few such names, and remembering more names than the cache holds does not help
+ * large heaps. */
 struct plain_names *plain_create(const struct g2h_heap *heap)
 {
     enum { LEAST = 6, MOST = 13 };

@@ -1,27 +1,28 @@
 /*
- * plain: what pointers of objects are called where nothing has types.
+ * plain: the names of objects' pointers in a heap without types.
  *
- * namer.h gives the same names, one after the other and in every case. Here is what nearly all
- * pointers of an untyped heap go through: an offset has its name in a table, and behind the first
- * word of an interface the name is looked up by this word and the offset. Of these the last few
- * thousand are remembered. Others wait, until what is needed to look up several of them is on its
- * way: the tables are larger than a cache.
+ * namer.h gives the same names, one at a time and in every case. This file is the path that nearly
+ * all pointers of an untyped heap take: an offset has its name in a table, and the name of a
+ * pointer after the first word of an interface is looked up by this word and the offset. The last
+ * few thousand of these names are remembered. Other look-ups wait until the data for several of
+ * them has been prefetched, because the tables are larger than a cache.
  */
 #ifndef NAMING_PLAIN_H
 #define NAMING_PLAIN_H
 
 #include "naming/namer.h"
 
-/* What is known of the pointer at offset, behind a word that an interface may begin with. */
+/* The remembered name of the pointer at offset that follows a word which may be the first of an
+ * interface. */
 struct plain_name {
-    uint64_t first; /* this word */
+    uint64_t first; /* the word before the pointer */
     uint32_t offset;
     uint32_t name; /* string */
 };
 
-/* A name that is not known yet. */
+/* A name that has not been looked up yet. */
 struct plain_waiting {
-    uint32_t *ret; /* where it goes */
+    uint32_t *ret; /* where to store the name */
     uint64_t key, first;
     uint32_t offset;
 };
@@ -31,20 +32,21 @@ enum { PLAIN_WAITING = 32 };
 struct plain_names {
     struct plain_waiting waiting[PLAIN_WAITING];
     size_t waiting_count;
-    unsigned shift;            /* of a hash, to its place among those known; */
-    struct plain_name known[]; /* zeroes at first: no interface's pointer is at offset 0 */
+    unsigned shift;            /* shift from a hash to an index of known */
+    struct plain_name known[]; /* zeroes at first: an interface's pointer is never at offset 0 */
 };
 
-/* Makes room to remember names of a heap. NULL where there is no memory; free() ends it. */
+/* Creates the memory for names of a heap; free() releases it. Returns NULL if memory runs out. */
 struct plain_names *plain_create(const struct g2h_heap *heap);
 
-/* Whether all names of a heap's pointers are such, if it has no types from an executable. */
+/* Returns whether all names of a heap's pointers can be found here, provided that it has no types
+ * from an executable. */
 static inline bool heap_is_plain(const struct g2h_heap *heap)
 {
     return heap->pointer_form == POINTERS_LISTED && heap_words_are_usual(heap);
 }
 
-/* A word of such a heap. */
+/* Reads a word of such a heap. */
 static inline uint64_t plain_word(const uint8_t *at)
 {
     uint64_t word;
@@ -52,15 +54,16 @@ static inline uint64_t plain_word(const uint8_t *at)
     return word;
 }
 
-/* Where a pointer behind such a word is remembered. */
+/* Returns where the name of the pointer at offset after such a word is remembered. */
 static inline struct plain_name *plain_place(struct plain_names *names, uint64_t first,
                                              uint64_t offset)
 {
     return &names->known[(first ^ offset << 40) * 0x9fb21c651e98df25u >> names->shift];
 }
 
-/* Whether the pointer at offset, below ELEMENT_OFFSET, may be called by the interface that it is
- * of, so that its offset alone does not name it. contents are an object's. */
+/* Returns whether the name of the pointer at offset, below ELEMENT_OFFSET, may depend on the
+ * interface that contains it, so that the offset alone does not give the name. contents are the
+ * object's. */
 static inline bool plain_maybe_interface(const struct g2h_heap *heap, const uint8_t *contents,
                                          uint64_t offset)
 {
@@ -68,20 +71,20 @@ static inline bool plain_maybe_interface(const struct g2h_heap *heap, const uint
            heap_maybe_interface(heap, plain_word(contents + offset - sizeof(uint64_t)));
 }
 
-/* The key of such a pointer, behind the word that is first. */
+/* Returns the key of such a pointer; first is the word before it. */
 uint64_t plain_key(const struct g2h_heap *heap, const struct slot_class *slot_class, uint64_t first,
                    uint64_t offset);
 
-/* The name of such a pointer; or it waits. */
+/* Gets the name of such a pointer, or makes the look-up wait. */
 void plain_interface_name(const struct names *names, struct plain_names *known,
                           const struct slot_class *slot_class, uint64_t first, uint64_t offset,
                           uint32_t *ret);
 
-/* Gives the names that wait; NAME_NONE as of names_of_key(). */
+/* Looks up the names that wait; they are NAME_NONE if names_of_key() returns it. */
 void plain_finish(const struct names *names, struct plain_names *known);
 
-/* The string that the pointer at offset, below ELEMENT_OFFSET, is called: *ret, which stays where
- * it is until plain_finish(). */
+/* Sets *ret to the string of the name of the pointer at offset, below ELEMENT_OFFSET. ret must stay
+ * valid until plain_finish(). */
 static inline void plain_name(const struct names *names, struct plain_names *known,
                               const struct slot_class *slot_class, const uint8_t *contents,
                               uint64_t offset, uint32_t *ret)

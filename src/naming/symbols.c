@@ -8,7 +8,7 @@ static int hex_digit(uint8_t c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The byte that is escaped at data; -1: none is. */
+/* Returns the byte whose escape is at data, or -1 if there is none. */
 static int unescaped(const uint8_t *data, uint64_t size)
 {
     if (size < 3 || data[0] != '%' || hex_digit(data[1]) < 0 || hex_digit(data[2]) < 0)

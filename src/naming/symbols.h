@@ -1,9 +1,9 @@
 /*
- * symbols: names of the linker's, as people know them.
+ * symbols: the linker's names, as people know them.
  *
  * The linker escapes import paths (cmd/internal/objabi, PathToPrefix): gopkg.in/yaml%2ev2.Node is
- * gopkg.in/yaml.v2.Node. Names that are looked up are compared as they are; here is how they are
- * shown.
+ * gopkg.in/yaml.v2.Node. Look-ups compare the escaped names; the functions here make the names that
+ * are shown.
  */
 #ifndef NAMING_SYMBOLS_H
 #define NAMING_SYMBOLS_H
@@ -11,13 +11,14 @@
 #include "base/redaction.h"
 #include "base/text.h"
 
-/* text_append_utf8() of a name of the linker's. */
+/* Like text_append_utf8(), for a linker's name, which it unescapes. Returns the number of
+ * characters. */
 size_t text_append_symbol(struct text *text, const uint8_t *data, uint64_t size, size_t limit);
 
-/* Appends the bytes of a name of the linker's as they were before it escaped them. */
+/* Appends the bytes of a linker's name without the linker's escapes. */
 void text_append_unescaped(struct text *text, const uint8_t *data, uint64_t size);
 
-/* Appends what stands for bytes that are not to be shown. */
+/* Appends the replacement for bytes that must not be shown. */
 void text_append_redacted(struct text *text, const struct g2h_redaction *redaction,
                           const uint8_t *data, uint64_t size);
 

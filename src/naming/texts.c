@@ -3,10 +3,10 @@
 
 #include "naming/symbols.h"
 
-/* Between the strings that share a block of 16 bytes. */
+/* Separates the strings that share a block of 16 bytes. */
 static const char separator[] = " | ";
 
-/* Bytes of the object that the text consists of: [*ret_data, + result). */
+/* Sets *ret_data to the object's contents and returns how many of these bytes make up its text. */
 static uint64_t read_bytes(const struct names *names, uint32_t number, const uint8_t **ret_data)
 {
     const uint32_t extent = names->typing->texts[number];
@@ -25,7 +25,7 @@ static void append_part(const struct names *names, const uint8_t *data, uint64_t
         text_append_utf8(text, data, size, NAME_LIMIT - text->size);
 }
 
-/* Of a block that several strings share. */
+/* Appends the text of a block that several strings share. */
 static void append_tiny(const struct names *names, uint32_t extent, const uint8_t *data,
                         uint64_t size, struct text *text)
 {
@@ -38,7 +38,7 @@ static void append_tiny(const struct names *names, uint32_t extent, const uint8_
         if (at > begin && any) {
             uint64_t end = at;
             while (at < size && end > begin + 1 && data[end - 1] == 0)
-                end--; /* what aligns the next one */
+                end--; /* padding before the next string */
             append_part(names, data + begin, end - begin, text);
             if (at < size)
                 text_append(text, separator, sizeof(separator) - 1);

@@ -1,22 +1,23 @@
 /*
  * texts: the contents of Go's strings, as names of the objects that hold them.
  *
- * There may be millions, so they are not kept: a text is read from the dump again whenever it is
- * wanted. Where names redact, texts do.
+ * There may be millions, so they are not stored: a text is read from the dump each time it is
+ * needed. If names are redacted, texts are too.
  */
 #ifndef NAMING_TEXTS_H
 #define NAMING_TEXTS_H
 
 #include "naming/names.h"
 
-/* Appends the text of an object that is one: typing_is_text(). */
+/* Appends the text of an object that holds text: typing_is_text(). */
 void names_append_text(const struct names *names, uint32_t object, struct text *text);
 
-/* How many bytes of such an object are its text: all of them. */
+/* Returns how many bytes of such an object its strings take, from the object's start to the end of
+ * the last one, without any limit. */
 uint64_t names_text_size(const struct names *names, uint32_t object);
 
-/* The bytes of such an object where they are its text as they stand: ASCII, of a
- * single string, and not cut. */
+/* Gets the bytes of such an object if they are its text without change: ASCII, a single string, and
+ * not cut. Otherwise returns false. */
 bool names_text_bytes(const struct names *names, uint32_t object, const uint8_t **ret,
                       uint64_t *ret_size);
 

@@ -2,8 +2,8 @@
  * walk: the pointers of an object that hit an object, in the order of its field list, each with its
  * offset, its target and its name.
  *
- * Targets are kept by their order (heap/targets.h), so whoever goes through the pointers of an
- * object does it here.
+ * Targets are stored in that order (heap/targets.h), so all code that walks the pointers of an
+ * object uses this iterator.
  */
 #ifndef NAMING_WALK_H
 #define NAMING_WALK_H
@@ -15,13 +15,13 @@
 struct object_walk {
     const struct g2h_heap *heap;
     struct pointers pointers;
-    struct namer namer; /* of the object's words */
+    struct namer namer; /* names of the object's words */
     const uint32_t *target, *end;
 };
 
 struct walk_pointer {
     uint64_t offset;
-    uint32_t target; /* an object */
+    uint32_t target; /* the object that it hits */
     struct edge_name name;
 };
 
@@ -36,7 +36,7 @@ static inline void object_walk_begin(struct object_walk *walk, const struct name
     namer_init(&walk->namer, names, object, slot_class, &walk->pointers.contents);
 }
 
-/* The next pointer; false at the end. */
+/* Gets the next pointer; returns false at the end. */
 static inline bool object_walk_next(struct object_walk *walk, struct walk_pointer *ret)
 {
     uint64_t value;
@@ -49,7 +49,8 @@ static inline bool object_walk_next(struct object_walk *walk, struct walk_pointe
         namer_name(&walk->namer, ret->offset, &ret->name);
         return true;
     }
-    walk->target = walk->end; /* if the dump was written to, fewer words are there than were */
+    walk->target =
+        walk->end; /* after the dump was overwritten there may be fewer pointers than targets */
     return false;
 }
 

@@ -2,7 +2,7 @@
  * builder: what the files that make the nodes above the objects share.
  *
  * roots.c puts the tree together; globals.c, goroutines.c and sites.c each make one branch of it;
- * functions.c knows what lies at a program counter. Names are made in the builder's text, then
+ * functions.c finds the function at a program counter. Names are made in the builder's text, then
  * interned.
  */
 #ifndef ROOTS_BUILDER_H
@@ -14,17 +14,17 @@
 #include "naming/symbols.h"
 #include "roots/roots.h"
 
-/* A function of which frames are in the dump: the addresses from its entry to the highest pc seen
- * lie in it. */
+/* A function that has frames in the dump: the addresses from its entry to the highest pc seen
+ * belong to it. */
 struct function {
     uint64_t entry, last_pc;
     struct g2h_bytes name;
 };
 
-/* g2h_goroutine.status (runtime/runtime2.go: _Grunnable …). */
+/* Values of g2h_goroutine.status (runtime/runtime2.go: _Grunnable …). */
 enum {
     GOROUTINE_RUNNABLE = 1,
-    GOROUTINE_RUNNING = 2, /* read from outside; WriteHeapDump stops all */
+    GOROUTINE_RUNNING = 2, /* only read from outside; WriteHeapDump stops all */
     GOROUTINE_SYSCALL = 3,
     GOROUTINE_WAITING = 4,
     GOROUTINE_COPYSTACK = 8,
@@ -39,44 +39,44 @@ struct builder {
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
-    bool no_stacks;   /* no nodes for them */
+    bool no_stacks;   /* makes no nodes for goroutines' stacks */
     struct text text; /* the name that is being made */
     uint32_t root, globals;
-    struct map packages; /* string → node */
+    struct map packages; /* string of the name → node */
 
-    uint8_t *frame_pointed;            /* by frame: something points into its contents */
-    VECTOR(struct function) functions; /* ascending by entry, once all frames have been read */
+    uint8_t *frame_pointed;            /* by frame: whether something points into its contents */
+    VECTOR(struct function) functions; /* ascending by entry, after all frames have been read */
     struct map function_by_entry;
-    struct map goroutine_by_g; /* address of a g → goid, of those below 2^32 */
+    struct map goroutine_by_g; /* address of a g → goid; UINT32_MAX - 1 for a larger goid */
     struct map creation_sites; /* pc → node */
     struct map threads;        /* address of an m → node */
     struct map frame_names;    /* hash of function and pc → string */
     struct map frame_by_sp;    /* 2013: sp → node of a frame, for stackroot records */
-    uint64_t newest_wait;      /* of all goroutines: the dump is not older */
-    uint64_t lines_left;       /* what asking for lines may still cost; see exe_line() */
+    uint64_t newest_wait;      /* the newest wait_since of all goroutines: the dump is not older */
+    uint64_t lines_left;       /* how much exe_line() may still do */
 };
 
 void builder_init(struct builder *builder, struct roots *roots, const struct root_sources *sources);
 void builder_deinit(struct builder *builder);
 
-/* ---- nodes and edges (builder.c); false where there is no memory ---- */
+/* ---- nodes and edges (builder.c); the functions return false if memory runs out ---- */
 
-/* Starts the builder's text with text. */
+/* Sets the builder's text. */
 bool builder_text(struct builder *builder, const char *text);
 
-/* Appends a name of the dump or the executable, as it is shown. */
+/* Appends a name from the dump or the executable, as it is shown. */
 void builder_append(struct builder *builder, const struct g2h_bytes *bytes);
 
-/* Appends the dynamic type of the word at offset, if the word before it is the first one of an
+/* Appends the dynamic type of the word at offset, if the word before it is the first word of an
  * interface. */
 void builder_append_dynamic_type(struct builder *builder, const struct g2h_bytes *contents,
                                  uint64_t offset);
 
-/* Gives the string of an edge's name: that of the builder's text, or of a text that is given. */
+/* Interns the name of an edge: the builder's text, or label. Returns its string in *ret. */
 bool builder_label(struct builder *builder, uint32_t *ret);
 bool builder_label_of(struct builder *builder, const char *label, uint32_t *ret);
 
-/* Gives the string of a node's name: that of the builder's text. */
+/* Interns the builder's text as the name of a node. Returns its string in *ret. */
 bool builder_node_name(struct builder *builder, uint32_t *ret);
 
 /* Adds a node with the builder's text as its name. */
@@ -87,21 +87,22 @@ bool builder_add_node(struct builder *builder, enum g2h_node_kind kind, uint64_t
 bool builder_add_edge(struct builder *builder, struct node source, enum edge_type type,
                       uint32_t name, struct node target);
 
-/* Adds a group below parent. Groups are elements, whose indexes tell their order. */
+/* Adds a group below parent. Groups are elements of their parent, and their indexes give their
+ * order. */
 bool builder_add_group(struct builder *builder, uint32_t parent, const char *name,
                        enum g2h_node_kind kind, uint32_t *ret);
 
-/* Adds a node of some kind to a group, with the builder's text as its name and index as its number
- * in the group. */
+/* Adds a node to a group, with the builder's text as its name and index as its number in the
+ * group. */
 bool builder_add_member(struct builder *builder, uint32_t group, uint32_t index,
                         enum g2h_node_kind kind, uint64_t key, uint32_t *ret);
 
-/* Adds such a node whose name is a string already. */
+/* Adds a node to a group, with a name that has been interned. */
 bool builder_add_named_member(struct builder *builder, uint32_t group, uint32_t index,
                               enum g2h_node_kind kind, uint64_t key, uint32_t name, uint32_t *ret);
 
-/* Adds an edge to the object that value points to, if there is one. Its name is the builder's text,
- * or name. */
+/* Adds an edge to the object that value points to, if there is one. The edge's name is the
+ * builder's text, or name. */
 bool builder_add_pointer(struct builder *builder, uint32_t source, enum edge_type type,
                          uint64_t value);
 bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum edge_type type,
@@ -109,34 +110,35 @@ bool builder_add_named_pointer(struct builder *builder, uint32_t source, enum ed
 
 /* ---- functions (functions.c) ---- */
 
-/* Learns the functions that have frames in the dump. */
+/* Collects the functions that have frames in the dump. */
 struct g2h_error *builder_collect_functions(struct builder *builder);
 
 /*
- * Appends the function that pc lies in, by the executable or, where a frame tells it for certain,
- * without, or "pc 0x…". pc may be a return address, which belongs to the line of the call before
- * it.
+ * Appends the function that contains pc. The executable gives it, or else the dump's frames if they
+ * are conclusive; otherwise "pc 0x…" is appended. pc may be a return address, which belongs to the
+ * line of the call before it.
  */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return);
 
-/* Appends file and line of an address of code, behind a space, if the executable knows them. */
+/* Appends a space, and the file and line of a code address, if the executable knows them. */
 void builder_append_line(struct builder *builder, uint64_t pc);
 
-/* ---- words that no variable has (ways.c) ---- */
+/* ---- words that belong to no variable (ways.c) ---- */
 
-/* Appends the way to a word in a value of a type: ".TLS", "[3].Name"; "Name" where the text is
+/* Appends the path to a word in a value of a type: ".TLS", "[3].Name"; "Name" if the text is
  * empty. */
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset);
 
-/* Appends a variable of a frame and the way in it; and, in parentheses, the inlined function that
- * it belongs to, if it does. */
+/* Appends a variable of a frame and the path in it. If the variable belongs to an inlined function,
+ * appends that function in parentheses. */
 void builder_append_local(struct builder *builder, const struct dwarf_local *local,
                           uint64_t offset);
 
 /*
- * Appends what the word at an address outside of the heap is called by the pointers that lead
- * there from a variable, which is a global (HOLDER_WORD) or a local one: cache.items. NULL, and
- * nothing is appended, where none leads there; else the way that begins with the variable.
+ * Appends the name of the word at an address outside of the heap, by the pointers that lead there
+ * from a variable: cache.items. from says whether that variable is a global (HOLDER_WORD) or a
+ * local. Returns the way that begins with the variable, or NULL, and appends nothing, if none leads
+ * there.
  */
 const struct way *builder_append_way(struct builder *builder, uint64_t address, enum holder from);
 
@@ -145,26 +147,28 @@ const struct way *builder_append_way(struct builder *builder, uint64_t address, 
 /* (globals): globals.c */
 struct g2h_error *builder_add_globals(struct builder *builder);
 
-/* Appends the variable that has the word at an address of data or bss, without its package, of
- * which *ret_package is the name; false, and nothing is appended, where none has it. */
+/* Appends the variable that contains the word at an address of data or bss, without its package,
+ * and sets *ret_package to the package's name. Returns false, and appends nothing, if no variable
+ * contains the word. */
 bool builder_append_global(struct builder *builder, uint64_t address,
                            struct g2h_bytes *ret_package);
 
-/* (goroutines): goroutines.c. Which frames something points into must be known before their edges
- * are made. */
+/* (goroutines): goroutines.c. builder_find_pointed_frames() finds the frames that something points
+ * into, which must be known before the frames' edges are made. */
 struct g2h_error *builder_find_pointed_frames(struct builder *builder);
 struct g2h_error *builder_add_goroutines(struct builder *builder);
 
-/* Adds what the goroutine at address g waits on: waiting.c */
+/* Adds the channels that the goroutine at address g waits on: waiting.c */
 struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, uint64_t g);
 
-/* The first word of a field of the value at the start of the object at address; what it is after,
- * if that is nil. The field's type is known. */
+/* Returns the first word of a field, or the word after it if the first is nil. The field is in the
+ * value at address, and its type must be known. Returns 0 if no object contains the field's
+ * words. */
 uint64_t builder_read_field(const struct builder *builder, uint64_t address,
                             const struct type_field *field);
 
-/* Gives the function that the coroutine runs which the goroutine at address g is; false where it is
- * none, or the function is not known: coroutines.c */
+/* Gets the function that a coroutine runs, if the goroutine at address g is one. Returns false if
+ * it is no coroutine or its function is not known: coroutines.c */
 bool builder_coroutine_function(const struct builder *builder, uint64_t g, const uint32_t *frames,
                                 uint32_t count, struct g2h_bytes *ret);
 

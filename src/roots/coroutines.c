@@ -1,14 +1,14 @@
 /*
- * coroutines: which function a coroutine of iter.Pull runs, which is a goroutine that begins with
- * runtime.corostart.
+ * coroutines: the function that a coroutine of iter.Pull runs. A coroutine is a goroutine that
+ * begins with runtime.corostart.
  *
- * Next on its stack are the closure that iter.Pull made, and then the sequence. A coroutine that
- * has not begun has this closure in its coro, which the goroutine's runtime.g has; DWARF tells
- * where.
+ * Next on its stack are the closure that iter.Pull made, and then the sequence. If a coroutine has
+ * not begun yet, the closure is in its coro, to which the goroutine's runtime.g points; DWARF tells
+ * at which offset.
  */
 #include "roots/builder.h"
 
-/* Finds the function of the sequence that the closure of iter.Pull has captured. */
+/* Gets the function of the sequence that the closure of iter.Pull has captured. */
 static bool captured_sequence(const struct builder *builder, uint64_t closure,
                               struct g2h_bytes *ret)
 {
@@ -27,7 +27,8 @@ static bool captured_sequence(const struct builder *builder, uint64_t closure,
     return exe_function_at(builder->exe, code, ret, &entry) && entry == code;
 }
 
-/* The first word of a field of the value at an address; 0 where the value's type is not known. */
+/* Returns the first word of a field of the value at an address, or 0 if the value's type is not
+ * known. */
 static uint64_t field_of(const struct builder *builder, uint64_t address, const char *name)
 {
     const struct typing *typing = builder->typing;

@@ -1,5 +1,5 @@
 /*
- * functions: which function a program counter lies in.
+ * functions: the function that contains a program counter.
  *
  * Without an executable, only the functions that have frames in the dump are known, each from its
  * entry to the highest program counter seen in it.
@@ -31,11 +31,11 @@ struct g2h_error *builder_collect_functions(struct builder *builder)
     if (builder->functions.count > 0)
         qsort(builder->functions.data, builder->functions.count, sizeof(*builder->functions.data),
               compare_functions);
-    map_deinit(&builder->function_by_entry); /* its numbers are those of before the sorting */
+    map_deinit(&builder->function_by_entry); /* its numbers are invalid after sorting */
     return NULL;
 }
 
-/* Appends the file and line, behind a space. */
+/* Appends a space, and the file and line. */
 static void append_file_and_line(struct builder *builder, const struct g2h_line *line)
 {
     if (line->line == 0)
@@ -53,7 +53,8 @@ void builder_append_line(struct builder *builder, uint64_t pc)
         append_file_and_line(builder, &line);
 }
 
-/* Appends the function at pc and its line, as the executable has them; false where it has not. */
+/* Appends the function at pc and its line from the executable. Returns false if the executable does
+ * not have them. */
 static bool append_line(struct builder *builder, uint64_t pc)
 {
     struct g2h_line line;
@@ -65,9 +66,9 @@ static bool append_line(struct builder *builder, uint64_t pc)
 }
 
 /*
- * Appends the function that pc lies in, by the executable or, where a frame tells it for certain,
- * without, or "pc 0x…". pc may be a return address, which belongs to the line of the call before
- * it.
+ * Appends the function that contains pc. The executable gives it, or else the dump's frames if they
+ * are conclusive; otherwise "pc 0x…" is appended. pc may be a return address, which belongs to the
+ * line of the call before it.
  */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return)
 {

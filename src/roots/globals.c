@@ -1,14 +1,14 @@
 /*
  * globals: the pointers of the data and bss segments.
  *
- * Each word is named by its address, below its segment; with an executable that has symbols, by its
- * variable, below the variable's package.
+ * The name of each word is its address, below its segment. If an executable with symbols is given,
+ * it is the name of its variable, below the variable's package.
  */
 #include "roots/builder.h"
 #include "heap/pointers.h"
 
-/* Where the package ends in a variable's symbol: at the first dot behind the last slash; 0 where it
- * has no package. */
+/* Returns the size of the package in a variable's symbol, which ends at the first dot after the
+ * last slash; 0 if the symbol has no package. */
 static size_t package_size(const struct g2h_bytes *name)
 {
     size_t size = 0;
@@ -21,7 +21,7 @@ static size_t package_size(const struct g2h_bytes *name)
     return size;
 }
 
-/* The node of a package below (globals). */
+/* Gets the node of a package below (globals); adds it if it is new. */
 static bool package_node(struct builder *builder, const struct g2h_bytes *package, uint32_t *ret)
 {
     uint32_t name;
@@ -43,7 +43,7 @@ static bool package_node(struct builder *builder, const struct g2h_bytes *packag
                             node_synthetic(*ret));
 }
 
-/* A variable's package and its name in it, by a symbol. */
+/* Splits a symbol into the variable's package and its name in the package, which is returned. */
 static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_package)
 {
     const size_t size = package_size(&name);
@@ -51,7 +51,7 @@ static struct g2h_bytes split_name(struct g2h_bytes name, struct g2h_bytes *ret_
     return (struct g2h_bytes){name.data + size + (size > 0), name.size - size - (size > 0)};
 }
 
-/* Names a word by DWARF: the variable, and the way to the word in it. */
+/* Appends the name of a word by DWARF: the variable, and the path to the word in it. */
 static bool append_typed_global(struct builder *builder, uint64_t address,
                                 struct g2h_bytes *ret_package)
 {
@@ -69,13 +69,14 @@ static bool append_typed_global(struct builder *builder, uint64_t address,
     return true;
 }
 
-/* Whether the compiler made the variable: main..stmp_4. */
+/* Returns whether the compiler made the variable, such as main..stmp_4. */
 static bool is_made(const struct g2h_bytes *variable)
 {
     return variable->size > 0 && variable->data[0] == '.';
 }
 
-/* Names a word by the symbol table: the variable, and the offset in it. */
+/* Appends the name of a word by the symbol table: the variable, and the offset in it. made selects
+ * whether variables that the compiler made, or only others, are used. */
 static bool append_symbol(struct builder *builder, uint64_t address, bool made,
                           struct g2h_bytes *ret_package)
 {
@@ -98,7 +99,7 @@ bool builder_append_global(struct builder *builder, uint64_t address, struct g2h
            append_symbol(builder, address, false, ret_package);
 }
 
-/* The package of the variable at an address; empty where it has none. */
+/* Returns the package of the variable at an address, or an empty one if it has none. */
 static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 {
     struct g2h_bytes package = {(const uint8_t *)"", 0};
@@ -109,8 +110,9 @@ static struct g2h_bytes package_of(struct builder *builder, uint64_t address)
 }
 
 /*
- * Names the word at an address: the variable, below its package; or the way from the variable that
- * leads there, below that one's; or the address, below its segment.
+ * Makes the name of the word at an address, and gets the node below which it is added: the
+ * variable, below its package; or the way from a variable that leads there, below that variable's
+ * package; or the address, below its segment.
  */
 static bool name_global(struct builder *builder, uint64_t address, uint32_t segment,
                         uint32_t *ret_parent)
@@ -137,7 +139,7 @@ static struct g2h_error *add_segment(struct builder *builder, uint32_t node,
     while (pointers_next(&pointers, &offset, &value)) {
         uint32_t parent = node;
         if (heap_find(builder->heap, value) !=
-            UINT32_MAX) /* a package without a pointer needs no node */
+            UINT32_MAX) /* a package without pointers to objects needs no node */
             TRY_MEMORY(name_global(builder, segment->address + offset, node, &parent));
         if (!builder->typing)
             builder_append_dynamic_type(builder, &segment->contents, offset);

@@ -1,5 +1,6 @@
 /*
- * goroutines: goroutine 17 [select] net/http.(*conn).serve, its frames, and what these hold.
+ * goroutines: goroutine 17 [select] net/http.(*conn).serve, its frames, and the objects that these
+ * hold.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static void point_at(struct builder *builder, uint64_t value, offset_vector *wor
 
 /*
  * Since Go 1.12 a local variable that is live only through its address (a stack object) is in no
- * field list, though the collector scans it. So of a frame that something points into, every word
- * may be a pointer; and it may point into frames again.
+ * field list, though the collector scans it. So if something points into a frame, every word of the
+ * frame may be a pointer, which may point into frames in turn.
  */
 struct g2h_error *builder_find_pointed_frames(struct builder *builder)
 {
@@ -38,7 +39,7 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     TRY_MEMORY(builder->frame_pointed);
     for (size_t i = 0; i < heap->frames.count && good; i++) {
         if (builder->frame_pointed[i])
-            good = vector_push(&work, i); /* by an object */
+            good = vector_push(&work, i); /* an object points into it */
         const struct frame frame = heap_frame(heap, i);
         pointers_of_fields(heap, frame.contents, frame.fields, &pointers);
         while (good && pointers_next(&pointers, &offset, &value))
@@ -53,8 +54,8 @@ struct g2h_error *builder_find_pointed_frames(struct builder *builder)
     return good ? NULL : &error_no_memory;
 }
 
-/* Names a word by the way to it from a variable of this frame, or of one that got a pointer to it.
- */
+/* Appends the name of a word by the way to it from a variable of this frame, or of a frame that got
+ * a pointer to it. */
 static bool append_frame_way(struct builder *builder, const struct frame *frame, uint64_t offset)
 {
     const struct way *way = builder_append_way(builder, frame->sp + offset, HOLDER_LOCAL);
@@ -70,9 +71,10 @@ static bool append_frame_way(struct builder *builder, const struct frame *frame,
 }
 
 /*
- * Names the word at offset of a frame: by the variable that DWARF has there, which is the frame's
- * or, among its outgoing arguments, its callee's (NULL: it has none); or by a variable that leads
- * there; or by the offset. False in this last case.
+ * Makes the name of the word at offset of a frame. It is the variable that DWARF has there: a
+ * variable of the frame or, among the frame's outgoing arguments, of its callee (NULL: it has
+ * none). Otherwise it is a variable that leads there, or the offset. Returns false if it is the
+ * offset.
  */
 static bool name_word(struct builder *builder, const struct frame *frame,
                       const struct frame *callee, uint64_t offset)
@@ -100,20 +102,21 @@ static bool name_word(struct builder *builder, const struct frame *frame,
         return true;
     text_append(&builder->text, "f", 1);
     text_append_number(&builder->text, offset);
-    if (!typing) /* else the object has it */
+    if (!typing) /* with typing, the object's class shows the type */
         builder_append_dynamic_type(builder, &frame->contents, offset);
     return false;
 }
 
 /*
- * Names a word that no variable has, as the compiler's own variables, by a variable of the frame
- * with the same value, "v?": it is dead, or lives in a register, and the word has been made of it.
- * Where all is known that a frame holds nobody would see the variable otherwise.
+ * Makes the name of a word without a variable, such as the compiler's own variables, from a
+ * variable of the frame with the same value: "v?". That variable is dead or is in a register, and
+ * the word was copied from it. If all pointers of a frame are known, the variable would not be
+ * shown otherwise.
  */
 static void name_twin(struct builder *builder, const struct frame *frame, uint64_t offset,
                       uint64_t value)
 {
-    enum { MOST = 256 }; /* words that are looked at */
+    enum { MOST = 256 }; /* words to search */
     const struct typing *typing = builder->typing;
     struct pointers pointers;
     uint64_t other, other_value, within;
@@ -133,9 +136,9 @@ static void name_twin(struct builder *builder, const struct frame *frame, uint64
 }
 
 /*
- * Adds edges for the words of a frame that are in no field list and hit an object: for those of
- * variables, or for the others. These come first: of several ways to an object that are equally
- * short DevTools shows the last one first.
+ * Adds edges for the words of a frame that are in no field list and hit an object: those of
+ * variables, or the others. The others come first, because DevTools shows the last of several
+ * equally short paths to an object first.
  */
 static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t node,
                                            const struct frame *frame, bool variables)
@@ -167,7 +170,8 @@ static struct g2h_error *add_stack_objects(struct builder *builder, uint32_t nod
     return good ? NULL : &error_no_memory;
 }
 
-/* Where a frame is in its goroutine: so many frames from the top, and from the bottom. */
+/* The position of a frame in its goroutine: the number of frames above it (depth) and below it
+ * (height). */
 struct frame_position {
     uint32_t goroutine; /* node */
     uint64_t goid;
@@ -175,8 +179,8 @@ struct frame_position {
 };
 
 /*
- * A pc in the instruction that a frame is at. Its own pc is the one behind a call, but not if a
- * signal has put the callee there (runtime/traceback.go: unwinder.symPC).
+ * Returns a pc in the instruction that a frame is executing. The frame's own pc is the address
+ * after a call, unless a signal injected the callee (runtime/traceback.go: unwinder.symPC).
  */
 static uint64_t position_pc(const struct frame *frame, const struct frame *callee)
 {
@@ -188,8 +192,8 @@ static uint64_t position_pc(const struct frame *frame, const struct frame *calle
     return frame->pc > frame->entry ? frame->pc - 1 : frame->pc;
 }
 
-/* Gives the name of a frame that is at pc. Thousands of goroutines are in the same places, so it is
- * remembered. */
+/* Gets the name of a frame at pc. Names are remembered, because thousands of goroutines are in the
+ * same places. */
 static bool frame_name(struct builder *builder, const struct g2h_bytes *function, uint64_t pc,
                        uint32_t *ret)
 {
@@ -203,7 +207,7 @@ static bool frame_name(struct builder *builder, const struct g2h_bytes *function
     return builder_node_name(builder, ret) && map_put(&builder->frame_names, key, *ret, ret);
 }
 
-/* Adds the frame with that number. callee is NULL for the topmost one. */
+/* Adds frame number `number` of the heap. callee is NULL for the topmost frame. */
 static struct g2h_error *add_frame(struct builder *builder, const struct frame_position *position,
                                    uint32_t number, const struct frame *frame,
                                    const struct frame *callee)
@@ -235,7 +239,7 @@ static struct g2h_error *add_frame(struct builder *builder, const struct frame_p
     return builder->typing ? add_stack_objects(builder, node, frame, true) : NULL;
 }
 
-/* Adds all frames of a goroutine, the topmost one first. */
+/* Adds all frames of a goroutine, topmost first. */
 static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine, uint64_t goid,
                                     const uint32_t *frames, uint32_t count)
 {
@@ -251,7 +255,8 @@ static struct g2h_error *add_frames(struct builder *builder, uint32_t goroutine,
 
 /* ---- goroutines ---- */
 
-/* The function that the goroutine was started with, as far as it is the program's own. */
+/* Returns the outermost function on the goroutine's stack, without runtime.goexit, and without
+ * runtime.main if that calls a function outside of the runtime. */
 static struct g2h_bytes entry_function(const struct builder *builder, const uint32_t *frames,
                                        uint32_t count)
 {
@@ -290,7 +295,7 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
         [GOROUTINE_PREEMPTED] = "preempted", [GOROUTINE_LEAKED] = "leaked",
     };
     const struct g2h_goroutine *record = &heap->goroutines.data[goroutine->goroutine].record;
-    if (goroutine->dumps_heap) /* its own wait reason is stale in most versions */
+    if (goroutine->dumps_heap) /* in most versions its own wait reason is stale */
         text_printf(text, "dumping heap");
     else if (record->status < sizeof(states) / sizeof(*states) && states[record->status])
         text_printf(text, "%s", states[record->status]);
@@ -302,8 +307,8 @@ void root_goroutine_append_state(const struct g2h_heap *heap,
         text_printf(text, "waiting");
 }
 
-/* The dump does not say when it was written, so minutes are counted up to the newest time in it:
- * the goroutine has waited at least as long. */
+/* Returns how many minutes a goroutine has waited, at least. The dump does not say when it was
+ * written, so the newest time in it counts as the end. */
 static uint32_t minutes_of(const struct builder *builder, const struct g2h_goroutine *goroutine)
 {
     const uint64_t minute = UINT64_C(60000000000);
@@ -314,8 +319,8 @@ static uint32_t minutes_of(const struct builder *builder, const struct g2h_gorou
     return minutes < UINT32_MAX ? (uint32_t)minutes : UINT32_MAX;
 }
 
-/* Makes the name that a traceback would have: goroutine 17 [select, 5 minutes], and the function
- * that it runs. */
+/* Makes the name that a traceback shows, goroutine 17 [select, 5 minutes], followed by the function
+ * that the goroutine runs. */
 static void goroutine_name(struct builder *builder, const struct goroutine *goroutine)
 {
     const struct g2h_goroutine *record = goroutine_record(builder, goroutine);
@@ -348,7 +353,7 @@ static struct g2h_error *add_creation_site(struct builder *builder, uint32_t gor
     return NULL;
 }
 
-/* Adds a goroutine to the group of all, or to those in its place. */
+/* Adds a goroutine to the group of all goroutines, or of those in its place. */
 static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
                                        struct goroutine *goroutine, const uint32_t *frames)
 {
@@ -378,8 +383,8 @@ static struct g2h_error *add_goroutine(struct builder *builder, uint32_t group,
 }
 
 /*
- * Lists the frames of a goroutine in a dump of 2013. Frames follow their goroutine in all other
- * formats; in that one this is not certain, but each frame has its caller's sp.
+ * Lists the frames of a goroutine in a dump of 2013. In all other formats frames follow their
+ * goroutine; in this one that is not certain, but each frame has its caller's sp.
  */
 static bool list_chain_of_2013(const struct builder *builder, const struct map *by_sp, uint64_t sp,
                                bool *claimed, frame_vector *ret)
@@ -389,7 +394,7 @@ static bool list_chain_of_2013(const struct builder *builder, const struct map *
         g2h_heap_record(builder->heap, G2H_RECORD_STACKFRAME, frame, &record);
         if (!vector_push(ret, frame))
             return false;
-        claimed[frame] = true; /* a frame is of one goroutine only */
+        claimed[frame] = true; /* a frame belongs to one goroutine only */
         frame = map_get(by_sp, record.stackframe.child_sp);
     }
     return true;
@@ -400,7 +405,8 @@ static bool is_of_2013(const struct g2h_heap *heap)
     return strcmp(g2h_heap_format(heap), "2013") == 0;
 }
 
-/* Lists the frames of all goroutines, and what is to be known of these before they have nodes. */
+/* Lists all goroutines with what must be known before they get nodes, and the frames of all of
+ * them. */
 static struct g2h_error *list_goroutines(struct builder *builder, struct places *places,
                                          goroutine_vector *ret, frame_vector *ret_frames)
 {

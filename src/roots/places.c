@@ -9,11 +9,12 @@ void places_deinit(struct places *places)
     map_deinit(&places->by_hash);
 }
 
-/* ---- which place it is ---- */
+/* ---- finding the place ---- */
 
 /*
- * Whether a function says no more than the state does: the runtime's, which others may know by a
- * name of their own package, and those by which sync, poll and others come to it.
+ * Returns whether a function tells no more than the state does: a function of the runtime, which
+ * other packages may link under a name of their own, or one of the functions with which sync, poll
+ * and others call it.
  */
 static bool is_below_program(struct g2h_bytes function)
 {
@@ -44,9 +45,9 @@ struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t 
     return (struct g2h_bytes){(const uint8_t *)"", 0};
 }
 
-/* The texts by which a place is known, as far as they are compared: any number of goroutines may be
- * in one function of the executable, whose name may be long. Who does not wait has a stale reason.
- */
+/* The texts that identify a place, cut for comparison, because any number of goroutines may be in a
+ * function of the executable whose name is long. A goroutine that does not wait has a stale wait
+ * reason, which does not count. */
 struct place_texts {
     struct g2h_bytes of[3];
 };
@@ -64,8 +65,8 @@ static struct place_texts place_texts(const struct g2h_goroutine *record,
     return texts;
 }
 
-/* The hash of all that a place is known by: of tables, whose hashes have a seed, or of ids, which
- * must be the same in another dump of the process. */
+/* The hash functions for all that identifies a place: those of hash tables, which have a seed, or
+ * those of ids, which must be the same in another dump of the process. */
 typedef uint64_t pair_hash(uint64_t one, uint64_t other);
 typedef uint64_t text_hash(const void *data, size_t size);
 
@@ -124,15 +125,16 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
             place->goroutines++;
             return true;
         }
-        goroutine->place = count; /* two places of one hash: this one is for itself */
+        goroutine->place =
+            count; /* two places have the same hash: this goroutine gets a place of its own */
     }
     return vector_push(&places->list, fresh);
 }
 
-/* ---- what it is called ---- */
+/* ---- the name of a place ---- */
 
-/* Appends the state, the innermost function of the program, and the one that it runs:
- * [chan send] main.fetch ← main.handle. */
+/* Appends the state, the innermost function of the program, and the function that the goroutine
+ * runs: [chan send] main.fetch ← main.handle. */
 static void append_place(struct builder *builder, const struct goroutine *goroutine)
 {
     const struct g2h_bytes *function = &goroutine->function, *innermost = &goroutine->innermost;
@@ -175,8 +177,8 @@ bool places_add_group(struct places *places, struct builder *builder, uint32_t g
 }
 
 /*
- * The size of a goroutine's stack, hi - lo, of which runtime.g has the addresses in its first two
- * words; 0 where the dump does not have it, or what it has is no stack. SetMaxStack() allows up to
+ * Returns the size of a goroutine's stack, hi - lo, whose addresses are the first two words of
+ * runtime.g; 0 if the dump lacks these words or they describe no stack. SetMaxStack() allows up to
  * twice 1 GB (runtime/proc.go: maxstackceiling).
  */
 static uint32_t stack_size(const struct builder *builder, const struct g2h_goroutine *record)

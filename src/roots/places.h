@@ -1,36 +1,37 @@
 /*
- * places: what many goroutines have in common: what they do, and the functions on their stacks.
+ * places: goroutines in one place, that is, with the same state and the same functions on their
+ * stacks.
  *
- * A leak of goroutines is thousands of them in one place. These have a node together, and their
- * stacks a class that says which place it is.
+ * A leak of goroutines is thousands of them in one place. They share a node, and their stacks share
+ * a class that names the place.
  */
 #ifndef ROOTS_PLACES_H
 #define ROOTS_PLACES_H
 
 #include "roots/builder.h"
 
-/* A goroutine before, and while, it gets nodes. */
+/* A goroutine before and while nodes are made for it. */
 struct goroutine {
-    struct root_goroutine root; /* node, first_frame: once it has nodes */
-    size_t first_frame;         /* of its frames in a list of them, the topmost one first */
-    struct g2h_bytes function;  /* that it runs */
+    struct root_goroutine root; /* node and first_frame are set when it has nodes */
+    size_t first_frame; /* index of its first frame in a frame_vector; the topmost frame is first */
+    struct g2h_bytes function;  /* the function that it runs */
     struct g2h_bytes innermost; /* see places_innermost() */
     uint32_t place;
 };
 
-typedef VECTOR(uint32_t) frame_vector; /* of the heap */
+typedef VECTOR(uint32_t) frame_vector; /* numbers of frames in the heap */
 typedef VECTOR(struct goroutine) goroutine_vector;
 
 struct place {
-    size_t first;        /* of the goroutines the first one in this place */
-    uint32_t goroutines; /* how many are */
-    uint32_t node;       /* that stands for all of them; UINT32_MAX: there is none, or none yet */
+    size_t first;        /* the first goroutine in this place */
+    uint32_t goroutines; /* the number of goroutines in this place */
+    uint32_t node;       /* the node for all of them; UINT32_MAX: none, or none yet */
     uint32_t stack;      /* string: the class of their stacks; UINT32_MAX: none yet */
 };
 
 struct places {
     VECTOR(struct place) list;
-    struct map by_hash; /* of state and functions */
+    struct map by_hash; /* hash of state and functions */
 };
 
 void places_deinit(struct places *places);
@@ -48,21 +49,25 @@ static inline const uint32_t *frames_of(const frame_vector *frames,
     return frames->data ? frames->data + goroutine->first_frame : NULL;
 }
 
-/* The innermost function that a goroutine is in, inlined or not, and that is neither the runtime's
- * nor one by which packages sync and internal/… come to it; an empty one where there is none. */
+/* Returns the innermost function of a goroutine, inlined or not, that belongs neither to the
+ * runtime nor to the functions of packages sync and internal/… that call it; an empty name if there
+ * is none. */
 struct g2h_bytes places_innermost(const struct builder *builder, const uint32_t *frames,
                                   uint32_t count);
 
-/* Finds the place of a goroutine of the list, among those of all before it. False: no memory. */
+/* Finds the place of a goroutine of the list among the places of all goroutines before it, or makes
+ * a new one. Returns false if memory runs out. */
 bool places_find(struct places *places, const struct builder *builder, goroutine_vector *goroutines,
                  const frame_vector *frames, size_t number);
 
-/* Gives the node to which a goroutine belongs, and adds it if it is the first one that does: that
- * of all in its place, or, if it is alone there, group. frames: its own. False: no memory. */
+/* Gets the node below which a goroutine is added: the node of its place, which is added for the
+ * first goroutine there, or group if no other goroutine is there. frames are the goroutine's own.
+ * Returns false if memory runs out. */
 bool places_add_group(struct places *places, struct builder *builder, uint32_t group,
                       const struct goroutine *goroutine, const uint32_t *frames, uint32_t *ret);
 
-/* Adds the stack of a goroutine that has a node, if the dump tells its size. False: no memory. */
+/* Adds the stack of a goroutine that has a node, if the dump tells the stack's size. Returns false
+ * if memory runs out. */
 bool places_add_stack(struct places *places, struct builder *builder,
                       const struct goroutine *goroutine);
 

@@ -34,8 +34,9 @@ static struct g2h_error *add_threads(struct builder *builder)
 }
 
 /*
- * The collector does not keep an object for its finalizer, but all that the object points to; an
- * object that only its finalizer still knows hangs here rather than under (unreachable).
+ * The collector does not keep an object for its finalizer, but it keeps everything that the object
+ * points to. An object that only its finalizer refers to is placed here rather than under
+ * (unreachable).
  */
 static struct g2h_error *add_finalizers(struct builder *builder, enum g2h_record_kind kind,
                                         const char *name, uint32_t group_id)
@@ -134,7 +135,7 @@ static struct g2h_error *add_other_roots(struct builder *builder)
     return NULL;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole tree ---- */
 
 static struct g2h_error *add_all(struct builder *builder)
 {

@@ -1,5 +1,5 @@
 /*
- * roots: what holds the objects: the nodes above them, and their edges.
+ * roots: the nodes above the objects, which hold them, and their edges.
  *
  *   root → (GC roots) → (globals) → data, bss
  *                     → (goroutines) → goroutine 17 [select] main.run → its frames, its stack
@@ -10,8 +10,8 @@
  *        → (unreachable)            see graph/reach.c
  *        → (OS threads), (allocation sites), (guesses), (parts), (functions)
  *
- * Edges that begin at objects and are no pointers of theirs are here as well: to where they were
- * allocated, to what is remarked of them.
+ * The edges that begin at objects but are no pointers are here as well: they lead to allocation
+ * sites, and to nodes for remarks on an object.
  */
 #ifndef ROOTS_ROOTS_H
 #define ROOTS_ROOTS_H
@@ -19,7 +19,7 @@
 #include "heap/targets.h"
 #include "naming/names.h"
 
-/* A node while the number of synthetic nodes is not known yet. */
+/* A node, while the number of synthetic nodes is not known yet. */
 struct node {
     uint32_t index;
     enum { OF_SYNTHETIC, OF_OBJECT } of;
@@ -28,7 +28,7 @@ struct node {
 /* A node that is no object. */
 struct synthetic {
     uint64_t key;  /* see struct g2h_node */
-    uint32_t size; /* in bytes, of a stack; else 0 */
+    uint32_t size; /* size of a stack in bytes; else 0 */
     uint32_t name; /* string */
     uint8_t kind;  /* enum g2h_node_kind */
 };
@@ -38,38 +38,40 @@ enum edge_type {
     EDGE_PROPERTY,
     EDGE_INTERNAL,
     EDGE_WEAK,
-    EDGE_TENTATIVE, /* graph_reach() makes it internal where it alone holds its target, else weak */
+    EDGE_TENTATIVE, /* graph_reach() makes it internal if nothing else holds its target, otherwise
+                       weak */
 };
 
 struct edge {
     struct node source, target;
-    uint32_t name; /* string; for EDGE_ELEMENT the index itself */
+    uint32_t name; /* string; for EDGE_ELEMENT the index */
     enum edge_type type;
 };
 
-/* What became of the pointers of roots. */
+/* Counts of the pointers of roots. */
 struct root_account {
-    uint64_t pointers, pointers_hit, pointers_missed; /* of frames, segments and other roots */
-    uint64_t conservative; /* words of frames that are in no field list, taken as pointers */
-    uint64_t samples, samples_missed; /* allocation samples: of objects, of none */
+    uint64_t pointers, pointers_hit,
+        pointers_missed;              /* pointers of frames, segments and other roots */
+    uint64_t conservative;            /* words of frames in no field list, treated as pointers */
+    uint64_t samples, samples_missed; /* allocation samples of objects; samples of no object */
     uint64_t stacks, stack_bytes;
 };
 
-/* A frame of a goroutine, and the node that stands for it. */
+/* A frame of a goroutine, and its node. */
 struct root_frame {
-    uint32_t node, frame; /* frame: of the heap */
+    uint32_t node, frame; /* frame: number in the heap */
 };
 
 struct root_goroutine {
     uint32_t node;
-    uint32_t goroutine;                /* of the heap */
-    uint32_t first_frame, frame_count; /* among all frames, the topmost one first */
-    uint32_t minutes;                  /* that it has waited for, at least */
+    uint32_t goroutine;                /* number in the heap */
+    uint32_t first_frame, frame_count; /* among all frames; the topmost frame is first */
+    uint32_t minutes;                  /* minutes for which it has waited, at least */
     bool dumps_heap;
 };
 
 struct roots {
-    VECTOR(struct synthetic) nodes; /* the root is the first one */
+    VECTOR(struct synthetic) nodes; /* the first one is the root */
     VECTOR(struct edge) edges;
     uint32_t gc_roots; /* node */
     VECTOR(struct root_goroutine) goroutines;
@@ -77,21 +79,21 @@ struct roots {
     struct root_account account;
 };
 
-/* What the roots are made of. Their names are added to names. */
+/* The inputs from which the roots are made. roots_init() adds names to names. */
 struct root_sources {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;   /* may be NULL */
     const struct typing *typing; /* may be NULL */
     const struct targets *targets;
     struct names *names;
-    bool no_stacks; /* no nodes for them */
+    bool no_stacks; /* makes no nodes for goroutines' stacks */
 };
 
-/* Appends what a goroutine does, as a traceback says it: "select". */
+/* Appends the goroutine's state, as a traceback shows it: "select". */
 void root_goroutine_append_state(const struct g2h_heap *heap,
                                  const struct root_goroutine *goroutine, struct text *text);
 
-/* Error: G2H_ERROR_MEMORY. */
+/* Makes all root nodes and their edges. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *roots_init(struct roots *roots, const struct root_sources *sources);
 void roots_deinit(struct roots *roots);
 
@@ -105,7 +107,7 @@ static inline struct node node_object(uint32_t index)
     return (struct node){index, OF_OBJECT};
 }
 
-/* Adds an edge; false where there is no memory. */
+/* Adds an edge. Returns false if memory runs out. */
 static inline bool roots_add_edge(struct roots *roots, struct node source, enum edge_type type,
                                   uint32_t name, struct node target)
 {
@@ -113,7 +115,7 @@ static inline bool roots_add_edge(struct roots *roots, struct node source, enum 
     return vector_push(&roots->edges, edge);
 }
 
-/* Adds a node whose name is there; false where there is no memory. */
+/* Adds a node whose name has been interned. Returns false if memory runs out. */
 static inline bool roots_add_node(struct roots *roots, enum g2h_node_kind kind, uint64_t key,
                                   uint32_t name, uint32_t *ret)
 {
@@ -122,7 +124,7 @@ static inline bool roots_add_node(struct roots *roots, enum g2h_node_kind kind, 
     return vector_push(&roots->nodes, synthetic);
 }
 
-/* Groups stand in their parent in the order of their kinds. */
+/* Returns a group's index in its parent: groups are in the order of their kinds. */
 static inline uint32_t root_group_index(enum g2h_node_kind kind)
 {
     return (uint32_t)kind + 1;

@@ -1,12 +1,12 @@
 /*
- * sites: where sampled objects were allocated, as runtime.MemProfile knows.
+ * sites: the places where sampled objects were allocated, as runtime.MemProfile knows them.
  */
 #include <string.h>
 
 #include "roots/builder.h"
 
-/* Whether a frame is the runtime's own way to allocate; to 1.4 that was C code, whose functions
- * have no package. */
+/* Returns whether a frame belongs to the runtime's allocator; up to 1.4 that was C code, whose
+ * functions have no package. */
 static bool is_allocator(const struct g2h_memprof_frame *frame)
 {
     const struct g2h_bytes *file = &frame->file;
@@ -15,8 +15,8 @@ static bool is_allocator(const struct g2h_memprof_frame *frame)
            !memchr(frame->function.data, '.', (size_t)frame->function.size);
 }
 
-/* Makes the name of a site: the innermost function that is not the runtime's, its line, and its
- * caller. */
+/* Makes the name of a site: the innermost function outside of the runtime with its line, and up to
+ * three of its callers. */
 static void site_name(struct builder *builder, struct g2h_memprof memprof)
 {
     enum { CALLERS = 3 };
@@ -39,8 +39,8 @@ static void site_name(struct builder *builder, struct g2h_memprof memprof)
         text_printf(&builder->text, "(no stack)");
 }
 
-/* Adds weak edges from sampled objects to where they were allocated. There is one sample for every
- * MemProfileRate bytes that were allocated. */
+/* Adds weak edges from sampled objects to the sites where they were allocated. There is one sample
+ * for every MemProfileRate bytes that were allocated. */
 struct g2h_error *builder_add_allocation_sites(struct builder *builder)
 {
     struct root_account *account = &builder->roots->account;

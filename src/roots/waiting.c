@@ -1,14 +1,15 @@
 /*
  * waiting: the channels that a goroutine waits on.
  *
- * A blocked goroutine has a list of sudogs, one for each channel of its select. Their layouts are
- * those of the executable's DWARF; where it has none, nothing is known.
+ * A blocked goroutine has a list of sudogs, one for each channel of its select. The layout of a
+ * sudog comes from the executable's DWARF; without DWARF the channels are not known.
  */
 #include "roots/builder.h"
 
-enum { MOST_CHANNELS = 256 /* of a goroutine: a damaged list may be a ring */ };
+enum { MOST_CHANNELS = 256 /* per goroutine: a damaged list may be circular */ };
 
-/* Since Go 1.26 c is a pointer for the collector, and the address behind it. */
+/* Since Go 1.26 the field c has two words: a pointer for the collector, which may be nil, and the
+ * address. So this reads the second word if the first one is 0. */
 uint64_t builder_read_field(const struct builder *builder, uint64_t address,
                             const struct type_field *field)
 {
@@ -29,7 +30,7 @@ uint64_t builder_read_field(const struct builder *builder, uint64_t address,
     return value;
 }
 
-/* A field whose type is known; NULL. */
+/* Returns a field whose type is known, or NULL. */
 static const struct type_field *known_field(const struct types *types, uint32_t type,
                                             const char *name)
 {
@@ -57,7 +58,7 @@ struct g2h_error *builder_add_waiting(struct builder *builder, uint32_t node, ui
     uint32_t name;
     for (unsigned i = 0; channel && next && at != 0 && i < MOST_CHANNELS; i++) {
         const uint32_t target = heap_find(builder->heap, builder_read_field(builder, at, channel));
-        if (target != UINT32_MAX) /* not a pointer of the goroutine: in no account */
+        if (target != UINT32_MAX) /* this is no pointer of the goroutine, so it is not counted */
             TRY_MEMORY(builder_label_of(builder, "waiting on", &name) &&
                        builder_add_edge(builder, node_synthetic(node), EDGE_TENTATIVE, name,
                                         node_object(target)));

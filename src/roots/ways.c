@@ -2,12 +2,13 @@
  * ways: names of words outside of the heap that belong to no variable.
  *
  * A global "var cache = &Cache{}" is one word, and the Cache is in data without a name of its own;
- * a local may point to what lies in its frame, or in a caller's. Such words have the names of the
- * way that typing went there: cache.items, c.order[0].
+ * a local may point to values in its frame, or in a caller's. The name of such a word is the way by
+ * which typing got there: cache.items, c.order[0].
  */
 #include "roots/builder.h"
 
-/* How many values on the way a name has, besides the first one; others before them are "…". */
+/* The most values in the name of a way, besides the first one; values before them are shown as
+ * "…". */
 enum { WAY_STEPS = 32 };
 
 void builder_append_path(struct builder *builder, uint32_t type, uint64_t offset)
@@ -34,7 +35,7 @@ void builder_append_local(struct builder *builder, const struct dwarf_local *loc
     text_printf(&builder->text, ")");
 }
 
-/* Appends the way from a value to the word at an offset in it. */
+/* Appends the path from a value to the word at an offset in it. */
 static void append_step(struct builder *builder, const struct outside_value *value, uint64_t offset)
 {
     const uint64_t size = builder->typing->types->list.data[value->type].size;
@@ -43,7 +44,7 @@ static void append_step(struct builder *builder, const struct outside_value *val
     builder_append_path(builder, value->type, offset % size);
 }
 
-/* Appends the variable that leads to a value. */
+/* Appends the variable that leads to a value. Returns false if none does. */
 static bool append_variable(struct builder *builder, const struct way *way)
 {
     const struct typing *typing = builder->typing;

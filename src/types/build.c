@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "types/structures.h"
 
-/* In by_name: several types that differ have the name. */
+/* A value in by_name: several different types have the name. */
 #define NAME_AMBIGUOUS (TYPE_NONE - 1)
 
 /* Only damaged executables exceed these. */
@@ -16,8 +16,8 @@
 enum { DEPTH_MOST = 64 };
 
 enum {
-    PART_MOST = 1000,            /* bytes of a type's name within another name */
-    DESCRIPTOR_NAME_MOST = 2048, /* no descriptor has a name as long */
+    PART_MOST = 1000,            /* the most bytes of one type's name within another name */
+    DESCRIPTOR_NAME_MOST = 2048, /* longer than the name of any descriptor */
 };
 
 static uint32_t out_of_memory(struct runtime_types *runtime)
@@ -57,12 +57,12 @@ static void append(struct text *name, const char *text)
     text_append(name, text, strlen(text));
 }
 
-/* Appends the name of a type, cut where it is long. */
+/* Appends the name of a type, cut if it is long. */
 static void append_type(struct text *name, const struct runtime_types *runtime, uint32_t type)
 {
     const struct g2h_bytes own = types_name(runtime->types, type);
     size_t size = (size_t)own.size;
-    if (size > PART_MOST) /* before the start of a character */
+    if (size > PART_MOST) /* cut before the start of a character */
         for (size = PART_MOST; size > 0 && (own.data[size] & 0xc0) == 0x80;)
             size--;
     text_append(name, (const char *)own.data, size);
@@ -146,7 +146,7 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
         if (other->name != type->name || other->kind != type->kind || other->size != type->size)
             map_set(&runtime->by_name, key, NAME_AMBIGUOUS);
     }
-    /* A named type is not the one that is derived. */
+    /* A named type is not a derived one. */
     if (type->elem >= runtime->types->list.count)
         return true;
     if ((type->kind == TYPE_POINTER && type->target == TARGET_ONE &&
@@ -158,7 +158,7 @@ bool build_register(struct runtime_types *runtime, uint32_t number)
     return true;
 }
 
-/* The type of a kind that is derived from elem, and named by a prefix. */
+/* Returns the type of a kind that is derived from elem; its name is the prefix and elem's name. */
 static uint32_t derive(struct runtime_types *runtime, enum type_kind kind, uint32_t elem,
                        uint64_t length, const char *prefix, uint64_t size)
 {
@@ -224,7 +224,7 @@ uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type)
 
 /* ---- expressions ---- */
 
-/* The types of the language; a size of 0 is a word. */
+/* The types of the language; a size of 0 means one word, or two for interfaces and strings. */
 static const struct basic {
     const char *name;
     uint8_t kind, size;
@@ -242,7 +242,7 @@ static const struct basic {
     {"unsafe.Pointer", TYPE_UNSAFE_POINTER, 0},
     {"func()", TYPE_FUNC, 0},
     {"interface {}", TYPE_INTERFACE, 0},
-    {"sync.eface", TYPE_INTERFACE, 0}, /* declared as a struct with the words of an interface */
+    {"sync.eface", TYPE_INTERFACE, 0}, /* declared as a struct with the two words of an interface */
     {"string", TYPE_STRING, 0},
 };
 
@@ -273,7 +273,7 @@ static uint32_t build_basic(struct runtime_types *runtime, struct g2h_bytes name
         if (there->kind == type.kind && there->size == type.size)
             return found;
     }
-    /* The executable has no such type, or another one of that name. */
+    /* The executable does not have this type, or has another type of this name. */
     const uint64_t row = (uint64_t)(basic - basics);
     found = build_find_derived(runtime, basic->kind, UINT32_MAX, row);
     if (found == MAP_NONE) {
@@ -295,7 +295,7 @@ static struct g2h_bytes after(struct g2h_bytes text, size_t size)
 static uint32_t type_of(struct runtime_types *runtime, struct g2h_bytes expression,
                         const uint32_t *arguments, unsigned depth);
 
-/* The type of "[8]X" or "[]X". */
+/* Returns the type of "[8]X" or "[]X". */
 static uint32_t array_of(struct runtime_types *runtime, struct g2h_bytes expression,
                          const uint32_t *arguments, unsigned depth)
 {
@@ -341,15 +341,15 @@ uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
     return type_of(runtime, expression, arguments, 0);
 }
 
-/* ---- what follows from a type's parts ---- */
+/* ---- traits that follow from a type's parts ---- */
 
 enum {
-    TRAIT_ALIGNMENT = 15, /* a mask: 1 … 8; 0: not known yet */
+    TRAIT_ALIGNMENT = 15, /* mask of the alignment, 1 … 8; 0: not known yet */
     TRAIT_POINTERS = 16,  /* values hold pointers */
     TRAIT_IN_WORK = 32,
 };
 
-/* The alignment of a type, and whether its values hold pointers. */
+/* Returns the alignment of a type, and whether its values hold pointers. */
 static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigned depth)
 {
     struct types *types = runtime->types;
@@ -362,7 +362,7 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
             return word;
         }
     uint8_t traits = runtime->traits.data[number];
-    if (traits == TRAIT_IN_WORK) /* damage: it holds itself */
+    if (traits == TRAIT_IN_WORK) /* damage: the type contains itself */
         return word;
     if (traits)
         return traits;
@@ -384,7 +384,7 @@ static uint8_t traits_of(struct runtime_types *runtime, uint32_t number, unsigne
                 traits = (uint8_t)((traits & ~TRAIT_ALIGNMENT) | (field & TRAIT_ALIGNMENT));
             traits |= field & TRAIT_POINTERS;
         }
-        /* By this field the compiler aligns 64-bit values that are atomic on 32-bit processors. */
+        /* With this field the compiler aligns 64-bit atomic values on 32-bit processors. */
         if (type->size == 0 &&
             (build_is_named(runtime, number, "sync/atomic.align64") ||
              build_is_named(runtime, number, "runtime/internal/atomic.align64") ||
@@ -445,7 +445,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
 
     if (number == TYPE_NONE)
         return false;
-    /* All types come first, since making them adds fields to types->fields. */
+    /* All types are built first, because building them adds fields to types->fields. */
     for (size_t i = 0; i < count; i++) {
         const struct member *member = &members[i];
         if ((member->since && minor < member->since) || (member->before && minor >= member->before))
@@ -466,7 +466,7 @@ bool build_fill(struct runtime_types *runtime, uint32_t number, const struct mem
         field->offset = offset = (offset + own - 1) / own * own;
         offset += last;
     }
-    /* The address of an empty field at the end must not be that of another object. */
+    /* The address of an empty field at the end must not be the address of another object. */
     if (last == 0 && offset > 0)
         offset++;
     struct type *type = &types->list.data[number];

@@ -1,16 +1,16 @@
 /*
- * build: makes struct types from tables, and the types that these need.
+ * build: makes struct types from tables of their members, and the types of these members.
  *
  * A structure of the runtime is a table of members. The type of a member is an expression:
  *
- *     int              a type by its name: the executable's, if it has one; else the language's, or
- *                      one that named.c knows
- *     $1               the second of the types that the caller gives
- *     *X [8]X []X      a pointer, array or slice of X; a pointer to what is not known is an
+ *     int              a type by its name: the executable's type, if it has one; else a type of the
+ *                      language, or one that named.c knows
+ *     $1               the second of the types that the caller passes as arguments
+ *     *X [8]X []X      a pointer, array or slice of X; a pointer to an unknown type is an
  *                      unsafe.Pointer
  *
- * Functions that give a type give TYPE_NONE where there is none; where that is so for want of
- * memory, runtime->no_memory is set.
+ * Functions that return a type return TYPE_NONE if there is none; if the reason is that memory ran
+ * out, they set runtime->no_memory.
  */
 #ifndef TYPES_BUILD_H
 #define TYPES_BUILD_H
@@ -20,12 +20,12 @@
 
 struct member {
     const char *name, *type;
-    uint8_t since, before; /* minor releases of Go that have it; 0: no limit */
+    uint8_t since, before; /* the range of Go's minor releases that have it; 0: no limit */
     bool embedded;
 };
 
-/* FIELD: a member in all releases; SINCE, BEFORE, BETWEEN: from a release on, up to the last one
- * before a release. */
+/* FIELD: a member in all releases. SINCE, BEFORE, BETWEEN: a member from a release on, up to but
+ * not including a release, or both. */
 #define FIELD(name, type) \
     { \
         name, type, 0, 0, false \
@@ -53,8 +53,8 @@ struct member {
 uint32_t build_struct(struct runtime_types *runtime, enum type_role role, uint32_t elem,
                       uint32_t name);
 
-/* Gives a struct type the members that the release has. False where a member's type is unknown or
- * absurd. */
+/* Gives a struct type the members that the release has. Returns false if a member's type is unknown
+ * or absurdly large. */
 bool build_fill(struct runtime_types *runtime, uint32_t type, const struct member *members,
                 size_t count, const uint32_t *arguments);
 
@@ -62,59 +62,62 @@ bool build_fill(struct runtime_types *runtime, uint32_t type, const struct membe
     build_fill(runtime, type, members, sizeof(members) / sizeof(*(members)), \
                (const uint32_t[]){__VA_ARGS__})
 
-/* The type of an expression; arguments are the types $0, $1 …, NULL where it has none of these. */
+/* Returns the type of an expression. arguments are the types $0, $1 …; NULL if the expression has
+ * none of them. */
 uint32_t build_type(struct runtime_types *runtime, struct g2h_bytes expression,
                     const uint32_t *arguments);
 
 uint32_t build_pointer(struct runtime_types *runtime, uint32_t elem);
 uint32_t build_array(struct runtime_types *runtime, uint32_t elem, uint64_t length);
 
-/* A pointer as only the runtime has them; target says what key and length are. */
+/* Returns a pointer of a kind that only the runtime has; target determines the meaning of key and
+ * length. */
 uint32_t build_target(struct runtime_types *runtime, enum type_target target, uint32_t elem,
                       uint32_t key, uint64_t length);
 
-/* A type by its name; TYPE_NONE where no type has it, or several that differ. */
+/* Returns the type with a name, or TYPE_NONE if there is none or several different ones. */
 uint32_t build_find(const struct runtime_types *runtime, struct g2h_bytes name);
 
-/* The number of a string; TYPE_NONE where there is no memory. */
+/* Returns the number of a string, or TYPE_NONE if memory runs out. */
 uint32_t build_intern(struct runtime_types *runtime, struct g2h_bytes text);
 
-/* The string "kind<K,V>" or, without second, "kind<K>": so Go's DWARF names the types of maps and
- * channels. */
+/* Returns the string "kind<K,V>" or, if second is TYPE_NONE, "kind<K>": Go's DWARF names the types
+ * of maps and channels in this way. */
 uint32_t build_name(struct runtime_types *runtime, const char *kind, uint32_t first,
                     uint32_t second);
 
 /*
- * Makes a struct the type of a descriptor that the executable has for the same struct, but knows
- * less of. That is the struct without a name whose members are given; first and second are the
- * types whose names each % is replaced by, in turn. Nothing happens where there is no such
- * descriptor.
+ * Moves the executable's descriptor of the same struct to a type that was built here and knows
+ * more. The descriptor's type is an unnamed struct whose name is members; each % stands for the
+ * name of first or second, in turn. Does nothing if there is no such descriptor. Returns false if
+ * memory runs out.
  */
 bool build_take_descriptor(struct runtime_types *runtime, uint32_t type, const char *members,
                            uint32_t first, uint32_t second);
 
-/* The string "chan T". */
+/* Returns the string "chan T". */
 uint32_t build_channel_name(struct runtime_types *runtime, uint32_t elem);
 
-/* The type of what a map stores for a key or an element: a pointer to it where it is large. */
+/* Returns the type that a map stores for a key or an element: the type itself, or a pointer to it
+ * if it is large. */
 uint32_t build_stored_type(struct runtime_types *runtime, uint32_t type);
 
-/* Whether the name of a type is, or begins with, a text. */
+/* Return whether the name of a type is text, or begins with it. */
 bool build_is_named(const struct runtime_types *runtime, uint32_t type, const char *text);
 bool build_has_prefix(const struct runtime_types *runtime, uint32_t type, const char *text);
 
-/* Makes a type known by its name and, if it is a pointer, slice or array, by what it is made of.
- * False where there is no memory. */
+/* Makes a type findable by its name and, if it is a pointer, slice or array, by its element type.
+ * Returns false if memory runs out. */
 bool build_register(struct runtime_types *runtime, uint32_t type);
 
-/* Whether values of a type hold pointers. */
+/* Returns whether values of a type hold pointers. */
 bool build_has_pointers(struct runtime_types *runtime, uint32_t type);
 
-/* The type that is derived from elem (a pointer to it, a slice of it …), if it has been noted;
- * MAP_NONE. */
+/* Returns the type that is derived from elem (a pointer to it, a slice of it …), if it has been
+ * recorded, or MAP_NONE. */
 uint32_t build_find_derived(const struct runtime_types *runtime, unsigned kind, uint32_t elem,
                             uint64_t length);
-/* Notes such a type. False where there is no memory. */
+/* Records a derived type. Returns false if memory runs out. */
 bool build_note_derived(struct runtime_types *runtime, unsigned kind, uint32_t elem,
                         uint64_t length, uint32_t type);
 

@@ -1,5 +1,5 @@
 /*
- * chans: runtime.hchan, the header of a channel, and runtime.sudog, which a goroutine has that
+ * chans: runtime.hchan, the header of a channel, and runtime.sudog, which a goroutine has while it
  * waits on a channel.
  *
  * If the elements hold no pointers, header and buffer are one noscan object. If there is no buffer,
@@ -31,8 +31,8 @@ static const struct member waitq[] = {
     FIELD("last", "*$0"),
 };
 
-/* $0 sudog, $1 a pointer to the element, $2 a pointer to the channel; $1 and $2 are in structs from
- * 1.26 on */
+/* $0 sudog, $1 a pointer to the element, $2 a pointer to the channel; from 1.26 on $1 and $2 are
+ * wrapped in structs */
 static const struct member sudog_members[] = {
     FIELD("g", "*runtime.g"),
     BEFORE(10, "selectdone", "*uint32"),
@@ -47,7 +47,8 @@ static const struct member sudog_members[] = {
     SINCE(16, "success", "bool"),
     SINCE(22, "waiters", "uint16"),
     SINCE(9, "parent", "*$0"),
-    FIELD("waitlink", "*runtime.sudog"), /* in a select it waits on another channel */
+    FIELD("waitlink", "*runtime.sudog"), /* its type is that of any sudog: in a select, the next one
+                                            waits on another channel */
     SINCE(9, "waittail", "*$0"),
     FIELD("c", "$2"),
 };
@@ -61,7 +62,7 @@ static const struct member traceable_chan[] = {
     EMBEDDED("maybeTraceablePtr", "$0"),
 };
 
-/* A struct around a type. */
+/* Returns a struct that contains a type. */
 static uint32_t wrap(struct runtime_types *runtime, const char *name, const struct member *members,
                      size_t count, uint32_t type)
 {
@@ -70,8 +71,8 @@ static uint32_t wrap(struct runtime_types *runtime, const char *name, const stru
     return build_fill(runtime, wrapped, members, count, &type) ? wrapped : TYPE_NONE;
 }
 
-/* What a sudog has for a pointer: from 1.26 on two words, since it may be hidden from the
- * collector. */
+/* Returns the type of a pointer in a sudog: from 1.26 on it has two words, because it may be hidden
+ * from the collector. */
 static uint32_t traceable(struct runtime_types *runtime, uint32_t pointer)
 {
     return runtime->release.minor < 26 || pointer == TYPE_NONE
@@ -80,7 +81,7 @@ static uint32_t traceable(struct runtime_types *runtime, uint32_t pointer)
                       sizeof(traceable_ptr) / sizeof(*traceable_ptr), pointer);
 }
 
-/* The same for a pointer to a channel. */
+/* Like traceable(), for a pointer to a channel. */
 static uint32_t traceable_channel(struct runtime_types *runtime, uint32_t pointer)
 {
     const uint32_t inner = traceable(runtime, pointer);
@@ -98,8 +99,8 @@ bool chans_sudog(struct runtime_types *runtime, uint32_t sudog, uint32_t elem, u
            BUILD_FILL(runtime, sudog, sudog_members, sudog, to_elem, to_channel);
 }
 
-/* The name of a header: that of the channel as it was made, for both directions. *ret_unnamed:
- * whether all channels of elem have the same header. */
+/* Returns the name of a channel's header, which is that of the channel with both directions.
+ * *ret_unnamed says whether all channels of elem share the header. */
 static uint32_t header_name(struct runtime_types *runtime, uint32_t channel, uint32_t elem,
                             bool *ret_unnamed)
 {

@@ -2,13 +2,14 @@
  * maps: runtime.hmap, the maps of Go before 1.24 and of X:noswissmap.
  *
  * A map has 2^B buckets of 8 elements each, in one array. Overflow buckets are chained to them; the
- * first ones are at the array's end. Keys and elements of more than 128 bytes are allocated by
- * themselves. If neither hold pointers, buckets are noscan, and mapextra keeps the overflow buckets
- * alive.
+ * first overflow buckets are at the array's end. Keys and elements of more than 128 bytes are
+ * allocated separately. If neither keys nor elements hold pointers, buckets are noscan, and
+ * mapextra keeps the overflow buckets alive.
  */
 #include "types/structures.h"
 
-/* $0 a pointer to the buckets, $1 to the overflow buckets of old releases, $2 to mapextra */
+/* $0 a pointer to the buckets, $1 a pointer to the overflow buckets of old releases, $2 a pointer
+ * to mapextra */
 static const struct member hmap[] = {
     FIELD("count", "int"),           FIELD("flags", "uint8"),       FIELD("B", "uint8"),
     SINCE(8, "noverflow", "uint16"), FIELD("hash0", "uint32"),      FIELD("buckets", "$0"),

@@ -1,10 +1,10 @@
 /*
- * named: structures of the runtime and the library by their names, for executables that have no
- * types of these names.
+ * named: structures of the runtime and the library that are found by name, for executables that
+ * have no types of these names.
  */
 #include "types/structures.h"
 
-/* $0 is the structure itself. */
+/* In the tables below, $0 is the structure itself. */
 
 static const struct member mutex[] = {
     FIELD("key", "uintptr"),
@@ -23,7 +23,8 @@ static const struct member atomic_uint64[] = {
     FIELD("v", "uint64"),
 };
 
-/* time.NewTimer() and others give its address as that of a time.Timer, which is shorter. */
+/* time.NewTimer() and others return its address as the address of a time.Timer, which is
+ * shorter. */
 static const struct member time_timer[] = {
     FIELD("c", "unsafe.Pointer"),
     FIELD("init", "bool"),
@@ -48,7 +49,7 @@ static const struct member timer[] = {
     FIELD("isSending", "internal/runtime/atomic.Int32"),
 };
 
-/* The part of a sync.Pool that belongs to a processor. */
+/* The part of a sync.Pool that belongs to one processor. */
 static const struct member pool_local_internal[] = {
     FIELD("private", "interface {}"),
     BEFORE(13, "shared", "[]interface {}"),
@@ -107,7 +108,7 @@ const char *named_struct_name(size_t i)
     return i < sizeof(all) / sizeof(*all) ? all[i].name : NULL;
 }
 
-/* A sudog that does not wait on a channel, but in sync.Cond or on a semaphore. */
+/* Returns the type of a sudog that waits in sync.Cond or on a semaphore, not on a channel. */
 static uint32_t named_sudog(struct runtime_types *runtime, struct g2h_bytes name)
 {
     const uint32_t type =
@@ -130,7 +131,8 @@ uint32_t named_struct(struct runtime_types *runtime, struct g2h_bytes name)
             return TYPE_NONE;
         const uint32_t type =
             build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_intern(runtime, name));
-        /* It is registered before it has members, since these may point to their own kind. */
+        /* The type is registered before it has members, because the members may point to the same
+         * type. */
         if (type == TYPE_NONE || !build_register(runtime, type) ||
             !build_fill(runtime, type, named->members, named->count, &type))
             return TYPE_NONE;

@@ -7,10 +7,10 @@
 
 #include "types/pointer_map_limits.h"
 
-/* What changes while maps are in use. */
+/* The part that changes while maps are in use. */
 struct pointer_maps_state {
     pthread_mutex_t mutex; /* held while a map is made */
-    bool failed;           /* there was no memory for one that was asked for */
+    bool failed;           /* memory ran out for a map that was asked for */
 };
 
 struct maker {
@@ -18,12 +18,12 @@ struct maker {
     VECTOR(struct pointer_field) fields;
     VECTOR(uint32_t) words;
     struct pointer_word *followed;
-    uint64_t steps; /* structs within structs double with each level */
+    uint64_t steps; /* limited, because the number of nested structs may double with each level */
     bool known, no_memory;
 };
 
-/* Whether the collector looks at the first word of an interface, as it does with older compilers.
- * The mask of any interface type tells. */
+/* Returns whether the collector looks at the first word of an interface, as it does with older
+ * compilers. The mask of any interface type tells. */
 static bool has_first_words(const struct types *types)
 {
     for (size_t i = 0; i < types->list.count; i++)
@@ -33,7 +33,7 @@ static bool has_first_words(const struct types *types)
     return false;
 }
 
-/* ---- all maps ---- */
+/* ---- the maps of all types ---- */
 
 struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types)
 {
@@ -89,7 +89,7 @@ static void add_field(struct maker *maker, uint64_t offset, uint32_t number)
     const struct type *type = &maker->types->list.data[number];
     const struct pointer_field field = {offset, number, type->kind == TYPE_STRING};
     if (type->pointer_bytes == 0)
-        return; /* the collector passes over pointers to what is never in the heap */
+        return; /* the collector skips pointers whose targets are never in the heap */
     if (maker->fields.count == MAP_FIELDS_MOST)
         maker->known = false;
     else if (!vector_push(&maker->fields, field))
@@ -132,7 +132,7 @@ static void flatten(struct maker *maker, uint32_t number, uint64_t base, unsigne
         const size_t before = maker->fields.count;
         for (uint64_t i = 0; i < type->length && maker->known && !maker->no_memory; i++) {
             flatten(maker, type->elem, base + i * stride, depth + 1);
-            if (maker->fields.count == before) /* then no element has any */
+            if (maker->fields.count == before) /* the first element has no fields, so none has */
                 break;
         }
         break;
@@ -199,7 +199,8 @@ uint64_t pointer_field_size(const struct types *types, uint32_t type)
     }
 }
 
-/* What the word of a field is. A type that is not known leads nowhere. */
+/* Returns the description of a field's word. If the target's type is not known, the word points to
+ * nothing known. */
 static struct pointer_word word_of(const struct types *types, uint32_t offset, uint32_t field,
                                    uint32_t number)
 {
@@ -217,8 +218,9 @@ static struct pointer_word word_of(const struct types *types, uint32_t offset, u
     return word;
 }
 
-/* Finds the field of each word, and drops fields without a word: the collector does not look at
- * them since they lead out of the heap. Fields that are not within the type come from damage. */
+/* Finds the field of each word, and removes fields without a word: the collector does not look at
+ * them, because their targets are outside of the heap. Also removes fields that are not within the
+ * type, which come from damage. */
 static void match_fields(struct maker *maker, uint64_t size)
 {
     size_t count = 0, word = 0;
@@ -247,8 +249,8 @@ static void match_fields(struct maker *maker, uint64_t size)
     maker->fields.count = count;
 }
 
-/* Makes the code of the words. A dump's field list has, for each pointer, its kind, 1, and its
- * offset as a uvarint. */
+/* Encodes the words. For each pointer, a dump's field list has its kind, 1, and its offset as a
+ * uvarint. */
 static bool encode(struct pointer_map *map)
 {
     map->code = malloc((size_t)map->word_count * 6 + 1);

@@ -1,11 +1,12 @@
 /*
- * pointer_map: where in a value of a type its pointers are, and what each of them is.
+ * pointer_map: the offsets of the pointers in a value of a type, and the type of each of them.
  *
- * A struct of structs and arrays is flattened into its pointer fields: pointers, strings, slices,
- * interfaces, maps, channels, functions. The words of a map are those that the garbage collector
- * looks at. A dump's field lists have these words, so they tell whether a type fits an object.
+ * Structs and arrays are flattened into a list of pointer fields: pointers, strings, slices,
+ * interfaces, maps, channels, functions. The words of a pointer map are those that the garbage
+ * collector looks at. A dump's field lists contain these words, so they tell whether a type fits an
+ * object.
  *
- * A map is made when it is first asked for; from then on it is constant. Several threads may ask.
+ * A pointer map is made on first use and is constant from then on. Several threads may ask for it.
  */
 #ifndef TYPES_POINTER_MAP_H
 #define TYPES_POINTER_MAP_H
@@ -14,41 +15,41 @@
 
 #define POINTER_FIELD_NONE UINT32_MAX
 
-/* A part of a value that leads elsewhere, by its offset and its type: TYPE_POINTER, TYPE_STRING …
- */
+/* A part of a value that points elsewhere: its offset and its type, TYPE_POINTER, TYPE_STRING … */
 struct pointer_field {
     uint64_t offset;
     uint32_t type;
     bool is_string;
 };
 
-/* What a word is that may be a pointer, for those who follow it. */
+/* A word that may be a pointer, described for code that follows it. */
 struct pointer_word {
     uint32_t offset;
-    uint32_t field; /* whose pointer it is; POINTER_FIELD_NONE */
-    uint32_t type;  /* of what it leads to, if the form says so */
+    uint32_t field; /* index of the field that contains it; POINTER_FIELD_NONE */
+    uint32_t type;  /* type of its target, or as the form says */
     enum word_form {
-        WORD_NONE, /* it leads to nothing of which anything is known */
+        WORD_NONE, /* nothing is known about its target */
         WORD_VALUE,
-        WORD_SLICE, /* as many as the slice says */
+        WORD_SLICE, /* an array; the slice has its length */
         WORD_TEXT,
-        WORD_INTERFACE, /* the type is the interface's, the word its data */
-        WORD_OTHER,     /* the field says it */
+        WORD_INTERFACE, /* the data word of an interface; type is the interface type */
+        WORD_OTHER,     /* its field tells the target */
     } form;
 };
 
 struct pointer_map {
-    uint64_t size;                 /* of a value */
+    uint64_t size;                 /* size of a value in bytes */
     struct pointer_field *fields;  /* ascending */
     uint32_t *words;               /* offsets of the words that may be pointers, ascending */
-    struct pointer_word *followed; /* the same words */
+    struct pointer_word *followed; /* the same words, with what they point to */
     uint32_t field_count, word_count;
-    bool has_strings; /* some fields are strings, which lead to bytes only */
-    bool has_others;  /* some fields are none */
-    uint8_t *code;    /* the words as a dump's field list has them, but for its end */
+    bool has_strings; /* some fields are strings, which point to bytes only */
+    bool has_others;  /* some fields are no strings */
+    uint8_t *code;    /* the words encoded as in a dump's field list, without the end mark */
     uint32_t code_size;
-    /* False where nothing is known of the inside of values, or the map is too large, or it is large
-     * and there are too many smaller ones. Then it has no fields and no words. */
+    /* False if the contents of values are not known, or the map is too large, or it is large and
+     * smaller maps have used up the budget (pointer_map_limits.h). Then the map has no fields and
+     * no words. */
     bool known;
 };
 
@@ -56,22 +57,22 @@ struct pointer_maps {
     const struct types *types;
     size_t count;
     bool first_words;             /* the collector looks at the first word of an interface, too */
-    uint64_t *too_large;          /* a bit per type whose map would be too large */
-    struct pointer_map **of_type; /* NULL: nobody has asked for it yet */
+    uint64_t *too_large;          /* a bit per type: its map would be too large */
+    struct pointer_map **of_type; /* by type; NULL: not made yet */
     struct pointer_maps_state *state;
 };
 
-/* types must not change while the maps are in use. Error: G2H_ERROR_MEMORY. */
+/* types must not change while the maps are in use. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *pointer_maps_init(struct pointer_maps *maps, const struct types *types);
 void pointer_maps_deinit(struct pointer_maps *maps);
 
-/* Whether there was no memory for a map that was asked for. */
+/* Returns whether memory ran out for a map that was asked for. */
 bool pointer_maps_failed(const struct pointer_maps *maps);
 
-/* Makes the map of a type, unless another thread has; NULL where there is no memory. */
+/* Makes the map of a type unless another thread has made it; returns NULL if memory runs out. */
 const struct pointer_map *pointer_maps_make(const struct pointer_maps *maps, uint32_t type);
 
-/* The map of a type; NULL where there is no memory. */
+/* Returns the map of a type, or NULL if memory runs out. */
 static inline const struct pointer_map *pointer_map_of(const struct pointer_maps *maps,
                                                        uint32_t type)
 {
@@ -79,7 +80,8 @@ static inline const struct pointer_map *pointer_map_of(const struct pointer_maps
     return map ? map : pointer_maps_make(maps, type);
 }
 
-/* How many bytes a pointer field has: one word, two of a string or interface, three of a slice. */
+/* Returns the size of a pointer field in bytes: two words for a string or interface, three for a
+ * slice, otherwise one. */
 uint64_t pointer_field_size(const struct types *types, uint32_t type);
 
 #endif

@@ -1,28 +1,28 @@
 /*
  * pointer_map_limits; see pointer_map_limits.h.
  *
- * Which types have no map must not depend on which is asked for first, so all types are measured
- * before any map is made.
+ * Which types have no map must not depend on the order in which maps are asked for, so all types
+ * are measured before any map is made.
  */
 #include "types/pointer_map_limits.h"
 
 #include <stdlib.h>
 
-/* Each map may take some steps. The types that take more than these have so many together, and get
- * them in the order of what they take. A program of 74,000 types takes 3 % of them. */
+/* Each map may take OWN_STEPS steps. The types that need more share SHARED_STEPS, and those that
+ * need least get theirs first. A program of 74,000 types needs 3 % of SHARED_STEPS. */
 enum { OWN_STEPS = 64, SHARED_STEPS = 1 << 22 };
 
-/* What the map of a type takes: at least as many steps as pointer_map.c takes to make it. */
+/* The cost of a type's map: at least as many steps as pointer_map.c needs to make it. */
 struct measure {
-    uint32_t steps; /* 0: not measured yet; TOO_MANY */
+    uint32_t steps; /* 0: not measured yet; TOO_MANY: over a limit */
     uint32_t fields;
-    uint8_t height; /* how deep types are within it */
+    uint8_t height; /* nesting depth of the types in it */
     bool is_busy;   /* it is being measured */
 };
 
 #define TOO_MANY UINT32_MAX
 
-/* A type that is being measured, and which of its fields is next. */
+/* A type that is being measured, and the index of its next field. */
 struct work {
     uint32_t type, next;
 };
@@ -33,7 +33,7 @@ struct measurer {
     VECTOR(struct work) stack;
 };
 
-/* Adds to what a type takes what so many values of a type within it take. */
+/* Adds the cost of count values of a type to the cost of the type that contains them. */
 static void add_measure(struct measure *measure, const struct measure *part, uint64_t count)
 {
     const uint64_t times = part->fields == 0 && count > 1 ? 1 : count,
@@ -49,8 +49,8 @@ static void add_measure(struct measure *measure, const struct measure *part, uin
         measure->height = (uint8_t)(part->height + 1);
 }
 
-/* The next type within one that is being measured, and how many values of it there are in a row.
- * False where there are no more. */
+/* Gets the next type within a type that is being measured, and the number of adjacent values of it.
+ * Returns false if there are no more. */
 static bool next_part(const struct types *types, struct work *at, uint32_t *ret,
                       uint64_t *ret_count)
 {
@@ -72,7 +72,7 @@ static bool has_pointer_field(const struct type *type)
     return type->kind >= TYPE_CHAN && type->kind != TYPE_STRUCT && type->pointer_bytes > 0;
 }
 
-/* Measures the types within a type, then the type. False where there is no memory. */
+/* Measures the types within a type, then the type itself. Returns false if memory runs out. */
 static bool measure_type(struct measurer *measurer, uint32_t root)
 {
     const struct types *types = measurer->types;
@@ -98,7 +98,7 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
         } else if (measurer->measures[part].steps != 0) {
             add_measure(measure, &measurer->measures[part], count);
         } else {
-            *at = before; /* again once that type has been measured */
+            *at = before; /* this part is visited again after its type has been measured */
             if (!vector_push(&measurer->stack, ((struct work){part, 0})))
                 return false;
         }
@@ -106,7 +106,7 @@ static bool measure_type(struct measurer *measurer, uint32_t root)
     return true;
 }
 
-/* A type whose map takes more than OWN_STEPS. */
+/* A type whose map needs more than OWN_STEPS steps. */
 struct large_type {
     uint64_t steps;
     uint32_t type;
@@ -127,7 +127,8 @@ static void mark_too_large(struct pointer_maps *maps, uint32_t type)
     maps->too_large[type / 64] |= (uint64_t)1 << (type % 64);
 }
 
-/* Measures all types. Marks those that are too large, and lists those that are large. */
+/* Measures all types. Marks those that are too large, and lists those that need more than
+ * OWN_STEPS. Returns false if memory runs out. */
 static bool measure_all(struct pointer_maps *maps, struct measurer *measurer, large_vector *ret)
 {
     const struct types *types = maps->types;
@@ -147,7 +148,8 @@ static bool measure_all(struct pointer_maps *maps, struct measurer *measurer, la
     return true;
 }
 
-/* Lets the large types share the steps that they have together: the smallest ones get them. */
+/* Distributes SHARED_STEPS among the large types, the smallest ones first, and marks those for
+ * which nothing is left. */
 static void share_steps(struct pointer_maps *maps, large_vector *large)
 {
     uint64_t left = SHARED_STEPS;

@@ -1,12 +1,12 @@
-/* pointer_map_limits: how large pointer maps may be, for pointer_map*.c. */
+/* pointer_map_limits: the maximum size of pointer maps, for pointer_map*.c. */
 #ifndef TYPES_POINTER_MAP_LIMITS_H
 #define TYPES_POINTER_MAP_LIMITS_H
 
 #include "types/pointer_map.h"
 
-/* A type may claim to be an array of 2^60 structs. What is larger than this has no map; but a value
- * of such an array can still be taken for many of its elements. Steps are what a map takes to
- * make. */
+/* A type may claim to be an array of 2^60 structs. A type that exceeds these limits has no map; but
+ * a value of such an array can still be treated as an array of its elements. Steps count the work
+ * of making a map. */
 enum {
     MAP_FIELDS_MOST = 1 << 16,
     MAP_WORDS_MOST = 1 << 18,
@@ -14,8 +14,8 @@ enum {
     MAP_DEPTH_MOST = 64,
 };
 
-/* Finds the types whose maps would be too large: fills maps->too_large. False where there is no
- * memory. */
+/* Finds the types whose maps would be too large, and sets their bits in maps->too_large. Returns
+ * false if memory runs out. */
 bool pointer_map_limits_find(struct pointer_maps *maps);
 
 #endif

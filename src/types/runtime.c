@@ -1,4 +1,4 @@
-/* runtime; see runtime.h. Here: which types get which structures. */
+/* runtime; see runtime.h. This file chooses the structures for each type. */
 #include "types/runtime.h"
 
 #include <stdlib.h>
@@ -6,8 +6,8 @@
 
 #include "types/structures.h"
 
-/* Each map takes a dozen types. Kubernetes has some thousand types of maps; an executable that has
- * more than this is damaged. */
+/* Each map needs a dozen types. Kubernetes has some thousand types of maps; an executable that has
+ * more than STRUCTURES_MOST is damaged. */
 enum { STRUCTURES_MOST = 100000 };
 
 void runtime_types_init(struct runtime_types *runtime, struct types *types,
@@ -38,8 +38,8 @@ bool runtime_is_generic(struct g2h_bytes name)
         "internal/runtime/maps.groupReference",
         "internal/runtime/maps.groupsReference",
     };
-    /* Types of the compiler and of DWARF: their layouts are ours, but their pointers have no
-     * targets. */
+    /* Types of the compiler and of DWARF: they have the same layouts as the types made here, but
+     * their pointers have no target types. */
     static const char *const prefixes[] = {
         "map.bucket[",     "map.hdr[",         "map.group[", "noalg.map.bucket[",
         "noalg.map.hdr[",  "noalg.map.group[", "hash<",      "bucket<",
@@ -57,7 +57,7 @@ bool runtime_is_generic(struct g2h_bytes name)
     return false;
 }
 
-/* Adds the structures that the runtime has for a type. */
+/* Adds the structures that belong to a type. */
 static void add_structures(struct runtime_types *runtime, uint32_t number)
 {
     const struct type *type = &runtime->types->list.data[number];

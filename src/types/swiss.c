@@ -1,9 +1,9 @@
 /*
  * swiss: internal/runtime/maps.Map, the maps of Go 1.24 and later.
  *
- * Up to 8 elements are in one group. If there are more, they are in tables of groups. A directory
- * has a pointer to a table for each value of some bits of the hash, so it may have several to one
- * table. Keys and elements of more than 128 bytes are allocated by themselves.
+ * Up to 8 elements are in one group. More elements are in tables of groups. A directory has a
+ * pointer to a table for each value of some bits of the hash, so several of its pointers may point
+ * to one table. Keys and elements of more than 128 bytes are allocated separately.
  */
 #include "types/structures.h"
 

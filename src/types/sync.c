@@ -1,8 +1,8 @@
 /*
- * sync: types of the library that hold unsafe.Pointers although it is known to what.
+ * sync: types of the library with unsafe.Pointers whose targets are known.
  *
- * A generic type carries its arguments in its name: "sync/atomic.Pointer[net/http.response]". The
- * type of an argument is the one that has that name.
+ * A generic type has its arguments in its name: "sync/atomic.Pointer[net/http.response]". The type
+ * of an argument is found by that name.
  */
 #include "types/structures.h"
 
@@ -12,11 +12,12 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-enum { TEXT_MOST = 4096 }; /* of the names that are made here */
+enum { TEXT_MOST = 4096 }; /* limit for the names that are made here */
 
 /* ---- fields ---- */
 
-/* A field by its name, if it is an unsafe.Pointer or one of the runtime's atomic ones; NULL. */
+/* Returns the field with this name if it is an unsafe.Pointer or one of the runtime's atomic ones,
+ * else NULL. */
 static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t number,
                                        const char *name)
 {
@@ -34,7 +35,7 @@ static struct type_field *find_untyped(struct runtime_types *runtime, uint32_t n
     return NULL;
 }
 
-/* Gives such a field a type, unless that is TYPE_NONE. */
+/* Sets the type of such a field, unless type is TYPE_NONE. */
 static void retype(struct runtime_types *runtime, uint32_t number, const char *name, uint32_t type)
 {
     struct type_field *field = type == TYPE_NONE ? NULL : find_untyped(runtime, number, name);
@@ -44,8 +45,8 @@ static void retype(struct runtime_types *runtime, uint32_t number, const char *n
 
 /* ---- arguments of generic types ---- */
 
-/* The text of an argument by its index, 0 or 1, in a generic type's name: "a" and "b" in "x[a,b]".
- * Empty where it has none. */
+/* Returns the text of an argument, by its index 0 or 1, in a generic type's name: "a" and "b" in
+ * "x[a,b]". Empty if there is no such argument. */
 static struct g2h_bytes argument_text(const struct runtime_types *runtime, uint32_t type,
                                       unsigned index)
 {
@@ -74,8 +75,8 @@ static struct g2h_bytes text_bytes(const struct text *text)
     return (struct g2h_bytes){(const uint8_t *)text->data, text->size};
 }
 
-/* Dots in the last part of an import path are "%2e" there, as in symbols. False where there are
- * none, or the name is too long. */
+/* Replaces "%2e" by a dot: arguments have dots in the last part of an import path escaped, as in
+ * symbols. Returns false if nothing is escaped, or the name is too long. */
 static bool unescape(struct g2h_bytes name, struct text *ret)
 {
     for (uint64_t at = 0; at < name.size && name.size <= TEXT_MOST;) {
@@ -87,12 +88,12 @@ static bool unescape(struct g2h_bytes name, struct text *ret)
     return ret->size > 0 && ret->size < name.size;
 }
 
-/* The type that is an argument of a generic type. */
+/* Returns the type that is an argument of a generic type. */
 static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned index)
 {
     const struct g2h_bytes name = argument_text(runtime, type, index);
     _cleanup_(text_deinit) struct text plain = {0};
-    const bool is_escaped = unescape(name, &plain); /* first: what adds types may move the name */
+    const bool is_escaped = unescape(name, &plain); /* first: adding types may move name */
     const uint32_t found = build_type(runtime, name, NULL);
     runtime->no_memory |= plain.failed;
     if (found != TYPE_NONE || !is_escaped || runtime->no_memory)
@@ -100,7 +101,7 @@ static uint32_t argument(struct runtime_types *runtime, uint32_t type, unsigned 
     return build_type(runtime, text_bytes(&plain), NULL);
 }
 
-/* The type that a generic pointer points to: by its field _ [0]*T or, where it has none, by its
+/* Returns the target type of a generic pointer: by its field _ [0]*T or, if it has none, by its
  * name. */
 static uint32_t pointed_at(struct runtime_types *runtime, uint32_t number)
 {
@@ -121,7 +122,7 @@ static uint32_t pointed_at(struct runtime_types *runtime, uint32_t number)
 
 /* ---- weak.Pointer ---- */
 
-/* $0 the rest of 16 bytes */
+/* $0 bytes that fill it up to 16 */
 static const struct member weak_handle[] = {
     FIELD("h", "uintptr"),
     SINCE(26, "_", "$0"),
@@ -137,7 +138,8 @@ static uint32_t new_struct(struct runtime_types *runtime, struct g2h_bytes name)
     return build_struct(runtime, ROLE_RUNTIME, TYPE_NONE, build_intern(runtime, name));
 }
 
-/* A pointer to the word that has the address, unseen by the collector: getOrAddWeakHandle(). */
+/* Returns the type of a pointer to the word with the address, which the collector does not follow:
+ * getOrAddWeakHandle(). */
 static uint32_t weak_handle_pointer(struct runtime_types *runtime)
 {
     const struct g2h_bytes name = bytes_of(WEAK_HANDLE_TYPE);
@@ -179,7 +181,7 @@ static const struct member unique_entry[] = {
     FIELD("hash", "uintptr"),
 };
 
-/* The package of a node of a HashTrieMap, with its dot; NULL of other types. */
+/* Returns the package of a node of a HashTrieMap, with its dot, or NULL for other types. */
 static const char *trie_package(const struct runtime_types *runtime, uint32_t type)
 {
     static const char *const packages[] = {"internal/sync.", "internal/concurrent.", "unique."};
@@ -192,7 +194,8 @@ static const char *trie_package(const struct runtime_types *runtime, uint32_t ty
     return NULL;
 }
 
-/* Appends "internal/sync.entry[K,V]", of that node's K and V. False where it is too long. */
+/* Appends "internal/sync.entry[K,V]" with the K and V of a node; word is "entry" or another
+ * sibling. Returns false if the name is too long or memory runs out. */
 static bool sibling_name(struct runtime_types *runtime, uint32_t node, const char *package,
                          const char *word, struct text *ret)
 {
@@ -207,7 +210,7 @@ static bool sibling_name(struct runtime_types *runtime, uint32_t node, const cha
     return !ret->failed;
 }
 
-/* The type weak.Pointer[T] for a node[T]. */
+/* Returns the type weak.Pointer[T] for a node[T]. */
 static uint32_t weak_pointer_of(struct runtime_types *runtime, uint32_t node)
 {
     const struct g2h_bytes own = argument_text(runtime, node, 0);
@@ -250,7 +253,7 @@ static uint32_t trie_entry_of(struct runtime_types *runtime, uint32_t node, cons
     return TYPE_NONE;
 }
 
-/* The type of pointers to a node, which is the start of an indirect or of an entry. */
+/* Returns the type of pointers to a node, which is at the start of an indirect or of an entry. */
 static uint32_t node_pointer(struct runtime_types *runtime, uint32_t node, const char *package)
 {
     _cleanup_(text_deinit) struct text name = {0};
@@ -275,12 +278,12 @@ static void atomic_pointer(struct runtime_types *runtime, uint32_t type)
     if (pointer == TYPE_NONE)
         pointer = build_pointer(runtime, elem);
     retype(runtime, type, "v", pointer);
-    retype(runtime, type, "u", pointer); /* in the runtime's own atomic */
+    retype(runtime, type, "u", pointer); /* the field in the runtime's own atomic.Pointer */
 }
 
 /* ---- sync ---- */
 
-/* $0 the rest of a cache line */
+/* $0 bytes that fill it up to a cache line */
 static const struct member pool_local[] = {
     EMBEDDED("poolLocalInternal", "sync.poolLocalInternal"),
     FIELD("pad", "$0"),
@@ -300,15 +303,16 @@ static void sync_pool(struct runtime_types *runtime, uint32_t pool)
         if (!BUILD_FILL(runtime, local, pool_local, bytes) || !build_register(runtime, local))
             return;
     }
-    /* Each of the two is followed by its length; that of victim becomes 0 once none is left. */
+    /* local and victim are each followed by their length. The length of victim becomes 0 when no
+     * victim is left, so victim's type does not use it. */
     const uint32_t many =
         build_target(runtime, TARGET_COUNTED, local, TYPE_NONE, runtime->types->pointer_size);
     retype(runtime, pool, "local", many);
     retype(runtime, pool, "victim", build_target(runtime, TARGET_MANY, local, TYPE_NONE, 0));
 }
 
-/* A struct of two words that are those of an interface. Other than with interfaces, the collector
- * looks at both. */
+/* Changes a struct of the two words of an interface to an interface. Unlike those of other
+ * interfaces, the collector looks at both words. */
 static void sync_eface(struct runtime_types *runtime, uint32_t number)
 {
     static const uint8_t both = 3;
@@ -323,13 +327,13 @@ static void sync_eface(struct runtime_types *runtime, uint32_t number)
     type->field_count = 0;
 }
 
-/* In sync.Map before 1.24: a pointer to the value. */
+/* In sync.Map before 1.24: p is a pointer to the value. */
 static void sync_entry(struct runtime_types *runtime, uint32_t type)
 {
     retype(runtime, type, "p", build_type(runtime, bytes_of("*interface {}"), NULL));
 }
 
-/* In sync.Cond. */
+/* In sync.Cond: head and tail point to sudogs. */
 static void notify_list(struct runtime_types *runtime, uint32_t type)
 {
     const uint32_t sudog = build_type(runtime, bytes_of("*runtime.sudog"), NULL);
@@ -347,8 +351,8 @@ static void time_timer(struct runtime_types *runtime, uint32_t type)
     retype(runtime, type, "c", channel);
 }
 
-/* Before 1.23 a time.Timer has a struct of its own, which is a runtime.timer: the runtime points to
- * it. */
+/* Before 1.23 a time.Timer contains a struct of package time that the runtime treats as a
+ * runtime.timer, and points to. */
 static void runtime_timer(struct runtime_types *runtime, uint32_t type)
 {
     const struct types *types = runtime->types;
@@ -365,7 +369,7 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
     const uint32_t elem = runtime->types->list.data[number].elem;
     if (runtime->release.minor < 23 || elem >= runtime->types->list.count)
         return;
-    if (build_is_named(runtime, elem, "iter.coro")) { /* an empty struct, to that package */
+    if (build_is_named(runtime, elem, "iter.coro")) { /* to package iter it is an empty struct */
         const uint32_t coro = build_type(runtime, bytes_of("runtime.coro"), NULL);
         if (coro != TYPE_NONE)
             runtime->types->list.data[number].elem = coro;
@@ -381,7 +385,7 @@ void sync_retype_pointer(struct runtime_types *runtime, uint32_t number)
     runtime->types->list.data[number].elem = timer;
 }
 
-/* ---- all of them ---- */
+/* ---- the rules for all types ---- */
 
 void sync_retype(struct runtime_types *runtime, uint32_t type)
 {

@@ -7,7 +7,7 @@
 
 #include "base/bisect.h"
 
-/* In one row: only damaged executables have as many. */
+/* The most empty fields in a row that are skipped: only damaged executables have more. */
 enum { EMPTY_FIELDS_MOST = 64 };
 
 void types_init(struct types *types, unsigned pointer_size)
@@ -120,7 +120,7 @@ const struct type_field *types_field_at(const struct types *types, const struct 
     uint32_t after;
     BISECT(after, type->field_count,
            types->fields.data[type->first_field + after].offset <= offset);
-    /* Empty fields may be at the same offset, after the one that is looked for. */
+    /* Empty fields may be at the same offset, after the field that contains the byte. */
     for (unsigned i = 0; after > 0 && i < EMPTY_FIELDS_MOST; i++) {
         const struct type_field *field = &types->fields.data[type->first_field + --after];
         if (field->type < types->list.count &&
@@ -132,7 +132,7 @@ const struct type_field *types_field_at(const struct types *types, const struct 
 
 uint32_t types_map_inside(const struct types *types, uint32_t number)
 {
-    enum { STEPS_MOST = 4 }; /* [2]*[]*bucket */
+    enum { STEPS_MOST = 4 }; /* enough for [2]*[]*bucket */
     for (int step = 0; step <= STEPS_MOST && number < types->list.count; step++) {
         const struct type *type = &types->list.data[number];
         const bool is_part = type->role == ROLE_MAP_BUCKET || type->role == ROLE_MAP_GROUP ||
