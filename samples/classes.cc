@@ -1,4 +1,4 @@
-// How many objects and stacks there are of each class, the most frequent first, in C++17:
+// Prints how many objects and stacks each class has, the most frequent class first, in C++17:
 // classes DUMP [EXE]
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-// Errors of the library as exceptions.
+// Throws an error of the library as an exception.
 static void check(g2h_error *error)
 {
     if (!error)
@@ -22,8 +22,8 @@ static void check(g2h_error *error)
     throw std::runtime_error(error->message);
 }
 
-// What the library has made, until the end of the block: what was made last goes first, as it has
-// to.
+// Owns what the library has made, until the end of the block: what was made last is destroyed
+// first, as it has to be.
 template <class T, void destroy(T *)> struct owned {
     T *made = nullptr;
     owned() = default;
@@ -59,7 +59,7 @@ static std::map<std::string, std::uint64_t> count(const g2h_view *view)
     for (std::uint32_t first = 0; first < g2h_view_node_count(view); first += nodes.size()) {
         const std::size_t read = g2h_view_nodes(view, first, nodes.size(), nodes.data());
         for (std::size_t i = 0; i < read; i++)
-            if (nodes[i].size > 0) // others, as roots, have none
+            if (nodes[i].size > 0) // other nodes, such as roots, have no size
                 classes[class_of(view, nodes[i])]++;
     }
     return classes;

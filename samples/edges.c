@@ -1,5 +1,5 @@
 /*
- * All edges of a heap as CSV (RFC 4180): edges DUMP [EXE]
+ * Prints all edges of a heap as CSV (RFC 4180): edges DUMP [EXE]
  *
  * Nodes are numbered as in the view, and as in the snapshot of the same dump. Flags are words:
  * weak, internal, index, key, elem.
@@ -20,7 +20,8 @@ static void print_quoted(const char *text, size_t size)
     putchar('"');
 }
 
-/* The key of a map's entry says more than the name of its slot. */
+/* Prints the name of an edge; for a map's entry the key, which says more than the name of its slot.
+ */
 static void print_label(const struct g2h_view *view, struct g2h_edges *edges,
                         const struct g2h_edge *edge)
 {
@@ -48,7 +49,7 @@ static void print_flags(uint32_t flags)
         }
 }
 
-/* Whether all could be written. */
+/* Prints all edges. Returns whether all of them could be written. */
 static bool print(const struct g2h_view *view, struct g2h_edges *edges)
 {
     struct g2h_edge edge;

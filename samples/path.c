@@ -1,6 +1,8 @@
 /*
- * What keeps an object alive: a shortest chain of strong edges from the root to it.
- * path DUMP ADDRESS [EXE]: the address is hexadecimal, of any byte of the object.
+ * Prints what keeps an object alive: a shortest chain of strong edges from the root to it.
+ *
+ * Usage: path DUMP ADDRESS [EXE]. The address is hexadecimal, and may be that of any byte of the
+ * object.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,10 +10,11 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-/* Of each node the one that leads to it, NONE where none has been met. The root is node 0. */
+/* An entry of before is the node that leads to a node, or NONE if the node has not been reached.
+ * The root is node 0. */
 static const uint32_t NONE = UINT32_MAX;
 
-/* Breadth first, until the wanted node is met. queue has room for all nodes. */
+/* Searches breadth first, until the wanted node is reached. queue has room for all nodes. */
 static void search(struct g2h_edges *edges, uint32_t wanted, uint32_t *before, uint32_t *queue)
 {
     struct g2h_edge edge;
@@ -26,8 +29,8 @@ static void search(struct g2h_edges *edges, uint32_t wanted, uint32_t *before, u
     }
 }
 
-/* The name of the first strong edge between two nodes, or the key of the map's entry that it is of.
- */
+/* Prints the name of the first strong edge between two nodes or, if the edge belongs to a map's
+ * entry, its key. */
 static void print_edge(const struct g2h_view *view, struct g2h_edges *edges, uint32_t source,
                        uint32_t target)
 {
@@ -55,7 +58,7 @@ static void print_node(const struct g2h_view *view, uint32_t number)
     g2h_view_node(view, number, &node);
     const char *name = g2h_view_name(view, node.name, &size);
     if (node.kind == G2H_NODE_ROOT)
-        printf("(root)"); /* which has no name */
+        printf("(root)"); /* the root has no name */
     else if (node.kind == G2H_NODE_TEXT)
         printf("(string)");
     else
@@ -65,7 +68,8 @@ static void print_node(const struct g2h_view *view, uint32_t number)
     putchar('\n');
 }
 
-/* Whether there is an object at the address, a chain to it, and memory. */
+/* Prints the chain to the object at the address. Returns false if there is no object or no chain,
+ * or if memory runs out. */
 static bool print(const struct g2h_view *view, struct g2h_edges *edges, uint64_t address)
 {
     const uint32_t nodes = g2h_view_node_count(view);
@@ -77,7 +81,7 @@ static bool print(const struct g2h_view *view, struct g2h_edges *edges, uint64_t
         for (uint32_t i = 0; i < nodes; i++)
             before[i] = NONE;
         search(edges, wanted, before, chain);
-        found = before[wanted] != NONE; /* always, if nobody writes to the dump meanwhile */
+        found = before[wanted] != NONE; /* true unless somebody writes to the dump */
         for (uint32_t node = wanted; found && node != 0; node = before[node])
             chain[length++] = node;
         print_node(view, 0);

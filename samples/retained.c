@@ -1,19 +1,20 @@
-/* The ten classes that retain most, as Summary in DevTools counts them: retained DUMP [EXE] */
+/* Prints the ten classes that retain most, as Summary in DevTools counts them: retained DUMP [EXE]
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-/* A class. Those with names have their numbers; behind them are the strings, and what is no object.
- */
+/* A class. Classes with names have their names' numbers; after these come the strings, and all
+ * nodes that are no objects. */
 struct row {
     uint64_t retained;
     uint32_t objects;
-    uint32_t above; /* how many of this class dominate the node that is visited */
+    uint32_t above; /* how many nodes of this class dominate the node that is visited */
 };
 
-/* A node in the tree of dominators. 0 is the root, which is nobody's child: there is none. */
+/* A node in the tree of dominators; 0 stands for no node, for the root is nobody's child. */
 struct place {
     uint32_t child, sibling, class;
 };
@@ -35,7 +36,8 @@ static void make_tree(const struct g2h_view *view, const struct g2h_dominators *
     }
 }
 
-/* Down the tree and up again. What another object of the class dominates is counted with that. */
+/* Walks down the tree and up again. An object that another object of its class dominates adds no
+ * retained size, for the other one's includes it. */
 static void visit(const struct g2h_dominators *dominators, const struct place *tree,
                   struct row *rows)
 {

@@ -1,13 +1,13 @@
 /*
- * go2heapsnapshot: the heap of a Go program in, who keeps its memory out.
+ * go2heapsnapshot: reads the heap of a Go program, and writes who keeps its memory.
  *
  *   input   the dump's bytes, mapped
  *   heap    its records; objects by address
- *   exe     the executable that wrote it, if it is given: its types and names
- *   typing  with it: the type of each object
+ *   exe     the executable that wrote the dump, if it is given: its types and names
+ *   typing  with the executable: the type of each object
  *   graph   nodes and edges
- *   identity  of several dumps: which objects were in the one before
- *   view    of these what is wanted: without garbage, folded
+ *   identity  for several dumps: which objects were in the dump before
+ *   view    the nodes and edges that the options ask for: without garbage, folded
  *   output  a snapshot, a report …
  */
 #include <stdio.h>
@@ -35,31 +35,30 @@
 
 /* ---- the conversion ---- */
 
-/* What has been made so far. */
+/* The parts of one conversion, as far as they have been made. */
 struct conversion {
     struct g2h_input *input;
-    struct origin origin; /* where that came from: its own pointers are these here */
+    struct origin origin; /* where input came from; it has the same input and exe */
     struct g2h_heap *heap;
-    struct g2h_exe *exe;       /* NULL: none, or it does not fit */
-    struct g2h_typing *typing; /* NULL: there is nothing to type by */
+    struct g2h_exe *exe;       /* NULL: there is none, or it does not fit */
+    struct g2h_typing *typing; /* NULL: there is nothing to type objects by */
     struct g2h_graph *graph;
     struct g2h_view *view;
 };
 
-/* Dumps of one process, or one dump. Of the one before the heap is still there, to be compared
- * with.
- */
+/* A series of dumps of one process, or one dump. The heap of the dump before is kept, to compare
+ * the next one with. */
 struct series {
-    struct g2h_redaction *redaction; /* NULL: none; else the same for all, for texts are compared */
-    struct g2h_base *base;           /* of formats that take it; NULL: none */
-    uint64_t base_build;             /* hash of the executable that wrote it; 0: none */
-    struct g2h_identity *identity;   /* NULL: there is one dump only */
+    struct g2h_redaction *redaction; /* NULL: none; all dumps share it, for texts are compared */
+    struct g2h_base *base;           /* of formats that take a base; NULL: none */
+    uint64_t base_build;             /* hash of the executable that wrote the base; 0: none */
+    struct g2h_identity *identity;   /* NULL: there is only one dump */
     struct g2h_input *input;
     struct g2h_heap *heap;
 };
 
-/* An executable that is none, or another one, is an error, unless the caller is content without
- * types. */
+/* Opens the executable, if there is one. If the file is no executable, or not that of the dump,
+ * returns an error unless --untyped-ok allows to go on without types. */
 static struct g2h_error *open_exe(const struct options *options, const struct outputs *outputs,
                                   struct conversion *conversion)
 {
@@ -84,14 +83,14 @@ static struct g2h_error *open_exe(const struct options *options, const struct ou
     return NULL;
 }
 
-/* A hash of the executable; 0 where there is none. */
+/* Returns a hash of the executable, or 0 if there is none. */
 static uint64_t build_of(const struct conversion *conversion)
 {
     const struct g2h_input *input = conversion->exe ? g2h_exe_input(conversion->exe, 0) : NULL;
     return input ? map_hash_text(input->data, (size_t)input->size) : 0;
 }
 
-/* Whether all that was read is still what it was. */
+/* Returns an error if a file has changed since it was read. */
 static struct g2h_error *check_inputs(const struct series *series,
                                       const struct conversion *conversion)
 {
@@ -126,7 +125,7 @@ static struct g2h_error *load(const struct options *options, const char *path,
     if (options->is_dump)
         return NULL;
     error = g2h_heap_load(conversion->input, &heap_options, &conversion->heap);
-    if (error && conversion->input->damage) { /* it explains the other */
+    if (error && conversion->input->damage) { /* the damage explains the error */
         g2h_error_destroy(error);
         error = conversion->input->damage;
         conversion->input->damage = NULL;
@@ -134,7 +133,8 @@ static struct g2h_error *load(const struct options *options, const char *path,
     return error;
 }
 
-/* At most how many nodes the view may have, for a snapshot to have as many as was asked for. */
+/* Returns the most nodes that the view may have, so that the snapshot, which has contexts in
+ * addition, does not have more than --max-nodes. */
 static uint64_t view_nodes(const struct options *options)
 {
     const bool has_contexts = options->format->is_for_devtools && !options->no_contexts;
@@ -143,7 +143,7 @@ static uint64_t view_nodes(const struct options *options)
                : options->max_nodes - G2H_MOST_CONTEXTS;
 }
 
-/* What the heap is, by its executable, and as a graph. */
+/* Builds the typing by the executable, the graph, and the view. */
 static struct g2h_error *build(const struct options *options, const struct series *series,
                                struct conversion *conversion)
 {
@@ -166,7 +166,7 @@ static struct g2h_error *build(const struct options *options, const struct serie
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);
 }
 
-/* What was made of a process, as it is. */
+/* Writes the dump itself, which may have been made of a process. */
 static struct g2h_error *write_dump(const struct options *options,
                                     const struct g2h_output_options *output_options,
                                     struct outputs *outputs, const struct conversion *conversion)
@@ -180,7 +180,7 @@ static struct g2h_error *write_dump(const struct options *options,
     return NULL;
 }
 
-/* What a summary is to say of where it is from. */
+/* Returns what a summary records about its origin, and its file's permissions. */
 static struct g2h_summary_options summary_options(const struct options *options,
                                                   const struct g2h_input *input)
 {
@@ -194,7 +194,7 @@ static struct g2h_summary_options summary_options(const struct options *options,
         .label_count = options->label_count};
 }
 
-/* The rooms, one after the other. */
+/* Runs the rooms one after the other. */
 static struct g2h_error *go_through(const struct options *options, const char *path,
                                     const struct series *series, struct outputs *outputs,
                                     struct conversion *conversion)
@@ -250,7 +250,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     return NULL;
 }
 
-/* What is wrong with a file that was changed is that it was changed. */
+/* Converts a dump. If a file was changed meanwhile, that is the error that counts. */
 static struct g2h_error *convert(const struct options *options, const char *path,
                                  const struct series *series, struct outputs *outputs,
                                  struct conversion *conversion)
@@ -263,7 +263,7 @@ static struct g2h_error *convert(const struct options *options, const char *path
     return changed ? changed : error;
 }
 
-/* Ends with a conversion, but for its heap where that is still needed. */
+/* Frees a conversion, except the heap and the input that series_keep() has taken. */
 static void conversion_deinit(struct conversion *conversion)
 {
     g2h_view_destroy(conversion->view);
@@ -274,7 +274,7 @@ static void conversion_deinit(struct conversion *conversion)
     g2h_input_close(conversion->input);
 }
 
-/* The dumps of a series are compared with the one before: its heap stays for the next one. */
+/* Keeps the heap of a dump, with which the next dump of the series is compared. */
 static void series_keep(struct series *series, struct conversion *conversion)
 {
     g2h_heap_destroy(series->heap);
@@ -294,7 +294,8 @@ static void series_deinit(struct series *series)
     g2h_input_close(series->input);
 }
 
-/* The files that must not be overwritten. *ret_count of them; NULL: no memory. */
+/* Returns the files that must not be overwritten, *ret_count of them, or NULL if memory runs out.
+ */
 static struct target_source *list_sources(const struct options *options, size_t *ret_count)
 {
     struct target_source *sources = malloc((options->input_count + 4) * sizeof(*sources));
@@ -315,14 +316,14 @@ struct sources {
     size_t count;
 };
 
-/* How conversions went. */
+/* The outcome of all conversions. */
 struct outcome {
     bool complete;   /* nothing was damaged or missing */
-    bool is_process; /* the last one was of a core or a process */
-    bool is_base;    /* an executable did not write the base */
+    bool is_process; /* the last conversion was of a core or a process */
+    bool is_base;    /* the error is that the executable did not write the base */
 };
 
-/* Converts a dump to a path; NULL: standard output. */
+/* Converts a dump to a path, or to standard output if path is NULL. */
 static struct g2h_error *convert_to(const struct options *options, const char *dump,
                                     const char *path, const struct sources *sources,
                                     struct series *series, struct outcome *outcome)
@@ -343,7 +344,7 @@ static struct g2h_error *convert_to(const struct options *options, const char *d
     return error;
 }
 
-/* What a heap is compared with: of that nothing is kept but names and numbers. */
+/* Makes the base, with which a heap is compared. Only names and numbers of the base are kept. */
 static struct g2h_error *make_base(const struct options *options, struct series *series,
                                    struct outcome *outcome)
 {
@@ -353,7 +354,7 @@ static struct g2h_error *make_base(const struct options *options, struct series 
     char exe[64];
     snprintf(exe, sizeof(exe), "/proc/%llu/exe", (unsigned long long)options->pid);
     if (options->pid != 0 && !options->exe)
-        of_base.exe = exe; /* that of the process it is compared with */
+        of_base.exe = exe; /* the executable of the process that is compared with the base */
     if (options->base_exe)
         of_base.exe = options->base_exe;
     of_base.pid = 0;
@@ -379,7 +380,7 @@ static struct g2h_error *make_base(const struct options *options, struct series 
     return error;
 }
 
-/* One dump after the other, each to the path of its place; paths NULL: one, to the output. */
+/* Converts the dumps one after the other, each to its path; if paths is NULL, all to the output. */
 static struct g2h_error *convert_each(const struct options *options, const struct sources *sources,
                                       char *const *paths, struct series *series,
                                       struct outcome *outcome)
@@ -392,7 +393,7 @@ static struct g2h_error *convert_each(const struct options *options, const struc
     return NULL;
 }
 
-/* One dump, or the dumps of a series. */
+/* Converts one dump, or the dumps of a series. */
 static struct g2h_error *convert_all(const struct options *options, const struct sources *sources,
                                      struct outcome *outcome)
 {
@@ -413,7 +414,7 @@ static struct g2h_error *convert_all(const struct options *options, const struct
     return error;
 }
 
-/* What the command line asks for. Gives the exit status. */
+/* Does what the command line asks for. Returns the exit status. */
 static int convert_asked(const struct options *options)
 {
     struct sources sources;
@@ -434,7 +435,7 @@ static int convert_asked(const struct options *options)
         return EXIT_FAILED;
     }
     if (target_is_source(STDERR_FILENO, list, sources.count))
-        return EXIT_FAILED; /* to say so would be to write to it */
+        return EXIT_FAILED; /* a message would be written to the source */
     signals_catch("go2heapsnapshot");
     struct g2h_error *error = convert_all(options, &sources, &outcome);
     if (error)

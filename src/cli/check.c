@@ -12,8 +12,8 @@
 
 /* ---- options ---- */
 
-/* Whether options of summaries are given where there is one; false after saying that they are not.
- */
+/* Returns whether options of summaries are only given together with --summary. Returns false after
+ * saying what is wrong. */
 static bool check_summary(const struct options *options)
 {
     if (options->append && !options->summary)
@@ -26,8 +26,8 @@ static bool check_summary(const struct options *options)
     return true;
 }
 
-/* Whether a format that wants a file or a directory gets one; false after saying that it does not.
- */
+/* Returns whether a format that writes a file or a directory gets one. Returns false after saying
+ * that it does not. */
 static bool check_output(const struct options *options)
 {
     const struct g2h_format *format = options->format;
@@ -68,7 +68,8 @@ bool check_options(const struct options *options)
 
 /* ---- inputs ---- */
 
-/* Whether a file is an executable by its first bytes, compressed or not. Pipes are not touched. */
+/* Returns whether a file, compressed or not, is an executable by its first bytes. Does not touch
+ * pipes. */
 static bool is_executable(const char *path)
 {
     uint8_t start[64];
@@ -81,7 +82,8 @@ static bool is_executable(const char *path)
     return size > 0 && magic_is_executable(start, (uint64_t)size);
 }
 
-/* Says how a dump's executable is given, if one of the files is an executable. */
+/* If one of the files is an executable, another one is not, and there is no --exe, says how to give
+ * a dump's executable and returns true. */
 static bool refuse_executable(const struct options *options)
 {
     const char *exe = NULL, *dump = NULL;
@@ -97,7 +99,7 @@ static bool refuse_executable(const struct options *options)
     return true;
 }
 
-/* Whether several dumps can be; false after saying why not. */
+/* Returns whether there can be several dumps. Returns false after saying why not. */
 static bool check_series(const struct options *options)
 {
     if (!options->output && !options->append) {

@@ -1,4 +1,4 @@
-/* check: whether options go together. */
+/* check: checks whether options go together. */
 #ifndef CLI_CHECK_H
 #define CLI_CHECK_H
 
@@ -6,11 +6,12 @@
 
 #include "cli/options.h"
 
-/* Whether what was given goes with the format, and it has all that it needs; false after saying
- * what is wrong. */
+/* Returns whether the options go with the format, and all that the format needs is there. Returns
+ * false after saying what is wrong. */
 bool check_options(const struct options *options);
 
-/* Whether the dumps can be converted as they are given; false after saying why not. */
+/* Returns whether the dumps can be converted as they are given. Returns false after saying why not.
+ */
 bool check_inputs(const struct options *options);
 
 #endif

@@ -36,7 +36,7 @@ bool format_choose(struct options *options, const char *name)
     return false;
 }
 
-/* Adds one of several that may be chosen. */
+/* Adds a format to a list of choices for a message. */
 static void add_choice(struct text *text, const char *name, const char *by)
 {
     text_printf(text, "%s%s%s%s", text->size > 0 ? " or " : "", name, by ? " --by " : "",

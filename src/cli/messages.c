@@ -25,13 +25,13 @@ void say(const char *format, ...)
         if (text)
             vsnprintf(text, size + 1, format, arguments);
         va_end(arguments);
-        if (!text) { /* of a line that is too long for what memory there is, the beginning */
+        if (!text) { /* if there is no memory for a long line, its beginning is printed */
             text = usual;
             size = sizeof(usual) - 1;
         }
     }
     size = printable(text, size);
-    text[size] = '\n'; /* in place of the NUL */
+    text[size] = '\n'; /* replaces the NUL */
     progress_clear();
     fwrite(text, 1, size + 1, stderr);
     if (text != usual)
@@ -147,7 +147,7 @@ static const char *agreement(uint64_t found, uint64_t expected)
     return found == expected ? "as memstats say" : "NOT what memstats say";
 }
 
-/* Whether the dump says itself what its objects are, as the oldest ones do. */
+/* Returns whether the dump itself has the types of its objects, as the oldest formats do. */
 static bool has_own_types(const struct g2h_heap *heap)
 {
     const char *format = g2h_heap_format(heap);
@@ -193,7 +193,7 @@ static void account_exe(const struct g2h_exe *exe)
     line("global variables with names", variables, "", variables == 0 ? "it is stripped" : "");
 }
 
-/* Prints a line with objects and bytes that live, and with those that are garbage. */
+/* Prints a line with the objects and bytes that are alive, and with those that are garbage. */
 static void line_of_types(const char *label, const struct g2h_type_sum *sum)
 {
     say("  %-34s %10" PRIu64 " %15" PRIu64 "  %10" PRIu64 " %15" PRIu64, label, sum->living_objects,
@@ -233,20 +233,20 @@ static void account_stacks(const struct g2h_heap *heap, const struct g2h_graph *
     say("stacks of goroutines");
     line("goroutines that have one", account->stacks, "", "");
     line("their size", account->stack_bytes, "bytes", "");
-    if (memstats && memstats->numbers[G2H_MEMSTATS_STACK_INUSE] > 0) /* 0: read from outside */
+    if (memstats && memstats->numbers[G2H_MEMSTATS_STACK_INUSE] > 0) /* 0 if read from outside */
         line("memstats StackInuse", memstats->numbers[G2H_MEMSTATS_STACK_INUSE], "bytes",
              "with free ones and the runtime's");
 }
 
-/* Whether cleanups may hold some of what looks like garbage. Since Go 1.24 the runtime does so by
- * records that are in no dump; with types these objects are known. */
+/* Returns whether cleanups may hold some of the objects that look like garbage. Since Go 1.24 the
+ * runtime holds such objects by records that are in no dump; with types these objects are known. */
 static bool may_have_cleanups(const struct g2h_heap *heap, const struct g2h_graph *graph)
 {
     return go_release_parse(g2h_heap_go_version(heap)).minor >= 24 &&
            g2h_graph_account(graph)->unreachable_objects > 0 && !g2h_graph_type_account(graph);
 }
 
-/* What DevTools' filters take, of the format that has them. */
+/* Returns the nodes and edges that DevTools' filters need, in the format that has them. */
 static struct g2h_contexts_account contexts_of(const struct options *options,
                                                const struct g2h_view *view)
 {
@@ -301,7 +301,8 @@ static void account_graph(const struct options *options, const struct g2h_graph 
         line("  of them short cuts", account->shortcuts, "", "weak: from maps and weak pointers");
 }
 
-/* Measured with Chromium 156: 47 s and 2.4 GB for 10 million nodes with 20 million edges. */
+/* Warns of a snapshot that DevTools takes long to load. Measured with Chromium 156: 47 s and 2.4 GB
+ * for 10 million nodes with 20 million edges. */
 static void warn_of_size(const struct g2h_input *input, uint64_t nodes)
 {
     const uint64_t comfortable = 10000000;
@@ -369,7 +370,7 @@ void message_account(const struct options *options, const struct g2h_input *inpu
     account_graph(options, graph, view);
 }
 
-/* Says why a good deal may have no type. */
+/* Returns the reason why many bytes may have no type. */
 static const char *why_untyped(const struct g2h_exe *exe)
 {
     switch (g2h_exe_dwarf(exe)) {
@@ -436,7 +437,8 @@ void message_survivors(const struct g2h_input *input, const struct g2h_input *be
             input->name, garbage, account->objects);
 }
 
-/* What the process has in memory, which is what top shows, and what of that are objects. */
+/* Prints how much memory of the process is resident, which is the number that top shows, and how
+ * much of it are objects. */
 static void account_memory(const struct g2h_process_account *account)
 {
     const uint64_t slots = account->span_bytes - account->object_bytes,

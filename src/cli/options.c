@@ -14,7 +14,7 @@
 
 /* ---- values ---- */
 
-/* A whole number from low to high; false after saying that it is none. */
+/* Reads a whole number from low to high. Returns false after saying that the text is none. */
 static bool parse_number(const char *option, const char *text, uint64_t low, uint64_t high,
                          uint64_t *ret)
 {
@@ -44,7 +44,7 @@ static bool take_threads(struct options *options, const char *text)
     return true;
 }
 
-/* 500000, 500K or 2M. */
+/* Reads a number such as 500000, 500K or 2M. */
 static bool take_max_nodes(struct options *options, const char *text)
 {
     char *end;
@@ -83,13 +83,14 @@ static bool take_label(struct options *options, const char *text)
     return true;
 }
 
-/* ---- what there is ---- */
+/* ---- the known options ---- */
 
-/* An option: sets a flag, takes a text or whatever take() makes of it, or ends the program. */
+/* An option: it sets a flag or a text, passes its argument to take(), or prints something and ends
+ * the program. */
 struct known {
     const char *name;
     char letter;       /* 0: none */
-    size_t flag, text; /* in struct options; 0, which is that of inputs: none */
+    size_t flag, text; /* offsets in struct options; 0, the offset of inputs, stands for none */
     bool (*take)(struct options *, const char *);
     int (*print)(void);
 };
@@ -130,7 +131,8 @@ static bool has_argument(const struct known *option)
     return option->text != 0 || option->take;
 }
 
-/* The same for getopt_long(): what it gives for a long option is FIRST and its number. */
+/* The options as getopt_long() takes them. For a long option it returns FIRST plus the option's
+ * index in known. */
 struct for_getopt {
     struct option options[KNOWN + 1];
     char letters[2 * KNOWN + 1];
@@ -151,7 +153,7 @@ static void describe(struct for_getopt *ret)
     }
 }
 
-/* What getopt_long() has given; NULL: nothing that is known. */
+/* Returns the option that getopt_long() has found, or NULL if it is none of the known ones. */
 static const struct known *find(int given)
 {
     for (int i = 0; i < KNOWN; i++)
@@ -163,7 +165,7 @@ static const struct known *find(int given)
 /* ---- all of it ---- */
 
 /* Lets getopt go over the command line once more, to say what is wrong with it. It prints arguments
- * as they are, so what is more than text is taken out of them first. */
+ * as they are, so characters that a terminal would act upon are replaced first. */
 static void refuse_option(int argc, char **argv, const struct for_getopt *described)
 {
     for (int i = 1; i < argc; i++)
@@ -175,7 +177,8 @@ static void refuse_option(int argc, char **argv, const struct for_getopt *descri
     usage_say_hint();
 }
 
-/* False after saying what is wrong, or after printing what was asked for; then with *ret_status. */
+/* Takes an option. Returns false after saying what is wrong, or after printing what --help or
+ * --version asks for; *ret_status is set in that case. */
 static bool take(struct options *options, const struct known *option, char *argument,
                  int *ret_status)
 {
@@ -191,7 +194,8 @@ static bool take(struct options *options, const struct known *option, char *argu
     return !option->print;
 }
 
-/* Room for as many dumps and labels as there are words. False where there is no memory. */
+/* Allocates room for as many dumps and labels as there are words. Returns false if memory runs out.
+ */
 static bool make_room(struct options *options, int words)
 {
     options->inputs = malloc(((size_t)words + 1) * sizeof(*options->inputs));
@@ -201,7 +205,7 @@ static bool make_room(struct options *options, int words)
     return options->inputs && options->labels;
 }
 
-/* The dumps, that of --base first where the format does not take it by itself. */
+/* Takes the dumps; that of --base comes first if the format does not take a base itself. */
 static void take_inputs(struct options *options, char **files, int count)
 {
     const bool is_first = options->base && (options->format->takes & G2H_TAKES_BASE) == 0;
@@ -220,7 +224,8 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
     int given;
     describe(&described);
     if (argc > 0)
-        argv[0] = name; /* with which getopt's messages begin, whatever the caller calls us */
+        argv[0] = name; /* getopt's messages begin with it, whatever name the caller has started the
+                           program by */
     *ret = (struct options){.format = g2h_format(0)};
     *ret_status = EXIT_FAILED;
     if (!make_room(ret, argc))

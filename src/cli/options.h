@@ -15,25 +15,24 @@ enum exit_status {
 };
 
 struct options {
-    const char *
-        *inputs; /* malloced: input_count dumps, in their order; of several, a series is made */
+    const char **inputs; /* malloced: input_count dumps in their order; several are a series */
     size_t input_count;
-    const char *base;     /* of a format that takes it; NULL: none. Else it is the first input */
-    const char *base_exe; /* the executable that wrote it; NULL: the same as exe */
-    uint64_t pid;         /* 0: none; else there are no inputs */
+    const char *base;     /* of a format that takes a base; NULL: none. Of others the first input */
+    const char *base_exe; /* the executable that wrote base; NULL: the same as exe */
+    uint64_t pid;         /* 0: none; otherwise there are no inputs */
     const char *exe;      /* NULL: none */
     const char *output;   /* NULL: standard output; of a series a directory */
     const struct g2h_format *format;
-    const char *by;      /* which one of that name; NULL: the usual one */
+    const char *by;      /* selects one of the formats of that name; NULL: the usual one */
     const char *path_to; /* an object or a class, of a format that takes it; NULL: none */
     bool json;           /* of a format that takes it */
-    bool is_dump;        /* the heap dump itself is wanted, in no format */
-    bool untyped_ok;     /* goes on without types where exe does not fit */
+    bool is_dump;        /* the heap dump itself is to be written, in no format */
+    bool untyped_ok;     /* goes on without types if exe does not fit */
     bool redact, reachable, no_stacks, no_contexts, full_names;
     const char *redact_key; /* a file; NULL: none */
-    uint64_t max_nodes;     /* 0: any number */
-    bool summary, append;   /* --append takes the former */
-    const char **labels;    /* malloced: label_count of --label */
+    uint64_t max_nodes;     /* 0: no limit */
+    bool summary, append;   /* append needs summary */
+    const char **labels;    /* malloced: the label_count values of --label */
     size_t label_count;
     bool gzip, verbose;
     uint64_t memprofile_rate; /* 0: not given */
@@ -41,9 +40,9 @@ struct options {
 };
 
 /*
- * Reads the command line. True: go on with *ret. False: end with *ret_status; --help, --version or
- * what is wrong with the command line has been printed. ret must be given to options_deinit() in
- * both cases.
+ * Reads the command line. Returns true if the program is to go on with *ret, or false if it is to
+ * end with *ret_status; then the text of --help or --version, or what is wrong with the command
+ * line, has been printed. The caller gives ret to options_deinit() in both cases.
  */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
 void options_deinit(struct options *options);

@@ -12,7 +12,7 @@ static void close_input(struct g2h_input **input)
     g2h_input_close(*input);
 }
 
-/* The executable that a core's process ran, at the path that it had then. */
+/* Opens the executable that a core's process ran, by the path that it had then. */
 static struct g2h_error *open_recorded(const struct g2h_input *core, struct g2h_exe **ret)
 {
     _cleanup_free_ char *path = NULL;
@@ -50,7 +50,7 @@ static struct g2h_error *read_live(const struct options *options,
     origin->is_process = true;
     struct g2h_error *error = g2h_exe_open(options->exe ? options->exe : path, &origin->exe);
     if (error && !options->exe && error->code == G2H_ERROR_SYSTEM) {
-        g2h_error_destroy(error); /* who may not read it is told so by what comes next */
+        g2h_error_destroy(error); /* if the user may not read the process, the next step says so */
         error = NULL;
     }
     TRY(error);

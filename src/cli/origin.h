@@ -7,21 +7,21 @@
 #include "cli/options.h"
 
 struct origin {
-    struct g2h_input *input; /* the dump, or one that was made */
-    struct g2h_exe *exe;     /* what had to be opened for that; NULL: none yet */
-    bool is_process;         /* it was made, of which this is the account */
+    struct g2h_input *input; /* the dump, or a dump that was made of the process */
+    struct g2h_exe *exe;     /* the executable that had to be opened for that; NULL: none yet */
+    bool is_process; /* input was made of a core or a process, which this is the account of */
     struct g2h_process_account account;
 };
 
 /*
- * Opens the file at path, or the process that options->pid is. What is there after an error is the
- * caller's to close, too. Errors: those of g2h_input_open(), g2h_exe_open(),
+ * Opens the file at path, or reads the process options->pid. After an error, too, the caller closes
+ * the input and the executable that are there. Errors: those of g2h_input_open(), g2h_exe_open(),
  * g2h_process_read_core() and g2h_process_read_live().
  */
 struct g2h_error *origin_open(const struct options *options, const char *path,
                               const struct g2h_progress *progress, struct origin *ret);
 
-/* Whether all that was wanted of a process was there. */
+/* Returns whether nothing that was to be read of a process was missing. */
 bool origin_is_complete(const struct origin *origin);
 
 #endif

@@ -25,7 +25,7 @@ struct g2h_error *directory_make(const char *path, const char *what_for, bool *r
                               what_for);
 }
 
-/* NULL where there is no memory. */
+/* Returns the path of a file in a directory, or NULL if memory runs out. */
 static char *path_of(const char *directory, const char *name, bool gzip)
 {
     const size_t end = strlen(directory);

@@ -1,4 +1,4 @@
-/* progress; see progress.h. The line is written over itself, ten times a second at most. */
+/* progress; see progress.h. The line overwrites itself, ten times a second at most. */
 #include "cli/progress.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
-/* progress: a line on the terminal that tells how far the conversion is. */
+/* progress: a line on the terminal that shows how far the conversion is. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
 #include <go2heapsnapshot/progress.h>
 
-/* The progress to hand to the library: NULL where stderr is no terminal. */
+/* Returns the progress to hand to the library, or NULL if stderr is no terminal. */
 const struct g2h_progress *progress_start(void);
 
 /* Removes the line, before anything else is printed. */

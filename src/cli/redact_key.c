@@ -10,8 +10,9 @@
 #include "base/scope.h"
 #include "base/siphash.h"
 
-/* How many bytes a file of random bytes has: at least those of a key, and no more than anybody
- * makes on purpose. Random bytes hardly ever have fewer different ones, even if they are digits. */
+/* Limits of a file of random bytes: it has at least the bytes of a key, and no more than anybody
+ * makes on purpose. Random bytes hardly ever have fewer different values, even if they are digits.
+ */
 enum { KEY_LEAST = G2H_REDACT_KEY, KEY_MOST = 4096, DIFFERENT_LEAST = 8 };
 
 #define HOW_TO "(umask 077; head -c 32 /dev/urandom > FILE) makes a key"
@@ -56,7 +57,7 @@ static int count_different(const uint8_t *data, size_t size)
     return count;
 }
 
-/* Refuses a file that others can read: with the key they could try out texts. */
+/* Refuses a file that everybody can read or write: who has the key could try out texts. */
 static struct g2h_error *check_status(const char *path, int file)
 {
     struct stat status;
@@ -101,6 +102,6 @@ struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDACT_KEY])
     TRY(check_status(path, key.file));
     TRY(read_all(path, key.file, key.data, &size));
     TRY(check_bytes(path, key.data, size));
-    siphash(no_key, key.data, size, ret); /* each byte counts: a key may as well be digits */
+    siphash(no_key, key.data, size, ret); /* each byte counts, so the key may be digits, too */
     return NULL;
 }

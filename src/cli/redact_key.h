@@ -1,4 +1,4 @@
-/* redact_key: the file of --redact-key. */
+/* redact_key: reads the file of --redact-key. */
 #ifndef CLI_REDACT_KEY_H
 #define CLI_REDACT_KEY_H
 
@@ -7,8 +7,9 @@
 #include <go2heapsnapshot/graph.h>
 
 /*
- * Makes a key of all bytes of a file, which others must not be able to read, and which must be as
- * many as a key has at least. Error: G2H_ERROR_SYSTEM; the message says what is wrong with it.
+ * Makes a key from all bytes of a file. The file must not be readable by everybody, and must have
+ * at least as many bytes as a key. Error: G2H_ERROR_SYSTEM, whose message says what is wrong with
+ * the file.
  */
 struct g2h_error *redact_key_read(const char *path, uint8_t ret[G2H_REDACT_KEY]);
 

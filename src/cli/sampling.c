@@ -5,8 +5,8 @@
 
 #include "cli/messages.h"
 
-/* So many samples make a sum that is wrong by less than a quarter, mostly; and so many times
- * another is what neither they nor garbage explain. */
+/* Sums over LEAST_OBJECTS samples or more are mostly wrong by less than a quarter. If one rate is
+ * FAR_OFF times the other, neither that error nor garbage explains the difference. */
 enum { LEAST_OBJECTS = 64, FAR_OFF = 8 };
 
 void message_sampling(const struct options *options, const struct g2h_input *input,

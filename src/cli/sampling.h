@@ -1,4 +1,4 @@
-/* sampling: what is said of a profile of allocations. */
+/* sampling: messages about a profile of allocations. */
 #ifndef CLI_SAMPLING_H
 #define CLI_SAMPLING_H
 
@@ -6,8 +6,8 @@
 
 #include "cli/options.h"
 
-/* Says, with -v, by which rate samples were scaled and where that comes from; and without, if one
- * that was supposed cannot have been it. */
+/* With -v says by which rate samples were scaled, and where that rate comes from. In any case warns
+ * if a rate was assumed that cannot be the right one. */
 void message_sampling(const struct options *options, const struct g2h_input *input,
                       const struct g2h_heap *heap);
 

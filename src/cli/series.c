@@ -9,7 +9,7 @@
 #include "base/scope.h"
 #include "cli/outputs.h"
 
-/* The size of a name without an ending that it has. */
+/* Returns the size of a name without an ending, if it has that ending. */
 static size_t without(const char *name, size_t size, const char *ending)
 {
     const size_t length = strlen(ending);
@@ -17,7 +17,7 @@ static size_t without(const char *name, size_t size, const char *ending)
                                                                               : size;
 }
 
-/* NULL where there is no memory. */
+/* Returns the path of a dump's snapshot, or NULL if memory runs out. */
 static char *snapshot_path(const struct options *options, const char *dump)
 {
     const char *slash = strrchr(dump, '/'), *name = slash ? slash + 1 : dump;

@@ -1,4 +1,4 @@
-/* series: the names of a series' snapshots. */
+/* series: the paths of a series' snapshots. */
 #ifndef CLI_SERIES_H
 #define CLI_SERIES_H
 
@@ -7,10 +7,11 @@
 #include "cli/options.h"
 
 /*
- * Gives the paths of a series' snapshots: each is named after its dump, "heap.1.dump.gz" gets
- * "DIRECTORY/heap.1.heapsnapshot", in options->output, which is made if it is not there. *ret:
- * options->input_count paths, for series_free_paths(). Errors: G2H_ERROR_SYSTEM, also where two
- * have the same path; G2H_ERROR_MEMORY.
+ * Gives the paths of a series' snapshots in the directory options->output, which is made if it is
+ * not there. Each snapshot is named after its dump: for "heap.1.dump.gz" it is
+ * "DIRECTORY/heap.1.heapsnapshot". *ret gets options->input_count paths, and goes to
+ * series_free_paths(), after an error, too. Errors: G2H_ERROR_SYSTEM, also if two dumps have the
+ * same path; G2H_ERROR_MEMORY.
  */
 struct g2h_error *series_make_paths(const struct options *options, char ***ret);
 void series_free_paths(const struct options *options, char **paths);

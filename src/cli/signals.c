@@ -25,15 +25,15 @@ bool signals_occupy_descriptors(void)
 
 static const char *program; /* for messages */
 
-/* Bytes of a mapped file that cannot be had. Several threads may want them. */
+/* Handles bytes of a mapped file that cannot be read. Several threads may hit such bytes. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     static bool is_told;
     char text[8192];
-    const bool is_fault = info->si_code > 0; /* nobody has sent it */
+    const bool is_fault = info->si_code > 0; /* no process has sent it */
     const char *name = "", *why = is_fault ? g2h_input_fault(info->si_addr, &name) : NULL;
     (void)context;
-    if (!why) { /* no input's */
+    if (!why) { /* the address is in no input */
         target_remove_unfinished();
         signal(number, SIG_DFL);
         raise(number);
@@ -63,12 +63,12 @@ static void on_end(int number)
 
 void signals_catch(const char *name)
 {
-    enum { SIGNALS = 31 }; /* behind them are those of real time, of which nobody sends any */
+    enum { SIGNALS = 31 }; /* numbers above are real-time signals, which nobody sends */
     static const int others[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT,  SIGTSTP,
                                  SIGTTIN, SIGTTOU, SIGURG,  SIGWINCH, SIGBUS};
     struct sigaction old, bus = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
     program = name;
-    signal(SIGXFSZ, SIG_IGN); /* then writing fails with a message */
+    signal(SIGXFSZ, SIG_IGN); /* so writing fails with a message instead */
     for (int number = 1; number <= SIGNALS; number++) {
         bool is_other = sigaction(number, NULL, &old) < 0 || old.sa_handler != SIG_DFL;
         for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)

@@ -1,9 +1,9 @@
 /*
  * target; see target.h.
  *
- * A snapshot has the secrets of its dump. So the unfinished file can be read by its owner only, and
- * has no name where the system can do that (O_TMPFILE): then it is gone however the program ends,
- * and even if the machine does.
+ * A snapshot has the secrets of its dump. So only the owner can read the unfinished file, and the
+ * file has no name if the system supports that (O_TMPFILE): then it disappears however the program
+ * ends, and even if the machine crashes.
  */
 #include "cli/target.h"
 
@@ -31,7 +31,8 @@ void target_remove_unfinished(void)
             unlink(unfinished[i]);
 }
 
-/* What the signal handler is to remove, if there is room for it. */
+/* Stores a path for the signal handler to remove. Returns its place, or NULL if there is no room
+ * for it. */
 static char *keep_unfinished(const char *path)
 {
     const size_t size = strlen(path) + 1;
@@ -41,7 +42,7 @@ static char *keep_unfinished(const char *path)
     return NULL;
 }
 
-/* Keeps signals away while a file has a name that the signal handler does not know yet. */
+/* Blocks signals while a file has a name that the signal handler does not know yet. */
 static void block_signals(sigset_t *ret_before)
 {
     sigset_t all;
@@ -49,9 +50,10 @@ static void block_signals(sigset_t *ret_before)
     sigprocmask(SIG_BLOCK, &all, ret_before);
 }
 
-/* ---- what must not be overwritten ---- */
+/* ---- files that must not be overwritten ---- */
 
-/* Whether two files are one that must not be both read and written. Pipes and terminals may be. */
+/* Returns whether two statuses are of one file that must not be both read and written. Pipes and
+ * terminals may be both. */
 static bool is_same_file(const struct stat *one, const struct stat *other)
 {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino &&
@@ -93,15 +95,15 @@ struct g2h_error *target_check(const struct target *target, const struct g2h_inp
 
 /* ---- the unfinished file ---- */
 
-/* Gives the path that symbolic links lead to, be there a file or not. NULL, and errno, where that
- * cannot be told. */
+/* Returns the path that symbolic links lead to, whether or not there is a file; NULL, with errno
+ * set, if it cannot be found out. */
 static char *follow_links(const char *path)
 {
     enum { MOST_LINKS = 40 };
     char link[4096], *at = strdup(path);
     for (int i = 0; at; i++) {
         const ssize_t size = readlink(at, link, sizeof(link) - 1);
-        if (size < 0) /* no link, or nothing there: it may be made */
+        if (size < 0) /* it is no link, or nothing is there yet */
             return at;
         link[size] = '\0';
         const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
@@ -117,8 +119,8 @@ static char *follow_links(const char *path)
     return NULL;
 }
 
-/* Opens a file without a name in the directory of the target's path. False where the system does
- * not have such files, or could not give it a name later. */
+/* Opens a file without a name in the directory of the target's path. Returns false if the system
+ * does not have such files, or could not give them a name later. */
 static bool open_nameless(struct target *target)
 {
 #ifdef O_TMPFILE
@@ -152,7 +154,7 @@ static struct g2h_error *open_temporary(struct target *target)
         return &error_no_memory;
     snprintf(target->temporary_path, size, "%s.XXXXXX", target->path);
     block_signals(&before);
-    target->fd = mkostemp(target->temporary_path, O_CLOEXEC); /* of mode 0600 */
+    target->fd = mkostemp(target->temporary_path, O_CLOEXEC); /* with mode 0600 */
     const int reason = errno;
     if (target->fd >= 0)
         target->unfinished = keep_unfinished(target->temporary_path);
@@ -164,8 +166,8 @@ static struct g2h_error *open_temporary(struct target *target)
     return error_system(reason, "%s: cannot create", target->name);
 }
 
-/* Opens what the name leads to: a file is going to be replaced, a device or a pipe is written to.
- */
+/* Opens the file that the name leads to: a regular file is going to be replaced, a device or a pipe
+ * is written to. */
 static struct g2h_error *open_path(struct target *target)
 {
     struct stat status;
@@ -178,7 +180,8 @@ static struct g2h_error *open_path(struct target *target)
         if (!target->exists ||
             (stat(target->path, &status) == 0 && is_same_file(&target->status, &status)))
             return open_temporary(target);
-        free(target->path); /* a descriptor of a file that was removed, below /proc */
+        free(target->path); /* the name is that of a descriptor below /proc, and its file was
+                               removed */
         target->path = NULL;
     }
     target->is_named = false;
@@ -208,7 +211,7 @@ struct g2h_error *target_open(const char *path, const struct target_source *sour
     return path ? open_path(ret) : NULL;
 }
 
-/* ---- completing it ---- */
+/* ---- completing the file ---- */
 
 mode_t target_most(const struct stat *dump, gid_t group)
 {
@@ -217,8 +220,9 @@ mode_t target_most(const struct stat *dump, gid_t group)
 }
 
 /*
- * A new file has what the umask gives, one that was there keeps what it had; but neither gives more
- * than the dump does, to its group or to all. What is for another group is for none.
+ * Returns the permissions of the finished file. A new file has those of the umask, and a file that
+ * was there keeps its own; but neither gives its group or everybody more than the dump does. If the
+ * group is another one, it gets no more than everybody.
  */
 static mode_t permissions(const struct target *target, const struct stat *dump)
 {
@@ -228,7 +232,7 @@ static mode_t permissions(const struct target *target, const struct stat *dump)
     umask(mask);
     if (target->exists) {
         const int failed = fchown(target->fd, (uid_t)-1, old->st_gid);
-        (void)failed; /* then it has a group that may know less of it */
+        (void)failed; /* then the file's group is another one, see below */
     }
     if (fstat(target->fd, &own) < 0)
         return 0600;
@@ -240,7 +244,7 @@ static mode_t permissions(const struct target *target, const struct stat *dump)
     return mode;
 }
 
-/* Gives a file without a name a temporary one. */
+/* Gives a file without a name a temporary name. */
 static bool name_temporarily(struct target *target)
 {
     enum { TRIES = 100 };
@@ -267,10 +271,11 @@ static bool name_temporarily(struct target *target)
     return false;
 }
 
-/* All of the file is on its way to the disk, and has a temporary name. */
+/* Sets the permissions, makes sure that the file has a temporary name, and closes it, which reports
+ * errors of writing. */
 static bool settle(struct target *target, const struct stat *dump)
 {
-    fchmod(target->fd, permissions(target, dump)); /* not all file systems know permissions */
+    fchmod(target->fd, permissions(target, dump)); /* fails if the file system has none */
     if (!target->temporary_path && !name_temporarily(target))
         return false;
     const int fd = target->fd;

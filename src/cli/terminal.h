@@ -1,4 +1,4 @@
-/* terminal: how what people read is to look. */
+/* terminal: the look of text for people. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
@@ -6,13 +6,15 @@
 
 #include "cli/options.h"
 
-/* Whether what is written goes to a terminal. */
+/* Returns whether the output goes to a terminal. */
 bool terminal_is_output(const struct options *options);
 
-/* How wide a report is to be, as other programs are told, or as the terminal is; 0: as it likes. */
+/* Returns the width of a report: COLUMNS, as for other programs, else that of the terminal; 0: the
+ * report chooses. */
 unsigned terminal_columns(const struct options *options);
 
-/* Whether there is a colour: no-color.org, and terminals that have none. */
+/* Returns whether the output may have colour: it does not if NO_COLOR is set (no-color.org), nor on
+ * a terminal that has none. */
 bool terminal_has_color(const struct options *options);
 
 #endif

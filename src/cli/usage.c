@@ -14,7 +14,7 @@
 #include "cli/format.h"
 #include "cli/options.h"
 
-/* Between the two come the formats. */
+/* The formats are printed between help and more_help. */
 static const char help[] =
     "Usage: go2heapsnapshot [OPTION]... DUMP | --pid PID\n"
     "  or:  go2heapsnapshot [OPTION]... -o DIRECTORY DUMP DUMP...\n"
@@ -82,7 +82,7 @@ static const char more_help[] =
     "Exit status: 0 fine; 1 failed; 2 wrong usage; 3 the dump was cut or damaged, and\n"
     "what could be read of it was written.\n";
 
-/* Prints to standard output. Gives the exit status. */
+/* Prints to standard output. Returns the exit status. */
 static int print(const char *text)
 {
     if (fputs(text, stdout) != EOF && fflush(stdout) == 0)
@@ -91,7 +91,7 @@ static int print(const char *text)
     return EXIT_FAILED;
 }
 
-/* How a format is listed: what --by chooses is behind one blank more. */
+/* Appends the line of a format. A format that --by chooses is indented by one more blank. */
 static void append_format(struct text *text, const struct g2h_format *format)
 {
     if (format_is_usual(format))
@@ -100,7 +100,7 @@ static void append_format(struct text *text, const struct g2h_format *format)
         text_printf(text, " --by=%-6s  %s", format->by, format->summary);
 }
 
-/* The name of what is no format, too, and what it is. */
+/* Appends the line of the dump itself, which is no format. */
 static void append_dump(struct text *text)
 {
     text_printf(text, "%-12s  the heap dump itself, of a core or process", FORMAT_DUMP);
@@ -120,7 +120,7 @@ int usage_print_help(void)
     text_printf(&text, "%s", indent);
     append_dump(&text);
     text_printf(&text, "\n");
-    text_append(&text, more_help, sizeof(more_help)); /* with its end */
+    text_append(&text, more_help, sizeof(more_help)); /* and the terminating null */
     return text.failed ? EXIT_FAILED : print(text.data);
 }
 

@@ -1,4 +1,4 @@
-/* usage: what the program says of itself, and of a command line that is wrong. */
+/* usage: the help text, and messages about a wrong command line. */
 #ifndef CLI_USAGE_H
 #define CLI_USAGE_H
 
@@ -6,14 +6,15 @@
 
 #include "cli/messages.h"
 
-/* Print to standard output what --help and --version say. Give the exit status. */
+/* Print to standard output the text of --help or --version. Return the exit status. */
 int usage_print_help(void);
 int usage_print_version(void);
 
-/* Says all formats, one a line. */
+/* Says all formats, one per line. */
 void usage_say_formats(void);
 
-/* Says what is wrong with the command line, as say() does, and where to look. Gives false. */
+/* Says what is wrong with the command line, by the rules of say(), and where to find help. Its
+ * value is false. */
 #define USAGE_REFUSE(...) (say("go2heapsnapshot: " __VA_ARGS__), usage_say_hint())
 bool usage_say_hint(void);
 

@@ -23,7 +23,7 @@ void call_sites_deinit(struct call_sites *sites)
 struct code_bytes {
     const struct image *image;
     const uint8_t *data;
-    uint64_t size, start; /* start: distance from the first function */
+    uint64_t size, start; /* start: the function's distance from the first function */
     uint64_t at;
 };
 
@@ -40,8 +40,9 @@ static struct code_bytes code_of(const struct call_sites *sites, uint64_t functi
     return code;
 }
 
-/* A call with a distance of 32 bits: E8. Where instructions begin is not known, so that what is
- * found may be something else; but then it seldom leads to the start of a function. */
+/* Finds the next byte E8, which begins a call with a distance of 32 bits. It is not known where
+ * instructions begin, so the byte may belong to another instruction; but then its distance seldom
+ * leads to the start of a function. */
 static bool next_x86(struct code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 5, CALL = 0xe8 };
@@ -52,13 +53,13 @@ static bool next_x86(struct code_bytes *code, uint64_t *ret_target)
         code->at += SIZE;
         *ret_target =
             code->start + code->at + (uint64_t)(int64_t)(int32_t)image_u32(code->image, at + 1);
-        code->at -= SIZE - 1; /* it may have been none */
+        code->at -= SIZE - 1; /* it may not have been a call */
         return true;
     }
     return false;
 }
 
-/* BL, with a distance of 26 bits, in words. */
+/* Finds the next BL instruction, whose distance has 26 bits and counts words. */
 static bool next_arm64(struct code_bytes *code, uint64_t *ret_target)
 {
     enum { SIZE = 4 };
@@ -73,7 +74,8 @@ static bool next_arm64(struct code_bytes *code, uint64_t *ret_target)
     return false;
 }
 
-/* The next call of a function: the function that it is of, and where that returns to. */
+/* Finds the next call in a function's code: the function that is called, and the return address as
+ * a distance from the start of the code. */
 static bool next_call(const struct call_sites *sites, struct code_bytes *code, uint64_t *ret_callee,
                       uint32_t *ret_return)
 {
@@ -121,7 +123,8 @@ static bool calls_mallocgc(const struct call_sites *sites, uint64_t function, ui
     return false;
 }
 
-/* Whether a function is of the runtime, by its file: it may be called as one of reflect, say. */
+/* Returns whether a function belongs to the runtime. Its file tells this: by its name it may belong
+ * to another package, such as reflect. */
 static bool is_of_runtime(const struct call_sites *sites, uint64_t function, uint64_t *left)
 {
     static const char directory[] = "runtime/";

@@ -5,21 +5,22 @@
 #include "base/bytes.h"
 #include "base/scope.h"
 
-/* Numbers of internal/abi/symtab.go, the same since Go 1.16. */
+/* Constants of internal/abi/symtab.go, the same since Go 1.16. */
 enum { PCDATA_INL_TREE_INDEX = 2, FUNCDATA_INL_TREE = 3 };
 
 enum { FILES, LINES, NODES, TABLES };
 
 /* ---- reading ---- */
 
-/* An entry of 32 bits of a function's list of tables; UINT32_MAX where it has no such table. */
+/* Returns an entry, of 32 bits, of a function's list of tables, or UINT32_MAX if the list is
+ * shorter. */
 static uint32_t table_of(const struct pclntab *pclntab, const uint8_t *list, uint32_t count,
                          uint32_t index)
 {
     return index < count ? image_u32(pclntab->image, list + 4 * (size_t)index) : UINT32_MAX;
 }
 
-/* Puts a part for all code up to end. */
+/* Appends the part that begins at start, with the current values of the tables. */
 static bool put_part(struct code *code, const struct pclntab_parts *tables, uint64_t start)
 {
     const int64_t file = tables[FILES].value, line = tables[LINES].value,
@@ -33,8 +34,8 @@ static bool put_part(struct code *code, const struct pclntab_parts *tables, uint
     return vector_push(&code->parts, part);
 }
 
-/* Goes along the tables side by side: a part ends where the first of them changes its value. A
- * function without an inline tree has no third one. */
+/* Reads the tables side by side: a part ends where any of them changes its value. A function
+ * without an inline tree has no third table. */
 static struct g2h_error *read_parts(struct code *code, struct pclntab_parts *tables, unsigned count)
 {
     const uint64_t entry = pclntab_entry(code->pclntab, code->index);
@@ -52,7 +53,8 @@ static struct g2h_error *read_parts(struct code *code, struct pclntab_parts *tab
     }
 }
 
-/* Parts in the order of what is asked for; of the same the first one in the code comes first. */
+/* Orders parts by line, file and node. compare_by_line() puts equal parts in the order of the
+ * code. */
 static int compare_parts(const struct code_part *one, const struct code_part *other)
 {
     if (one->line != other->line)

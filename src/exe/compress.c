@@ -1,10 +1,10 @@
 /*
  * compress: uncompresses sections. They are compressed by zlib, and begin either with an Elf32_Chdr
- * or Elf64_Chdr (SHF_COMPRESSED) or, in the older way of GNU (.zdebug_), with "ZLIB" and their
- * size, big-endian.
+ * or Elf64_Chdr (SHF_COMPRESSED) or, in GNU's older format (.zdebug_), with "ZLIB" and the
+ * uncompressed size, big-endian.
  *
- * The size that the file claims is believed up to 1,032 bytes for each compressed byte, which is as
- * much as zlib can reach, and for all sections together up to image_debug_most().
+ * A section is refused if it claims more than 1,032 bytes for each compressed byte, which is the
+ * most that zlib can reach, or if all sections together would exceed image_debug_most().
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static uint64_t header_size(const struct image *image, const struct image_sectio
     return section->gnu_compressed ? 12 : image->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 }
 
-/* The size that a section has without compression; it is added to image->inflated. */
+/* Finds the uncompressed size of a section, and adds it to image->inflated. */
 static struct g2h_error *inflated_size(struct image *image, const struct image_section *section,
                                        uint64_t *ret)
 {
@@ -57,7 +57,7 @@ static struct g2h_error *inflated_size(struct image *image, const struct image_s
     return NULL;
 }
 
-/* Writes the size bytes that the section has without compression. */
+/* Uncompresses a section into ret, which has room for its size bytes. */
 static struct g2h_error *inflate_section(const struct image *image,
                                          const struct image_section *section, uint8_t *ret,
                                          uint64_t size)

@@ -17,7 +17,7 @@
 
 struct search {
     const struct image *image;
-    bool has_crc; /* it is searched for by .gnu_debuglink, which says the file's CRC */
+    bool has_crc; /* the search is by .gnu_debuglink, which has the debug file's CRC */
     uint32_t crc;
     struct g2h_input **ret_input;
     struct image *ret;
@@ -27,7 +27,8 @@ struct search {
 
 enum { NT_GO_BUILD_ID = 4, LONGEST_ID = 1024 };
 
-/* The contents of the note of an owner and a type; empty where there is none. */
+/* Returns the contents of the note that has an owner and a type; they are empty if there is
+ * none. */
 static struct g2h_bytes find_note(const struct image *image, const char *owner, uint32_t type)
 {
     const uint64_t owner_size = strlen(owner) + 1;
@@ -53,7 +54,7 @@ static struct g2h_bytes find_note(const struct image *image, const char *owner, 
     return bytes_none;
 }
 
-/* Whether a debug file, search->ret, is the one that is searched for. */
+/* Returns whether search->ret is the debug file of search->image. */
 static bool belongs(const struct search *search)
 {
     const struct image *image = search->image, *debug = search->ret;
@@ -81,7 +82,7 @@ static void close_image(struct g2h_input **input, struct image *image)
     *input = NULL;
 }
 
-/* Opens a file as an image; where that fails, both are closed again. */
+/* Opens a file as an image. If that fails, both the file and the image are closed again. */
 static struct g2h_error *open_image(const char *path, struct g2h_input **ret_input,
                                     struct image *ret)
 {
@@ -95,7 +96,7 @@ static struct g2h_error *open_image(const char *path, struct g2h_input **ret_inp
     return error;
 }
 
-/* Takes the file at a path, if it is the one that is searched for. */
+/* Takes the file at a path if it is the debug file, unless one has been taken before. */
 static struct g2h_error *try_file(const struct search *search, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -113,7 +114,7 @@ static struct g2h_error *try_file(const struct search *search, const char *forma
         path = NULL;
         return &error_no_memory;
     }
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* a pipe would not end */
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode)) /* reading a pipe might not end */
         return NULL;
     struct g2h_error *error = open_image(path, search->ret_input, search->ret);
     if (error && error->code == G2H_ERROR_MEMORY)
@@ -135,7 +136,8 @@ static struct g2h_error *search_by_id(const struct search *search, const char *d
     return try_file(search, "%s/.build-id/%.2s/%s.debug", directory, digits, digits + 2);
 }
 
-/* .gnu_debuglink is the name of a file, ended by 0, then, aligned to four bytes, its CRC. */
+/* .gnu_debuglink has the name of a file, ended by 0, then, aligned to four bytes, the file's
+ * CRC. */
 static struct g2h_error *search_by_link(struct search *search, const char *directory)
 {
     const struct image *image = search->image;

@@ -2,7 +2,7 @@
  * debugfile: the separate debug file, which has the symbols and debug sections of a stripped
  * executable.
  *
- * It is looked for where gdb looks: by the executable's build ID below the directory of the
+ * The search looks where gdb looks: by the executable's build ID below the directory of the
  * system's debug files, then by .gnu_debuglink beside the executable. A file is taken only if it
  * belongs to the executable.
  */
@@ -17,9 +17,9 @@
 #define DEBUGFILE_DIRECTORY "/usr/lib/debug"
 
 /*
- * Opens the debug file of an image; directory is DEBUGFILE_DIRECTORY, or another one that is laid
- * out in the same way. Where none belongs to the image, *ret_input is NULL and *ret is empty. Else
- * the caller calls image_deinit() and g2h_input_close(). Error: G2H_ERROR_MEMORY.
+ * Opens the debug file of an image; directory is DEBUGFILE_DIRECTORY, or another directory that is
+ * laid out in the same way. If no file belongs to the image, *ret_input is NULL and *ret is empty.
+ * Otherwise the caller calls image_deinit() and g2h_input_close(). Error: G2H_ERROR_MEMORY.
  */
 struct g2h_error *image_find_debug_file(const struct image *image, const char *directory,
                                         struct g2h_input **ret_input, struct image *ret);

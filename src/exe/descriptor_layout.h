@@ -5,9 +5,9 @@
  * Layouts are those of internal/abi/type.go and map*.go, before Go 1.21 runtime/type.go and
  * reflect/type.go, and of cmd/compile/internal/reflectdata/reflect.go. The header has been the same
  * from 1.7 to 1.27: Size_, PtrBytes, Hash, TFlag, Align_, FieldAlign_, Kind_, Equal, GCData, Str,
- * PtrToThis. So has what follows it, but for map types.
+ * PtrToThis. What follows the header has been the same as well, except in map types.
  *
- * All offsets are from runtime.types.
+ * All offsets count from runtime.types.
  */
 #ifndef EXE_DESCRIPTOR_LAYOUT_H
 #define EXE_DESCRIPTOR_LAYOUT_H
@@ -16,7 +16,7 @@
 
 enum { UNCOMMON_SIZE = 16 }; /* of abi.UncommonType */
 
-#define RANGE_MOST ((uint64_t)INT32_MAX) /* a NameOff or TypeOff has no more bits */
+#define RANGE_MOST ((uint64_t)INT32_MAX) /* NameOff and TypeOff have no more bits */
 
 static inline uint64_t word_at(const struct descriptors *all, uint64_t offset)
 {
@@ -28,7 +28,7 @@ static inline uint32_t u32_at(const struct descriptors *all, uint64_t offset)
     return image_u32(all->image, all->data + offset);
 }
 
-/* Whether so many bytes at an offset are in the range. */
+/* Returns whether the range has size bytes at an offset. */
 static inline bool descriptors_have(const struct descriptors *all, uint64_t offset, uint64_t size)
 {
     return offset <= all->size && size <= all->size - offset;
@@ -39,7 +39,7 @@ static inline unsigned descriptor_header_size(const struct descriptors *all)
     return 4 * all->word + 16;
 }
 
-/* The offsets of TFlag and Str in the header at an offset. */
+/* Return the offsets of TFlag and Str of the header that begins at an offset. */
 static inline uint64_t flags_of(const struct descriptors *all, uint64_t offset)
 {
     return offset + 2 * all->word + 4;
@@ -60,24 +60,26 @@ static inline uint8_t kind_at(const struct descriptors *all, uint64_t offset)
     return all->data[flags_of(all, offset) + 3] & KIND_MASK;
 }
 
-/* The size of a descriptor of a kind, up to its uncommon type. */
+/* Returns the size of a descriptor of a kind, up to its uncommon type. */
 unsigned descriptor_base_size(const struct descriptors *all, uint8_t kind);
 
-/* Where the parameters, methods or fields of a descriptor are: after its uncommon type. */
+/* Returns the offset of a descriptor's parameters, methods or fields: they follow its uncommon
+ * type. */
 uint64_t descriptor_parts_offset(const struct descriptors *all, uint64_t offset);
 
-/* Whether a header may begin at an offset: whether what it says makes sense by itself. */
+/* Returns whether a header may begin at an offset: whether its fields make sense by themselves. */
 bool descriptor_is_header(const struct descriptors *all, uint64_t offset);
 
-/* Reads a name: a byte of flags, the length, the text, which is cut where it is long. False where
- * the name is not in the range, or is no text. */
+/* Reads a name, which is a byte of flags, the length and the text. A long text is cut. Returns
+ * false if the name is not in the range, or is no text. */
 bool descriptor_read_name(const struct descriptors *all, uint64_t offset, struct g2h_bytes *ret,
                           uint8_t *ret_flags);
 
-/* The name of the type that has its header at an offset; empty where that is damaged. */
+/* Returns the name of the type whose header is at an offset; it is empty if the header is
+ * damaged. */
 struct g2h_bytes descriptor_header_name(const struct descriptors *all, uint64_t offset);
 
-/* Where the references of a descriptor end in all->references. */
+/* Returns the index in all->references where the references of a descriptor end. */
 static inline uint64_t reference_end(const struct descriptors *all, size_t index)
 {
     return index + 1 < all->list.count ? all->list.data[index + 1].first_reference

@@ -1,5 +1,4 @@
-/* descriptors: what is asked of descriptors; see descriptors.h. They are found in
- * descriptors_find.c. */
+/* descriptors: reads the parts of descriptors; see descriptors.h. descriptors_find.c finds them. */
 #include "exe/descriptors.h"
 
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include "base/cursor.h"
 #include "exe/descriptor_layout.h"
 
-enum { NAME_CHECKED = 64 }; /* so many bytes of a name must be text; to check all may cost time */
+enum { NAME_CHECKED = 64 }; /* first bytes of a name, which must be text; to check all is slow */
 
 /* ---- layout ---- */
 
@@ -67,7 +66,7 @@ bool descriptor_read_name(const struct descriptors *all, uint64_t offset, struct
     return true;
 }
 
-/* The name at an offset; empty where there is none. */
+/* Returns the name at an offset; it is empty if there is none. */
 static struct g2h_bytes name_at(const struct descriptors *all, uint64_t offset)
 {
     struct g2h_bytes name = bytes_none;
@@ -89,7 +88,7 @@ struct g2h_bytes descriptor_header_name(const struct descriptors *all, uint64_t 
 
 /* ---- headers ---- */
 
-/* The sizes of types by their kind, in bytes or, negative, in words; 0: any. */
+/* The sizes of types by their kind, in bytes or, if negative, in words; 0: any size. */
 static const int8_t sizes[TYPE_KINDS] = {
     [TYPE_BOOL] = 1,     [TYPE_INT] = -1,    [TYPE_INT8] = 1,       [TYPE_INT16] = 2,
     [TYPE_INT32] = 4,    [TYPE_INT64] = 8,   [TYPE_UINT] = -1,      [TYPE_UINT8] = 1,

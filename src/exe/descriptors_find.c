@@ -1,8 +1,8 @@
 /*
  * descriptors_find: finds the descriptors of an executable; see descriptors.h.
  *
- * Each word at which a header may begin is a candidate. A candidate is bad where it is made of what
- * is no candidate, disagrees with the types that it is made of, or is made of a bad one.
+ * Each word at which a header may begin is a candidate. A candidate is bad if a type that it is
+ * made of is no candidate or is bad, or if it disagrees with the types that it is made of.
  */
 #include <stdlib.h>
 
@@ -11,13 +11,13 @@
 /* ---- what descriptors are made of ---- */
 
 struct search {
-    uint32_t *by_offset; /* per word: index of the descriptor that begins there, plus 1 */
+    uint32_t *by_offset; /* per word: index of the descriptor that begins there, plus 1; 0: none */
     bool *bad;           /* per descriptor */
-    uint64_t work;       /* references that were followed */
+    uint64_t work;       /* number of references that were followed */
 };
 
-/* Adds a type that the last descriptor is made of; *good becomes false where there is none at the
- * address. False where there is no memory. */
+/* Adds the type at an address to the types that the last descriptor is made of. Sets *good to false
+ * if no candidate is at the address. Returns false if memory runs out. */
 static bool add_reference(struct descriptors *all, struct search *search, uint64_t address,
                           bool *good)
 {
@@ -29,8 +29,8 @@ static bool add_reference(struct descriptors *all, struct search *search, uint64
     return !*good || vector_push(&all->references, found - 1);
 }
 
-/* The length of the slice of parts that a descriptor has. The compiler writes the parts after the
- * descriptor; false where they are elsewhere, or not in the range. */
+/* Reads the length of a descriptor's slice of parts. The compiler writes the parts after the
+ * descriptor; returns false if they are elsewhere, or not in the range. */
 static bool read_slice(const struct descriptors *all, uint64_t offset, uint64_t entry_size,
                        uint64_t *ret)
 {
@@ -42,8 +42,8 @@ static bool read_slice(const struct descriptors *all, uint64_t offset, uint64_t 
            *ret <= (all->size - first) / entry_size;
 }
 
-/* Adds the types that a descriptor is made of; *ret_good: whether they are there and make sense.
- * False where there is no memory. */
+/* Adds the types that a descriptor is made of. *ret_good is whether all of them are candidates and
+ * the descriptor's parts make sense. Returns false if memory runs out. */
 static bool add_references(struct descriptors *all, struct search *search, uint64_t offset,
                            bool *ret_good)
 {
@@ -80,7 +80,7 @@ static bool add_references(struct descriptors *all, struct search *search, uint6
         first = descriptor_parts_offset(all, offset);
         *ret_good = descriptors_have(all, first, count * word);
         break;
-    case TYPE_INTERFACE: /* of abi.Imethod: Name, Typ, both offsets */
+    case TYPE_INTERFACE: /* of abi.Imethod: Name and Typ, which are offsets */
         *ret_good = read_slice(all, offset, 8, &count);
         first = descriptor_parts_offset(all, offset);
         for (uint64_t i = 0; *ret_good && i < count; i++, first += 8) {
@@ -107,7 +107,7 @@ static bool add_references(struct descriptors *all, struct search *search, uint6
 
 /* ---- candidates ---- */
 
-/* Lists all offsets where a header may begin. False where there is no memory. */
+/* Lists all offsets where a header may begin. Returns false if memory runs out. */
 static bool list_headers(struct descriptors *all)
 {
     const unsigned header = descriptor_header_size(all);
@@ -120,8 +120,8 @@ static bool list_headers(struct descriptors *all)
     return true;
 }
 
-/* Finds out what each candidate is made of; those that lack a part are bad. False where there is no
- * memory. */
+/* Finds the types that each candidate is made of, and marks a candidate as bad if one of them is
+ * missing. Returns false if memory runs out. */
 static bool resolve(struct descriptors *all, struct search *search)
 {
     for (size_t i = 0; i < all->list.count; i++)
@@ -135,7 +135,7 @@ static bool resolve(struct descriptors *all, struct search *search)
         search->bad[i] = !good;
         if (!good)
             all->references.count = own->first_reference;
-        /* Sound descriptors do not overlap, so they cannot have more references. */
+        /* Sound descriptors do not overlap, so they cannot have more references than this. */
         if (search->work > all->size / 4) {
             all->list.count = all->references.count = 0;
             return true;
@@ -144,15 +144,15 @@ static bool resolve(struct descriptors *all, struct search *search)
     return true;
 }
 
-/* A layout of map types: where they have the size of their bucket or group type, and how large they
- * are. Those of 1.24 and 1.27 differ only in what follows GroupSize. */
+/* A layout of map types: where a map type has the size of its bucket or group type, and how large
+ * the map type is. The layouts of 1.24 and 1.27 differ only in what follows GroupSize. */
 struct map_form {
-    uint8_t size_words, size_bytes; /* that size is so many words and bytes after the header */
-    uint8_t words, bytes;           /* of all that follows the header */
+    uint8_t size_words, size_bytes; /* where the bucket's or group's size is, after the header */
+    uint8_t words, bytes;           /* size of all that follows the header */
     bool is_swiss;
 };
 
-/* The newest first: with 32 bits, an older one may fit as well. */
+/* The newest first: with 32 bits, an older layout may fit as well. */
 static const struct map_form map_forms[] = {
     {4, 0, 10, 4, true}, /* 1.27: KeysOff, KeyStride, ElemsOff, ElemStride, ElemOff, Flags */
     {4, 0, 7, 4, true},  /* 1.24 to 1.26: group, hasher, GroupSize, SlotSize, ElemOff, Flags */
@@ -181,13 +181,14 @@ static bool map_fits(const struct descriptors *all, size_t index, const struct m
         return false;
     if (!form->is_swiss)
         return true;
-    /* A group is eight control bytes and eight slots or, since 1.27, control bytes, keys, elements.
-     */
+    /* A group consists of eight control bytes and eight slots or, since 1.27, of control bytes,
+     * keys and elements. */
     const uint64_t fifth = word_at(all, parts + 5 * word), seventh = word_at(all, parts + 7 * word);
     return form->words == 7 ? fifth == (size - 8) / 8 : fifth == 8 && seventh >= 8;
 }
 
-/* Whether the fields of a struct ascend and lie within it. shifted: if their offsets are. */
+/* Returns whether the fields of a struct ascend and lie within it; shifted is whether their offsets
+ * are shifted. */
 static bool fields_fit(const struct descriptors *all, size_t index, bool shifted)
 {
     uint64_t end = 0, size = descriptor_size(all, index);
@@ -203,8 +204,8 @@ static bool fields_fit(const struct descriptors *all, size_t index, bool shifted
     return true;
 }
 
-/* Descriptors do not say which layout map types have, and whether the offsets of fields are
- * shifted: it is what most of them fit. */
+/* Chooses the layout of map types, and whether the offsets of fields are shifted, by what most
+ * descriptors fit: the descriptors do not say either. */
 static void tell_forms(struct descriptors *all, const struct search *search)
 {
     size_t maps[MAP_FORMS] = {0}, plain = 0, shifted = 0, best = 0;
@@ -226,7 +227,7 @@ static void tell_forms(struct descriptors *all, const struct search *search)
     all->shifted_fields = shifted > plain;
 }
 
-/* Whether a descriptor agrees with the headers of those it is made of. */
+/* Returns whether a descriptor agrees with the headers of the types that it is made of. */
 static bool agrees(const struct descriptors *all, size_t index)
 {
     const uint64_t offset = all->list.data[index].offset, size = descriptor_size(all, index);
@@ -259,11 +260,11 @@ static bool agrees(const struct descriptors *all, size_t index)
     }
 }
 
-/* Makes all bad that are made of a bad one. False where there is no memory. */
+/* Marks all descriptors as bad that are made of a bad one. Returns false if memory runs out. */
 static bool mark_users(const struct descriptors *all, bool *bad)
 {
     const size_t count = all->list.count, references = all->references.count;
-    uint32_t *first = calloc(count + 2, sizeof(*first)); /* by descriptor: its first user */
+    uint32_t *first = calloc(count + 2, sizeof(*first)); /* by descriptor: its first in users */
     uint32_t *users = malloc((references + 1) * sizeof(*users));
     uint32_t *stack = malloc((count + 1) * sizeof(*stack));
     const bool good = first && users && stack;
@@ -294,11 +295,11 @@ static bool mark_users(const struct descriptors *all, bool *bad)
     return good;
 }
 
-/* Drops the bad ones; the others get new numbers. */
+/* Drops the bad descriptors, and gives the others new numbers. */
 static void drop_bad(struct descriptors *all, struct search *search)
 {
     size_t good = 0, references = 0;
-    uint32_t *numbers = search->by_offset; /* nobody needs its contents any more */
+    uint32_t *numbers = search->by_offset; /* its contents are not needed any more */
     const size_t count = all->list.count;
     for (size_t i = 0; i < count; i++)
         numbers[i] = search->bad[i] ? UINT32_MAX : (uint32_t)good++;
@@ -345,7 +346,7 @@ struct g2h_error *descriptors_init(struct descriptors *all, const struct image *
     all->data = image_at(image, start, all->size);
     if (!all->data || all->size < descriptor_header_size(all) || start % all->word != 0)
         return NULL;
-    /* With names read in the wrong way, most descriptors have none: both ways are tried. */
+    /* If names are read in the wrong way, most descriptors have no name: both ways are tried. */
     if (!list_headers(all))
         return &error_no_memory;
     const size_t with_two_bytes = all->list.count;

@@ -1,4 +1,4 @@
-/* die: opening, entries and their attributes; see die.h. DWARF 5, chapter 2. */
+/* die: opens DWARF, and reads entries and their attributes; see die.h. DWARF 5, chapter 2. */
 #include "exe/die.h"
 
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 enum {
     NAME_MOST = 1 << 16, /* bytes of a name */
-    ORIGINS_MOST = 4,    /* entries that complete each other */
+    ORIGINS_MOST = 4,    /* steps from an entry to its origin or declaration */
 };
 
 /* ---- opening ---- */
 
-/* What a section holds; nothing where it is damaged, or is larger than *left, which is how many
- * bytes all sections may still have. */
+/* Reads the contents of a section. They are empty if there is no such section, it is damaged, or it
+ * is larger than *left, which is the number of bytes that all sections may still have. */
 static struct g2h_error *read_section(struct image *image, const char *name, uint64_t *left,
                                       struct g2h_bytes *ret)
 {
@@ -77,7 +77,7 @@ static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
     if (table->count == 0)
         return NULL;
     const struct die_abbreviation *list = dies->abbreviations.data + table->first;
-    /* Mostly the codes are 1, 2, 3 … */
+    /* Usually the codes are 1, 2, 3 … */
     if (code - 1 < table->count && list[code - 1].code == code)
         return &list[code - 1];
     uint64_t at;
@@ -85,7 +85,8 @@ static const struct die_abbreviation *find_abbreviation(const struct dies *dies,
     return at < table->count && list[at].code == code ? &list[at] : NULL;
 }
 
-/* The entry that begins at an offset; false where a list of entries ends there. */
+/* Reads the entry that begins at an offset. Returns false if a list of siblings ends there, or the
+ * entry cannot be read. */
 static bool read_entry(struct dies *dies, const struct die_unit *unit, uint64_t offset,
                        struct die *ret)
 {
@@ -113,8 +114,8 @@ bool die_at(struct dies *dies, uint64_t offset, struct die *ret)
     return offset >= unit->entry && offset < unit->end && read_entry(dies, unit, offset, ret);
 }
 
-/* Passes over a value of a size, which is a number of bytes or SIZE_…. False where it does not end.
- */
+/* Skips a value; size is a number of bytes, or SIZE_…. Returns false if the value does not end, or
+ * its size is not known. */
 static bool skip_value(const struct dies *dies, const struct die_unit *unit, uint8_t size,
                        struct cursor *cursor)
 {
@@ -151,7 +152,7 @@ static bool skip_value(const struct dies *dies, const struct die_unit *unit, uin
     }
 }
 
-/* Where the attributes of an entry end, and the next entry begins. */
+/* Finds where the attributes of an entry end, and the next entry begins. */
 static bool find_end(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct cursor cursor = {die->values, dies->info.data + die->unit->end};
@@ -179,8 +180,7 @@ bool die_child(struct dies *dies, const struct die *die, struct die *ret)
            read_entry(dies, die->unit, offset, ret);
 }
 
-/* Where DW_AT_sibling says that the next entry beside another is: a shortcut past all entries
- * below. */
+/* Finds an entry's next sibling by DW_AT_sibling, which is a shortcut past all entries below. */
 static bool find_sibling(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct die_attribute attribute;
@@ -209,7 +209,7 @@ bool die_next(struct dies *dies, struct die *die)
         if (!is_past_children && !find_end(dies, &now, &offset))
             return false;
         level += has_children && !is_past_children;
-        /* Each zero ends a list of entries. */
+        /* Each zero ends a list of siblings. */
         while (level > 0 && offset < unit->end && dies->info.data[offset] == 0) {
             if (!die_pay(dies, 1))
                 return false;
@@ -244,7 +244,7 @@ bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die
     return true;
 }
 
-/* The entry that the value of an attribute refers to. */
+/* Finds the entry that the value of an attribute refers to. */
 static bool follow(struct dies *dies, struct die_attribute attribute, struct die *ret)
 {
     const struct die_unit *unit = attribute.unit;
@@ -288,7 +288,7 @@ bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct di
     for (int step = 0; step <= ORIGINS_MOST; step++) {
         if (die_own(dies, &now, name, ret))
             return true;
-        /* An inlined instance has an abstract one, which may have a declaration. */
+        /* An inlined instance has an abstract origin, which may have a declaration. */
         if ((!die_own(dies, &now, DW_AT_abstract_origin, &origin) &&
              !die_own(dies, &now, DW_AT_specification, &origin)) ||
             !follow(dies, origin, &next))
@@ -353,8 +353,8 @@ bool die_reference(struct dies *dies, const struct die *die, uint32_t name, stru
     return die_find(dies, die, name, &attribute) && follow(dies, attribute, ret);
 }
 
-/* The text that is the value of an attribute, up to the end of where it is; false where there is
- * none. */
+/* Finds the text that is the value of an attribute. *ret reaches to the end of the section or unit
+ * that the text is in. Returns false if there is none. */
 static bool find_text(struct dies *dies, struct die_attribute attribute, struct cursor *ret)
 {
     const struct die_unit *unit = attribute.unit;
@@ -402,7 +402,7 @@ struct g2h_bytes die_name(struct dies *dies, const struct die *die)
     const size_t left = cursor_left(&text), most = left < NAME_MOST ? left : NAME_MOST;
     const uint8_t *end = memchr(text.at, 0, most);
     const size_t size = end ? (size_t)(end - text.at) : most;
-    /* Many entries may have the same text. */
+    /* Many entries may share one text. */
     if (!die_pay(dies, size / 8))
         return none;
     return (struct g2h_bytes){text.at, size};

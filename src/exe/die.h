@@ -2,9 +2,9 @@
  * die: DWARF 2 to 5 as entries (DIEs) that have attributes.
  *
  * The sections of an image may be damaged, or made to cost time: a few bytes of DWARF can ask for
- * much. So each request has a price in steps, in proportion to what it costs, that is paid from
- * steps_left. Once that is 0, there are no more entries, attributes and ranges: whoever sets it
- * bounds the cost of all that follows.
+ * much. So each request has a price in steps, in proportion to what it costs, that is subtracted
+ * from steps_left. Once steps_left is 0, no more entries, attributes and ranges are found: a caller
+ * that sets it bounds the cost of all requests that follow.
  *
  * An entry is a position; nothing is stored for it. Abbreviations are read once, with the units.
  */
@@ -17,7 +17,7 @@
 #include "exe/dwarf_constants.h"
 #include "exe/image.h"
 
-/* What an abbreviation says of an attribute. */
+/* The specification of an attribute in an abbreviation. */
 struct die_spec {
     uint32_t name;  /* DW_AT_… */
     uint16_t form;  /* DW_FORM_… */
@@ -25,35 +25,37 @@ struct die_spec {
     int64_t number; /* the value, if the form is DW_FORM_implicit_const */
 };
 
-/* What entries with a code have in common. */
+/* An abbreviation: the tag and the attributes of the entries that have its code. */
 struct die_abbreviation {
     uint32_t code, tag;
     uint32_t first, count; /* its attributes, in specs */
     bool has_children, has_sibling;
-    bool is_fixed; /* all values together have so many bytes, addresses and offsets */
+    bool is_fixed; /* the size of an entry's values is fixed: the sum of the next fields */
     uint32_t bytes, addresses, offsets;
 };
 
-/* A table of abbreviations: first to first + count, ascending by code. */
+/* A table of abbreviations: those from first to first + count, ascending by code. */
 struct die_table {
     uint64_t first, count;
 };
 
 struct die_unit {
     uint64_t start, end; /* in .debug_info */
-    uint64_t entry;      /* where its first entry is */
+    uint64_t entry;      /* offset of its first entry */
     uint64_t signature;  /* of a type unit */
     uint64_t type;       /* of a type unit: the offset of the type's entry in it; else 0 */
-    uint64_t base;       /* the address that addresses in lists are relative to, at first */
-    /* Where the parts of .debug_addr, .debug_str_offsets … begin that belong to this unit. */
+    uint64_t base; /* the address that addresses in lists are relative to at the start of a list */
+    /* Where this unit's parts of .debug_addr, .debug_str_offsets, .debug_rnglists and
+     * .debug_loclists begin. */
     uint64_t addresses, texts, ranges, locations;
-    uint32_t table; /* of abbreviations */
+    uint32_t table; /* index of its table of abbreviations */
     uint16_t version;
     uint8_t address_size, offset_size;
 };
 
 struct dies {
-    /* The sections .debug_info …, without compression; empty where there are none. */
+    /* The sections .debug_info …, without compression; a section that the image does not have is
+     * empty. */
     struct g2h_bytes info, abbrev, addr, line_str, loc, loclists, ranges, rnglists, str_offsets,
         str;
     bool big_endian;
@@ -67,10 +69,10 @@ struct dies {
 
 /* An entry. */
 struct die {
-    uint64_t offset; /* in .debug_info: no two entries have the same */
+    uint64_t offset; /* in .debug_info; no two entries have the same offset */
     const struct die_unit *unit;
     const struct die_abbreviation *abbreviation;
-    const uint8_t *values; /* of its attributes, one after the other */
+    const uint8_t *values; /* values of its attributes, one after the other */
 };
 
 /* An attribute of an entry. */
@@ -85,7 +87,7 @@ struct die_attribute {
 struct g2h_error *dies_init(struct dies *dies, struct image *image);
 void dies_deinit(struct dies *dies);
 
-/* Pays for so many steps; false where that many are not left. */
+/* Pays for a number of steps. Returns false, and leaves no steps, if fewer are left. */
 static inline bool die_pay(struct dies *dies, uint64_t steps)
 {
     const bool good = steps <= dies->steps_left;
@@ -95,16 +97,17 @@ static inline bool die_pay(struct dies *dies, uint64_t steps)
 
 /* ---- entries ---- */
 
-/* The entry at an offset of .debug_info; false where none is there. */
+/* Finds the entry at an offset of .debug_info. Returns false if there is none. */
 bool die_at(struct dies *dies, uint64_t offset, struct die *ret);
 
-/* The entry that all others of a unit are below; false where it cannot be read. */
+/* Finds the first entry of a unit, which all its other entries are below. Returns false if it
+ * cannot be read. */
 bool die_of_unit(struct dies *dies, size_t index, struct die *ret);
 
-/* The first entry below another; false where there is none. */
+/* Finds the first child of an entry. Returns false if there is none. */
 bool die_child(struct dies *dies, const struct die *die, struct die *ret);
 
-/* Goes on to the next entry that is below the same one; false where there is none. */
+/* Goes on to the next sibling of an entry. Returns false if there is none. */
 bool die_next(struct dies *dies, struct die *die);
 
 static inline uint32_t die_tag(const struct die *die)
@@ -114,24 +117,26 @@ static inline uint32_t die_tag(const struct die *die)
 
 /* ---- attributes ---- */
 
-/* An attribute that an entry has itself; false where it has none of that name. */
+/* Finds an attribute that an entry itself has. Returns false if it has no attribute of that
+ * name. */
 bool die_own(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret);
 
-/* The same; where an entry has it not itself, that of the entry which it is an instance or the
- * completion of. */
+/* Finds an attribute that an entry itself has or, if it has none of that name, the attribute of
+ * the entry that it is an instance or the completion of (DW_AT_abstract_origin,
+ * DW_AT_specification). */
 bool die_find(struct dies *dies, const struct die *die, uint32_t name, struct die_attribute *ret);
 
-/* The value of an attribute that is a constant, flag or address; false where it is none of these.
- */
+/* Reads the value of an attribute that is a constant, flag, address or offset of a section. Returns
+ * false if it is none of these. */
 bool die_attribute_number(struct dies *dies, struct die_attribute attribute, uint64_t *ret);
 
-/* The same of the attribute that die_find() finds. */
+/* Does the same for the attribute that die_find() finds. */
 bool die_number(struct dies *dies, const struct die *die, uint32_t name, uint64_t *ret);
 
-/* The entry that an attribute refers to; false where there is none. */
+/* Finds the entry that an attribute refers to. Returns false if there is none. */
 bool die_reference(struct dies *dies, const struct die *die, uint32_t name, struct die *ret);
 
-/* The name of an entry, cut where it is very long; NULL and 0 where it has none. */
+/* Returns the name of an entry, cut if it is very long, or NULL and 0 if the entry has none. */
 struct g2h_bytes die_name(struct dies *dies, const struct die *die);
 
 /* ---- locations and ranges (die_lists.c) ---- */
@@ -143,28 +148,29 @@ struct die_operation {
 };
 typedef VECTOR(struct die_operation) die_operation_vector;
 
-/* The operation that an attribute consists of, which the entry has itself; false where the
- * attribute is no expression, or one of more operations. */
+/* Reads the only operation of an expression, an attribute that the entry itself has. Returns false
+ * if the attribute is no expression, or has more than one operation. */
 bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
                    struct die_operation *ret);
 
-/* The operations of DW_AT_location that hold at an address: none where the entry has no location
- * there. False where there is no memory. */
+/* Reads the operations of DW_AT_location that are valid at an address, or none if the entry has no
+ * location there. Returns false if memory runs out. */
 bool die_location(struct dies *dies, const struct die *die, uint64_t address,
                   die_operation_vector *ret);
 
-/* An address of .debug_addr, by its index in the unit's part; false where there is none. */
+/* Reads an address of .debug_addr by its index in the unit's part. Returns false if there is
+ * none. */
 bool die_address(const struct dies *dies, const struct die_unit *unit, uint64_t index,
                  uint64_t *ret);
 
-/* Goes through the ranges of addresses that an entry has; begins as {0}. */
+/* An iterator over the ranges of addresses that an entry has; it begins as {0}. */
 struct die_ranges {
     bool is_begun, is_list;
     struct cursor list;
     uint64_t base;
 };
 
-/* The next range; false where there are no more. */
+/* Finds the next range. Returns false if there are no more. */
 bool die_range(struct dies *dies, const struct die *die, struct die_ranges *ranges,
                uint64_t *ret_low, uint64_t *ret_high);
 

@@ -1,10 +1,10 @@
-/* die_lists: expressions, lists of these for ranges of addresses, and lists of ranges; see die.h.
- * DWARF 5, sections 2.5, 2.6 and 2.17. */
+/* die_lists: expressions, location lists and range lists; see die.h. DWARF 5, sections 2.5, 2.6 and
+ * 2.17. */
 #include "exe/die_values.h"
 
 /* ---- expressions ---- */
 
-/* Reads one operation; false where it cannot be read, or is not known. */
+/* Reads one operation. Returns false if it cannot be read, or is not known. */
 static bool read_operation(const struct dies *dies, const struct die_unit *unit,
                            struct cursor *cursor, struct die_operation *ret)
 {
@@ -93,13 +93,13 @@ static bool read_operation(const struct dies *dies, const struct die_unit *unit,
     }
     if (ret->atom >= DW_OP_breg0 && ret->atom <= DW_OP_breg31)
         return die_read_signed(cursor, &ret->number);
-    /* The other operations of DWARF, and these of GNU, have no operands. */
+    /* All other operations of DWARF, and the following two of GNU, have no operands. */
     return ret->atom == DW_OP_deref || (ret->atom >= DW_OP_dup && ret->atom < DW_OP_breg0) ||
            (ret->atom >= DW_OP_nop && ret->atom <= DW_OP_stack_value) ||
            ret->atom == DW_OP_GNU_push_tls_address || ret->atom == DW_OP_GNU_uninit;
 }
 
-/* Finds the bytes of an expression. Go writes blocks where DWARF 4 wants DW_FORM_exprloc. */
+/* Finds the bytes of an expression. Go writes blocks where DWARF 4 demands DW_FORM_exprloc. */
 static bool find_block(const struct dies *dies, struct die_attribute *attribute)
 {
     struct cursor *value = &attribute->value;
@@ -139,7 +139,7 @@ bool die_operation(struct dies *dies, const struct die *die, uint32_t name,
 
 /* ---- lists ---- */
 
-/* The bytes of a section from an offset to its end. */
+/* Finds the bytes of a section from an offset to the section's end. */
 static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cursor *ret)
 {
     if (offset >= section->size)
@@ -149,9 +149,9 @@ static bool list_at(const struct g2h_bytes *section, uint64_t offset, struct cur
 }
 
 /*
- * The list that an attribute refers to. Up to DWARF 4 the attribute is an offset in section_4; from
- * DWARF 5 on it is one in section_5, or an index into the unit's table of offsets, which is at base
- * of that section.
+ * Finds the list that an attribute refers to. Up to DWARF 4 the attribute is an offset in
+ * section_4. From DWARF 5 on it is either an offset in section_5 or an index into the unit's table
+ * of offsets, which begins at base in section_5.
  */
 static bool find_list(struct dies *dies, struct die_attribute attribute,
                       const struct g2h_bytes *section_4, const struct g2h_bytes *section_5,
@@ -179,8 +179,8 @@ static bool find_list(struct dies *dies, struct die_attribute attribute,
     return list_at(unit->version < 5 ? section_4 : section_5, number, ret);
 }
 
-/* The kinds of entries that lists of locations and lists of ranges have. DWARF 5 has numbers of its
- * own for each of the two. */
+/* The kinds of entries in location lists and range lists. DWARF 5 has different numbers for them in
+ * the two kinds of lists. */
 enum list_entry {
     ENTRY_END,
     ENTRY_BASEX,
@@ -194,8 +194,8 @@ enum list_entry {
     ENTRY_UNKNOWN,
 };
 
-/* The bounds of the next entry that has any; false at the list's end. Other entries change *base,
- * which offsets are relative to. DWARF 5. */
+/* Reads the next entry of a list of DWARF 5 that has bounds. Entries without bounds change *base,
+ * which offsets are relative to. Returns false at the list's end. */
 static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          bool is_location, uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -259,7 +259,7 @@ static bool read_entry_5(struct dies *dies, const struct die_unit *unit, struct 
     return false;
 }
 
-/* The same of DWARF 2 to 4. */
+/* Does the same for a list of DWARF 2 to 4. */
 static bool read_entry_4(struct dies *dies, const struct die_unit *unit, struct cursor *list,
                          uint64_t *base, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -328,7 +328,7 @@ bool die_location(struct dies *dies, const struct die *die, uint64_t address,
 
 /* ---- ranges ---- */
 
-/* The bounds of an entry that has a single range. */
+/* Reads the bounds of an entry that has a single range (DW_AT_low_pc and DW_AT_high_pc). */
 static bool read_bounds(struct dies *dies, const struct die *die, uint64_t *ret_low,
                         uint64_t *ret_high)
 {

@@ -1,4 +1,5 @@
-/* die_units: the headers of units, and their abbreviations; see die.h. DWARF 5, section 7.5. */
+/* die_units: reads the headers of units, and their abbreviations; see die.h. DWARF 5, section
+ * 7.5. */
 #include <stdlib.h>
 
 #include "base/scope.h"
@@ -14,8 +15,8 @@ static int compare_abbreviations(const void *a, const void *b)
     return one->first < other->first ? -1 : one->first > other->first;
 }
 
-/* Reads the attributes of an abbreviation. False at the section's end; where there is no memory,
- * *ret_memory is false, too. */
+/* Reads the attributes of an abbreviation. Returns false if the section ends before they do, or if
+ * memory runs out; in the latter case it sets *ret_memory to false, too. */
 static bool read_specs(struct dies *dies, struct cursor *cursor,
                        struct die_abbreviation *abbreviation, bool *ret_memory)
 {
@@ -43,8 +44,9 @@ static bool read_specs(struct dies *dies, struct cursor *cursor,
     }
 }
 
-/* Reads the table at an offset of .debug_abbrev, as far as it can be read. Tables may overlap, so
- * *left is how many bytes may still be read. False where there is no memory. */
+/* Reads the table of abbreviations at an offset of .debug_abbrev, as far as it can be read. Tables
+ * may overlap, so *left is the number of bytes that may still be read. Returns false if memory runs
+ * out. */
 static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *left,
                                struct die_table *ret)
 {
@@ -81,8 +83,8 @@ static bool read_abbreviations(struct dies *dies, uint64_t offset, uint64_t *lef
 
 /* ---- units ---- */
 
-/* Reads the header of a unit; *ret_abbrev is where its abbreviations are. False where it cannot be
- * read. */
+/* Reads the header of a unit; *ret_abbrev is the offset of its abbreviations in .debug_abbrev.
+ * Returns false if the header cannot be read. */
 static bool read_header(const struct dies *dies, uint64_t start, struct die_unit *ret,
                         uint64_t *ret_abbrev)
 {
@@ -126,8 +128,8 @@ static bool read_header(const struct dies *dies, uint64_t start, struct die_unit
     return *ret_abbrev <= dies->abbrev.size;
 }
 
-/* Finds out where the unit's parts of other sections begin: after the sections' headers, unless the
- * unit's first entry says otherwise. */
+/* Finds where the unit's parts of other sections begin: after the sections' headers, unless the
+ * unit's first entry has other offsets. */
 static void read_bases(struct dies *dies, struct die_unit *unit, size_t index)
 {
     struct die die;
@@ -150,8 +152,8 @@ static void read_bases(struct dies *dies, struct die_unit *unit, size_t index)
             die_attribute_number(dies, attribute, bases[i].base);
 }
 
-/* Adds a unit, and its abbreviations if no unit before has had the same. False where there is no
- * memory. */
+/* Adds a unit, and its abbreviations unless an earlier unit has the same table. Returns false if
+ * memory runs out. */
 static bool add_unit(struct dies *dies, struct die_unit *unit, uint64_t abbrev, struct map *tables,
                      uint64_t *left)
 {
@@ -177,7 +179,7 @@ struct g2h_error *dies_read_units(struct dies *dies)
     _cleanup_(map_deinit) struct map tables = {0};
     struct die_unit unit;
     uint64_t abbrev, left = 2 * dies->abbrev.size;
-    const struct die_spec none = {.size = 0}; /* then specs.data is never NULL */
+    const struct die_spec none = {.size = 0}; /* so that specs.data is never NULL */
     if (!vector_push(&dies->specs, none))
         return &error_no_memory;
     dies->steps_left = 4 * dies->info.size;

@@ -1,13 +1,14 @@
 /*
- * die_values: how values of attributes are laid out in memory, for the files die*.c; the rest of
- * the program uses die.h. DWARF 5, section 7.5.
+ * die_values: how the values of attributes are encoded, for the files die*.c; the rest of the
+ * program uses die.h. DWARF 5, section 7.5.
  */
 #ifndef EXE_DIE_VALUES_H
 #define EXE_DIE_VALUES_H
 
 #include "exe/die.h"
 
-/* The size of the values of a form: a number of bytes, up to SIZE_BYTES_MOST, or one of these. */
+/* The size of a form's values: a number of bytes, up to SIZE_BYTES_MOST, or one of the constants
+ * after it. */
 enum {
     SIZE_BYTES_MOST = 16,
     SIZE_ADDRESS,
@@ -19,19 +20,19 @@ enum {
     SIZE_BLOCK2,
     SIZE_BLOCK4,
     SIZE_BLOCK,
-    SIZE_UNKNOWN, /* what follows the value cannot be read */
+    SIZE_UNKNOWN, /* not known, so what follows the value cannot be read */
 };
 
-/* The size of the values of a form, DW_FORM_…. */
+/* Returns the size of the values of a form, DW_FORM_…. */
 uint8_t die_size_of_form(uint64_t form);
 
-/* How many bytes DW_FORM_ref_addr has: in DWARF 2, those of an address. */
+/* Returns how many bytes a DW_FORM_ref_addr has: in DWARF 2, as many as an address. */
 static inline unsigned die_reference_size(const struct die_unit *unit)
 {
     return unit->version == 2 ? unit->address_size : unit->offset_size;
 }
 
-/* Reads a number of so many bytes, at most 8; false where they are not there. */
+/* Reads a number of size bytes, at most 8. Returns false if there are fewer bytes. */
 static inline bool die_read(const struct dies *dies, struct cursor *cursor, unsigned size,
                             uint64_t *ret)
 {
@@ -49,11 +50,11 @@ static inline bool die_read(const struct dies *dies, struct cursor *cursor, unsi
     return true;
 }
 
-/* Reads a signed LEB128; false where it does not end, or is too long. */
+/* Reads a signed LEB128. Returns false if it does not end, or is too long. */
 bool die_read_signed(struct cursor *cursor, uint64_t *ret);
 
-/* A number by its index in a table at base of a section, whose numbers have size bytes each; false
- * where it is not there. */
+/* Reads a number by its index in a table, which begins at base in a section and has size bytes for
+ * each number. Returns false if the section does not have the number. */
 bool die_read_indexed(const struct dies *dies, const struct g2h_bytes *section, uint64_t base,
                       uint64_t index, unsigned size, uint64_t *ret);
 

@@ -1,15 +1,15 @@
 /*
- * dwarf_check: makes types from DWARF alone sound, whatever the executable says: whoever goes down
- * a value of such a type comes to its end; see dwarf_info_init().
+ * dwarf_check: makes types sound that only DWARF has, so that, whatever the executable says, a walk
+ * down a value of such a type comes to an end; see dwarf_info_init().
  */
 #include <stdlib.h>
 
 #include "exe/dwarf_reader.h"
 
-enum { DWARF_DEPTH_MOST = 64 }; /* of values in values: no program has types as deep */
+enum { DWARF_DEPTH_MOST = 64 }; /* nesting of values; no program has types this deep */
 
-/* Computes the size of an array of C, which does not say it, where the size of its elements is
- * known. */
+/* Computes the size of an array of C if the size of its elements is known. DWARF does not have the
+ * array's size. */
 static void size_array(struct types *types, struct type *type)
 {
     if (type->kind != TYPE_ARRAY || type->size != DWARF_SIZE_UNKNOWN || type->elem == TYPE_NONE)
@@ -27,7 +27,8 @@ static int compare_fields(const void *a, const void *b)
     return one->name < other->name ? -1 : one->name > other->name;
 }
 
-/* Sorts fields, and drops those that overlap others or do not lie within their struct. */
+/* Sorts the fields of a struct, and drops fields that overlap others or do not lie within the
+ * struct. */
 static void check_struct(struct types *types, struct type *type)
 {
     if (type->field_count == 0)
@@ -58,21 +59,21 @@ static void check_array(struct types *types, struct type *type)
     if (type->size == DWARF_SIZE_UNKNOWN)
         type->size = 0;
     const uint64_t size = type->elem == TYPE_NONE ? 0 : types->list.data[type->elem].size;
-    /* There could be any number of elements that have no size. */
+    /* An array may claim any number of elements that have no size. */
     if (size == 0 || size == DWARF_SIZE_UNKNOWN)
         type->length = 0;
     else if (type->length > type->size / size)
         type->length = type->size / size;
 }
 
-/* Whether only DWARF has the type. */
+/* Returns whether only DWARF has the type. */
 static bool is_dwarf_type(const struct type *type)
 {
     return type->from_dwarf && type->address == 0;
 }
 
-/* How deep values lie in a value of a type. A type that is deeper than DWARF_DEPTH_MOST, as all are
- * that contain themselves, loses its parts. */
+/* Returns how deep values are nested in a value of a type. A type that is deeper than
+ * DWARF_DEPTH_MOST, as is every type that contains itself, loses its parts. */
 static unsigned check_depth(struct dwarf_reader *reader, struct types *types, uint32_t number,
                             unsigned level)
 {
@@ -106,7 +107,7 @@ bool dwarf_types_check(struct dwarf_reader *reader, struct types *types)
     const uint32_t *numbers = reader->unchecked.data;
     const size_t count = reader->unchecked.count;
     struct type *list = types->list.data;
-    /* Mostly an array comes before the arrays that are its elements. */
+    /* Usually an array comes before the arrays that are its elements. */
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = count; i > 0; i--)
             size_array(types, &list[numbers[i - 1]]);

@@ -1,5 +1,5 @@
-/* dwarf_constants: numbers of DWARF 2 to 5, and of Go and GNU beside it, by the names that they
- * have there. */
+/* dwarf_constants: the constants of DWARF 2 to 5, and of Go's and GNU's extensions, under their
+ * original names. */
 #ifndef EXE_DWARF_CONSTANTS_H
 #define EXE_DWARF_CONSTANTS_H
 

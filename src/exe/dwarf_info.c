@@ -1,7 +1,9 @@
 /*
- * dwarf_info: global variables, functions, and what closures capture; see dwarf_info.h.
+ * dwarf_info: global variables, functions, and the variables that closures capture; see
+ * dwarf_info.h.
  *
- * Of each unit, the entries right below it are read, and those right below its functions.
+ * The entries that are read are the children of each unit's first entry, and the children of its
+ * functions.
  */
 #include "exe/dwarf_info.h"
 
@@ -11,8 +13,8 @@
 #include "base/scope.h"
 #include "exe/dwarf_reader.h"
 
-/* What DWARF may cost, in steps for each byte of .debug_info. Reading a sound one takes 0.6, and
- * the variables of all functions, each asked for once, would take about as much. */
+/* The steps that DWARF may cost for each byte of .debug_info. Reading sound DWARF takes 0.6, and
+ * reading the variables of each function once would take about as much. */
 enum { STEPS = 16, STEPS_OF_LOCALS = 16 };
 
 bool dwarf_intern(struct dwarf_reader *reader, struct types *types, struct g2h_bytes text,
@@ -50,13 +52,16 @@ static struct g2h_error *read_variable(struct dwarf_info *dwarf_info, struct typ
     return NULL;
 }
 
-/* "main.f.func1", "main.f.func1.2", but neither "main.f" nor what is written by hand. */
+/* Returns whether a name is that of a closure: "main.f.func1", "main.f.func1.2", but neither
+ * "main.f" nor other names that are written by hand. */
 static bool is_closure_name(struct g2h_bytes name)
 {
     return name.size > 0 && memmem(name.data, (size_t)name.size, ".func", 5) != NULL;
 }
 
-/* Variables that have DW_AT_go_closure_offset are those of the closure that calls the function. */
+/* Reads the captured variables of the closure whose function begins at entry: they have
+ * DW_AT_go_closure_offset. While no variable of the executable has had it, reads all variables of a
+ * closure's function instead, into maybe_captured. */
 static struct g2h_error *read_captured(struct dwarf_info *dwarf_info, struct types *types,
                                        uint64_t entry, const struct die *function)
 {
@@ -93,7 +98,8 @@ static struct g2h_error *read_function(struct dwarf_info *dwarf_info, struct typ
     while (die_range(dies, die, &ranges, &function.low, &function.high)) {
         if (function.low >= function.high)
             continue;
-        /* Entries may share a list of ranges, so their number is not bounded by the lists' size. */
+        /* Entries may share a list of ranges, so the size of the lists does not bound the number of
+         * ranges. */
         if (!die_pay(dies, sizeof(function)))
             return NULL;
         if (!vector_push(&dwarf_info->reader->functions, function))

@@ -1,9 +1,9 @@
 /*
- * dwarf_info: what DWARF knows of an executable: types, global variables, the variables of each
+ * dwarf_info: what an executable's DWARF contains: types, global variables, the variables of each
  * function, the captured variables of closures.
  *
- * It is empty where the executable has no DWARF. Addresses are those of the file; the caller adds
- * the slide.
+ * It is empty if the executable has no DWARF. Addresses are those of the file; the caller adds the
+ * slide.
  */
 #ifndef EXE_DWARF_INFO_H
 #define EXE_DWARF_INFO_H
@@ -28,10 +28,11 @@ struct dwarf_piece {
 /* A local variable or parameter that is, at least in part, in the stack frame at some pc. */
 struct dwarf_local {
     uint32_t name, type;
-    uint32_t function; /* string: the inlined function it belongs to; UINT32_MAX: the frame's own */
+    uint32_t function; /* string: the inlined function that it belongs to; UINT32_MAX: the frame's
+                          own function */
     bool is_parameter;
     bool is_made; /* the compiler made its name up: ~r0, .autotmp_5, and list.ptr, a part of list */
-    uint32_t first_piece, piece_count; /* in the vector that the caller gave */
+    uint32_t first_piece, piece_count; /* in ret_pieces of dwarf_info_locals() */
 };
 
 /* A captured variable of a closure: a field of the object that a func value points to. */
@@ -49,37 +50,38 @@ struct dwarf_reader;
 struct dwarf_info {
     VECTOR(struct dwarf_global) globals;    /* ascending by address */
     VECTOR(struct dwarf_captured) captured; /* ascending by entry, then offset */
-    /* Before Go 1.23, where nothing has DW_AT_go_closure_offset: all variables of closures'
+    /* For Go before 1.23, which does not write DW_AT_go_closure_offset: all variables of closures'
      * functions, captured or not; offset is 0. Ascending by entry, then name. */
     VECTOR(struct dwarf_captured) maybe_captured;
     struct dwarf_reader *reader; /* until dwarf_info_close(); then NULL */
 };
 
 /*
- * Reads all units of an image, that which has the sections of DWARF; it must outlive dwarf_info. Of
- * damaged DWARF, what can be read is read. Error: G2H_ERROR_MEMORY only.
+ * Reads all units of the image that has the sections of DWARF; the image must outlive dwarf_info.
+ * If DWARF is damaged, reads what can be read. Error: G2H_ERROR_MEMORY only.
  *
  * types has the types of the descriptors already, and a type that has a descriptor is not added
- * again: types_start, which is runtime.types in the process, is where the offsets of
- * DW_AT_go_runtime_type count from. Of other types, those are added that variables lead to.
+ * again: DW_AT_go_runtime_type has the descriptor's offset from types_start, which is runtime.types
+ * in the process. Of the other types, those that variables lead to are added.
  *
- * Whoever goes down a value of an added type comes to an end, whatever the executable says: fields
- * ascend, do not overlap and lie within their struct, elements lie within their array; no type lies
- * in itself, nor types in each other more than 64 deep; what has no size has no fields and no
+ * A walk down a value of an added type comes to an end, whatever the executable says: fields
+ * ascend, do not overlap and lie within their struct, elements lie within their array; no type
+ * contains itself, and types are nested at most 64 deep; a type without a size has no fields and no
  * elements.
  */
 struct g2h_error *dwarf_info_init(struct dwarf_info *dwarf_info, struct image *image,
                                   struct types *types, uint64_t types_start);
 void dwarf_info_deinit(struct dwarf_info *dwarf_info);
 
-/* Frees all that reading more would need. What was read stays. */
+/* Frees all that is only needed to read more. What has been read stays. */
 void dwarf_info_close(struct dwarf_info *dwarf_info);
 
 /*
- * Appends the variables that a frame has in memory at a pc, which is within a call (the return
- * address less one): those of the function that has the pc, and of the functions inlined there. May
- * add types. The cost is in proportion to the function, so callers ask once per pc. *ret_inlined is
- * the innermost of these functions (string), UINT32_MAX where none is inlined; it may be NULL.
+ * Appends the variables that a frame has in memory at pc, which is within a call (the return
+ * address less one): those of the function that has the pc, and of the functions that are inlined
+ * there. May add types. The cost is in proportion to the function, so callers ask once per pc.
+ * *ret_inlined is the innermost function that is inlined at pc (string), or UINT32_MAX if none is;
+ * ret_inlined may be NULL.
  */
 struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types *types, uint64_t pc,
                                     dwarf_local_vector *ret, dwarf_piece_vector *ret_pieces,

@@ -1,8 +1,8 @@
 /*
  * dwarf_locals: the variables that a frame has in memory: those of the function, of its blocks and
- * of the functions inlined there; see dwarf_info.h.
+ * of the functions that are inlined there; see dwarf_info.h.
  *
- * Only locations relative to the CFA are used: whoever asks has the contents of frames, but no
+ * Only locations relative to the CFA are used: callers have the contents of frames, but no
  * registers.
  */
 #include <string.h>
@@ -11,10 +11,10 @@
 #include "exe/dwarf_reader.h"
 
 enum {
-    DEPTH_MOST = 100,   /* of blocks and inlined functions in each other */
-    PIECES_MOST = 256,  /* of a variable: Go cuts up small values only */
-    STEPS_OF_FRAME = 2, /* what one frame may cost, for each byte of .debug_info: the largest frames
-                           of real programs take a hundredth of that */
+    DEPTH_MOST = 100,   /* nesting of blocks and inlined functions */
+    PIECES_MOST = 256,  /* pieces of a variable: Go cuts up small values only */
+    STEPS_OF_FRAME = 2, /* steps that one frame may cost, for each byte of .debug_info: the largest
+                           frames of real programs take a hundredth of that */
 };
 
 struct frame {
@@ -29,12 +29,12 @@ struct frame {
 
 /* ---- locations ---- */
 
-/* The stack of an expression that is being evaluated, of which only the forms are followed that may
+/* The stack of an expression that is being evaluated. Evaluation follows only operations that may
  * give an address relative to the CFA. */
 struct location {
     enum { STACK_EMPTY, AT_CFA, ELSEWHERE } is;
     int64_t offset;    /* from the CFA */
-    bool has_constant; /* a constant is on top of it, to be added */
+    bool has_constant; /* a constant, which is to be added, is on top of the address */
     int64_t constant;
 };
 
@@ -88,7 +88,8 @@ static void apply(const struct frame *frame, struct location *location,
     location->is = ELSEWHERE;
 }
 
-/* Where an expression leads; ELSEWHERE, too, if a constant is left that nothing has used. */
+/* Returns the location that an expression leads to; it is ELSEWHERE, too, if a constant is left
+ * over that no operation has used. */
 static struct location evaluate(const struct frame *frame, const struct die_operation *operations,
                                 size_t count)
 {
@@ -100,8 +101,8 @@ static struct location evaluate(const struct frame *frame, const struct die_oper
     return location;
 }
 
-/* How many operations the piece has that begins here, with its DW_OP_piece; 0 where no piece
- * begins. */
+/* Returns the number of operations of the piece that begins here, including its DW_OP_piece, or 0
+ * if no piece begins. */
 static size_t piece_length(const struct die_operation *operations, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -119,8 +120,8 @@ static bool is_repeated(const struct die_operation *piece, size_t length,
     return true;
 }
 
-/* By how many bytes all pieces together exceed their variable; UINT64_MAX where that cannot be
- * told. */
+/* Returns by how many bytes all pieces together exceed their variable, or UINT64_MAX if that cannot
+ * be told. */
 static uint64_t find_excess(const struct die_operation *operations, size_t count, uint64_t size)
 {
     uint64_t sum = 0;
@@ -132,7 +133,7 @@ static uint64_t find_excess(const struct die_operation *operations, size_t count
     return sum > size ? sum - size : 0;
 }
 
-/* Adds the pieces of a variable that are in the frame. False where there is no memory. */
+/* Adds the pieces of a variable that are in the frame. Returns false if memory runs out. */
 static bool read_pieces(struct frame *frame, const struct die_operation *operations, size_t count,
                         uint64_t size)
 {
@@ -151,7 +152,7 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
         const struct die_operation *const this = operations;
         operations += length;
         count -= length;
-        /* Go 1.19 has a slice's pointer twice. */
+        /* Go 1.19 writes a slice's pointer twice. */
         if (piece.size <= excess && is_repeated(this, length, operations, count)) {
             excess -= piece.size;
             continue;
@@ -168,7 +169,8 @@ static bool read_pieces(struct frame *frame, const struct die_operation *operati
 
 /* ---- variables ---- */
 
-/* Adds the pieces that are in the frame at a pc; *ret is the number of their bytes. */
+/* Adds the pieces of a variable that are in the frame at pc; *ret is the number of their bytes.
+ * Returns false if memory runs out. */
 static bool read_location(struct frame *frame, const struct die *die, uint64_t pc, uint64_t size,
                           uint64_t *ret)
 {
@@ -186,10 +188,11 @@ static bool read_location(struct frame *frame, const struct die *die, uint64_t p
 }
 
 /*
- * Adds the pieces that are in the frame during a call. Go may name the register that a variable was
- * in up to the call, although the variable has been saved in the frame: no register survives a
- * call. So the location just after the call counts as well; but a variable that is not used any
- * more has none there.
+ * Adds the pieces of a variable that are in the frame during a call. For the pc within the call, Go
+ * may name the register that the variable was in before, although the variable has been saved in
+ * the frame: no register survives a call. So the location just after the call is read as well, and
+ * taken if more of the variable is in the frame there. A variable that is not used any more has no
+ * location there.
  */
 static bool read_locations(struct frame *frame, const struct die *die, uint64_t size)
 {
@@ -239,7 +242,7 @@ static bool read_variable(struct frame *frame, const struct die *die, uint32_t f
            vector_push(frame->locals, local);
 }
 
-/* Whether one of an entry's ranges has the pc. */
+/* Returns whether one of an entry's ranges has the frame's pc. */
 static bool has_pc(const struct frame *frame, const struct die *die)
 {
     struct die_ranges ranges = {.is_begun = false};
@@ -310,7 +313,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
         *ret_inlined = UINT32_MAX;
     if (!function)
         return NULL;
-    /* There may be any number of frames in one large function. */
+    /* Any number of frames may be in one large function. */
     const uint64_t most = reader->dies.info.size * STEPS_OF_FRAME;
     const uint64_t steps = reader->dies.steps_left =
         most < reader->locals_left ? most : reader->locals_left;
@@ -329,7 +332,7 @@ struct g2h_error *dwarf_info_locals(struct dwarf_info *dwarf_info, struct types 
     if (ret_inlined)
         *ret_inlined = frame.inlined;
     reader->locals_left -= steps - reader->dies.steps_left;
-    /* The size of an array of C was not known when its pieces were read. */
+    /* The size of an array of C may not have been known when its pieces were read. */
     for (size_t i = first; i < ret->count; i++) {
         struct dwarf_piece *piece = &ret_pieces->data[ret->data[i].first_piece];
         if (ret->data[i].piece_count == 1 && piece->size == UINT64_MAX)

@@ -2,8 +2,8 @@
  * dwarf_types: types from entries of DWARF; see dwarf_reader.h.
  *
  * A type gets a number when its name and size are known; its parts are added later, since types may
- * refer to themselves. Maps, channels and functions are left as they are in Go: src/types/ knows
- * better what they are to the runtime than the structs tell that the linker makes up for debuggers.
+ * refer to themselves. Maps, channels and functions keep Go's kinds: src/types/ describes the
+ * runtime's structs behind them better than the structs that the linker makes up for debuggers.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "exe/dwarf_reader.h"
 #include "types/runtime.h"
 
-enum { CHAIN_MOST = 64 }; /* typedefs of typedefs, pointers to pointers */
+enum { CHAIN_MOST = 64 }; /* of typedefs and qualifiers */
 
-/* In type_by_name: several descriptors have the name. */
+/* In type_by_name: several descriptors have the same name, kind and size. */
 #define AMBIGUOUS (UINT32_MAX - 1)
 
 /* ---- one entry ---- */
@@ -24,7 +24,7 @@ static bool is_qualifier(uint32_t tag)
            tag == DW_TAG_atomic_type;
 }
 
-/* The kind that a Go type has; TYPE_INVALID of types of C. */
+/* Returns the kind of a Go type, or TYPE_INVALID for types of C. */
 static unsigned go_kind(struct dies *dies, const struct die *die)
 {
     uint64_t kind;
@@ -32,14 +32,14 @@ static unsigned go_kind(struct dies *dies, const struct die *die)
                                                                             : TYPE_INVALID;
 }
 
-/* The size that DWARF says a type has. */
+/* Returns the size that DWARF has for a type, or DWARF_SIZE_UNKNOWN if it has none. */
 static uint64_t said_size(struct dies *dies, const struct die *die)
 {
     uint64_t size;
     return die_number(dies, die, DW_AT_byte_size, &size) ? size : DWARF_SIZE_UNKNOWN;
 }
 
-/* The kind of a basic type by its encoding. */
+/* Returns the kind of a basic type by its encoding and size. */
 static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t size)
 {
     uint64_t encoding;
@@ -65,7 +65,8 @@ static unsigned kind_of_base(struct dies *dies, const struct die *die, uint64_t 
     }
 }
 
-/* The kind of a type: Go's where the entry says it, as those of C do not. */
+/* Returns the kind of a type by its entry's tag and by DW_AT_go_kind, which entries of C do not
+ * have. */
 static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
 {
     const unsigned kind = go_kind(dies, die);
@@ -94,8 +95,8 @@ static unsigned kind_of(struct dies *dies, const struct die *die, uint64_t size)
     }
 }
 
-/* The size of the values of a kind: Go's own, where that is the same for all of them, else what
- * DWARF says. */
+/* Returns the size of the values of a kind: Go's own size if all of them have the same size,
+ * otherwise the size that DWARF has. */
 static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
 {
     switch (kind) {
@@ -119,7 +120,8 @@ static uint64_t size_of(unsigned kind, unsigned pointer_size, uint64_t size)
 
 /* ---- typedefs ---- */
 
-/* A type's number is noted for each of the entries that name it; UNREADABLE where it has none. */
+/* type_by_die has a type's number for each of the entries that name the type; UNREADABLE stands for
+ * TYPE_NONE. */
 #define UNREADABLE (UINT32_MAX - 1)
 
 static bool note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
@@ -128,7 +130,7 @@ static bool note(struct dwarf_reader *reader, uint64_t offset, uint32_t type)
     return map_put(&reader->type_by_die, offset, type == TYPE_NONE ? UNREADABLE : type, &first);
 }
 
-/* What has been noted for an entry; false where nothing has. */
+/* Finds the type that has been noted for an entry. Returns false if none has been noted. */
 static bool find_noted(const struct dwarf_reader *reader, uint64_t offset, uint32_t *ret)
 {
     const uint32_t found = map_get(&reader->type_by_die, offset);
@@ -138,16 +140,17 @@ static bool find_noted(const struct dwarf_reader *reader, uint64_t offset, uint3
 
 /* The chain of typedefs and qualifiers from an entry to the type that it names. */
 struct typedef_chain {
-    struct die type;             /* the end of it, so far */
-    struct g2h_bytes alias;      /* the last name in it */
+    struct die type;             /* the end of the chain, so far */
+    struct g2h_bytes alias;      /* name of the last typedef in the chain */
     uint64_t passed[CHAIN_MOST]; /* offsets of the entries */
     int count;
 };
 
 /*
- * Follows a chain to its end, chain->type, or until the type is known already, *ret_known. Go's
- * maps, channels and interfaces are typedefs as well, of structs of the runtime: these are ends.
- * False where there is no end.
+ * Follows a chain to its end, chain->type, or to an entry whose type is known already: then
+ * *ret_known is true, and *ret is that type. Go's maps, channels and interfaces are typedefs as
+ * well, of structs of the runtime: the chain ends at these typedefs. Returns false if there is no
+ * end.
  */
 static bool follow_typedefs(struct dwarf_reader *reader, struct typedef_chain *chain,
                             bool *ret_known, uint32_t *ret)
@@ -172,8 +175,9 @@ static bool follow_typedefs(struct dwarf_reader *reader, struct typedef_chain *c
     return false;
 }
 
-/* The name of what a pointer of C points to: its own, or that of the type at the end of qualifiers
- * and typedefs. Empty where that type has none. */
+/* Returns the name of the type that a pointer of C points to: its own name, or that of the type at
+ * the end of its qualifiers and typedefs, which *die becomes. The name is empty if that type has
+ * none. */
 static struct g2h_bytes name_target(struct dies *dies, struct die *die)
 {
     struct g2h_bytes name = die_name(dies, die);
@@ -222,7 +226,7 @@ static uint64_t name_key(uint32_t name, unsigned kind, uint64_t size)
     return map_hash_pair((uint64_t)name << 32 | kind, size);
 }
 
-/* Finds descriptors by name: before Go 1.9 DWARF does not say which one a type has. */
+/* Makes an index of descriptors by name: before Go 1.9, DWARF does not say which one a type has. */
 static bool index_names(struct dwarf_reader *reader, const struct types *types)
 {
     for (uint32_t i = 0; i < types->list.count; i++) {
@@ -245,8 +249,8 @@ static bool is_same(const struct type *descriptor, const struct type *type)
     return descriptor->kind == type->kind && descriptor->size == type->size;
 }
 
-/* The type of the descriptor that an entry's type has; TYPE_NONE where it has none. False where
- * there is no memory. */
+/* Finds the type of the descriptor that an entry's type has, or TYPE_NONE if it has no descriptor.
+ * Returns false if memory runs out. */
 static bool find_descriptor(struct dwarf_reader *reader, struct types *types, const struct die *die,
                             const struct type *type, uint32_t *ret)
 {
@@ -261,7 +265,8 @@ static bool find_descriptor(struct dwarf_reader *reader, struct types *types, co
         if (*ret != TYPE_NONE && is_same(&types->list.data[*ret], type))
             return true;
         *ret = TYPE_NONE;
-        /* Basic types, which the linker makes its own types of, have an address there instead. */
+        /* Basic types, for which the linker makes its own entries, have an address there
+         * instead. */
         if (type->kind > TYPE_COMPLEX128 && type->kind != TYPE_STRING)
             return true;
     }
@@ -341,8 +346,8 @@ bool dwarf_type(struct dwarf_reader *reader, struct types *types, const struct d
 
 /* ---- parts ---- */
 
-/* The offset of a field. It is a constant or, up to Go 1.8, an expression that adds one. False
- * where it cannot be told, or the member is no field. */
+/* Finds the offset of a field, which is a constant or, up to Go 1.8, an expression that adds one.
+ * Returns false if the offset cannot be read, or the member is no field. */
 static bool member_offset(struct dies *dies, const struct die *die, uint64_t *ret)
 {
     struct die_attribute attribute;
@@ -371,7 +376,7 @@ static bool add_fields(struct dwarf_reader *reader, struct types *types, const s
         struct type_field field = {.embedded = false};
         struct die_attribute bits;
         uint64_t embedded;
-        /* A bit field is not made of bytes. */
+        /* A bit field does not consist of whole bytes. */
         if (die_tag(&member) != DW_TAG_member || die_own(dies, &member, DW_AT_bit_size, &bits) ||
             !member_offset(dies, &member, &field.offset))
             continue;
@@ -387,7 +392,8 @@ static bool add_fields(struct dwarf_reader *reader, struct types *types, const s
     return true;
 }
 
-/* How many elements an array has: in C it may have several dimensions. */
+/* Returns the number of elements that an array has, over all dimensions: in C it may have several.
+ * The number is 0 if it cannot be read. */
 static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
 {
     struct dies *dies = &reader->dies;
@@ -411,7 +417,7 @@ static uint64_t array_length(struct dwarf_reader *reader, const struct die *die)
     return found ? length : 0;
 }
 
-/* Whether an interface type is one without methods. */
+/* Returns whether an interface type has no methods. */
 static bool is_eface(struct dies *dies, const struct die *die)
 {
     struct die target;

@@ -64,7 +64,8 @@ struct g2h_error *elf_read(struct image *image)
 
 /* ---- relocations ---- */
 
-/* The type of relocations by which a word is load address + addend; 0 where it is not known. */
+/* Returns the type of the relocations that set a word to load address + addend, or 0 if it is not
+ * known for the machine. */
 static uint32_t relative_type(uint16_t machine)
 {
     static const struct {
@@ -88,9 +89,10 @@ static uint32_t relative_type(uint16_t machine)
 }
 
 /*
- * Only relocations that have an addend of their own (SHT_RELA) change what is in the file. Those of
- * SHT_REL (386, arm, mips) and SHT_RELR have it in the word, which then is right for the file's
- * addresses. Only the dynamic linker can apply relocations against symbols; Go's data has none.
+ * Only relocations that have an addend of their own (SHT_RELA) change words of the file. Those of
+ * SHT_REL (386, arm, mips) and SHT_RELR have the addend in the word, which is therefore right for
+ * the file's addresses. Only the dynamic linker can apply relocations against symbols; Go's data
+ * has none.
  */
 struct g2h_error *elf_relocate(struct image *image)
 {
@@ -104,7 +106,8 @@ struct g2h_error *elf_relocate(struct image *image)
         if (section->type != SHT_RELA || (section->flags & SHF_ALLOC) == 0)
             continue;
         for (uint64_t at = 0; section->data.size - at >= entry; at += entry) {
-            /* Read when it is its turn: a damaged section may be relocated by itself. */
+            /* Read each relocation only when it is applied: a damaged section may relocate
+             * itself. */
             const uint8_t *rela = section->data.data + at;
             const uint64_t info = image_word(image, rela + word);
             if ((wide ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info)) != relative)

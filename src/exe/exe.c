@@ -1,6 +1,6 @@
 /*
- * exe; see exe.h. Here: opening the file and its separate debug file, reading all that depends on
- * the process, and what is asked by address.
+ * exe; see exe.h. This file opens the executable and its separate debug file, reads all that
+ * depends on the process, and answers questions about addresses.
  */
 #include "exe/exe.h"
 
@@ -34,7 +34,7 @@ struct g2h_exe {
     struct g2h_bytes version;          /* empty: not known */
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
-    /* Of the process: see exe_bind(). */
+    /* These fields depend on the process; see exe_bind(). */
     bool has_text, has_data;
     uint64_t text;  /* address of the first function in the process, if has_text */
     uint64_t slide; /* from addresses of data in the file to those in the process, if has_data */
@@ -51,8 +51,8 @@ static bool has_dwarf(const struct image *image)
     return image_section(image, ".debug_info") != NULL;
 }
 
-/* The text of a Go string whose pointer and length are at an address; empty where it is not there.
- */
+/* Returns the text of the Go string whose pointer and length are at an address; it is empty if the
+ * file does not have it. */
 static struct g2h_bytes string_at(const struct image *image, uint64_t address)
 {
     const uint64_t word = image->is_64 ? 8 : 4;
@@ -64,8 +64,9 @@ static struct g2h_bytes string_at(const struct image *image, uint64_t address)
     return data ? (struct g2h_bytes){data, size} : bytes_none;
 }
 
-/* The build information, from its header on: at the start of its own section or, in PE, which has
- * no such section, somewhere near the start of .data. Empty where there is none. */
+/* Returns the build information, from its header on. It is at the start of its own section or,
+ * in PE, which has no such section, somewhere near the start of .data. It is empty if there is
+ * none. */
 static struct g2h_bytes find_build_info(const struct image *image)
 {
     static const char magic[] = "\xff Go buildinf:";
@@ -80,9 +81,9 @@ static struct g2h_bytes find_build_info(const struct image *image)
     return bytes_none;
 }
 
-/* The version, as debug/buildinfo finds it: from Go 1.18 on it follows the 32-byte header, its
- * length before it; from 1.13 on the header has a pointer to a string; before, only a variable of
- * the runtime has it. */
+/* Returns the version, as debug/buildinfo finds it. From Go 1.18 on, its length and text follow the
+ * 32-byte header; from 1.13 on, the header has a pointer to a string; before, only a variable of
+ * the runtime has the version. */
 static struct g2h_bytes build_version(const struct image *image)
 {
     const struct g2h_bytes header = find_build_info(image);
@@ -100,7 +101,8 @@ static struct g2h_bytes build_version(const struct image *image)
     return (struct g2h_bytes){cursor.at, size};
 }
 
-/* The image that has symbols; where none has, that of the executable. */
+/* Returns the executable's image if it has symbols or there is no separate debug file; otherwise
+ * that of the debug file. */
 static const struct image *symbol_image(const struct g2h_exe *exe)
 {
     return image_symbol_count(&exe->image) > 0 || !exe->debug_input ? &exe->image
@@ -233,8 +235,8 @@ uint64_t exe_moduledata(const struct g2h_exe *exe)
 /* ---- the process ---- */
 
 /*
- * Looks for the fields data, edata, bss and ebss of runtime.firstmoduledata, which have stood in a
- * row in all releases, by the sizes of the segments.
+ * Finds the fields data, edata, bss and ebss of runtime.firstmoduledata, which are next to each
+ * other in all releases, by the sizes of the segments. *ret is the address of data.
  */
 static bool find_segments(const struct image *image, uint64_t data_size, uint64_t bss_size,
                           uint64_t *ret)
@@ -260,8 +262,8 @@ static bool find_segments(const struct image *image, uint64_t data_size, uint64_
 }
 
 /*
- * Go's data is the section .data, unless another linker has put C's data into it as well, or it is
- * that of PE, which begins with other data and ends with what is .bss elsewhere.
+ * Go's data is the section .data, unless another linker has put C's data into it as well, or the
+ * file is PE: then .data begins with other data and ends with what is .bss in the other formats.
  */
 bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_size, uint64_t *ret)
 {
@@ -279,8 +281,8 @@ bool exe_find_data(const struct g2h_exe *exe, uint64_t data_size, uint64_t bss_s
     return true;
 }
 
-/* All of DWARF that will be asked for is read now: what is made of an executable later does not
- * change it. */
+/* Reads all of DWARF that will be asked for, so that later questions do not change the
+ * executable. */
 static struct g2h_error *read_dwarf(struct g2h_exe *exe, const struct exe_process *process)
 {
     struct image *image = exe_dwarf_image(exe);

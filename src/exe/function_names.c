@@ -1,7 +1,7 @@
 /* function_names; see function_names.h. */
 #include "exe/function_names.h"
 
-/* pclntab_name() cuts long names, so those that are looked for are cut as well. */
+/* pclntab_name() cuts long names, so a name that is looked up is cut as well. */
 static uint64_t name_key(struct g2h_bytes name)
 {
     return map_hash_text(name.data,

@@ -1,5 +1,5 @@
-/* image; see image.h. Here: what all formats have in common. That is telling them apart, finding
- * sections and addresses, and keeping the words that relocations change. */
+/* image; see image.h. This file has what all formats have in common: it tells them apart, finds
+ * sections and addresses, and keeps the words that relocations change. */
 #include "exe/image.h"
 
 #include <elf.h>
@@ -48,8 +48,8 @@ struct g2h_bytes image_file_range(const struct image *image, uint64_t offset, ui
     return (struct g2h_bytes){image->file.data + offset, size};
 }
 
-/* Many symbols may share one long text, whose end would be searched for that often. No name of a
- * class is as long. */
+/* The most bytes of a text. Many symbols may share one long text, and the search for its end would
+ * be repeated for each. No name of a class is as long. */
 enum { NAME_MOST = 4096 };
 
 struct g2h_bytes image_file_text(struct g2h_bytes table, uint64_t offset)
@@ -138,7 +138,8 @@ static struct g2h_error *make_ranges(struct image *image)
         return &error_no_memory;
     for (size_t i = 0; i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
-        total += section->data.size; /* no overflow: each is at most the file, and 2^16 of them */
+        total += section->data.size; /* no overflow: each has at most the file's size, and there are
+                                        at most 2^16 */
         if ((section->flags & SHF_ALLOC) == 0 || section->address == 0 || section->data.size == 0 ||
             section->data.size - 1 > UINT64_MAX - section->address)
             continue;
@@ -148,7 +149,8 @@ static struct g2h_error *make_ranges(struct image *image)
     if (total / 2 > image->file.size)
         return image_file_refuse(image, "its sections are larger than the file");
     qsort(image->ranges, image->range_count, sizeof(*image->ranges), compare_ranges);
-    /* Where two overlap, the later one has the address, so that each address is in one. */
+    /* If two ranges overlap, the later one gets the common addresses, so that each address is in
+     * one range. */
     size_t count = 0;
     for (size_t i = 0; i < image->range_count; i++) {
         struct image_range range = image->ranges[i];
@@ -207,8 +209,8 @@ static int compare_symbols(const void *a, const void *b)
     return one->address < other->address ? -1 : one->address > other->address;
 }
 
-/* Whether a symbol is one of those by which the linker marks where something begins or ends
- * (cmd/link/internal/ld/data.go). A variable may have the same address. */
+/* Returns whether a symbol is one of those with which the linker marks where something begins or
+ * ends (cmd/link/internal/ld/data.go). A variable may have the same address. */
 static bool is_mark(struct g2h_bytes name)
 {
     static const char *const marks[] = {
@@ -235,7 +237,7 @@ void image_file_size_symbols(struct image *image)
         return;
     qsort(symbols, count, sizeof(*symbols), compare_symbols);
     for (size_t i = count, next = count; i-- > 0;) {
-        /* next: the first symbol of a higher address */
+        /* next: the first symbol that has a higher address */
         if (i + 1 < count && symbols[i + 1].address != symbols[i].address)
             next = i + 1;
         const struct image_section *section = &image->sections[symbols[i].section];

@@ -1,5 +1,5 @@
-/* inlining: whose calls the frames of an allocation site are; see g2h_inlining_repair() of
- * include/go2heapsnapshot/exe.h. */
+/* inlining: finds the calls that the frames of an allocation site stand for; see
+ * g2h_inlining_repair() of include/go2heapsnapshot/exe.h. */
 #include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/map.h"
@@ -8,10 +8,11 @@
 #include "exe/code.h"
 #include "exe/exe.h"
 
-/* Bytes that are read, and nodes that are looked at, for each byte of the table. */
+/* The most bytes that are read, and the most nodes that are looked at, for each byte of the
+ * pclntab. */
 enum { MOST_READ = 16, MOST_STEPS = 64 };
 
-/* A function: its code, and whom it calls. */
+/* A function: its code, and its calls. */
 struct body {
     struct code code;
     struct call_site_list calls;
@@ -20,12 +21,13 @@ struct body {
 struct g2h_inlining {
     const struct pclntab *pclntab;
     const struct moduledata *moduledata;
-    struct map functions; /* hash of a name → its function */
-    struct map numbers;   /* function → number of its body */
+    struct map functions; /* hash of a name → index of the function in the pclntab */
+    struct map numbers;   /* index of a function → index of its body */
     VECTOR(struct body) bodies;
     struct call_sites call_sites;
     uint64_t read_left, steps_left;
-    uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all: what the compiler makes has it */
+    uint8_t wrapper; /* abi.FuncIDWrapper, the greatest of all ids, which functions made by the
+                        compiler have */
 };
 
 static struct g2h_error *find_names(struct g2h_inlining *inlining)
@@ -99,7 +101,7 @@ static struct g2h_error *add_body(struct g2h_inlining *inlining, uint32_t functi
     return error;
 }
 
-/* *ret is NULL where there is no function of that name. */
+/* Finds the body of the function that has a name. *ret is NULL if there is no such function. */
 static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_bytes name,
                                    const struct body **ret)
 {
@@ -118,20 +120,20 @@ static struct g2h_error *find_body(struct g2h_inlining *inlining, struct g2h_byt
 
 /* ---- calls ---- */
 
-/* The calls that begin at a part of the code. */
+/* The calls that a part of the code stands for, innermost first. */
 struct chain {
     size_t count;  /* of calls */
-    size_t shared; /* how many of them the stack has; 0: it has others */
+    size_t shared; /* how many of them the stack has; 0: the stack has other calls */
     struct g2h_call calls[G2H_MOST_INLINED];
 };
 
-/* The stack that is being repaired: what is left of it. */
+/* The rest of the stack that is being repaired. */
 struct stack {
     const struct g2h_call *calls;
     size_t count;
 };
 
-/* Whether a call of the stack is where a part of the code comes from. */
+/* Returns whether a part of the code has the file and line of a call of the stack. */
 static bool is_at(const struct code *code, const struct code_part *part,
                   const struct g2h_call *call)
 {
@@ -139,7 +141,7 @@ static bool is_at(const struct code *code, const struct code_part *part,
            bytes_same(pclntab_file(code->pclntab, code->index, part->file), call->file);
 }
 
-/* The innermost function of a part of the code. */
+/* Returns the name of the innermost function of a part of the code. */
 static struct g2h_bytes function_at(const struct code *code, const struct code_part *part)
 {
     struct inlined_call inlined;
@@ -161,8 +163,9 @@ static void add_call(struct chain *chain, const struct code *code, const struct 
     };
 }
 
-/* Goes from a part of the code, which is that of the stack's first call, to its callers. behind:
- * the part that the call returns to. */
+/* Collects the calls from a part of the code, which is that of the stack's first call, to its
+ * outermost caller. behind is the part that the call returns to. ret->shared is 0 if the stack has
+ * other calls. */
 static void follow(struct g2h_inlining *inlining, const struct code *code,
                    const struct code_part *part, const struct code_part *behind,
                    const struct stack *stack, struct chain *ret)
@@ -180,10 +183,10 @@ static void follow(struct g2h_inlining *inlining, const struct code *code,
         if (is_next || (shared == stack->count && !is_wrapper))
             add_call(ret, code, part, behind, is_inlined ? &inlined : NULL);
         else if (!is_wrapper)
-            return; /* wrappers are left out of stacks */
+            return; /* stacks do not have wrappers */
         shared += is_next;
         if (!is_inlined) {
-            ret->calls[ret->count - 1].is_inlined = false; /* its caller is a wrapper */
+            ret->calls[ret->count - 1].is_inlined = false; /* its callers are wrappers */
             ret->shared = shared;
             return;
         }
@@ -192,8 +195,8 @@ static void follow(struct g2h_inlining *inlining, const struct code *code,
     }
 }
 
-/* Whether a chain says more of the stack: best one that is in it as a whole, and then a long one.
- */
+/* Returns whether a chain says more about the stack than another: best is one that the stack has as
+ * a whole, and then the one that has more calls of the stack. */
 static bool is_better(const struct chain *chain, const struct chain *than)
 {
     const bool is_whole = chain->shared == chain->count, was_whole = than->shared == than->count;
@@ -212,8 +215,8 @@ static void try_part(struct g2h_inlining *inlining, const struct code *code,
         *best = chain;
 }
 
-/* The calls that the stack's first one stands for, by all of the code; best->shared is 0 where none
- * fits. */
+/* Finds the calls that the stack's first call stands for, in all of the code. best->shared is 0 if
+ * no part fits. */
 static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
                          const struct stack *stack, struct chain *best)
 {
@@ -230,7 +233,7 @@ static void find_in_code(struct g2h_inlining *inlining, const struct code *code,
     }
 }
 
-/* The same by its calls of a function, which is that of the frame before. */
+/* Does the same with the function's calls of callee, the function of the frame before. */
 static void find_caller(struct g2h_inlining *inlining, const struct body *body, uint32_t callee,
                         const struct stack *stack, struct chain *best)
 {
@@ -245,8 +248,9 @@ static void find_caller(struct g2h_inlining *inlining, const struct body *body, 
     }
 }
 
-/* The same by its calls of what allocates in one way. A dump has the line of the innermost frame at
- * the address to which the call returns, which may be the next line already. */
+/* Does the same with the function's calls of functions that allocate in one way. For the innermost
+ * frame, a dump has the line at the address to which the call returns, which may be the next line
+ * already. */
 static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const struct body *body,
                                          enum call_sites_allocator way, const struct stack *stack,
                                          struct chain *best)
@@ -267,8 +271,9 @@ static struct g2h_error *find_allocation(struct g2h_inlining *inlining, const st
     return NULL;
 }
 
-/* Of the innermost frame. Who calls runtime.mallocgc itself, as code of Go 1.27 does, is in the
- * stack; of newobject and the like that call it for others, older stacks have not even these. */
+/* Does the same for the innermost frame. Stacks do not have runtime.mallocgc, and older ones not
+ * even newobject and the like, which call it for others. So the innermost function either calls
+ * mallocgc itself, as code of Go 1.27 does, or it calls one of these. */
 static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const struct body *body,
                                         const struct stack *stack, struct chain *best)
 {
@@ -278,8 +283,9 @@ static struct g2h_error *find_innermost(struct g2h_inlining *inlining, const str
     return NULL;
 }
 
-/* callee: the function of the frame before, MAP_NONE where it is not known. What is not called by
- * the instruction is called by a variable, of which the whole code may have the call. */
+/* Finds the calls that the stack's first call stands for. callee is the function of the frame
+ * before, or MAP_NONE if it is not known. A call through a variable does not have the callee in its
+ * instruction, so all of the code is searched if no call of callee fits. */
 static struct g2h_error *find_chain(struct g2h_inlining *inlining, const struct body *body,
                                     bool is_innermost, uint32_t callee, const struct stack *stack,
                                     struct chain *best)
@@ -293,7 +299,8 @@ static struct g2h_error *find_chain(struct g2h_inlining *inlining, const struct 
     return NULL;
 }
 
-/* What is not found stays as it is. */
+/* Leaves a call as it is, since it has not been found in the code. Returns the number of calls,
+ * 1. */
 static size_t keep(struct g2h_call *call, const struct body *body)
 {
     call->start_line = body ? body->code.start_line : 0;

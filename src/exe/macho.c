@@ -1,6 +1,6 @@
 /*
- * macho: images from Mach-O files, 32 and 64 bit, little-endian, as all are that Go ever wrote.
- * Names of constants and fields are those of Apple's mach-o/loader.h, mach-o/nlist.h and
+ * macho: images from Mach-O files, 32 and 64 bit, little-endian, as are all that Go has ever
+ * written. Names of constants and fields are those of Apple's mach-o/loader.h, mach-o/nlist.h and
  * mach-o/fixup-chains.h.
  */
 #include <elf.h>
@@ -38,8 +38,8 @@ struct command {
     uint32_t type, size;
 };
 
-/* Goes on to the next load command, or to the first where command->at is NULL. False where there is
- * none, or it is damaged. */
+/* Goes on to the next load command, or to the first if command->at is NULL. Returns false if there
+ * is none, or it is damaged. */
 static bool next_command(const struct image *image, struct command *command)
 {
     const uint8_t *header = image->file.data;
@@ -53,8 +53,8 @@ static bool next_command(const struct image *image, struct command *command)
     return command->size >= 8 && command->size <= left;
 }
 
-/* Whether a command is a segment: the size of what is before its sections, and that of a section.
- */
+/* Returns whether a command is a segment. *ret_head is the size of the part before its sections,
+ * *ret_section the size of each section's header. */
 static bool is_segment(const struct image *image, const struct command *command, uint32_t *ret_head,
                        uint32_t *ret_section)
 {
@@ -75,14 +75,14 @@ static uint32_t section_count(const struct image *image, const struct command *c
 
 /* ---- sections ---- */
 
-/* The name of a section or segment. */
+/* Returns the name of a section or segment. */
 static struct g2h_bytes name_at(const uint8_t *at)
 {
     return image_file_short_text(at, 16);
 }
 
-/* Gives a section the name that ELF has for it; names of DWARF sections are in full again, where 16
- * characters were too few. */
+/* Gives a section the name that ELF has for it. Names of DWARF sections that were cut to 16
+ * characters become complete again. */
 static void name_section(struct image *image, size_t index, struct g2h_bytes segment,
                          struct g2h_bytes name)
 {
@@ -107,7 +107,7 @@ static void name_section(struct image *image, size_t index, struct g2h_bytes seg
     for (size_t i = 0; i < sizeof(elf_names) / sizeof(*elf_names); i++)
         if (bytes_are(name, elf_names[i][0]))
             known = elf_names[i][1];
-    /* The loader relocates it, and then protects it. */
+    /* The loader relocates this section, and then protects it. */
     if (known && strcmp(known, ".rodata") == 0 && !bytes_are(segment, "__TEXT"))
         known = ".data.rel.ro";
     if (known)
@@ -192,7 +192,7 @@ static struct g2h_error *read_symbols(struct image *image)
                                       .section = (uint16_t)(at[5] - 1)};
         const bool code = (image->sections[symbol.section].flags & SHF_EXECINSTR) != 0;
         symbol.type = code ? STT_FUNC : STT_OBJECT;
-        if (symbol.name.size > 0 && symbol.name.data[0] == '_') { /* all symbols have it */
+        if (symbol.name.size > 0 && symbol.name.data[0] == '_') { /* all symbols begin with it */
             symbol.name.data++;
             symbol.name.size--;
         }
@@ -233,12 +233,12 @@ enum {
 struct chains {
     struct image *image;
     uint64_t base; /* address of the header */
-    /* How many more pointers and pages can be followed: chains may meet, and segments may share
-     * their lists of pages, which would take for ever. */
+    /* How many more pointers and pages may be followed: chains may meet, and segments may share
+     * their lists of pages, so following all of them could take forever. */
     uint64_t left, pages;
 };
 
-/* Follows a chain, in which each pointer says how far it is to the next one. */
+/* Follows a chain, in which each pointer has the distance to the next one. */
 static struct g2h_error *follow_chain(struct chains *chains, uint64_t address, uint16_t format)
 {
     for (;; chains->left--) {
@@ -302,7 +302,7 @@ struct g2h_error *macho_relocate(struct image *image)
                  bytes_are(name_at(command.at + 8), "__TEXT"))
             chains.base = image_word(image, command.at + 24);
     }
-    /* dyld_chained_fixups_header.starts_offset: dyld_chained_starts_in_image */
+    /* dyld_chained_fixups_header.starts_offset leads to dyld_chained_starts_in_image */
     if (fixups.size < 8)
         return NULL;
     const uint64_t offset = image_u32(image, fixups.data + 4);

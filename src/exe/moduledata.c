@@ -4,21 +4,21 @@
 #include <elf.h>
 #include <string.h>
 
-/* At which words of it fields are. Those from text to end are pairs of a start and an end. */
+/* A layout of the moduledata: the index of each field's word. The words from text to end are pairs
+ * of a start and an end. */
 struct layout {
-    uint8_t text, data, bss, end, gcdata, types, etypes, gofunc; /* gofunc 0: it has none */
+    uint8_t text, data, bss, end, gcdata, types, etypes, gofunc; /* gofunc 0: there is none */
 };
 
-/* The newest first: where a newer one fits, an older one may seem to fit as well, but not the other
- * way round. */
+/* The newest first: where a newer layout fits, an older one may seem to fit as well, but not the
+ * other way round. */
 static const struct layout layouts[] = {
     {22, 26, 28, 34, 35, 37, 39, 43}, /* 1.27: typedesclen before etypes */
     {22, 26, 28, 34, 35, 37, 38, 40}, /* 1.20 to 1.26: covctrs before end */
-    {22, 26, 28, 32, 33, 35, 36,
-     38}, /* 1.16 to 1.19: the pclntab in five parts; gofunc from 1.18 on */
-    {12, 16, 18, 22, 23, 25, 26, 0}, /* 1.7 to 1.15 */
+    {22, 26, 28, 32, 33, 35, 36, 38}, /* 1.16 to 1.19: pclntab in five parts; gofunc from 1.18 */
+    {12, 16, 18, 22, 23, 25, 26, 0},  /* 1.7 to 1.15 */
 };
-enum { WORDS = 44 }; /* all fields that are read are among the first ones */
+enum { WORDS = 44 }; /* all fields that are read are among these first words */
 
 static bool read_as(const struct layout *layout, const uint64_t *words, struct moduledata *ret)
 {
@@ -44,7 +44,7 @@ static bool read_as(const struct layout *layout, const uint64_t *words, struct m
     for (size_t i = layout->gcdata; i < layout->gcdata + 2u; i++) /* gcdata, gcbss: read-only */
         if (words[i] >= ret->data && words[i] < words[layout->end])
             return false;
-    /* A length that is between types and etypes is no address. */
+    /* The word between types and etypes, if there is one, is a length and no address. */
     return layout->etypes == layout->types + 1 ||
            words[layout->types + 1] < ret->etypes - ret->types;
 }
@@ -71,7 +71,7 @@ bool moduledata_find(const struct image *image, const struct pclntab *pclntab,
     uint8_t wanted[8];
     for (size_t i = 0; i < word; i++)
         wanted[i] = (uint8_t)(table >> 8 * (image->big_endian ? word - 1 - i : i));
-    unsigned candidates = 64; /* other words may have the address of the pclntab, but not so many */
+    unsigned candidates = 64; /* other words may have the pclntab's address, but not this many */
     for (size_t i = 0; table != 0 && i < image->section_count; i++) {
         const struct image_section *section = &image->sections[i];
         if ((section->flags & SHF_ALLOC) == 0 || (section->flags & SHF_WRITE) == 0)

@@ -11,7 +11,7 @@
 static const uint32_t MAGIC_GO12 = 0xfffffffb, MAGIC_GO116 = 0xfffffffa, MAGIC_GO118 = 0xfffffff0,
                       MAGIC_GO120 = 0xfffffff1;
 
-/* So many bytes at an offset of the table; NULL where it does not have them. */
+/* Returns size bytes at an offset of the table, or NULL if the table does not have them. */
 static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_t size)
 {
     if (offset > pclntab->table.size || size > pclntab->table.size - offset)
@@ -19,7 +19,7 @@ static const uint8_t *at(const struct pclntab *pclntab, uint64_t offset, uint64_
     return pclntab->table.data + offset;
 }
 
-/* A number at an offset of the table; 0 where that is outside of it. */
+/* Returns the number at an offset of the table, or 0 if that is outside of the table. */
 static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned size)
 {
     const uint8_t *bytes = at(pclntab, offset, size);
@@ -28,7 +28,8 @@ static uint64_t number(const struct pclntab *pclntab, uint64_t offset, unsigned 
     return size == 4 ? image_u32(pclntab->image, bytes) : image_word(pclntab->image, bytes);
 }
 
-/* The text at an offset, cut where it is long: many functions may have the same one. */
+/* Returns the text at an offset, cut if it is long, because many functions may share one. It is
+ * empty if it does not end in the table. */
 static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
 {
     struct g2h_bytes text = bytes_none;
@@ -42,7 +43,7 @@ static struct g2h_bytes text(const struct pclntab *pclntab, uint64_t offset)
     return text;
 }
 
-/* A word of the header, counted from after its first eight bytes. */
+/* Returns a word of the header; index 0 is the word after its first eight bytes. */
 static uint64_t header_word(const struct pclntab *pclntab, unsigned index)
 {
     return number(pclntab, 8 + (uint64_t)index * pclntab->pointer_size, pclntab->pointer_size);
@@ -69,7 +70,7 @@ static bool read_header(struct pclntab *pclntab)
         pclntab->files =
             number(pclntab, pclntab->functab + (2 * pclntab->count + 1) * pclntab->pointer_size, 4);
     } else if (magic == MAGIC_GO116 || magic == MAGIC_GO118 || magic == MAGIC_GO120) {
-        const unsigned first = magic == MAGIC_GO116 ? 2 : 3; /* in 1.18, textStart came before it */
+        const unsigned first = magic == MAGIC_GO116 ? 2 : 3; /* from 1.18 on after textStart */
         pclntab->version = magic == MAGIC_GO116 ? PCLNTAB_GO116 : PCLNTAB_GO118;
         pclntab->names = header_word(pclntab, first);
         pclntab->cus = header_word(pclntab, first + 1);
@@ -90,7 +91,7 @@ static bool read_header(struct pclntab *pclntab)
 
 /* ---- finding it ---- */
 
-/* Whether a table can be read that begins at an offset of a section. */
+/* Returns whether a table can be read that begins at an offset of a section. */
 static bool try_at(struct pclntab *pclntab, const struct image *image,
                    const struct image_section *section, uint64_t offset)
 {
@@ -110,7 +111,8 @@ static bool find_by_symbol(struct pclntab *pclntab, const struct image *image)
     return offset < section->data.size && try_at(pclntab, image, section, offset);
 }
 
-/* Whether the runtime has a word that points to an address: runtime.firstmoduledata does. */
+/* Returns whether data of the program has a word that points to an address, as
+ * runtime.firstmoduledata points to the table. */
 static bool is_referenced(const struct image *image, uint64_t address)
 {
     const size_t word = image->is_64 ? 8 : 4;
@@ -125,7 +127,7 @@ static bool is_referenced(const struct image *image, uint64_t address)
     return false;
 }
 
-/* Whether the addresses of the first functions ascend. */
+/* Returns whether the addresses of the first functions ascend. */
 static bool is_ascending(const struct pclntab *pclntab)
 {
     for (uint64_t i = 0; i < pclntab->count && i < 64; i++)
@@ -134,7 +136,7 @@ static bool is_ascending(const struct pclntab *pclntab)
     return true;
 }
 
-/* Finds the table by its magic. A program may have tables of other programs as data. */
+/* Finds the table by its magic number. A program may have tables of other programs as data. */
 static bool find_by_magic(struct pclntab *pclntab, const struct image *image)
 {
     unsigned candidates = 16; /* each costs a pass over the data */
@@ -190,7 +192,7 @@ uint64_t pclntab_entry(const struct pclntab *pclntab, uint64_t index)
            first;
 }
 
-/* The offset in the table of a function's record. */
+/* Returns the offset in the table of a function's record. */
 static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
 {
     uint64_t offset = number(pclntab, pclntab->functab + (2 * index + 1) * pclntab->entry_size,
@@ -198,8 +200,8 @@ static uint64_t record_at(const struct pclntab *pclntab, uint64_t index)
     return pclntab->version == PCLNTAB_GO12 ? offset : pclntab->functab + offset;
 }
 
-/* A field of 32 bits of a function's record, counted from after the function's address, which has
- * entry_size bytes. */
+/* Returns a field, of 32 bits, of a function's record; field 0 follows the function's address,
+ * which has entry_size bytes. */
 static uint32_t record_field(const struct pclntab *pclntab, uint64_t index, unsigned field)
 {
     return (uint32_t)number(pclntab, record_at(pclntab, index) + pclntab->entry_size + 4 * field,
@@ -254,8 +256,8 @@ bool pclntab_parts_begin(const struct pclntab *pclntab, uint32_t table, uint64_t
     return true;
 }
 
-/* A table is a list of differences, each of values (zigzag) and of program counters (in quanta); a
- * difference of values of 0 ends it, unless it is the first. */
+/* A table is a list of pairs of differences: that of the value (zigzag), and that of the program
+ * counter (in quanta). A difference of 0 between values ends it, unless it is the first. */
 bool pclntab_parts_next(struct pclntab_parts *parts)
 {
     const bool is_first = parts->cursor.at == parts->start;

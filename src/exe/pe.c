@@ -1,6 +1,7 @@
 /*
  * pe: images from PE files, 32 and 64 bit. Names of constants and fields are those of Microsoft's
- * PE Format. The words of a PE file are right for its preferred base, so nothing is relocated.
+ * PE Format. The words of a PE file are right for its preferred base, so no relocations are
+ * applied.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -33,7 +34,8 @@ struct pe {
     uint64_t base;
 };
 
-/* The name of a section: 8 bytes, or / and the decimal offset of a longer name. */
+/* Returns the name of a section: the text in its 8 bytes or, if these are / and a decimal offset,
+ * the longer name at that offset. */
 static struct g2h_bytes section_name(const struct pe *pe, const uint8_t *at)
 {
     const struct g2h_bytes name = image_file_short_text(at, 8);
@@ -57,7 +59,7 @@ static void read_section(const struct pe *pe, size_t index, const uint8_t *at)
     section->name = section_name(pe, at);
     section->address = pe->base + image_u32(image, at + 12);
     section->size = virtual_size > 0 ? virtual_size : raw_size;
-    /* The file's part is padded to FileAlignment. */
+    /* The section's part of the file is padded to FileAlignment. */
     section->data = image_file_range(image, image_u32(image, at + 20),
                                      raw_size < section->size ? raw_size : section->size);
     section->type = raw_size > 0 ? SHT_PROGBITS : SHT_NOBITS;
@@ -84,7 +86,7 @@ static struct g2h_error *read_symbols(const struct pe *pe)
         const uint8_t *at = pe->symbols.data + i * SYMBOL_SIZE;
         const uint16_t section = image_u16(image, at + 12);
         const uint8_t class = at[16];
-        i += at[17]; /* auxiliary records */
+        i += at[17]; /* skips auxiliary records */
         if (section == 0 || section > image->section_count ||
             (class != IMAGE_SYM_CLASS_EXTERNAL && class != IMAGE_SYM_CLASS_STATIC))
             continue;
@@ -103,7 +105,7 @@ static struct g2h_error *read_symbols(const struct pe *pe)
     return NULL;
 }
 
-/* Finds the symbol table and the string table; both are empty where there is none. */
+/* Finds the symbol table and the string table; both are empty if there are none. */
 static void find_symbols(struct pe *pe)
 {
     const struct image *image = pe->image;

@@ -10,8 +10,8 @@
 
 /* ---- from descriptors to types ---- */
 
-/* The name of an embedded field by its type, "Mutex" of "*sync.Mutex": before 1.9 it has none of
- * its own. */
+/* Returns the name of an embedded field by its type: "Mutex" for "*sync.Mutex". Before 1.9 the
+ * field has no name of its own. */
 static struct g2h_bytes embedded_name(struct g2h_bytes type)
 {
     uint64_t start = 0, end = type.size;
@@ -101,8 +101,8 @@ struct witnesses {
     size_t count;
 };
 
-/* Whether a type's name agrees with that of a witness. Either may have the path of the package or
- * not, so what follows the last slash of the witness's is compared. */
+/* Returns whether a type's name agrees with that of a witness. Either may have the path of the
+ * package or not, so only the part of the witness's name after the last slash is compared. */
 static bool fits(struct g2h_bytes name, struct g2h_bytes witness)
 {
     uint64_t from = witness.size;
@@ -117,7 +117,7 @@ static bool fits(struct g2h_bytes name, struct g2h_bytes witness)
     return name.size >= size && memcmp(name.data + name.size - size, tail, size) == 0;
 }
 
-/* With a wrong range, a name or two may fit by chance. */
+/* Returns whether enough witnesses fit. With a wrong range, a name or two may fit by chance. */
 static bool is_enough(size_t fitting, const struct witnesses *witnesses)
 {
     return fitting >= witnesses->count - witnesses->count / 20;
@@ -140,7 +140,7 @@ struct range {
     uint64_t start, size; /* in the file */
 };
 
-/* Adds the types of a range; none, if it turns out not to be the range of types. */
+/* Adds the types of a range, or none if it turns out not to be the range of types. */
 static struct g2h_error *read_range(struct types *types, const struct image *image,
                                     const struct range *range, uint64_t slide,
                                     const struct witnesses *witnesses)
@@ -156,7 +156,7 @@ static struct g2h_error *read_range(struct types *types, const struct image *ima
     return error;
 }
 
-/* How many witnesses agree with the range of types that begins at an offset of a section. */
+/* Returns how many witnesses agree, if the range of types begins at an offset of a section. */
 static size_t count_fitting(const struct image *image, const struct image_section *section,
                             uint64_t offset, bool varint_names, uint64_t slide,
                             const struct witnesses *witnesses)
@@ -172,8 +172,8 @@ static size_t count_fitting(const struct image *image, const struct image_sectio
     return fitting;
 }
 
-/* Finds the range of types without moduledata: they are at the start of a section, or follow a few
- * words there. It is empty where the witnesses do not agree. */
+/* Finds the range of types without moduledata: it begins at the start of a section, or a few words
+ * after it. Returns an empty range if the witnesses do not agree. */
 static struct range try_sections(const struct image *image, uint64_t slide,
                                  const struct witnesses *witnesses)
 {

@@ -5,11 +5,12 @@
 
 #include "base/scope.h"
 
-/* How many variables are taken of a function, since each word of a frame is looked for among them;
- * and of all functions together: no undamaged program has as many. */
+/* The most pieces of variables that are used of a scope, since each word of a frame is looked up
+ * among them, and the most variables and pieces of all scopes together. No undamaged program has as
+ * many. */
 enum { LOCALS_OF_SCOPE = 4096, LOCALS_MORE = 1 << 20, LOCALS_PER_FRAME = 64 };
 
-/* How many of a scope's variables are used. */
+/* Returns how many of a scope's variables are used. */
 static uint32_t usable_locals(const struct scopes *scopes, uint32_t first)
 {
     uint32_t count = 0, pieces = 0;

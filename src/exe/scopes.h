@@ -1,7 +1,7 @@
 /*
  * scopes: the variables that functions have in memory at some program counters, by DWARF.
  *
- * DWARF is asked once, when it is known which program counters will be of interest. From then on
+ * DWARF is read once, when it is known which program counters will be of interest. From then on
  * scopes are constant.
  */
 #ifndef EXE_SCOPES_H
@@ -16,7 +16,7 @@ struct scope {
 };
 
 struct scopes {
-    struct map by_pc; /* → scope */
+    struct map by_pc; /* program counter → index in list */
     VECTOR(struct scope) list;
     dwarf_local_vector locals;
     dwarf_piece_vector pieces;
@@ -24,20 +24,21 @@ struct scopes {
 
 /*
  * Collects the variables at count program counters of the process, each of which is in a call.
- * frames is how many frames there are at them: a few variables per frame are enough for any program
- * that is not damaged. May add types. Error: G2H_ERROR_MEMORY.
+ * frames is the number of frames at these program counters, and bounds the number of variables: a
+ * few per frame are enough for any program that is not damaged. May add types. Error:
+ * G2H_ERROR_MEMORY.
  */
 struct g2h_error *scopes_init(struct scopes *scopes, struct dwarf_info *dwarf_info,
                               struct types *types, const uint64_t *pcs, size_t count,
                               uint64_t frames, uint64_t slide);
 void scopes_deinit(struct scopes *scopes);
 
-/* The variables at a program counter; NULL where there are none. */
+/* Returns the variables at a program counter, or NULL if there are none. */
 const struct dwarf_local *scopes_locals(const struct scopes *scopes, uint64_t pc,
                                         uint32_t *ret_count);
 
-/* The innermost function that is inlined at a program counter (string); UINT32_MAX where none is.
- */
+/* Returns the innermost function that is inlined at a program counter (string), or UINT32_MAX if
+ * none is. */
 uint32_t scopes_inlined(const struct scopes *scopes, uint64_t pc);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <go2heapsnapshot/input.h>
 
-/* Opens an executable as g2h_input_open() does. Of a file that is none, no more is read than shows
- * that. Error also: G2H_ERROR_NOT_EXE where it is larger than executables are. */
+/* Opens an executable as g2h_input_open() does. If the file is no executable, reads no more than
+ * shows that. Another error: G2H_ERROR_NOT_EXE if the file is larger than executables are. */
 struct g2h_error *source_open(const char *path, struct g2h_input **ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* type_names; see type_names.h. Spellings: package reflect. */
+/* type_names; see type_names.h. Names are spelled as package reflect spells them. */
 #include "exe/type_names.h"
 
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-enum { DEPTH_MOST = 64 }; /* of types within types without names: "[][]*T" is three deep */
+enum { DEPTH_MOST = 64 }; /* nesting of types without names: "[][]*T" is three deep */
 
-/* Instead of the number of a name. */
+/* Values that stand in place of a name's number. */
 #define UNKNOWN UINT32_MAX       /* not made yet */
-#define BUSY    (UINT32_MAX - 1) /* being made: only damage leads here again */
+#define BUSY    (UINT32_MAX - 1) /* being made: only a damaged executable leads here again */
 
 struct composer {
     const struct descriptors *all;
@@ -163,15 +163,15 @@ static void compose(struct composer *composer, size_t index)
     }
 }
 
-/* Whether a name begins with that of a package, and a dot. */
+/* Returns whether a name begins with a package's path and a dot. */
 static bool is_qualified(struct g2h_bytes name, struct g2h_bytes package)
 {
     return name.size > package.size && name.data[package.size] == '.' &&
            bytes_same((struct g2h_bytes){name.data, package.size}, package);
 }
 
-/* Notes what a package calls itself. The types of one are mostly in a row, and share a text. False
- * where there is no memory. */
+/* Notes the name that a package gives itself. The types of a package are mostly in a row, and share
+ * the text of its path. Returns false if memory runs out. */
 static bool note_package(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
@@ -191,8 +191,8 @@ static bool note_package(struct composer *composer, size_t index)
            vector_push(&composer->types->packages, package);
 }
 
-/* Puts the path of the package in place of its name, which may differ: "yaml.Node" is in
- * "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
+/* Puts the path of the package in place of its name, which may differ from the path: "yaml.Node" is
+ * in "gopkg.in/yaml.v3". Type arguments have paths already, and so have the types of go.shape. */
 static void qualify(struct composer *composer, size_t index)
 {
     const struct g2h_bytes name = descriptor_name(composer->all, index),
@@ -207,7 +207,7 @@ static void qualify(struct composer *composer, size_t index)
         append(composer, (struct g2h_bytes){dot, (uint64_t)(name.data + name.size - dot)});
 }
 
-/* How many of the types that a type is made of have their names in its name. */
+/* Returns how many of the types that a type is made of have their names in its name. */
 static size_t named_parts(const struct descriptors *all, size_t index)
 {
     switch (descriptor_kind(all, index) & KIND_MASK) {
@@ -222,7 +222,7 @@ static size_t named_parts(const struct descriptors *all, size_t index)
     }
 }
 
-/* Makes the name of a type, after those of its parts. False where there is no memory. */
+/* Makes the name of a type, after those of its parts. Returns false if memory runs out. */
 static bool make_name(struct composer *composer, size_t index, unsigned depth)
 {
     const struct descriptors *all = composer->all;

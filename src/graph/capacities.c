@@ -2,20 +2,20 @@
  * capacities: how much of slices and maps is used, and where strings are; see
  * include/go2heapsnapshot/view.h.
  *
- * Which fields are slices or strings is found once for each type that objects have, and kept as
- * runs: an array of structs with a slice each is one run. So objects that have none, which are
- * most, cost one look: capacities_visit.c.
+ * The fields that are slices or strings are found once for each type that objects have, and stored
+ * as runs: an array of structs with one slice each is one run. So an object that has none, as most,
+ * costs capacities_visit.c one look-up.
  */
 #include "graph/capacities.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH = 64 /* of structs and arrays in each other */ };
+enum { DEPTH = 64 /* of nested structs and arrays */ };
 
-/* ---- where slices are ---- */
+/* ---- where slices and strings are ---- */
 
-/* What the fields of a type or of a variable have for places. */
+/* The type or variable that the places of fields belong to. */
 struct owner {
     enum place_of of;
     uint32_t number;
@@ -39,7 +39,8 @@ static bool add_run(struct g2h_capacities *capacities, const struct owner *owner
 static bool find_runs(struct g2h_capacities *capacities, const struct owner *owner, uint32_t number,
                       uint64_t offset, unsigned depth);
 
-/* The runs of one element, from one on, are those of all elements. */
+/* Extends the runs of an array's first element, which begin at index first, to all count
+ * elements. */
 static bool repeat_runs(struct g2h_capacities *capacities, size_t first, uint64_t size,
                         uint64_t count)
 {
@@ -88,7 +89,7 @@ static bool find_in_struct(struct g2h_capacities *capacities, const struct owner
             field->type < types->list.count ? types->list.data[field->type].size : 0;
         if (field->offset < end || size == 0 || size > type->size ||
             field->offset > type->size - size)
-            continue; /* what overlaps, or does not fit, is damage */
+            continue; /* the type is damaged: fields overlap or do not fit */
         end = field->offset + size;
         if (!find_runs(capacities, owner, field->type, offset + field->offset, depth))
             return false;
@@ -136,7 +137,8 @@ static bool add_global(struct g2h_capacities *capacities, uint32_t number)
     return vector_push(&capacities->of_global, runs);
 }
 
-/* Maps of any name that have the same keys and elements have one place. */
+/* Adds a map's type, or that of its buckets or groups. Map types with the same key and element
+ * types share one place, whatever their names. */
 static bool add_map(struct g2h_capacities *capacities, uint32_t number)
 {
     const struct types *types = capacities->typing->types;
@@ -162,7 +164,7 @@ static bool add_types(struct g2h_capacities *capacities)
         const uint8_t role = types->list.data[i].role;
         capacities->map_of_type[i] = UINT32_MAX;
         if (names[i].value == NAME_NONE && names[i].array == NAME_NONE)
-            continue; /* no object has it */
+            continue; /* no object has this type */
         if (!add_type(capacities, i) ||
             ((role == ROLE_MAP || role == ROLE_MAP_BUCKET || role == ROLE_MAP_GROUP) &&
              !add_map(capacities, i)))
@@ -242,7 +244,8 @@ static void append_map(const struct g2h_capacities *capacities, const struct typ
     append_type(capacities, map->elem, text);
 }
 
-/* "[3].Name" becomes "[].Name": of all elements. */
+/* Appends the path to an offset of a type without indices: "[3].Name" becomes "[].Name", for all
+ * elements. */
 static void append_path(const struct g2h_capacities *capacities, uint32_t type, uint64_t offset,
                         struct text *text)
 {

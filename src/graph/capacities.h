@@ -7,28 +7,28 @@
 #include "graph/view.h"
 #include "naming/keys.h"
 
-/* What a place is of. */
+/* What kind of thing a place belongs to. */
 enum place_of {
-    PLACE_OF_MAP,    /* the type of a map; */
-    PLACE_OF_TYPE,   /* a field of a type; */
-    PLACE_OF_GLOBAL, /* a variable, or a field of it */
+    PLACE_OF_MAP,    /* a map type */
+    PLACE_OF_TYPE,   /* a field of a type */
+    PLACE_OF_GLOBAL, /* a variable, or a field of one */
 };
 
-/* Slices or strings that are alike, at the same distance from each other. */
+/* Slices or strings of one type at equal distances from each other. */
 struct run {
     uint64_t offset, stride, count;
-    uint64_t element; /* bytes of what they are slices of; strings: 1 */
+    uint64_t element; /* size of a slice's elements; 1 for strings */
     uint32_t place;
     bool is_string;
 };
 
 struct place {
     enum place_of of;
-    uint32_t number; /* of a type, or a variable */
+    uint32_t number; /* of a type or a variable */
     uint64_t offset;
 };
 
-/* Runs [first, end) of a type or a variable. */
+/* The runs [first, end) of a type or a variable. */
 struct runs {
     uint32_t first, end;
 };
@@ -38,12 +38,13 @@ struct g2h_capacities {
     const struct typing *typing; /* NULL: nothing is typed */
     VECTOR(struct run) runs;
     VECTOR(struct place) places;
-    struct runs *of_type;         /* by type; empty where no object has it */
-    uint32_t *map_of_type;        /* by type, of maps and what is in them: its place; UINT32_MAX */
-    struct map_entries **entries; /* by type, of buckets and groups; else NULL */
+    struct runs *of_type;  /* by type; empty if no object has it */
+    uint32_t *map_of_type; /* by type: the place of a map, or of the map that a bucket or group is
+                              of; else UINT32_MAX */
+    struct map_entries **entries; /* by type: of buckets and groups; else NULL */
     VECTOR(struct runs) of_global;
-    struct map maps; /* key and element → place */
-    uint64_t left;   /* fields that may still be looked at: more than sane programs have */
+    struct map maps; /* from key and element type to place */
+    uint64_t left;   /* how many fields may still be visited: more than sane programs have */
 };
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * capacities_visit: going over slices, strings and maps; see include/go2heapsnapshot/view.h.
+ * capacities_visit: visits the slices, strings and maps of a heap; see
+ * include/go2heapsnapshot/view.h.
  *
- * What slices and strings point to is not followed; the entries of maps are counted where they are,
- * by the bytes that say which slots are in use.
+ * The pointers of slices and strings are not followed. The entries of maps are counted in the
+ * buckets and groups, by the bytes that say which slots are in use.
  */
 #include "graph/capacities.h"
 
@@ -29,7 +30,8 @@ static bool visit_slice(const struct visitor *visitor, const struct run *run, co
            visitor->visit(visitor->context, &capacity);
 }
 
-/* Values in a row, of which runs say where the slices and strings are. */
+/* Visits the slices and strings of count values in a row, each size bytes large; runs are those of
+ * one value. */
 static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
                          const struct g2h_bytes *contents, uint64_t size, uint64_t count)
 {
@@ -48,8 +50,8 @@ static bool visit_slices(const struct visitor *visitor, const struct runs *runs,
     return true;
 }
 
-/* A map's buckets or groups. Of a table's groups there are a power of two; what stands behind them
- * is the rest of the slot, and would look like one that is full. */
+/* Visits a map's buckets or groups. The number of a table's groups is a power of two; the bytes
+ * behind them, which are the rest of the heap slot, would look like a full group. */
 static bool visit_slots(const struct visitor *visitor, uint32_t type,
                         const struct g2h_bytes *contents, uint64_t count)
 {
@@ -75,7 +77,7 @@ static bool visit_slots(const struct visitor *visitor, uint32_t type,
     return capacity.all == 0 || visitor->visit(visitor->context, &capacity);
 }
 
-/* A map, which has the number of its entries in "used", before Go 1.24 in "count". */
+/* Visits a map. The field "used" has the number of its entries, before Go 1.24 "count". */
 static bool visit_map(const struct visitor *visitor, uint32_t type,
                       const struct g2h_bytes *contents)
 {
@@ -134,10 +136,11 @@ bool g2h_capacities_of_objects(const struct g2h_capacities *capacities, uint32_t
     return true;
 }
 
-/* What the dump has at an address of the segments, to the segment's end. */
+/* Returns the dump's bytes from an address in data or bss to the end of its segment; empty if there
+ * are none. */
 static struct g2h_bytes segment_at(const struct g2h_heap *heap, uint64_t address)
 {
-    enum { MOST_SEGMENTS = 64 }; /* dumps have two */
+    enum { MOST_SEGMENTS = 64 }; /* per kind; dumps have two segments */
     static const enum g2h_record_kind kinds[] = {G2H_RECORD_DATA, G2H_RECORD_BSS};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
         for (size_t j = 0; j < heap->records[kinds[i]].count && j < MOST_SEGMENTS; j++) {

@@ -1,12 +1,12 @@
 /*
- * children: edges in the order of the snapshot.
+ * children: the roots' edges in the order of the snapshot.
  *
- * A snapshot's edges stand source by source, in the order of the nodes, and within a source in the
- * order in which they were added. V8's HeapSnapshot::FillChildren gets there by counting: the
- * number of children of the nodes before gives each node its first slot, and then every edge goes
- * to the next free slot of its source. Edges of synthetic nodes are sorted just so. The edges of
- * objects that are no pointers are few, and of many objects: these are sorted by comparison, which
- * keeps their order, since the number of the edge is compared as well.
+ * A snapshot's edges are ordered by source, in the order of the nodes; the edges of one source are
+ * in the order in which they were added. V8's HeapSnapshot::FillChildren sorts by counting: each
+ * node's first slot is the number of children of all nodes before it, and then every edge goes to
+ * the next free slot of its source. The edges of synthetic nodes are sorted in this way. The edges
+ * of objects that are not pointers are few and belong to many objects, so they are sorted by
+ * comparison; comparing the edge's number as well keeps the order in which they were added.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ struct g2h_error *graph_fill_children(struct g2h_graph *graph)
     if (!graph->children || !graph->first_child)
         return &error_no_memory;
     uint64_t *next =
-        graph->first_child + 1; /* while edges are placed: where a node's next one goes */
+        graph->first_child + 1; /* while edges are placed: the slot of each node's next edge */
     for (size_t i = 0; i < edges; i++)
         if (graph->roots.edges.data[i].source.of == OF_SYNTHETIC)
             next[graph->roots.edges.data[i].source.index + 1]++;

@@ -1,9 +1,9 @@
 /*
- * cleanups: the group (cleanups), of what the runtime keeps by records that are in no dump.
+ * cleanups: the group (cleanups): objects that the runtime keeps by records that are in no dump.
  *
- * typing/cleanups.c has found objects that may be kept so. Here it is decided which of them need a
- * holder: those that no root reaches, which would be garbage without it. A node for each function,
- * or type of an argument, holds all that are alike.
+ * typing/cleanups.c has found objects that may be kept by such records. This file decides which of
+ * them need a holder: those that no root reaches, which would be garbage without one. One node for
+ * each function, or for each type of an argument, holds all objects that are alike.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "graph/mark.h"
 #include "roots/builder.h"
 
-/* Cleanups of a function, arguments of a type … */
+/* Objects that are alike: the cleanups of a function, the arguments of a type … */
 struct alike {
     uint32_t node, count;
 };
@@ -24,11 +24,11 @@ struct gatherer {
     const struct typing *typing;
     struct map alike_by_key;
     VECTOR(struct alike) alike;
-    uint32_t group; /* UINT32_MAX: there is none yet */
+    uint32_t group; /* UINT32_MAX before the node exists */
     uint32_t closures;
 };
 
-/* A type's name; of a closure, the function's. */
+/* Appends a type's name, or of a closure's type the function's name. */
 static void append_type(struct gatherer *gatherer, uint32_t type)
 {
     const struct types *types = gatherer->typing->types;
@@ -41,7 +41,7 @@ static void append_type(struct gatherer *gatherer, uint32_t type)
                      size - skip, NAME_LIMIT / 2);
 }
 
-/* The node's name. */
+/* Makes the name of the node that holds a part. */
 static void name_alike(struct gatherer *gatherer, const struct cleanup_part *part)
 {
     struct builder *builder = &gatherer->builder;
@@ -107,7 +107,7 @@ static bool is_held(const struct gatherer *gatherer, const struct cleanup_part *
     return marker_has(gatherer->marker, part->object);
 }
 
-/* Holds all of a kind that nothing holds yet, and then what these hold. */
+/* Holds all parts of a kind that are not marked yet, and then marks all that they reach. */
 static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_kind kind)
 {
     const struct typing *typing = gatherer->typing;
@@ -121,7 +121,7 @@ static struct g2h_error *hold_kind(struct gatherer *gatherer, enum cleanup_part_
     return marker_drain(gatherer->marker);
 }
 
-/* Whether a closure is what a go or defer statement has been made into. */
+/* Returns whether a closure's type is one that the compiler makes for a go or defer statement. */
 static bool is_wrapper(const struct types *types, uint32_t type)
 {
     size_t size;
@@ -130,8 +130,8 @@ static bool is_wrapper(const struct types *types, uint32_t type)
 }
 
 /* Holds the functions that cleanups call, as far as they are closures. There cannot be more of them
- * than cleanups; and if some closure of a function is held otherwise, the function is used for
- * something else, and its other closures are garbage. */
+ * than cleanups. If a closure of the same function is held by something else, the function has
+ * another use, and its unheld closures are garbage. */
 static struct g2h_error *hold_functions(struct gatherer *gatherer)
 {
     const struct typing *typing = gatherer->typing;
@@ -143,7 +143,7 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     TRY_MEMORY(is_used);
     for (uint32_t object = 0; object < objects; object++)
         if (marker_has(gatherer->marker, object))
-            is_used[typing->claims[object] & CLAIM_TYPE] = true; /* of no claim: 0 */
+            is_used[typing->claims[object] & CLAIM_TYPE] = true; /* index 0: no claim */
     for (size_t i = 0; i < typing->cleanup_parts.count && left > 0; i++) {
         const struct cleanup_part *part = &typing->cleanup_parts.data[i];
         if (part->kind != CLEANUP_FUNCTION || is_held(gatherer, part) || is_used[part->type + 1] ||
@@ -155,8 +155,8 @@ static struct g2h_error *hold_functions(struct gatherer *gatherer)
     return marker_drain(gatherer->marker);
 }
 
-/* Holds the handles of objects that live. A handle's word is in no field list; where the object is
- * garbage, the handle is, too. */
+/* Holds the handles of living objects. A handle's word is in no field list. The handle of an object
+ * that is garbage is garbage, too. */
 static struct g2h_error *hold_handles(struct gatherer *gatherer)
 {
     const struct g2h_heap *heap = gatherer->builder.heap;

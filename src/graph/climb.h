@@ -1,7 +1,7 @@
 /*
- * climb: ways up a tree whose nodes' parents have lower numbers, in O(log n) steps: beside its
- * parent each node knows one further up, which skips others (Myers, "An applicative random-access
- * stack", 1983).
+ * climb: finds ancestors in a tree whose nodes' parents have lower numbers, in O(log n) steps: each
+ * node knows, beside its parent, one ancestor further up, which skips others (Myers, "An
+ * applicative random-access stack", 1983).
  */
 #ifndef GRAPH_CLIMB_H
 #define GRAPH_CLIMB_H
@@ -13,7 +13,7 @@ struct climb {
     uint32_t skip, depth;
 };
 
-/* Adds a node below one that has been added; the root, 0, is below itself. */
+/* Adds a node below a parent that has been added; the root, 0, is its own parent. */
 static inline void climb_add(struct climb *climbs, uint32_t node, uint32_t parent)
 {
     const struct climb *up = &climbs[parent], *skip = &climbs[up->skip];
@@ -25,7 +25,7 @@ static inline void climb_add(struct climb *climbs, uint32_t node, uint32_t paren
         .depth = is_root ? 0 : up->depth + 1};
 }
 
-/* The nearest one from a node on up that is not above limit. */
+/* Returns the nearest ancestor of a node, or the node itself, whose number is not above limit. */
 static inline uint32_t climb_to(const struct climb *climbs, const uint32_t *parents, uint32_t node,
                                 uint32_t limit)
 {
@@ -42,13 +42,13 @@ static inline uint32_t climb_to_depth(const struct climb *climbs, const uint32_t
     return node;
 }
 
-/* The nearest one that two have above them, or that is one of them. */
+/* Returns the nearest common ancestor of two nodes, which may be one of them. */
 static inline uint32_t climb_common(const struct climb *climbs, const uint32_t *parents,
                                     uint32_t one, uint32_t other)
 {
     one = climb_to_depth(climbs, parents, one, climbs[other].depth);
     other = climb_to_depth(climbs, parents, other, climbs[one].depth);
-    while (one != other) { /* what is as deep as another skips as much */
+    while (one != other) { /* nodes of equal depth skip equally many levels */
         const bool skips = climbs[one].skip != climbs[other].skip;
         one = skips ? climbs[one].skip : parents[one];
         other = skips ? climbs[other].skip : parents[other];

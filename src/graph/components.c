@@ -1,9 +1,10 @@
 /*
  * components; see components.h.
  *
- * Tarjan, "Depth-first search and linear graph algorithms", 1972: a component is complete when the
- * search leaves the first of its nodes, from which it has met none that came before. Components are
- * completed from the sinks up, and that is how they are numbered.
+ * This is the algorithm of Tarjan, "Depth-first search and linear graph algorithms", 1972: a
+ * component is complete when the search leaves its first node, which is a node from which the
+ * search has met no earlier node that is still open. Components are completed, and numbered, from
+ * the sinks up.
  */
 #include "graph/components.h"
 
@@ -69,11 +70,11 @@ void edge_lists_deinit(struct edge_lists *edges)
 struct search {
     const struct edge_lists *edges;
     struct components *result;
-    uint32_t *number; /* by node, in the order in which they are met; UNSEEN */
-    uint32_t *low;    /* by node: the lowest number known that it reaches within its component */
+    uint32_t *number; /* by node: its place in the order in which nodes are met, or UNSEEN */
+    uint32_t *low;    /* by node: the lowest number it is known to reach within its component */
     uint32_t *next;   /* by node: the next edge to look at */
-    uint32_t *way;    /* from where the search began to where it is */
-    uint32_t *open;   /* nodes that are of no component yet, in the order of their numbers */
+    uint32_t *way;    /* the nodes on the path from the search's start to the current node */
+    uint32_t *open;   /* nodes without a component yet, in the order of their numbers */
     uint32_t ways, opens, numbers;
 };
 
@@ -85,7 +86,7 @@ static void enter(struct search *search, uint32_t node)
     search->open[search->opens++] = node;
 }
 
-/* Completes the component of which a node was met first. */
+/* Completes the component whose first node in the search is node. */
 static void complete(struct search *search, uint32_t node)
 {
     struct components *result = search->result;
@@ -97,7 +98,8 @@ static void complete(struct search *search, uint32_t node)
     result->count++;
 }
 
-/* Goes on from the end of the way, and back by one where there is nothing left. */
+/* Goes from the last node of the path to the next unseen target, or, if there is none, back by one
+ * node. */
 static void step(struct search *search)
 {
     const struct edge_lists *edges = search->edges;
@@ -118,7 +120,7 @@ static void step(struct search *search)
         complete(search, node);
 }
 
-/* Nodes by component, from the highest one down. */
+/* Fills components->order: the nodes by component, from the highest one down. */
 static bool put_in_order(struct components *components, uint32_t nodes)
 {
     uint32_t *place = zeroed_alloc((size_t)components->count + 1, sizeof(*place));

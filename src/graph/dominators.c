@@ -1,27 +1,28 @@
 /*
  * dominators; see dominators.h.
  *
- * A depth-first search numbers the nodes, and edges are sorted by their targets; then semi_nca.h
- * does the rest. Each region (regions.h) is searched by itself, on all threads.
+ * A depth-first search numbers the nodes, and the edges are sorted by their targets; then
+ * semi_nca.h finds the dominators. Each region (regions.h) is searched by itself, on all threads.
  *
- * Objects that point to none, which most are, need none of that: such a leaf's dominator is the
- * nearest one that all who point to it have in common, which is found on all threads at the end.
- * Their numbers come behind those of all others, and only then.
+ * Most objects point to no others and need none of this. Such a leaf's dominator is the nearest
+ * common ancestor of all nodes that point to it, which is found on all threads at the end. Only
+ * then do leaves get their numbers, behind those of all other nodes.
  *
- * Of some of the nodes the same is found in a part of the time: all others are one with the root.
+ * If only the dominators of the nodes that have several owners are needed, finding them takes a
+ * part of the time: all other nodes are merged with the root.
  *
- * Strong are all edges but weak ones, and those from garbage to what the roots reach, which are
- * written as weak. DevTools leaves out edges from a node to itself as well, which change nothing,
- * and some that we never write.
+ * All edges are strong except weak ones and pointers from garbage to objects that the roots reach,
+ * which are written as weak. DevTools also leaves out edges from a node to itself, which change
+ * nothing, and some edges that this program never writes.
  *
- * The memory of 28 bytes per node, 12 of a leaf, has its number in preorder, the node of that
- * number, the number of its parent or dominator and, but of leaves, of its semidominator, where its
- * predecessors begin, and two words of the forest; 8 more per level of the depth-first searches;
- * and what sources.h needs for edges.
+ * Memory: 28 bytes per node, or 12 per leaf: its number in preorder, the node of that number, and
+ * the number of its parent or dominator; and, except for leaves, the number of its semidominator,
+ * the start of its predecessors, and two words of the forest. Then 8 bytes per level of the
+ * depth-first searches, and what sources.h needs for edges.
  *
- * Almost all of the time goes into waiting for memory. So what is known to be needed is asked for
- * ahead, and only what cannot be otherwise is done in the order of the searches: edges are sorted
- * in the order of the objects.
+ * Almost all of the time is spent waiting for memory. So the program prefetches whatever it knows
+ * that it will need, and does only the work that has to be in the order of the searches; edges are
+ * sorted in the order of the objects.
  */
 #include "graph/dominators.h"
 
@@ -37,29 +38,29 @@
 
 #define NOWHERE UINT32_MAX
 
-/* So many words have a bit per node, and one more. */
+/* The number of words that have a bit per node, and one more word. */
 #define SEEN_WORDS(nodes) ((size_t)(nodes) / 64 + 2)
 
 enum { AHEAD = 16, TASK_NODES = 1 << 13 };
 
-/* Where the search is: the next edge to look at of a node. */
+/* A node on the search's path, and the index of its next edge to look at. */
 struct level {
     uint32_t node, next;
 };
 
 struct search {
     const struct g2h_graph *graph;
-    const struct owners *owners; /* NULL: all nodes; else those that have several */
+    const struct owners *owners; /* NULL: of all nodes; else of those with several owners */
     struct dominators *result;
     uint32_t synthetics;
-    struct regions regions; /* of all nodes */
+    struct regions regions; /* if owners is NULL */
     struct sources sources;
-    bool is_misfit;       /* a region is not what its entry reaches */
-    uint64_t *seen;       /* a bit per node: no search goes there, or one has been there */
-    struct climb *climbs; /* of inner numbers, once they have dominators */
+    bool is_misfit;       /* a region has nodes that its entry does not reach */
+    uint64_t *seen;       /* a bit per node: a search has visited it, or no search may */
+    struct climb *climbs; /* by number of an inner node, once that has a dominator */
 };
 
-/* A depth-first search, which gives its nodes the numbers from next up to, but without, end. */
+/* A depth-first search, which gives its nodes the numbers [next, end). */
 struct walker {
     struct search *search;
     VECTOR(struct level) levels;
@@ -68,7 +69,7 @@ struct walker {
 
 /* ---- the depth-first search ---- */
 
-/* A bit per node stays in a cache where a number would not. Others may set its neighbours. */
+/* The bits fit into a cache where numbers would not. Other threads may set neighbouring bits. */
 static inline bool is_seen(const struct search *search, uint32_t node)
 {
     return (__atomic_load_n(&search->seen[node / 64], __ATOMIC_RELAXED) >> (node % 64) & 1) != 0;
@@ -89,7 +90,7 @@ static inline void give_number(struct search *search, uint32_t node, uint32_t pr
     search->sources.by_number[preorder].semi = parent;
 }
 
-/* A target may be visited soon: where its own ones begin is needed first. */
+/* Prefetches the start of the targets of a node that may be visited soon. */
 static inline void prefetch_target(const struct search *search, uint32_t target)
 {
     if (target == NO_TARGET || is_seen(search, search->synthetics + target))
@@ -98,7 +99,7 @@ static inline void prefetch_target(const struct search *search, uint32_t target)
     __builtin_prefetch(&block->starts[target & (BLOCK_OBJECTS - 1)]);
 }
 
-/* The edges of a node that has a number come next. */
+/* Puts a node that has a number on the path. Returns false if memory runs out. */
 static inline bool visit(struct walker *walker, uint32_t node)
 {
     const struct search *search = walker->search;
@@ -117,7 +118,7 @@ static inline bool visit(struct walker *walker, uint32_t node)
     return vector_push(&walker->levels, level);
 }
 
-/* The first target from *next on that has no number yet; NOWHERE. */
+/* Returns the node's first target from edge *next on that has not been seen, or NOWHERE. */
 static uint32_t next_of_synthetic(const struct search *search, uint32_t node, uint32_t *next)
 {
     const struct g2h_graph *graph = search->graph;
@@ -151,8 +152,8 @@ static inline uint32_t next_of_object(const struct search *search, uint32_t node
     return NOWHERE;
 }
 
-/* Numbers what a node reaches, which has a number, and that has none yet, until there are none left
- * to give. */
+/* Gives numbers to the unseen nodes that a node with a number reaches, until there are no numbers
+ * left to give. Returns false if memory runs out. */
 static bool search_from(struct walker *walker, uint32_t node)
 {
     struct search *search = walker->search;
@@ -183,7 +184,7 @@ static void walker_deinit(struct walker *walker)
 
 /* ---- leaves ---- */
 
-/* The objects that hold no others: searches do not see them. */
+/* Sets the bit of each object that holds no others: searches do not visit these. */
 static void see_leaves(struct search *search)
 {
     const struct targets *targets = search->graph->targets;
@@ -199,7 +200,7 @@ static void see_leaves(struct search *search)
     }
 }
 
-/* Nobody is known yet to hold them. */
+/* Marks a block's leaves as not held by any node yet. */
 static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worker)
 {
     const struct search *search = context;
@@ -215,10 +216,11 @@ static struct g2h_error *empty_leaves(void *context, size_t task, unsigned worke
 
 struct leaf_numbering {
     const struct search *search;
-    uint32_t *first; /* by block: the number of its first one */
+    uint32_t *first; /* by block: the number of its first leaf */
 };
 
-/* The number of who holds a leaf gives way to its own. One that nobody holds is below the root. */
+/* Replaces the number of each leaf's dominator in preorder_of by the leaf's own. The dominator of a
+ * leaf that no node holds is the root. */
 static struct g2h_error *number_leaves_of_block(void *context, size_t task, unsigned worker)
 {
     const struct leaf_numbering *numbering = context;
@@ -260,7 +262,8 @@ static struct g2h_error *number_leaves(struct search *search)
 
 /* ---- regions ---- */
 
-/* Does something with each region, those together whose first nodes' numbers are in one task's. */
+/* A step that is done for each region. One task does it for the regions whose first numbers are in
+ * its range of TASK_NODES. */
 typedef struct g2h_error *region_work(struct search *search, struct walker *walker,
                                       uint32_t region);
 
@@ -291,7 +294,7 @@ static struct g2h_error *over_regions(struct search *search, region_work *work)
                        &walk);
 }
 
-/* What no strong edge reaches hangs below the root. */
+/* Numbers the nodes that no strong edge reaches, as children of the root. */
 static struct g2h_error *number_unreached(struct search *search, struct walker *walker)
 {
     for (uint32_t node = 0; walker->next < walker->end; node++)
@@ -318,7 +321,8 @@ static struct g2h_error *number_region(struct search *search, struct walker *wal
     return NULL;
 }
 
-/* The entries have numbers first, so that no search goes from one region to another. */
+/* Numbers the nodes of all regions. The entries get their numbers first, so that no search goes
+ * from one region to another. */
 static struct g2h_error *number_regions(struct search *search)
 {
     const struct regions *regions = &search->regions;
@@ -342,9 +346,10 @@ static struct g2h_error *number_all(struct search *search)
     return number_regions(search);
 }
 
-/* ---- the same of nodes that have several owners ---- */
+/* ---- numbers of the nodes that have several owners ---- */
 
-/* One with an owner of its own holds a node: if that has several, the search begins there. */
+/* Handles an edge. If a node with one owner leads to a node with several owners, the search begins
+ * at the latter, whose parent is the root. */
 static bool enter(void *context, uint32_t source, uint32_t target)
 {
     struct walker *walker = context;
@@ -385,7 +390,8 @@ static struct g2h_error *find_of_region(struct search *search, struct walker *wa
     return NULL;
 }
 
-/* The root's region is first: the entries' dominators are there. */
+/* Finds the dominators of all inner nodes. The root's region comes first, because the entries'
+ * dominators are in it. */
 static struct g2h_error *find_of_inner(struct search *search)
 {
     struct regions *regions = &search->regions;
@@ -434,7 +440,7 @@ static struct g2h_error *search_all(struct search *search)
     return number_leaves(search);
 }
 
-/* Marks the nodes that are to be numbered; the others are one with the root. Gives how many numbers
+/* Marks the nodes that need a number; all others are merged with the root. Returns how many numbers
  * there will be. */
 static uint32_t choose_several(struct search *search)
 {
@@ -516,7 +522,7 @@ void dominators_deinit(struct dominators *dominators)
 
 /* ---- retained sizes ---- */
 
-/* What each node has itself, by number. */
+/* The own sizes of nodes, by number in preorder. */
 struct own_sizes {
     const struct dominators *dominators;
     const struct g2h_graph *graph;

@@ -1,11 +1,11 @@
 /*
- * edges: the edges of a view's nodes, one after the other; see include/go2heapsnapshot/view.h.
+ * edges: an iterator over the edges of a view's nodes; see include/go2heapsnapshot/view.h.
  *
- * A node that is in the graph has the edges that it has there: of an object its pointers, which are
- * read from the dump by one walk that gives offset, target and name together; then what is kept in
- * the graph's list of children; then, in a folded graph, what was added. A folded node has an edge
- * to "(folded)", and those of its members: each kind of target once, by the name that the first of
- * them has for it.
+ * A node that is also a node of the graph has the edges that it has in the graph. The edges of an
+ * object are first its pointers, which one walk reads from the dump together with their offsets,
+ * targets and names; then its edges in the graph's list of children; then, in a folded graph, the
+ * edges that folding added. A folded node has an edge to "(folded)" and the edges of its members:
+ * one edge to each target, with the name that the first member's edge to it has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,26 +17,25 @@
 
 struct g2h_edges {
     const struct g2h_view *view;
-    uint32_t node, end; /* nodes whose turn comes */
-    uint32_t source;    /* the one whose edges are given */
+    uint32_t node, end; /* nodes that are still to come: [node, end) */
+    uint32_t source;    /* the node whose edges are being read */
 
-    /* What is left of the source's edges, in this order: */
+    /* The remaining edges of the source, in this order: */
     bool is_to_group;            /* the edge of a folded node to "(folded)" */
     struct object_walk walk;     /* pointers */
-    uint64_t child, child_end;   /* in the graph's children */
+    uint64_t child, child_end;   /* in graph->children */
     uint64_t extra, extra_end;   /* in fold->extra */
     uint32_t folded, folded_end; /* "(folded)": the folded nodes */
-    uint32_t member, member_end; /* of a folded node: in fold->members */
+    uint32_t member, member_end; /* of a folded node, in fold->members */
 
-    uint32_t object; /* of a source that is one, and of the whole graph */
-    uint64_t
-        next_child; /* of objects: the first of the children that is of this one or a later one */
-    uint32_t *seen; /* with folded nodes: see fold_target() */
-    uint32_t tag;   /* of the source in seen */
+    uint32_t object;     /* the object that comes next */
+    uint64_t next_child; /* in graph->children: the first edge of object or a later one */
+    uint32_t *seen;      /* if there are folded nodes: see fold_target() */
+    uint32_t tag;        /* the source's tag in seen */
     bool repeats;
-    bool has_usual_words; /* those of the dump are this machine's */
+    bool has_usual_words; /* the dump's words are like this machine's */
 
-    struct plain_names *plain; /* NULL: with types, or words are not this machine's */
+    struct plain_names *plain; /* NULL with types, or if heap_is_plain() is false */
     struct entry_keys keys;
 };
 
@@ -78,8 +77,8 @@ void g2h_edges_destroy(struct g2h_edges *edges)
 
 /* ---- pointers ---- */
 
-/* Names the pointer that the walk has come to; but a key that is to be looked up in a large table
- * becomes the edge's index for now, and what the table has of it is on its way: find_names(). */
+/* Names the pointer that the walk is at. A name whose key needs a look-up in a large table is only
+ * prefetched: its key is stored as the edge's index until find_names() replaces it. */
 static inline void name_pointer(const struct g2h_edges *edges, const struct walk_pointer *pointer,
                                 uint32_t flags, struct g2h_edge *ret)
 {
@@ -112,13 +111,14 @@ static inline void find_names(const struct names *names, struct g2h_edge *edges,
         }
 }
 
-/* Of a pointer of a map's entry. A folded node has several members' entries: they have no keys. */
+/* Returns the flag of a pointer in a map's entry. In a folded node the entries of several members
+ * come together, so they have no keys. */
 static inline uint32_t entry_flag(const struct g2h_edges *edges, const struct edge_name *name)
 {
     return edges->member_end != 0 ? 0 : name->is_key ? G2H_EDGE_OF_KEY : G2H_EDGE_OF_ELEM;
 }
 
-/* The next pointers of the object that the walk is at: at most most, which is not 0. */
+/* Reads the next pointers of the object that the walk is at: no more than most, which is not 0. */
 static size_t read_named_pointers(struct g2h_edges *restrict edges, struct g2h_edge *restrict ret,
                                   size_t most)
 {
@@ -141,9 +141,9 @@ static size_t read_named_pointers(struct g2h_edges *restrict edges, struct g2h_e
     return count;
 }
 
-/* ---- pointers of what has a type: read_named_pointers() in fewer steps ---- */
+/* ---- pointers of typed objects: a faster read_named_pointers() ---- */
 
-/* Names a pointer that its type does not, or not alone. */
+/* Names a pointer that name_typed() cannot name. */
 static __attribute__((noinline)) void name_other(struct g2h_edges *edges, uint64_t offset,
                                                  struct g2h_edge *ret)
 {
@@ -155,7 +155,8 @@ static __attribute__((noinline)) void name_other(struct g2h_edges *edges, uint64
     find_names(&edges->view->graph->names, ret, 1);
 }
 
-/* What the place of a word in a bucket or group says; false where it is of no entry in use. */
+/* Sets the flag for the place of a word in a bucket or group. Returns false if the word is not in
+ * an entry that is in use. */
 static inline bool mark_entry(const struct namer *namer, uint64_t offset, uint32_t of_key,
                               uint32_t of_elem, struct g2h_edge *ret)
 {
@@ -166,7 +167,8 @@ static inline bool mark_entry(const struct namer *namer, uint64_t offset, uint32
     return true;
 }
 
-/* What the type of a value, or of an array's values, says of a word; false where it does not. */
+/* Names a word by the type of the object's value, or of an array's values. Returns false if the
+ * type gives no name. */
 static inline bool name_typed(struct namer *namer, uint64_t offset, bool has_entries, bool is_array,
                               uint32_t of_key, uint32_t of_elem, struct g2h_edge *ret)
 {
@@ -189,8 +191,8 @@ static inline bool name_typed(struct namer *namer, uint64_t offset, bool has_ent
     return true;
 }
 
-/* Of 64 words of such an object those that have a bit. The type may be that of buckets or groups.
- */
+/* Reads the pointers among 64 words of a typed object: those whose bit is set. The type may be that
+ * of buckets or groups. */
 static inline size_t read_typed_words(struct g2h_edges *restrict edges,
                                       struct g2h_edge *restrict ret, size_t most, bool has_entries,
                                       bool is_array)
@@ -251,9 +253,9 @@ static size_t read_typed(struct g2h_edges *edges, struct g2h_edge *ret, size_t m
     return count;
 }
 
-/* ---- pointers where nothing has types: read_named_pointers() in fewer steps ---- */
+/* ---- pointers in a heap without types: a faster read_named_pointers() ---- */
 
-/* An object whose pointers are read. */
+/* An object whose pointers are being read. */
 struct plain_object {
     const struct slot_class *slot_class;
     const uint8_t *contents;
@@ -261,7 +263,7 @@ struct plain_object {
     bool is_garbage;
 };
 
-/* Names the pointer at offset, which is so far that it is called by it. */
+/* Names a pointer at or behind ELEMENT_OFFSET: it is called by its offset. */
 static inline void name_far(const struct g2h_graph *graph, uint64_t offset, struct g2h_edge *ret)
 {
     ret->name = (ret->flags & G2H_EDGE_WEAK) != 0 ? graph->weak_element : G2H_NAME_NONE;
@@ -269,7 +271,7 @@ static inline void name_far(const struct g2h_graph *graph, uint64_t offset, stru
     ret->index = offset;
 }
 
-/* Of 64 words from base on those that have a bit in *words. */
+/* Reads the pointers among the 64 words from base on: those whose bit is set in *words. */
 static inline size_t read_plain_words(const struct g2h_edges *restrict edges,
                                       const struct plain_object *object, uint64_t base,
                                       uint64_t *words, const uint32_t **target, const uint32_t *end,
@@ -304,7 +306,7 @@ static inline size_t read_plain_words(const struct g2h_edges *restrict edges,
     return count;
 }
 
-/* Of an object whose words are not all in the bits of its slot class. */
+/* Reads the pointers of an object whose pointer words are not all in its slot class's bits. */
 static size_t read_large_plain(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     struct object_walk *walk = &edges->walk;
@@ -323,7 +325,7 @@ static size_t read_large_plain(struct g2h_edges *edges, struct g2h_edge *ret, si
     return count;
 }
 
-/* Names may wait until read_names(). */
+/* Reads the next pointers of the source. Some of their names are not set before read_names(). */
 static size_t read_pointers(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct object_walk *walk = &edges->walk;
@@ -341,7 +343,7 @@ static inline void read_names(struct g2h_edges *edges)
         plain_finish(&edges->view->graph->names, edges->plain);
 }
 
-/* The object's own edges that are no pointers are not before this one. */
+/* Moves next_child to the first edge that is not of an object before this one. */
 static inline void pass_children(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -350,7 +352,7 @@ static inline void pass_children(struct g2h_edges *edges, uint32_t object)
         edges->next_child++;
 }
 
-/* Brings to the cache what will be read of an object soon, if it is in the same block. */
+/* Prefetches the contents of an object that will be read soon, if it is in the same block. */
 static inline void prefetch_plain(const struct g2h_graph *graph, uint32_t object)
 {
     const struct target_block *block = &graph->targets->blocks[object >> BLOCK_SHIFT];
@@ -363,8 +365,8 @@ static inline void prefetch_plain(const struct g2h_graph *graph, uint32_t object
     __builtin_prefetch(contents + 64);
 }
 
-/* An object all of whose words are in its slot class, as far as all of its pointers have names by
- * the type of its start; false where they have not. */
+/* Reads all pointers of a typed object. Returns false if its pointer words are not all in its slot
+ * class, or if the type at its start does not name all of its pointers. */
 static inline bool read_typed_object(const struct g2h_edges *restrict edges, uint32_t object,
                                      const uint32_t *target, const uint32_t *end,
                                      struct g2h_edge *restrict ret, size_t *ret_count)
@@ -411,7 +413,8 @@ static inline bool read_typed_object(const struct g2h_edges *restrict edges, uin
     return true;
 }
 
-/* The same of an object without a type: false where its words are not all in its slot class. */
+/* Reads all pointers of an untyped object. Returns false if its pointer words are not all in its
+ * slot class. */
 static inline bool read_plain_object(const struct g2h_edges *restrict edges, uint32_t object,
                                      const uint32_t *target, const uint32_t *end,
                                      struct g2h_edge *restrict ret, size_t *ret_count)
@@ -428,8 +431,9 @@ static inline bool read_plain_object(const struct g2h_edges *restrict edges, uin
     return true;
 }
 
-/* Of the next objects of a whole graph, up to one that has other edges as well, or for which this
- * is not enough, or that has more pointers than there is room for. */
+/* Reads the pointers of the next objects of a whole graph. It stops at an object that has other
+ * edges as well, that the two functions above cannot read, or that has more pointers than ret has
+ * room for. */
 static inline size_t read_objects(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -479,8 +483,9 @@ static void next_child(struct g2h_edges *edges, struct g2h_edge *ret)
 /* ---- of a folded graph ---- */
 
 /*
- * Edges of the graph become those of the view: their targets other nodes, and those to a folded
- * node that has one already are left out, or marked. Gives how many are left.
+ * Turns edges of the graph into edges of the view: replaces their targets by the view's nodes, and
+ * removes, or with edges->repeats marks, an edge to a folded node to which the source has an edge
+ * already. Returns how many edges remain.
  */
 static size_t fold_edges(struct g2h_edges *edges, struct g2h_edge *read, size_t count)
 {
@@ -501,11 +506,11 @@ static size_t fold_edges(struct g2h_edges *edges, struct g2h_edge *read, size_t 
     return kept;
 }
 
-/* What only a folded graph has. */
+/* Reads the next edge that only a folded graph has. Returns false if there is none. */
 static bool next_of_fold(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     const struct fold *fold = &edges->view->fold;
-    if (edges->is_to_group && edges->source < fold->kept) { /* the root, behind all its others */
+    if (edges->is_to_group && edges->source < fold->kept) { /* the root: its last edge */
         edges->is_to_group = false;
         fill_other(edges, EDGE_ELEMENT, root_group_index(G2H_NODE_FOLDED), fold->group, ret);
         return true;
@@ -530,7 +535,7 @@ static void begin_pointers(struct g2h_edges *edges, uint32_t object)
     object_walk_begin(&edges->walk, &graph->names, graph->targets, object);
 }
 
-/* The edges of an object that is a node. */
+/* Begins the edges of an object that is a node of its own. */
 static inline void begin_object(struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -552,7 +557,7 @@ static void begin_synthetic(struct g2h_edges *edges, uint32_t synthetic)
     edges->child_end = graph->first_child[synthetic + 1];
 }
 
-/* The table of what was seen is cleared when tags begin anew. */
+/* Gives the next node a tag of its own. When tags start again from 1, the table seen is cleared. */
 static void begin_tag(struct g2h_edges *edges)
 {
     if (!edges->seen || ++edges->tag <= INT32_MAX)
@@ -561,7 +566,7 @@ static void begin_tag(struct g2h_edges *edges)
     edges->tag = 1;
 }
 
-/* A node of a folded graph. */
+/* Begins the edges of a node of a folded graph. */
 static void begin_of_fold(struct g2h_edges *edges, uint32_t node)
 {
     const struct fold *fold = &edges->view->fold;
@@ -590,7 +595,8 @@ static void begin_of_fold(struct g2h_edges *edges, uint32_t node)
     }
 }
 
-/* Whether a member has an edge that has not been given: most have none, and need not be read. */
+/* Returns whether a member has an edge to a target that the folded node has no edge to yet. Most
+ * members have none, so their contents need not be read. */
 static bool has_news(const struct g2h_edges *edges, uint32_t object)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -607,7 +613,7 @@ static bool has_news(const struct g2h_edges *edges, uint32_t object)
     return false;
 }
 
-/* The next member of a folded node; false where all have been. */
+/* Begins the edges of a folded node's next member. Returns false if there are no more members. */
 static bool begin_member(struct g2h_edges *edges)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -625,7 +631,7 @@ static bool begin_member(struct g2h_edges *edges)
     return false;
 }
 
-/* The next node of a folded graph; false at the end. */
+/* Begins the next member or node of a folded graph. Returns false at the end. */
 static bool begin_next_of_fold(struct g2h_edges *edges)
 {
     if (edges->member < edges->member_end && begin_member(edges))
@@ -637,7 +643,7 @@ static bool begin_next_of_fold(struct g2h_edges *edges)
     return true;
 }
 
-/* The next node of a whole graph that has edges; false at the end. */
+/* Begins the next node of a whole graph that has edges. Returns false at the end. */
 static inline bool begin_next(struct g2h_edges *edges)
 {
     const struct g2h_graph *graph = edges->view->graph;
@@ -678,7 +684,8 @@ void g2h_edges_begin(struct g2h_edges *edges, uint32_t first, uint32_t end)
         edges->next_child = graph_object_child(view->graph, edges->object);
 }
 
-/* What comes before all other edges of a folded node. */
+/* Reads a folded node's edge to "(folded)", which comes before its other edges. Returns false if it
+ * has been read. */
 static bool next_to_group(struct g2h_edges *edges, struct g2h_edge *ret)
 {
     const struct fold *fold = &edges->view->fold;
@@ -690,7 +697,7 @@ static bool next_to_group(struct g2h_edges *edges, struct g2h_edge *ret)
     return true;
 }
 
-/* Of a whole graph. */
+/* Reads edges of a whole graph. */
 static size_t read_whole(struct g2h_edges *edges, struct g2h_edge *ret, size_t most)
 {
     size_t count = 0;
@@ -722,7 +729,7 @@ static size_t read_fold(struct g2h_edges *edges, struct g2h_edge *ret, size_t mo
         read_names(edges);
         count = before + fold_edges(edges, &ret[before], count - before);
         if (edges->walk.target < edges->walk.end || edges->child < edges->child_end)
-            continue; /* there is no room, or what was read has been left out */
+            continue; /* ret is full, or edges were left out */
         while (count < most && next_of_fold(edges, &ret[count]))
             count++;
         if (count < most && !begin_next_of_fold(edges))

@@ -16,8 +16,8 @@ void entry_keys_deinit(struct entry_keys *keys)
         text_deinit(&keys->texts[i]);
 }
 
-/* The object that an edge leads to, which may be the string of a key; UINT32_MAX where that would
- * have to be looked for. */
+/* Returns the object that an edge of a key leads to, which may hold the key's string; or UINT32_MAX
+ * if that object would have to be searched for. */
 static inline uint32_t hint_of(const struct g2h_view *view, const struct g2h_edge *edge)
 {
     return (edge->flags & G2H_EDGE_OF_KEY) != 0 && !view->is_folded
@@ -25,7 +25,7 @@ static inline uint32_t hint_of(const struct g2h_view *view, const struct g2h_edg
                : UINT32_MAX;
 }
 
-/* Goes to the object that has the entries. */
+/* Prepares the object that contains the entries. */
 static void begin_source(struct entry_keys *keys, const struct g2h_view *view, uint32_t source)
 {
     const struct g2h_graph *graph = view->graph;
@@ -37,7 +37,7 @@ static void begin_source(struct entry_keys *keys, const struct g2h_view *view, u
                &contents);
 }
 
-/* Goes to the bucket or group that an edge begins in; false where there is none. */
+/* Finds the bucket or group that an edge begins in. Returns false if there is none. */
 static inline bool find_entry(struct entry_keys *keys, const struct g2h_view *view,
                               const struct g2h_edge *edge)
 {
@@ -91,7 +91,8 @@ enum g2h_key entry_keys_name(struct entry_keys *keys, const struct g2h_view *vie
     return G2H_KEY_TEXT;
 }
 
-/* Keys lie behind pointers: first where all of these lead is brought, then what is there. */
+/* The keys are behind pointers: this prefetches first the targets' entries of heap->objects, then
+ * the targets' contents. */
 void entry_keys_prefetch(const struct g2h_view *view, const struct g2h_edge *given, size_t count)
 {
     const struct g2h_heap *heap = view->graph->heap;

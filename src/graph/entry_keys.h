@@ -1,8 +1,9 @@
 /*
- * entry_keys: what edges of maps' entries are called by their keys; see g2h_edges_key().
+ * entry_keys: the names that the edges of maps' entries have by their keys; see g2h_edges_key().
  *
- * The keys of one bucket or group are remembered, for the edges of each of its entries: each key is
- * read once, and what stands behind it put behind its text, in which there is room for it.
+ * The keys of the last bucket or group are remembered, for the edges of all of its entries: each
+ * key is read once into a text, and the path behind the key is appended to that text, which has
+ * room for it.
  */
 #ifndef GRAPH_ENTRY_KEYS_H
 #define GRAPH_ENTRY_KEYS_H
@@ -11,15 +12,15 @@
 #include "naming/namer.h"
 
 struct entry_keys {
-    struct namer place; /* of the source: where its buckets or groups are */
-    uint32_t source;    /* node; UINT32_MAX: none */
-    uint64_t value;     /* offset of the bucket or group; UINT64_MAX: none */
+    struct namer place; /* of the source: finds its buckets or groups */
+    uint32_t source;    /* node, or UINT32_MAX */
+    uint64_t value;     /* offset of the bucket or group, or UINT64_MAX */
     unsigned known;     /* a bit per slot whose key has been read */
     struct slot_key keys[SLOTS];
     struct text texts[SLOTS];
 };
 
-/* Makes room for the texts. False where there is no memory. */
+/* Allocates the texts. Returns false if memory runs out. */
 bool entry_keys_init(struct entry_keys *keys);
 void entry_keys_deinit(struct entry_keys *keys);
 

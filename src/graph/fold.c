@@ -1,49 +1,50 @@
 /*
  * fold; see fold.h.
  *
- * What is kept is the upper part of the tree of dominators: nodes are folded in the order of their
- * worth, which is their retained size, so that no node is folded before what it dominates. Each
- * folded node belongs to the last of its dominators that is kept, d; those of one class that belong
- * to the same d become one written node F(d, class). How many nodes will be written for a given
- * worth is counted without writing any, and the worth is searched for.
+ * The kept nodes are the upper part of the tree of dominators: nodes are folded in the order of
+ * their worth, which is their retained size, so that no node is folded before the nodes that it
+ * dominates. Each folded node belongs to the last of its dominators that is kept, d; the nodes of
+ * one class that belong to the same d become one written node F(d, class). How many nodes will be
+ * written for a given worth is counted without writing any, and the worth is searched for.
  *
- * Every strong edge u → v of the graph becomes an edge between what u and v have become. Two kinds
- * of edges are added: d → F for each F, and d → k where a kept node k, whose dominator is d, would
- * be entered by one F of d only. Then, with ≤ for "dominates or is":
+ * Every strong edge u → v of the graph becomes an edge between the nodes that u and v have become.
+ * Two kinds of edges are added: d → F for each F, and d → k if a kept node k, whose dominator is d,
+ * would be entered only by one F of d. Then, with ≤ for "dominates or is":
  *
  *   1. A source of an edge to a member of F(d, c) is dominated by d. For the dominator of any node
  *      dominates all sources of edges to it, and the members' dominators are d or folded below d.
- *   2. A kept x dominates a kept y after folding if and only if it did before. If there was a way
- *      around x there still is one, since each of its edges has become an edge or has shrunk to
- *      nothing, and only x itself has become x. If there is a way around x after folding, then, by
- *      induction along it, x dominated no member of any node on the way: that is clear of kept
- *      nodes, entered by an edge of a member; and if x dominated a member of F(d, c), then x ≤ d,
- *      so by 1 it dominated all sources of edges to F, hence a member of the node before. An added
- *      edge comes from d, which is on the way, so that x is not d and did not dominate it, nor
- *      what d was the dominator of.
- *   3. The dominator of F(d, c) is d: by 2's argument nothing else that is kept, below d, is on all
- *      ways, and d itself has an edge to F.
- *   4. No F dominates anything. Suppose it does, and take the kept nodes X that F dominates and
- *      whose dominator was d: by 2 and 3 there is one (if F dominates y then d dominated y, and
- *      the kept node between d and y on the way up cannot dominate F, so F dominates it too). In
- *      the graph there is a way from d into X. Where it first enters what is dominated by some x in
- *      X, it enters x, from d, from a folded node that belongs to d, or from a node dominated by
- *      another child of d that F does not dominate. From the last and from d there is a way around
- *      F now. If only folded nodes of d lead there, either they have become two different ones, of
- *      which one is not F, or d → x was added.
+ *   2. A kept x dominates a kept y after folding if and only if it did before. A path around x
+ *      before folding leaves a path around x after it, since each of its edges has become an edge
+ *      or has shrunk to nothing, and only x itself has become x. Conversely, take a path around x
+ *      after folding. By induction along it, x dominated no member of any node on the path. This is
+ *      clear for a kept node that is entered by an edge of a member. If x dominated a member of
+ *      F(d, c), then x ≤ d, so by 1 it dominated all sources of edges to F, hence a member of the
+ *      node before F. An added edge comes from d, which is on the path, so that x is not d and did
+ *      not dominate d, nor any node whose dominator d was.
+ *   3. The dominator of F(d, c) is d: by the argument of 2 no other kept node, below d, is on all
+ *      paths to F, and d itself has an edge to F.
+ *   4. No F dominates anything. Suppose that F does, and let X be the kept nodes that F dominates
+ *      and whose dominator was d. By 2 and 3 there is one: if F dominates y, then d dominated y,
+ *      and the kept node between d and y on the way up cannot dominate F, so F dominates that node,
+ *      too. In the graph there is a path from d into X. Where it first enters the nodes that some x
+ *      in X dominates, it enters x, from d, from a folded node that belongs to d, or from a node
+ *      that is dominated by another child of d, which F does not dominate. In the first and in the
+ *      last case there is a path around F now. If only folded nodes of d lead to x, they either
+ *      have become two different nodes, of which one is not F, or d → x was added.
  *
- * Where d is the root the added edges come from "(folded)" instead: DevTools computes no distances
- * if objects are children of the root. It is a child of the root which no other edge leads to and
- * from which no others lead on, so it dominates nothing, for there is a way without these edges to
- * everything; and they do as well as edges from the root.
+ * If d is the root, the added edges come from "(folded)" instead: DevTools computes no distances if
+ * objects are children of the root. "(folded)" is a child of the root, no other strong edge leads
+ * to it, and none but the added edges lead on from it. So it dominates nothing, because there is a
+ * path without these edges to every node; and they serve as well as edges from the root.
  *
- * So the retained size of each kept node is what it was: its own size, that of the kept nodes it
- * dominates and that of the folded nodes that belong to these; and the retained size of a folded
- * one is its own. An object that would be alone in its F is kept itself if its dominator is and if
- * the same goes for all that it dominates, which changes none of this.
+ * So the retained size of each kept node does not change: it is the node's own size, that of the
+ * kept nodes that it dominates and that of the folded nodes that belong to these; and the retained
+ * size of a folded node is its own size. An object that would be alone in its F is kept if its
+ * dominator is kept and if the same is true of all nodes that it dominates. That changes nothing of
+ * the above.
  *
- * Memory: 32 bytes per node of the graph while it is decided what to keep, 12 of them the
- * dominators', and some 40 per node that is going to be written; then 8 and 20. All of it is done
+ * Memory: 32 bytes per node of the graph while it is decided which nodes to keep, 12 of them for
+ * the dominators, and some 40 per node that is going to be written; then 8 and 20. All work is done
  * in the order of the nodes or of their numbers: the result does not depend on the number of
  * threads.
  */
@@ -61,31 +62,31 @@
 
 enum { AHEAD = 16 };
 
-/* A goroutine or a frame is worth more than what it holds. */
+/* How much each synthetic node, such as a goroutine or a frame, adds to worths beside its size. */
 enum { SYNTHETIC_WORTH = 4096 };
 
-/* Of nodes that are never folded: the groups of roots. */
+/* The worth of nodes that are never folded: the groups of roots. */
 #define WORTH_KEPT UINT64_MAX
 
-/* What folding->fate may be besides the string of a node's class, and later the number of its
+/* Values of folding->fate other than the string of a node's class and, later, the number of its
  * group. */
 #define FATE_LEFT_OUT   UINT32_MAX
 #define FATE_KEPT       (UINT32_MAX - 1)
 #define CLASS_TEXT      (UINT32_MAX - 2)
 #define CLASS_SYNTHETIC (UINT32_MAX - 3)
 
-/* Nodes of less worth are folded, and of those with the same worth all from a number in preorder
- * on. */
+/* Says which nodes are folded: those of less worth, and of the nodes of the same worth those from
+ * this number in preorder on. */
 struct cut {
     uint64_t worth;
     uint32_t preorder;
 };
 
-/* Objects of one class that belong to one kept node. */
+/* The folded nodes of one class that belong to one kept node. */
 struct group {
     uint32_t dominator, class; /* a number in preorder; as in folding->fate */
     uint32_t count;
-    uint32_t last; /* folded node that members go to; UINT32_MAX: none yet */
+    uint32_t last; /* folded node that members go to, or UINT32_MAX */
 };
 
 struct folding {
@@ -94,18 +95,18 @@ struct folding {
     const struct fold_names *names;
     struct dominators tree;
     uint64_t *worth;               /* by number in preorder */
-    uint32_t *fate, *nearest_kept; /* by number in preorder; nearest_kept: the last that is kept
-                                      among a node's dominators and itself */
+    uint32_t *fate, *nearest_kept; /* by number in preorder; nearest_kept: the last kept one among a
+                                      node and its dominators */
     VECTOR(struct group) groups;
 
-    /* While nodes are counted: a hash table of kept node << 32 | class, plus 1; 0 where free. */
+    /* While nodes are counted: a hash table of kept node << 32 | class, plus 1; 0 in free slots. */
     uint64_t *pairs;
     size_t mask;
 };
 
 /* ---- whether there is anything to do ---- */
 
-/* The nodes that are left without the garbage. */
+/* Returns the number of nodes, without the garbage if that is left out. */
 static uint64_t count_nodes(const struct g2h_graph *graph, bool leaves_out_garbage)
 {
     const uint64_t count = graph_node_count(graph);
@@ -123,9 +124,10 @@ bool fold_is_needed(const struct g2h_graph *graph, const struct g2h_view_options
     return is_too_large(graph, options) || (options->reachable && graph->live);
 }
 
-/* ---- what each node is ---- */
+/* ---- classes ---- */
 
-/* Classes of DevTools' Summary: those of objects are their names; all strings are of one. */
+/* Sets the fate of a block's objects to their class in DevTools' Summary: an object's class is its
+ * name, and all strings have the same class. */
 static struct g2h_error *find_classes(void *context, size_t task, unsigned worker)
 {
     const struct folding *folding = context;
@@ -172,14 +174,15 @@ static inline bool is_cut(const struct folding *folding, const struct cut *cut, 
     return worth < cut->worth || (worth == cut->worth && preorder >= cut->preorder);
 }
 
-/* Pairs on their way into the table: their slots are asked for some time before they are read. */
+/* Pairs that are about to be added to the table. Their slots are prefetched some time before they
+ * are read. */
 enum { BATCH = 32 };
 struct batch {
     uint64_t pairs[BATCH];
     size_t slots[BATCH], count;
 };
 
-/* How many of them are new. */
+/* Adds the pairs of a batch to the table. Returns how many are new. */
 static inline uint32_t add_pairs(struct folding *folding, struct batch *batch)
 {
     uint32_t added = 0;
@@ -195,7 +198,7 @@ static inline uint32_t add_pairs(struct folding *folding, struct batch *batch)
     return added;
 }
 
-/* How many nodes would be written; limit + 1 where there are more than limit. */
+/* Returns how many nodes would be written, or a number above limit if there are more than limit. */
 static uint64_t count_written(struct folding *folding, const struct cut *cut, uint64_t limit)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
@@ -235,10 +238,11 @@ static int compare_cuts(const void *a, const void *b)
 }
 
 /*
- * Finds what to fold so that at most limit nodes are written, and not many fewer: among some
- * thousands of nodes by bisection, for the number written falls as the worth rises. A node that is
- * folded goes away with the folded nodes that belong to it, and at most as many are new at its
- * dominator. Where all that may be folded is too little, it is folded nevertheless.
+ * Finds what to fold so that at most limit nodes are written, and not many fewer. It bisects among
+ * some thousands of nodes, because the number of written nodes falls as the worth rises: when a
+ * node is folded, it disappears together with the folded nodes that belong to it, and at most as
+ * many new ones appear at its dominator. If folding all that may be folded is not enough, all of it
+ * is folded nevertheless.
  */
 static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 {
@@ -254,7 +258,7 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
     if (count > 0)
         qsort(samples, count, sizeof(*samples), compare_cuts);
     *ret = (struct cut){WORTH_KEPT, UINT32_MAX};
-    size_t from = 0, to = count; /* enough is folded with samples[to]; *ret is that one */
+    size_t from = 0, to = count; /* cutting at samples[to] folds enough; *ret is that cut */
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
         const uint64_t written = count_written(folding, &samples[middle], limit);
@@ -273,7 +277,7 @@ static bool find_cut(struct folding *folding, uint64_t limit, struct cut *ret)
 
 /* ---- groups ---- */
 
-/* Makes folding->fate of each node its group, or FATE_KEPT. */
+/* Sets folding->fate of each node that is not left out to its group, or to FATE_KEPT. */
 static bool make_groups(struct folding *folding, const struct cut *cut)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
@@ -307,14 +311,14 @@ static bool make_groups(struct folding *folding, const struct cut *cut)
 }
 
 /*
- * Where a node and all that it dominates would be alone in their groups, nothing is gained by
- * folding them: they are kept.
+ * Keeps a node if its dominator is kept, and if the node and all nodes that it dominates would be
+ * alone in their groups: nothing is gained by folding them.
  */
 static bool keep_lone_ones(struct folding *folding)
 {
     const uint32_t nodes = folding->tree.nodes, *idom = folding->tree.idom;
-    uint64_t *shared =
-        zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*shared)); /* it, or some below it */
+    /* A bit per number: the group of the node, or of one that it dominates, has other members. */
+    uint64_t *shared = zeroed_alloc((size_t)nodes / 64 + 1, sizeof(*shared));
     if (!shared)
         return false;
     for (uint32_t preorder = nodes - 1; preorder > 0; preorder--) {
@@ -369,7 +373,7 @@ static bool add_member(struct folding *folding, struct group *group, uint32_t no
     return true;
 }
 
-/* Makes a text ×1,234 and a remark, with its end. */
+/* Makes a text: ×1,234, a remark, and a NUL byte. */
 static void count_text(struct text *text, uint32_t count, const char *remark)
 {
     static const char times[] = "×";
@@ -390,7 +394,7 @@ static bool name_folded(struct folding *folding)
         good = !text.failed &&
                names->add(names->context, text.data, G2H_NAME_OF_EDGE, &folded->count_name);
         if (!good || folded->kind == G2H_NODE_OBJECT || folded->kind == G2H_NODE_STACK)
-            continue; /* a class keeps its name */
+            continue; /* the name is the class's */
         count_text(&text, folded->count, " (folded)");
         good =
             !text.failed && names->add(names->context, text.data, G2H_NAME_OF_NODE, &folded->name);
@@ -398,7 +402,9 @@ static bool name_folded(struct folding *folding)
     return good;
 }
 
-/* The objects that are kept get their numbers when it is known how many nodes come before them. */
+/* Numbers the kept nodes and "(folded)", which comes before the objects, and adds folded nodes to
+ * the view's node for their group. Until list_members(), their entries of fold->number_of are
+ * indices in fold->folded. */
 static bool number_nodes(struct folding *folding)
 {
     const struct g2h_graph *graph = folding->graph;
@@ -433,7 +439,7 @@ static bool number_nodes(struct folding *folding)
     return good && name_folded(folding);
 }
 
-/* Folded nodes get their numbers behind those that are kept, and their members. */
+/* Lists the members of folded nodes, and numbers folded nodes behind all kept nodes. */
 static bool list_members(struct folding *folding)
 {
     struct fold *fold = folding->fold;
@@ -463,7 +469,7 @@ static bool list_members(struct folding *folding)
     return true;
 }
 
-/* The dominators of the view's nodes. */
+/* Returns the dominators of the view's nodes, or NULL if memory runs out. */
 static uint32_t *list_dominators(const struct folding *folding)
 {
     const struct fold *fold = folding->fold;
@@ -512,7 +518,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
     uint32_t behind;
     BISECT(behind, ranks, fold->rank[behind] <= node);
     uint32_t left = node - fold->rank[behind - 1], object = (behind - 1) << FOLD_RANK_SHIFT;
-    for (;; object += 64) { /* sixty-four at a time */
+    for (;; object += 64) { /* 64 objects at a time */
         uint64_t kept = ~fold->hidden[object / 64];
         const uint32_t count = (uint32_t)__builtin_popcountll(kept);
         if (left >= count) {
@@ -527,7 +533,7 @@ uint32_t fold_object_of(const struct fold *fold, uint32_t node)
 
 /* ---- all of it ---- */
 
-/* What is kept where garbage is left out and nothing is folded. */
+/* Numbers the kept nodes of a view that leaves out garbage and folds nothing. */
 static void leave_out(struct fold *fold)
 {
     const struct g2h_graph *graph = fold->graph;

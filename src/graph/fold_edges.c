@@ -9,27 +9,28 @@
 
 enum { AHEAD = 16 };
 
-/* Folded nodes whose edges are one task, and how many such tasks there are. */
+/* How many folded nodes' edges one task counts, and how many such tasks there are. */
 enum { FOLDED_PER_TASK = 1 << 12 };
 static inline size_t fold_tasks(const struct fold *fold)
 {
     return ((size_t)fold->folded_count + FOLDED_PER_TASK - 1) / FOLDED_PER_TASK;
 }
 
-/* The limit keeps the number of threads small, of which each has a table of what it has seen. */
+/* Limits the number of threads, because each has a table seen of its own. */
 static inline unsigned fold_threads(unsigned threads)
 {
     return threads < 8 ? threads : 8;
 }
 
-/* How a written node is entered from its dominator: so far not, by one folded node, or well. */
+/* How a node of the view is entered from its dominator: not yet, by one folded node that belongs to
+ * it (entered then has that node), or well: by the dominator itself or by several such nodes. */
 #define ENTERED_NOT  UINT32_MAX
 #define ENTERED_WELL (UINT32_MAX - 1)
 
 struct counting {
     struct fold *fold;
-    const uint32_t *dominators; /* by written node; NULL: nothing is folded */
-    uint32_t *entered;          /* by written node: the folded one by which it is, or the above */
+    const uint32_t *dominators; /* by node of the view; NULL: nothing is folded */
+    uint32_t *entered;          /* by node of the view: a folded node, or one of the above */
     uint32_t **seen;            /* by thread */
 };
 
@@ -54,7 +55,7 @@ static inline void note_edge(const struct counting *counting, uint32_t source, u
         ;
 }
 
-/* An edge of a kept or folded node: 1 where it is written. */
+/* Counts an edge of a kept or folded node. Returns 1 if the view has the edge, else 0. */
 static inline uint32_t count_edge(const struct counting *counting, uint32_t *seen, uint32_t source,
                                   uint32_t target, bool is_weak)
 {
@@ -149,7 +150,8 @@ static struct g2h_error *count_edges(void *context, size_t task, unsigned worker
     return NULL;
 }
 
-/* A kept node is well entered if no folded node of its dominator's is the only one that does. */
+/* Returns whether a node needs an added edge: a kept node if only one folded node of its dominator
+ * enters it, and a folded node if its dominator does not. */
 static bool needs_extra(const struct counting *counting, uint32_t node)
 {
     const uint32_t entered = counting->entered[node];
@@ -157,7 +159,8 @@ static bool needs_extra(const struct counting *counting, uint32_t node)
            (entered != ENTERED_NOT || node >= counting->fold->kept);
 }
 
-/* The node that has the extra edge to another: the root must have none to objects. */
+/* Returns the source of the added edge to a node: its dominator, or "(folded)" instead of the root,
+ * which must have no edges to objects. */
 static uint32_t extra_source(const struct counting *counting, uint32_t node)
 {
     const struct fold *fold = counting->fold;

@@ -1,11 +1,11 @@
 /*
- * graph: nodes and edges: what the roots hold, what holds what, and what is garbage.
+ * graph: the graph of a heap: its nodes and edges, what the roots' groups own, and what is garbage.
  *
- * Two kinds of nodes, in this order: synthetic ones (the root, the roots' groups, goroutines,
- * frames …), and the heap's objects in the order of their addresses. Edges of synthetic nodes are
- * kept. Of the edges between objects only the targets are, 32 bits each, in the order of the
- * source's field list; what else there is to say of such an edge is read again from the dump
- * whenever it is gone along.
+ * There are two kinds of nodes, in this order: synthetic ones (the root, the roots' groups,
+ * goroutines, frames …), and the heap's objects in the order of their addresses. The graph stores
+ * the edges of synthetic nodes. Of the edges between objects it stores only the targets, 32 bits
+ * each, in the order of the source's field list; the name and offset of such an edge are read again
+ * from the dump each time that the edge is visited.
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -16,24 +16,25 @@
 #include "naming/names.h"
 #include "roots/roots.h"
 
-/* A group of the roots, and what it alone reaches; see owners.h. */
+/* A group of the roots, and the bytes that only this group reaches; see owners.h. */
 struct graph_owner {
-    uint32_t node; /* UINT32_MAX: there is no such group */
+    uint32_t node; /* UINT32_MAX: the group has no node */
     uint64_t bytes;
 };
 
-/* What several groups hold together directly, ascending, and what it is called by them. */
+/* The tops (tops.h): the nodes that several groups hold together and that no other such node
+ * dominates, ascending; and the name of each, made of its holders. */
 struct sharing {
     uint32_t count;
-    uint32_t *nodes, *names; /* of the graph; of texts, MAP_NONE: none */
+    uint32_t *nodes, *names; /* graph nodes; strings of texts, or MAP_NONE */
     struct string_pool texts;
 };
 
 struct g2h_graph {
     const struct g2h_heap *heap;
     const struct g2h_exe *exe;     /* may be NULL */
-    const struct typing *typing;   /* NULL: without an executable */
-    const struct targets *targets; /* of the pointers between objects: typing's, or own_targets */
+    const struct typing *typing;   /* NULL without an executable */
+    const struct targets *targets; /* of pointers between objects: typing's, or own_targets */
     struct targets own_targets;
     unsigned threads;
     struct g2h_graph_account account;
@@ -41,15 +42,15 @@ struct g2h_graph {
     struct names names;
     struct roots roots; /* its edges move to children */
 
-    /* The roots' edges by source, once graph_fill_children() has run: those of synthetic nodes,
-     * then those of objects, which are no pointers. */
+    /* The edges of roots.edges, sorted by source, once graph_fill_children() has run: first the
+     * edges of synthetic nodes, then those edges of objects that are not pointers. */
     struct edge *children;
     uint64_t child_count;
-    uint64_t *first_child;       /* by synthetic node, one entry more */
-    uint64_t first_object_child; /* from here on: edges of objects, by object */
+    uint64_t *first_child;       /* by synthetic node; one more entry than nodes */
+    uint64_t first_object_child; /* index of the first edge of an object */
 
-    uint64_t *live;        /* a bit per object that the roots reach; NULL where they reach all */
-    uint32_t weak_element; /* string: what a weak edge is called that would be an element */
+    uint64_t *live;        /* a bit per object that the roots reach; NULL if they reach all */
+    uint32_t weak_element; /* string: the name of a weak edge that would be an element */
 
     VECTOR(struct graph_owner) owners;
     struct owners node_owners; /* for regions.h */
@@ -66,13 +67,13 @@ static inline uint32_t graph_node_count(const struct g2h_graph *graph)
     return graph_synthetics(graph) + graph->heap->object_count;
 }
 
-/* The number of a node, once all synthetic ones are there. */
+/* Returns a node's number. All synthetic nodes must have been added. */
 static inline uint32_t graph_node_number(const struct g2h_graph *graph, struct node node)
 {
     return node.of == OF_SYNTHETIC ? node.index : graph_synthetics(graph) + node.index;
 }
 
-/* The bytes that a node has itself. */
+/* Returns a node's own size in bytes. */
 static inline uint64_t graph_node_size(const struct g2h_graph *graph, uint32_t node)
 {
     const uint32_t synthetics = graph_synthetics(graph);
@@ -80,49 +81,50 @@ static inline uint64_t graph_node_size(const struct g2h_graph *graph, uint32_t n
                              : heap_object_size(graph->heap, node - synthetics);
 }
 
-/* The targets of an object: *ret_end - the result of them. */
+/* Returns the first target of an object, and in *ret_end the end of its targets. */
 static inline const uint32_t *object_targets(const struct g2h_graph *graph, uint32_t object,
                                              const uint32_t **ret_end)
 {
     return targets_of(graph->targets, object, ret_end);
 }
 
-/* Whether the roots do not reach an object. */
+/* Returns whether an object is garbage: the roots do not reach it. */
 static inline bool graph_is_garbage(const struct g2h_graph *graph, uint32_t object)
 {
     return graph->live && (graph->live[object / 64] >> (object % 64) & 1) == 0;
 }
 
 /*
- * Whether a pointer between two objects holds nothing: garbage does not hold what the roots reach,
- * and must not take away from the retained size of what does.
+ * Returns whether a pointer between two objects is weak. A pointer from garbage to an object that
+ * the roots reach is: garbage must not reduce the retained sizes of the nodes that hold that
+ * object.
  */
 static inline bool is_weak_pointer(const struct g2h_graph *graph, uint32_t source, uint32_t target)
 {
     return graph_is_garbage(graph, source) && !graph_is_garbage(graph, target);
 }
 
-/* Adds an edge; false where there is no memory. */
+/* Adds an edge. Returns false if memory runs out. */
 static inline bool graph_add_edge(struct g2h_graph *graph, struct node source, enum edge_type type,
                                   uint32_t name, struct node target)
 {
     return roots_add_edge(&graph->roots, source, type, name, target);
 }
 
-/* ---- what nothing reaches (reach.c) ---- */
+/* ---- reachability and garbage (reach.c) ---- */
 
 /*
- * Marks what the strong edges reach, and finds its owners; decides the tentative ones; hangs what
- * is left under the synthetic node "(unreachable)", which it adds below the root.
+ * Marks the objects that strong edges reach, and finds their owners; decides the tentative edges;
+ * hangs the remaining objects below the synthetic node "(unreachable)", which it adds below the
+ * root.
  */
 struct g2h_error *graph_reach(struct g2h_graph *graph, struct owners *owners);
 
-/* ---- what the runtime keeps by records that are in no dump (cleanups.c) ---- */
+/* ---- objects that the runtime keeps by records that are in no dump (cleanups.c) ---- */
 
 struct marker;
 
-/* Hangs objects of cleanups and weak pointers that are not marked under "(cleanups)", and marks
- * them. */
+/* Hangs the unmarked objects of cleanups and weak pointers below "(cleanups)", and marks them. */
 struct g2h_error *graph_add_cleanups(struct g2h_graph *graph, struct marker *marker);
 
 /* ---- weak edges of maps and weak pointers (shortcuts.c) ---- */
@@ -131,23 +133,26 @@ struct g2h_error *graph_add_shortcuts(struct g2h_graph *graph);
 /* ---- edges by source (children.c) ---- */
 struct g2h_error *graph_fill_children(struct g2h_graph *graph);
 
-/* Adds edges to a synthetic node once edges are in their order, behind those that it has. */
+/* Adds edges to a synthetic node, behind the edges that it has, once graph_fill_children() has
+ * run. */
 struct g2h_error *graph_insert_children(struct g2h_graph *graph, uint32_t source,
                                         const struct edge *edges, size_t count);
 
-/* Adds a synthetic node then, which has no edges yet. */
+/* Adds a synthetic node without edges, once graph_fill_children() has run. */
 struct g2h_error *graph_append_node(struct g2h_graph *graph, enum g2h_node_kind kind, uint32_t name,
                                     uint32_t *ret);
 
-/* ---- what the roots' groups hold together (several.c) ---- */
+/* ---- nodes that several of the roots' groups hold (several.c) ---- */
 
-/* Sums up what each group owns, and hangs what several hold under "(held by several)", weakly. */
+/* Sums up the bytes that each group owns, and hangs the nodes that several groups hold below "(held
+ * by several)", by weak edges. */
 struct g2h_error *graph_add_several(struct g2h_graph *graph, struct owners *owners);
 
-/* The first of the objects' own edges that belongs to object or a later one. */
+/* Returns the index in graph->children of the first edge whose source is object or a later
+ * object. */
 uint64_t graph_object_child(const struct g2h_graph *graph, uint32_t object);
 
-/* Whether child is one of the object's own edges. */
+/* Returns whether the edge at index child of graph->children has object as its source. */
 static inline bool graph_is_child_of(const struct g2h_graph *graph, uint64_t child, uint32_t object)
 {
     return child < graph->child_count && graph->children[child].source.index == object;

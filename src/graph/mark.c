@@ -1,10 +1,10 @@
 /*
  * mark; see mark.h.
  *
- * Each thread has a stack of its own. One that has nothing left waits; one that has more than
- * enough looks now and then whether another waits, and gives it the older half of its stack: that
- * is where most is reached from. The end is when nobody has anything. Threads are counted as they
- * come: how many there will be is not known.
+ * Each thread has a stack of its own. A thread whose stack is empty waits. A thread that has more
+ * than enough objects looks now and then whether another thread waits, and gives it the older half
+ * of its stack, from which most objects are reached. Marking ends when no thread has any objects.
+ * Threads are counted as they arrive, because it is not known how many there will be.
  */
 #include "graph/mark.h"
 
@@ -14,17 +14,17 @@
 
 #include "base/workers.h"
 
-/* How many objects are visited between two looks at who waits; it takes about as long to wake a
- * thread. */
+/* How many objects a thread visits before it looks again whether other threads wait; visiting them
+ * takes about as long as waking a thread. */
 enum { BETWEEN_LOOKS = 1024 };
 
-/* The most objects that are given at a time, while others wait for the lock. */
+/* The most objects that a thread gives away at a time while other threads wait for the lock. */
 enum { MOST_GIVEN = 1 << 14 };
 
 /*
- * Marks an object. Gives whether it was not marked before. Most objects are, so it looks first: a
- * locked operation would wait for the memory, and for all else that is on its way. A thread that is
- * alone needs no such operation.
+ * Marks an object. Returns whether it was not marked before. Most objects were, so it reads the
+ * mark first: a locked operation would wait for the memory, and for all other memory accesses under
+ * way. A thread that is alone needs no locked operation.
  */
 static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 {
@@ -40,9 +40,9 @@ static inline bool set_mark(uint64_t *marks, uint32_t object, bool is_alone)
 }
 
 /*
- * Says that somebody holds an object. Gives whether it has another owner since: it is visited again
- * then, twice at most, for after one owner it has several, and that is the end of it. *ret_known is
- * what was known before.
+ * Notes that owner holds an object. Returns whether the object's owner has changed. If so, the
+ * object is visited again, at most twice: after one owner it has OWNER_SEVERAL, which does not
+ * change any more. *ret_known is the owner known before.
  */
 static inline bool set_owner(owner_number *owners, uint32_t object, owner_number owner,
                              bool is_alone, owner_number *ret_known)
@@ -63,7 +63,7 @@ static inline bool set_owner(owner_number *owners, uint32_t object, owner_number
     }
 }
 
-/* One that holds what another one holds, too. */
+/* Sets the bit of an owner that holds an object which another owner holds, too. */
 static void meet(const struct marker *marker, owner_number owner)
 {
     uint64_t *word = &marker->met[owner / 64], bit = (uint64_t)1 << (owner % 64);
@@ -71,7 +71,8 @@ static void meet(const struct marker *marker, owner_number owner)
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 }
 
-/* Somebody holds an object of which this was known: keeps in mind what is wanted of it. */
+/* Records that owner holds an object; known is the object's owner so far. If known is fixed, it
+ * records a crossing, else it sets the bits of both owners. Returns false if memory runs out. */
 static inline bool keep_in_mind(struct marker *marker, owner_number known, owner_number owner)
 {
     if (known == OWNER_NONE || known == owner)
@@ -98,7 +99,7 @@ static bool is_drained(const struct marker *marker)
     return marker->queue_count == 0 && marker->stack.objects.count == 0;
 }
 
-/* Where the targets of an object begin: brings that to the cache. */
+/* Prefetches the index at which the targets of an object begin. */
 static inline void prefetch_start(const struct target_block *blocks, uint32_t object)
 {
     __builtin_prefetch(&blocks[object >> BLOCK_SHIFT].starts[object & (BLOCK_OBJECTS - 1)]);
@@ -111,8 +112,9 @@ static inline void prefetch_targets(const struct target_block *blocks, uint32_t 
 }
 
 /*
- * The next object to visit. Objects pass from the stack through a short queue, so that the memory
- * of each is on its way when its turn comes; half way through it is known where its targets are.
+ * Returns the next object to visit. Objects pass from the stack through a short queue, so that the
+ * memory of each has been prefetched when its turn comes; when an object is half way through the
+ * queue, it is known where its targets are.
  */
 static inline uint32_t next_object(struct marker *marker)
 {
@@ -137,8 +139,8 @@ static inline enum wanted wanted(const struct marker *marker)
     return marker->met ? WANTED_MEETINGS : marker->owners ? WANTED_OWNERS : WANTED_MARKS;
 }
 
-/* Visits an object: marks its targets, and puts those on the stack that were not and lead anywhere.
- * False where there is no memory. */
+/* Visits an object: marks its targets, and puts those that were not marked and have targets of
+ * their own on the stack. Returns false if memory runs out. */
 static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alone,
                              enum wanted wanted)
 {
@@ -167,7 +169,7 @@ static inline bool visit_one(struct marker *marker, uint32_t object, bool is_alo
     return true;
 }
 
-/* Visits at most so many objects. False where there is no memory. */
+/* Visits objects, but no more than most. Returns false if memory runs out. */
 static inline __attribute__((always_inline)) bool visit_all(struct marker *marker, size_t most,
                                                             bool is_alone, enum wanted wanted)
 {
@@ -194,23 +196,25 @@ static inline bool visit(struct marker *marker, size_t most, bool is_alone)
 struct pool {
     pthread_mutex_t lock;
     pthread_cond_t change;
-    struct marker *first;     /* the one that began alone */
-    struct mark_stack *given; /* given_count of them; no more than there are threads */
+    struct marker *first;     /* the marker that began alone */
+    struct mark_stack *given; /* given_count stacks for waiting threads, no more than threads */
     unsigned given_count;
-    unsigned active;  /* threads with something of their own */
-    unsigned waiting; /* threads without */
+    unsigned active;  /* threads that have objects to visit */
+    unsigned waiting; /* threads that have none */
     bool failed;
-    bool is_wanted; /* more wait than there are stacks, or all is to end; read without the lock */
+    bool is_wanted; /* more threads wait than stacks are given, or all must end; read without the
+                       lock */
 };
 
-/* To be called with the lock, after a change. */
+/* Updates is_wanted after a change. The caller has the lock. */
 static void update(struct pool *pool)
 {
     const bool is_wanted = pool->failed || pool->waiting > pool->given_count;
     __atomic_store_n(&pool->is_wanted, is_wanted, __ATOMIC_RELAXED);
 }
 
-/* Waits for a stack, which replaces an empty one; false at the end. */
+/* Waits for a stack, which replaces the thread's empty one. Returns false at the end, or if a
+ * thread has failed. */
 static bool take(struct pool *pool, struct mark_stack *stack)
 {
     pthread_mutex_lock(&pool->lock);
@@ -230,7 +234,7 @@ static bool take(struct pool *pool, struct mark_stack *stack)
     return more;
 }
 
-/* The other side of take(): the thread has nothing left, or has failed. */
+/* Ends what take() began: the thread has no objects left, or has failed. */
 static void finish(struct pool *pool, bool failed)
 {
     pthread_mutex_lock(&pool->lock);
@@ -242,8 +246,8 @@ static void finish(struct pool *pool, bool failed)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Gives away the older half of a stack, or a part of it; its place is taken by as many of the
- * newest. False where there is no memory. */
+/* Moves the older half of a stack, or a part of that half, to ret; as many of the newest objects
+ * take its place. Returns false if memory runs out. */
 static bool split(struct mark_stack *stack, struct mark_stack *ret)
 {
     const size_t half = stack->objects.count / 2, count = half < MOST_GIVEN ? half : MOST_GIVEN;
@@ -258,7 +262,7 @@ static bool split(struct mark_stack *stack, struct mark_stack *ret)
     return true;
 }
 
-/* Gives to who waits; false after an error. */
+/* Gives a part of a stack to a waiting thread, if there is one. Returns false after an error. */
 static bool give(struct pool *pool, struct mark_stack *stack)
 {
     pthread_mutex_lock(&pool->lock);
@@ -273,7 +277,7 @@ static bool give(struct pool *pool, struct mark_stack *stack)
     return good;
 }
 
-/* One thread's part: stacks, as long as there are any. */
+/* One thread's part: visits the objects of stacks as long as there are any. */
 static struct g2h_error *drain_shared(void *context, size_t task, unsigned worker)
 {
     struct pool *pool = context;
@@ -300,7 +304,7 @@ static struct g2h_error *drain_shared(void *context, size_t task, unsigned worke
     return good ? NULL : &error_no_memory;
 }
 
-/* Goes on with all threads where a marker is that has been alone so far. */
+/* Continues with all threads the work of a marker that has been alone so far. */
 static struct g2h_error *drain_together(struct marker *marker)
 {
     struct pool pool = {.first = marker, .given_count = 1};

@@ -1,9 +1,9 @@
 /*
- * owner_numbers: who alone holds something, as a number; and crossings, which are edges by which
- * one owner holds what is another's own.
+ * owner_numbers: owners as numbers: the owner of a node is the only one that holds it; and
+ * crossings, which are edges by which one owner holds a node that another owner owns.
  *
- * Who holds what through others follows from the crossings. Many are alike: those that were seen
- * lately are left out, so that most heaps have few.
+ * The crossings say who holds which nodes through other owners. Many crossings are alike: those
+ * that were seen lately are left out, so that most heaps have few.
  */
 #ifndef GRAPH_OWNER_NUMBERS_H
 #define GRAPH_OWNER_NUMBERS_H
@@ -13,14 +13,16 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-/* An owner: nobody yet; several; one of those that the caller counts from OWNER_FIRST on. */
+/* An owner: OWNER_NONE, none yet; OWNER_SEVERAL; or one of the owners that the caller numbers from
+ * OWNER_FIRST on. */
 typedef uint32_t owner_number;
 enum { OWNER_NONE, OWNER_SEVERAL, OWNER_FIRST };
 
-/* Of what is known of an owner: it stays, whoever else holds what it has. */
+/* A bit of a node's known owner: the owner is fixed, whoever else holds the node. */
 #define OWNER_FIXED ((owner_number)1 << 31)
 
-/* Who owns what somebody held and another one holds, too; nobody holds nothing. */
+/* Returns the new owner of a node when owner holds it, too; known is its owner so far. OWNER_NONE
+ * as owner changes nothing. */
 static inline owner_number owner_merge(owner_number known, owner_number owner)
 {
     return known == OWNER_NONE                                            ? owner
@@ -31,13 +33,13 @@ static inline owner_number owner_merge(owner_number known, owner_number owner)
 /* The owners of all nodes of a graph; see owners.h. */
 struct owners {
     owner_number *of_synthetic, *of_object;
-    size_t synthetics; /* that of_synthetic has room for */
-    owner_number end;  /* all numbers are lower; 0: of some nodes no owner was found */
+    size_t synthetics; /* entries of of_synthetic */
+    owner_number end;  /* all owners are lower; 0: some nodes have no known owner */
 };
 
 enum { CROSSINGS_SEEN = 256 };
 
-/* From an owner to another; or to a node, where it is not known yet which owner that will be. */
+/* From an owner to another owner; or to a node, as long as its owner is not known. */
 struct crossing {
     uint32_t by, to;
 };
@@ -47,7 +49,7 @@ struct crossings {
     struct crossing seen[CROSSINGS_SEEN]; /* by hash */
 };
 
-/* Adds one; false where there is no memory. by is not 0. */
+/* Adds a crossing that was not seen lately. by is not 0. Returns false if memory runs out. */
 static inline bool crossings_add(struct crossings *crossings, uint32_t by, uint32_t to)
 {
     struct crossing *seen = &crossings->seen[map_hash_pair(by, to) % CROSSINGS_SEEN];
@@ -57,8 +59,9 @@ static inline bool crossings_add(struct crossings *crossings, uint32_t by, uint3
     return vector_push(&crossings->all, *seen);
 }
 
-/* An edge leads from what owner has to something of whose owner this is known. False where there is
- * no memory. */
+/* Adds the crossing of an edge that leads from a node of owner to a node whose owner is in
+ * known, if known is fixed and another owner, and owner is a single one. Returns false if memory
+ * runs out. */
 static inline bool crossings_look(struct crossings *crossings, owner_number owner,
                                   owner_number known)
 {
@@ -66,7 +69,8 @@ static inline bool crossings_look(struct crossings *crossings, owner_number owne
            crossings_add(crossings, owner, known & ~OWNER_FIXED);
 }
 
-/* Moves all to others, which are not being looked for. False where there is no memory. */
+/* Moves all crossings to ret, without looking for them in ret->seen. Returns false if memory runs
+ * out. */
 static inline bool crossings_move(struct crossings *crossings, struct crossings *ret)
 {
     const size_t count = crossings->all.count;

@@ -16,7 +16,7 @@ struct g2h_error *owners_grow(struct owners *owners, const struct g2h_graph *gra
     return NULL;
 }
 
-/* Adds a group; one that has no node yet, too. */
+/* Adds a group. node is UINT32_MAX if the group has no node yet. */
 static struct g2h_error *add_group(struct owners *owners, struct g2h_graph *graph, uint32_t node)
 {
     const owner_number number = OWNER_FIRST + (owner_number)graph->owners.count;
@@ -31,7 +31,8 @@ static struct g2h_error *add_group(struct owners *owners, struct g2h_graph *grap
 
 /* ---- groups ---- */
 
-/* Whether each member holds by itself. These two hold nothing else. */
+/* Returns whether each member of a node of this kind is a group. Nodes of these two kinds hold
+ * nothing else. */
 static bool has_groups(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_GLOBALS || kind == G2H_NODE_GOROUTINES;
@@ -61,9 +62,10 @@ static struct g2h_error *add_groups(struct owners *owners, struct g2h_graph *gra
     return NULL;
 }
 
-/* ---- what the groups' nodes lead to ---- */
+/* ---- the owners of synthetic nodes ---- */
 
-/* Takes the owner of an edge's source to its target. Gives whether that has another one since. */
+/* Merges the owner of an edge's source into that of its target. Returns whether the target's owner
+ * has changed. */
 static bool take_along(owner_number *of, const struct edge *edge, owner_number first)
 {
     if (edge->type == EDGE_WEAK || edge->source.of != OF_SYNTHETIC ||
@@ -77,9 +79,9 @@ static bool take_along(owner_number *of, const struct edge *edge, owner_number f
     return merged != known;
 }
 
-/* Edges come as they were added or by their sources, which is downwards, so that hardly more than
- * one walk is needed; there are no longer ways than from a group by goroutine and thread to what is
- * below. */
+/* The edges are in the order in which they were added, or sorted by their sources. Both orders go
+ * downwards, so hardly more than one walk is needed: the longest paths lead from a group by a
+ * goroutine and a thread to the nodes below. */
 void owners_spread(struct owners *owners, const struct edge *edges, uint64_t count,
                    owner_number first)
 {

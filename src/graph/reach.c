@@ -1,11 +1,11 @@
 /*
- * reach: which objects the roots hold, and what holds the others.
+ * reach: finds the objects that the roots hold, and what holds the others.
  *
- * WriteHeapDump runs no collection, so a dump has garbage. Objects that no strong edge reaches are
- * found by marking, as the collector does it, and by which of the roots' groups. Then tentative
- * edges are decided: words of a frame that may hold a stack object, objects with a finalizer. Then
- * what cleanups keep. Whatever is left is garbage; as few of it as possible, its heads, become
- * children of "(unreachable)".
+ * WriteHeapDump runs no collection, so a dump contains garbage. Marking, as in the collector, finds
+ * the objects that strong edges reach, and by which of the roots' groups. Then the tentative edges
+ * are decided: words of a frame that may hold a stack object, objects with a finalizer. Then come
+ * the objects that cleanups keep. Whatever is left is garbage; as few objects of it as possible,
+ * its heads, become children of "(unreachable)".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,7 @@ static struct g2h_error *mark_from_roots(struct marker *marker, const struct g2h
     return marker_drain(marker);
 }
 
-/* Decides the tentative edges: all of them by the same marks, so that their order does not matter.
- */
+/* Decides all tentative edges by the same marks, so that their order does not matter. */
 static struct g2h_error *decide_tentative(struct marker *marker, struct g2h_graph *graph,
                                           const struct owners *owners)
 {
@@ -82,8 +81,8 @@ static uint64_t *copy_marks(const struct g2h_graph *graph, const uint64_t *marks
     return copy ? memcpy(copy, marks, size) : NULL;
 }
 
-/* Marks all that is not marked yet from each object in turn, in the marks of a copy. The objects
- * are appended that were not reached from an earlier one. */
+/* Takes each unmarked object in turn, appends it to ret, and marks what it reaches, so that ret
+ * gets the objects that no earlier one of them reaches. The marks are a copy of the real ones. */
 static struct g2h_error *find_firsts(const struct garbage *garbage, object_vector *ret)
 {
     struct marker *marker = garbage->marker;
@@ -102,9 +101,10 @@ static void objects_deinit(object_vector *objects)
 }
 
 /*
- * Hangs what is left, which are cycles and what they reach. find_firsts() gives objects in any
- * order; of them, taken backwards, those that no later one reaches are heads, one for each cycle
- * that nothing else points into: whatever reaches the last of them is reached by it.
+ * Hangs the garbage that is left: cycles, and the objects that they reach. find_firsts() gives
+ * objects in any order. Of these, taken backwards, the ones that no later one reaches are heads,
+ * one for each cycle that nothing else points into: an object that reaches the last of them is also
+ * reached by it.
  */
 static struct g2h_error *hang_cycles(struct garbage *garbage)
 {
@@ -127,7 +127,7 @@ static struct g2h_error *hang_cycles(struct garbage *garbage)
     return NULL;
 }
 
-/* Hangs all garbage: first the objects that no garbage points to. */
+/* Hangs all garbage: first the objects to which no other garbage points, then cycles. */
 static struct g2h_error *hang_garbage(struct garbage *garbage)
 {
     struct g2h_graph *graph = garbage->graph;
@@ -163,7 +163,7 @@ static bool add_unreachable(struct g2h_graph *graph, uint32_t *ret)
                           root_group_index(G2H_NODE_UNREACHABLE), node_synthetic(*ret));
 }
 
-/* A bit for each object that has an owner. */
+/* Returns a bit per object, set if it has an owner; or NULL if memory runs out. */
 static uint64_t *marks_of(const struct g2h_graph *graph, const struct owners *owners)
 {
     const uint32_t objects = graph->heap->object_count;

@@ -1,9 +1,10 @@
 /*
  * regions; see regions.h.
  *
- * What dominates entries is found on a small tree: of the synthetic nodes of the root's region, and
- * of the groups. A top's dominator is the last node there above all who hold it; who holds it by
- * way of other tops follows from the edges between these, component by component.
+ * The dominators of entries are found on a small tree: that of the synthetic nodes of the root's
+ * region and of the groups. A top's dominator is the last node of the tree above all groups that
+ * hold the top. Which groups hold a top through other tops follows from the edges between tops,
+ * component by component.
  */
 #include "graph/regions.h"
 
@@ -16,13 +17,15 @@
 
 #define NOWHERE UINT32_MAX
 
-/* Where there are many regions, it is worth it to cut if they have so many nodes on average: less
- * than that is sooner searched by one thread than it is known what dominates all entries. */
+/* If there are many regions, the graph is cut only if they have more than LEAST_NODES nodes on
+ * average: with fewer, one thread searches the graph in less time than it takes to find the
+ * dominators of all entries. */
 enum { MANY_REGIONS = 1 << 16, LEAST_NODES = 4 };
 
 enum { REGION_ROOT };
 
-/* Regions have the numbers of their owners, but for two, which have each other's. */
+/* Returns the region of an owner. Regions have the numbers of their owners, except that
+ * OWNER_GC_ROOTS and OWNER_NONE have exchanged theirs. */
 static inline uint32_t region_by(owner_number owner)
 {
     return owner == OWNER_GC_ROOTS ? REGION_ROOT : owner == OWNER_NONE ? OWNER_GC_ROOTS : owner;
@@ -44,7 +47,8 @@ static uint32_t depth_of(const uint32_t *up, uint32_t node)
     return depth;
 }
 
-/* The last node above both, which may be one of them; the tree has few levels. */
+/* Returns the last node above two nodes, which may be one of them; if one of them is NOWHERE,
+ * returns the other. The tree has few levels. */
 static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t other)
 {
     const uint32_t *up = regions->up;
@@ -60,14 +64,15 @@ static uint32_t last_above(const struct regions *regions, uint32_t one, uint32_t
     return one;
 }
 
-/* The node of the tree by which a synthetic node is held: itself, or its group. */
+/* Returns the node of the tree that stands for a synthetic node: the node itself, or the entry of
+ * its region. */
 static uint32_t place_of(const struct regions *regions, uint32_t synthetic)
 {
     const uint32_t region = region_of(regions, synthetic);
     return region == REGION_ROOT ? synthetic : regions->entries[region];
 }
 
-/* Takes an edge to a node of the tree. Gives whether another one dominates that since. */
+/* Handles an edge to a node of the tree. Returns whether the dominator of that node has changed. */
 static bool take_edge(const struct regions *regions, const struct edge *edge)
 {
     uint32_t *up = regions->up;
@@ -81,7 +86,8 @@ static bool take_edge(const struct regions *regions, const struct edge *edge)
     return up[target] != before;
 }
 
-/* Edges come by their sources, which is downwards, so that hardly more than one walk is needed. */
+/* Finds the dominators of the tree's nodes. The edges are sorted by their sources, which is
+ * downwards, so hardly more than one walk is needed. */
 static void make_tree(struct regions *regions)
 {
     const struct g2h_graph *graph = regions->graph;
@@ -94,7 +100,7 @@ static void make_tree(struct regions *regions)
         for (uint64_t i = 0; i < graph->first_object_child; i++)
             more |= take_edge(regions, &graph->children[i]);
     }
-    /* what no strong edge reaches hangs below the root, as number_unreached() has it */
+    /* nodes that no strong edge reaches hang below the root, as in number_unreached() */
     for (uint32_t i = 0; i < synthetics; i++)
         regions->up[i] = regions->up[i] == NOWHERE ? 0 : regions->up[i];
     for (uint32_t i = 1; i < regions->count; i++)
@@ -104,8 +110,8 @@ static void make_tree(struct regions *regions)
 
 /* ---- regions ---- */
 
-/* Counts the nodes of each in the place of the next one's first, and finds the entries. Gives
- * whether nothing speaks against cutting. */
+/* Counts the nodes of each region in the next region's entry of first, and finds the regions'
+ * entries. Returns whether the graph should be cut. */
 static bool count_nodes(struct regions *regions)
 {
     const struct g2h_graph *graph = regions->graph;
@@ -194,9 +200,9 @@ void regions_deinit(struct regions *regions)
     *regions = (struct regions){0};
 }
 
-/* ---- what dominates tops ---- */
+/* ---- the dominators of tops ---- */
 
-/* The entry of a region is held from below a node of the tree. */
+/* Notes that the entry of a region is held from place, a node of the tree, or from below it. */
 static void hold_from(struct regions *regions, uint32_t target, uint32_t place)
 {
     uint32_t *above = &regions->above[target], known = __atomic_load_n(above, __ATOMIC_RELAXED);
@@ -228,7 +234,7 @@ bool regions_hold_through(struct regions *regions, uint32_t by, uint32_t target,
     uint32_t *above = regions->above;
     if (__atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest)
         return true;
-    /* in the end, what dominates by may be further up */
+    /* the dominator of by may still move further up */
     hold_from(regions, target, __atomic_load_n(&above[by], __ATOMIC_RELAXED));
     return __atomic_load_n(&above[target], __ATOMIC_RELAXED) == regions->highest ||
            crossings_add(crossings, by, target);
@@ -243,7 +249,8 @@ void regions_turn(struct regions *regions)
             regions->highest = last_above(regions, regions->highest, regions->above[i]);
 }
 
-/* Tops that hold each other have the same dominator; a component comes after all that hold it. */
+/* Spreads dominators from tops to the tops that they hold. Tops that hold each other have the same
+ * dominator; a component comes after all components that hold it. */
 static struct g2h_error *spread(struct regions *regions, const struct edge_lists *edges)
 {
     uint32_t *above = regions->above;

@@ -23,7 +23,7 @@ struct g2h_error *g2h_view_dominators(const struct g2h_view *view, struct g2h_do
     dominators->view = view;
     TRY(dominators_init(&dominators->tree, view->graph));
     TRY(dominators_sizes(&dominators->tree, view->graph, 0, &dominators->sizes));
-    dominators->sizes[0] -= view->account.left_out_bytes; /* all of it hung below the root */
+    dominators->sizes[0] -= view->account.left_out_bytes; /* this garbage hung below the root */
     *ret = take_pointer(dominators);
     return NULL;
 }
@@ -37,7 +37,8 @@ void g2h_dominators_destroy(struct g2h_dominators *dominators)
     free(dominators);
 }
 
-/* A node of the graph that the view's node is, or that is part of it; the root for "(folded)". */
+/* Returns the node of the graph that a view's node is, a member of a folded node, or the root for
+ * "(folded)". */
 static uint32_t graph_node_of(const struct g2h_view *view, uint32_t node)
 {
     const struct fold *fold = &view->fold;
@@ -66,8 +67,9 @@ uint32_t g2h_dominators_of(const struct g2h_dominators *dominators, uint32_t nod
 /* ---- the order ---- */
 
 /*
- * In a view that is folded, what is kept has the number that it has in the graph's tree. Behind
- * these come nodes that are none of the graph: "(folded)", and folded ones, which dominate nothing.
+ * In a folded view, the kept nodes have the numbers that they have in the graph's tree. Behind
+ * these numbers come the nodes that the graph does not have: "(folded)", and the folded nodes,
+ * which dominate nothing. This returns 1 if there is "(folded)", else 0.
  */
 static uint32_t group_count(const struct fold *fold)
 {
@@ -134,7 +136,8 @@ uint64_t g2h_dominators_retained_size(const struct g2h_dominators *dominators, u
     return dominators->sizes[dominators->tree.preorder_of[graph_node_of(view, node)]];
 }
 
-/* Of few enough that what is asked for stays in the cache, all is asked for before it is used. */
+/* Reads the dominators and retained sizes of count nodes, few enough that all memory can be
+ * prefetched before it is used, and stays in the cache. */
 static void read_some(const struct g2h_dominators *dominators, uint32_t first, size_t count,
                       uint32_t *ret_nodes, uint64_t *ret_sizes)
 {

@@ -7,21 +7,21 @@
 
 enum { AHEAD = 16 };
 
-/* A tree of the forest that is being linked from the last number to the first. */
+/* A node of the forest, which is linked from the last number to the first. */
 struct link {
-    uint32_t ancestor; /* by and by one further up */
+    uint32_t ancestor; /* path compression moves it further up */
     uint32_t best;     /* the lowest semidominator from here up to, but without, the ancestor */
 };
 
-/* One takes the place of the other. */
+/* Climbs take the place of links in memory. */
 _Static_assert(sizeof(struct link) == sizeof(struct climb), "they share their memory");
 
 /* ---- semidominators ---- */
 
 /*
- * The lowest semidominator on the way from a number up to, but without, the root of its tree, which
- * is the first ancestor that is not above limit. All on the way get the root as their ancestor. The
- * way down again is kept in the ancestors themselves.
+ * Returns the lowest semidominator on the path from a number up to, but without, the root of its
+ * tree, which is the first ancestor that is not above limit. All nodes on the path get the root as
+ * their ancestor. On the way up, the ancestors themselves store the way down again.
  */
 static inline uint32_t evaluate(struct link *links, uint32_t preorder, uint32_t limit)
 {

@@ -1,10 +1,11 @@
 /*
- * several: the group (held by several), of what the roots' groups hold together.
+ * several: the group (held by several): the nodes that several of the roots' groups hold together.
  *
- * What one group holds alone is in its retained size; what several hold is in none, and that may be
- * most of a heap. Here is what they dominate together directly, largest first. The edges are weak:
- * they hold nothing, so that all retained sizes are what they would be without them; and these and
- * those of the groups add up to what the roots reach.
+ * What one group alone holds is in the group's retained size. What several groups hold is in none
+ * of their retained sizes, and may be most of a heap. (held by several) lists the nodes that
+ * several groups dominate together directly, largest first. Its edges are weak: they hold nothing,
+ * so that they change no retained sizes. The retained sizes of these nodes and of the groups add up
+ * to the size of all that the roots reach.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 enum { MOST_SHOWN = 1000 };
 
 struct shown {
-    uint64_t size; /* retained */
+    uint64_t size; /* retained size */
     uint32_t node, top;
 };
 
@@ -24,10 +25,10 @@ typedef VECTOR(struct shown) shown_vector;
 struct gathering {
     struct g2h_graph *graph;
     struct tops tops;
-    uint64_t *sizes;            /* retained, by top */
+    uint64_t *sizes;            /* retained sizes, by top */
     VECTOR(uint32_t) ascending; /* tops, in the order of their nodes */
     struct sharers sharers;
-    shown_vector shown; /* the largest */
+    shown_vector shown; /* the largest tops */
 };
 
 static int compare_shown(const void *a, const void *b)
@@ -45,7 +46,7 @@ static void keep_largest(shown_vector *shown)
         shown->count = MOST_SHOWN;
 }
 
-/* Sums up what each owner has: groups, and tops. */
+/* Sums up the sizes of the nodes that each owner, a group or a top, has. */
 static struct g2h_error *sum_up(struct gathering *gathering, const struct owners *owners)
 {
     struct g2h_graph *graph = gathering->graph;
@@ -72,7 +73,7 @@ static struct g2h_error *sum_up(struct gathering *gathering, const struct owners
 static struct g2h_error *find_largest(struct gathering *gathering)
 {
     const struct tops *tops = &gathering->tops;
-    uint64_t least = 1; /* that a top must have to be among them */
+    uint64_t least = 1; /* the least size of a top that may be among the largest */
     for (uint32_t i = 0; i < tops->nodes.count; i++) {
         const struct shown shown = {gathering->sizes[i], tops->nodes.data[i], i};
         if (shown.size < least)

@@ -1,9 +1,10 @@
 /*
  * sharers; see sharers.h.
  *
- * Groups hold some tops directly, and one top holds another by what it has: these are the crossings
- * that were met when tops were found. Tops that hold each other have the same holders, so that sets
- * are made of components, each after all that lead to it.
+ * Groups hold some tops directly, and a top holds another top if an edge leads there from a node
+ * that it owns: these are the crossings that were recorded when the tops were found. Tops that hold
+ * each other have the same holders. So sets are made component by component, each after all
+ * components that lead to it.
  */
 #include "graph/sharers.h"
 
@@ -15,7 +16,7 @@
 
 enum { SET_BITS = 64, LEAST_WORDS = 1, MOST_WORDS = 64 };
 
-/* Bytes that the sets of all tops may have, where LEAST_WORDS are not more. */
+/* The most bytes that the sets of all tops may have, unless LEAST_WORDS per set are more. */
 static const uint64_t SETS_ROOM = 32 << 20;
 
 /* ---- groups ---- */
@@ -29,7 +30,8 @@ static int compare_bytes(const void *a, const void *b, void *context)
     return one < other ? -1 : one > other;
 }
 
-/* Gives bits to the groups, those first that have most; the last bit is of all that are left. */
+/* Gives bits to the groups, first to those that own most; all groups that are left share the last
+ * bit. */
 static struct g2h_error *give_bits(struct sharers *sharers)
 {
     const struct g2h_graph *graph = sharers->graph;
@@ -50,7 +52,7 @@ static struct g2h_error *give_bits(struct sharers *sharers)
 
 /* ---- who holds tops ---- */
 
-/* Crossings from groups say who holds a top. */
+/* Adds the groups that hold tops directly to the sets of these tops. */
 static void add_holders(struct sharers *sharers)
 {
     const struct tops *tops = sharers->tops;
@@ -72,7 +74,7 @@ static void unite(uint64_t *set, const uint64_t *other, unsigned words)
         set[i] |= other[i];
 }
 
-/* All of a component have the set of the first: it takes theirs, and then they its. */
+/* Gives all tops of a component the union of their sets. */
 static void share_set(struct sharers *sharers, const uint32_t *members, uint32_t count)
 {
     const unsigned words = sharers->words;
@@ -135,14 +137,15 @@ void sharers_deinit(struct sharers *sharers)
     *sharers = (struct sharers){0};
 }
 
-/* ---- what they are called ---- */
+/* ---- names ---- */
 
-/* Of the groups that hold something: the first few packages, and how many there are. */
+/* The groups that hold a top: the first few packages, and how many groups of each kind there
+ * are. */
 struct naming {
     const struct sharers *sharers;
     uint32_t names[3]; /* nodes of packages */
     uint32_t packages, goroutines, places, place, others, other;
-    bool has_more; /* groups that have no bit */
+    bool has_more; /* there are groups that are not counted */
 };
 
 static void count_group(struct naming *naming, uint32_t node)
@@ -183,7 +186,8 @@ static void count_groups(struct naming *naming, uint32_t top)
         }
 }
 
-/* Before one of so many: a comma, or before the last "and". */
+/* Appends the separator before item at of count: nothing, a comma, or before the last item
+ * "and". */
 static void separate(struct text *text, unsigned at, unsigned count)
 {
     if (at > 0)

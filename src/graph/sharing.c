@@ -9,7 +9,8 @@
 
 enum { MOST_SETS = 1 << 16 };
 
-/* The name of a top, which one with the same holders may have already. */
+/* Finds or makes the name of a top. Tops with the same holders have the same name. *ret is MAP_NONE
+ * if there are too many different sets of holders. */
 static struct g2h_error *name_top(const struct sharers *sharers, uint32_t top, struct map *sets,
                                   struct string_pool *texts, uint32_t *ret)
 {

@@ -1,13 +1,13 @@
 /*
- * shortcuts: weak edges that are no pointers of the dump.
+ * shortcuts: weak edges that are not pointers of the dump.
  *
  * They lead from a map to its groups of entries and to its overflow buckets: without them there are
  * up to four edges between a map and a value. And they lead from a handle, which weak.Pointers
  * point to, to the object itself. Weak edges count for neither distances nor retained sizes.
  *
- * Each bucket, table or group has at most one map, so the work is bounded by the heap's size
- * whatever a damaged dump claims. There is no limit per map: a shortcut leads to an object of eight
- * entries at least.
+ * Each bucket, table or group gets at most one map, so the work is bounded by the heap's size
+ * whatever a damaged dump claims. There is no limit per map: each shortcut leads to an object of at
+ * least eight entries.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "base/workers.h"
 #include "graph/graph.h"
 
-enum { NUMBERED = 1024 /* shortcuts of a map; further ones share a name */ };
+enum { NUMBERED = 1024 /* numbered shortcuts of a map; the others share a name */ };
 
 struct numbered {
     const char *text;
@@ -33,7 +33,7 @@ struct finder {
     uint32_t handle_type, object_name;
 };
 
-/* The type at an object's start; TYPE_NONE. */
+/* Returns the type at an object's start, or TYPE_NONE. */
 static uint32_t type_at_start(const struct finder *finder, uint32_t object)
 {
     const uint32_t claim = finder->graph->typing->claims[object];
@@ -46,7 +46,7 @@ static bool has_role(const struct finder *finder, uint32_t object, enum type_rol
     return type != TYPE_NONE && finder->types->list.data[type].role == role;
 }
 
-/* Takes an object. False where it has been taken before. */
+/* Takes an object for a map. Returns false if it has been taken before. */
 static bool take(struct finder *finder, uint32_t object)
 {
     const uint64_t bit = (uint64_t)1 << (object % 64);
@@ -55,7 +55,8 @@ static bool take(struct finder *finder, uint32_t object)
     return first;
 }
 
-/* Adds a shortcut from a map, which is numbered among those of its kind. */
+/* Adds a shortcut from a map; number counts the map's shortcuts of this kind. Returns false if
+ * memory runs out. */
 static bool add(struct finder *finder, uint32_t map, uint32_t target, struct numbered *numbered,
                 uint32_t number)
 {
@@ -74,7 +75,8 @@ static bool add(struct finder *finder, uint32_t map, uint32_t target, struct num
 
 /* ---- Go 1.24 and later ---- */
 
-/* Adds shortcuts to the groups of the tables of a directory. */
+/* Adds shortcuts from a map to the groups of the tables of a directory. Returns false if memory
+ * runs out. */
 static bool add_groups(struct finder *finder, uint32_t map, uint32_t directory)
 {
     const uint32_t *end, *table = object_targets(finder->graph, directory, &end);
@@ -92,7 +94,7 @@ static bool add_groups(struct finder *finder, uint32_t map, uint32_t directory)
     return true;
 }
 
-/* An array of pointers to tables. */
+/* Returns whether an object is an array of pointers to tables. */
 static bool is_directory(const struct finder *finder, uint32_t object)
 {
     const uint32_t type = type_at_start(finder, object);
@@ -103,9 +105,10 @@ static bool is_directory(const struct finder *finder, uint32_t object)
            finder->types->list.data[table].role == ROLE_INTERNAL;
 }
 
-/* ---- before ---- */
+/* ---- before Go 1.24 ---- */
 
-/* The overflow buckets of the buckets in an object, and theirs in turn. */
+/* Adds shortcuts from a map to the overflow buckets of the buckets in an object, and to theirs in
+ * turn. Returns false if memory runs out. */
 static bool add_overflows(struct finder *finder, uint32_t map, uint32_t buckets,
                           uint32_t *ret_number)
 {
@@ -162,7 +165,8 @@ static bool add_of_map(struct finder *finder, uint32_t map)
     return true;
 }
 
-/* What a weak.Pointer points to is a word with the address, which the collector does not follow. */
+/* Adds the shortcut from a handle, which a weak.Pointer points to. The handle is a word with the
+ * object's address, which the collector does not follow. */
 static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offset)
 {
     const struct g2h_heap *heap = finder->graph->heap;
@@ -180,7 +184,8 @@ static bool add_of_handle(struct finder *finder, uint32_t handle, uint64_t offse
                           node_object(target));
 }
 
-/* Before Go 1.26 the words share blocks of 16 bytes with other small values. */
+/* Adds the shortcuts from handles of Go before 1.26, which share blocks of 16 bytes with other
+ * small values. */
 static bool add_of_shared_handles(struct finder *finder)
 {
     for (size_t i = 0; i < SHARDS && finder->handle_type != TYPE_NONE; i++) {
@@ -203,7 +208,8 @@ static bool add_of_shared_handles(struct finder *finder)
     return true;
 }
 
-/* Whether one of a map's pointers leads to what may have shortcuts; small maps have none. */
+/* Returns whether a map points to buckets or a directory, so that it may have shortcuts; small maps
+ * do not. */
 static bool leads_on(const struct finder *finder, uint32_t map)
 {
     const uint32_t *end, *target = object_targets(finder->graph, map, &end);
@@ -216,7 +222,7 @@ static bool leads_on(const struct finder *finder, uint32_t map)
 
 enum { OBJECTS_PER_TASK = 1 << 16 };
 
-/* Gathers the objects of a task that may have shortcuts; only few have. */
+/* Gathers a task's objects that may have shortcuts, which are few. */
 static struct g2h_error *gather(void *context, size_t task, unsigned worker,
                                 struct worker_buffer *buffer)
 {
@@ -239,7 +245,8 @@ static struct g2h_error *gather(void *context, size_t task, unsigned worker,
     return NULL;
 }
 
-/* Adds the shortcuts of what was gathered: the order of the objects decides whose they are. */
+/* Adds the shortcuts of the gathered objects. The order of the objects decides which map takes a
+ * target. */
 static struct g2h_error *add_gathered(void *context, const struct worker_buffer *buffer)
 {
     struct finder *finder = context;
@@ -254,7 +261,8 @@ static struct g2h_error *add_gathered(void *context, const struct worker_buffer 
     return NULL;
 }
 
-/* Maps, and what weak.Pointers point to. */
+/* Marks the types whose objects may have shortcuts: maps, and handles, which weak.Pointers point
+ * to. */
 static bool list_sources(struct finder *finder)
 {
     const size_t types = finder->types->list.count;

@@ -1,12 +1,13 @@
 /*
  * sources; see sources.h.
  *
- * Edges that lead forwards in the tree need no memory: the source's path is the source alone, so
- * they are dealt with as they are met. The others are counted, and kept for when it is known where
- * each node's begin. Where there are too many to keep, a block of objects is walked over again.
+ * An edge from a lower number to a higher one needs no memory: its source's path in Semi-NCA is the
+ * source alone, so the edge is processed when it is met. The other edges are counted, and kept in a
+ * list until it is known where each node's sources begin in sources->back. A block of objects that
+ * has too many of them to keep is walked again.
  *
- * Of edges to leaves, which most are, all but the first one wait until it is known what dominates
- * their sources.
+ * Most edges lead to leaves. All of these, except the first one of each leaf, wait until the
+ * dominators of their sources are known.
  */
 #include "graph/sources.h"
 
@@ -17,18 +18,18 @@
 
 enum { AHEAD = 16, MOST_KEPT = BLOCK_OBJECTS };
 
-/* An edge to a number, or to a leaf's node; from: a number; if it leads to an entry, the region of
- * the source. */
+/* An edge to a number, or to a leaf's node. from is the source's number; if the edge leads to a
+ * region's entry, it is the source's region. */
 struct kept {
     uint32_t from, to;
 };
 
 typedef VECTOR(struct kept) kept_edges;
 
-/* Those of a block of objects, or of synthetic nodes. */
+/* The kept edges of a block of objects, or of the synthetic nodes. */
 struct kept_list {
     kept_edges edges, to_leaves;
-    bool is_cut; /* there are more: none is kept */
+    bool is_cut; /* there are too many, so none are kept */
 };
 
 enum pass { PASS_FIRST, PASS_BACK, PASS_LEAVES };
@@ -43,13 +44,14 @@ struct sorting {
 
 /* ---- an edge ---- */
 
-/* Whether a number is the entry of a region. */
+/* Returns whether a number is a region's entry. */
 static inline bool is_entry(const struct sources *sources, uint32_t number)
 {
     return sources->regions && regions_is_entry(sources->regions, number);
 }
 
-/* Whether an edge has to wait until it is known where the target's begin. */
+/* Returns whether an edge has to be kept: until it is known where the target's sources begin, or,
+ * if the target is an entry, for regions_hold_through(). */
 static inline bool is_kept(const struct sources *sources, uint32_t source, uint32_t from,
                            uint32_t to, struct kept *ret)
 {
@@ -59,7 +61,7 @@ static inline bool is_kept(const struct sources *sources, uint32_t source, uint3
     return from > to;
 }
 
-/* Whether it is a leaf's first source. */
+/* Returns whether from is a leaf's first source; if the leaf has none yet, from becomes it. */
 static inline bool is_first(uint32_t *leaf, uint32_t from)
 {
     uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED);
@@ -69,7 +71,7 @@ static inline bool is_first(uint32_t *leaf, uint32_t from)
            known == (SOURCES_LEAF | from);
 }
 
-/* What dominates a leaf is above this one, too. */
+/* Moves a leaf's dominator up to the nearest common ancestor with from, another source. */
 static inline void hold_leaf(const struct sorting *sorting, uint32_t *leaf, uint32_t from)
 {
     uint32_t known = __atomic_load_n(leaf, __ATOMIC_RELAXED), common;
@@ -107,7 +109,7 @@ static bool keep(struct kept_list *list, kept_edges *edges, struct kept kept)
     return true;
 }
 
-/* False where there is no memory. */
+/* Handles an edge in the first pass. Returns false if memory runs out. */
 static inline bool take_first(struct sources *sources, struct kept_list *list, uint32_t source,
                               uint32_t from, uint32_t to)
 {
@@ -148,7 +150,7 @@ static inline bool take_to_leaf(const struct sorting *sorting, struct kept_list 
     return true;
 }
 
-/* from: the source's number. */
+/* Handles an edge; from is the source's number. Returns false if memory runs out. */
 static inline bool take(const struct sorting *sorting, unsigned worker, struct kept_list *list,
                         uint32_t source, uint32_t from, uint32_t target)
 {
@@ -162,7 +164,7 @@ static inline bool take(const struct sorting *sorting, unsigned worker, struct k
            take_kept(sorting, worker, kept);
 }
 
-/* ---- all of them ---- */
+/* ---- all edges ---- */
 
 static bool take_of_synthetics(const struct sorting *sorting, unsigned worker,
                                struct kept_list *list)
@@ -179,7 +181,8 @@ static bool take_of_synthetics(const struct sorting *sorting, unsigned worker,
     return true;
 }
 
-/* Asks for what is looked at of a target soon; first for its number. */
+/* Prefetches a target that will be looked at soon: first its number, and later, when has_number is
+ * set, its entry of by_number. */
 static inline void prefetch(const struct sources *sources, uint32_t node, bool has_number)
 {
     const uint32_t *preorder = &sources->preorder_of[node];
@@ -192,7 +195,8 @@ static inline void prefetch(const struct sources *sources, uint32_t node, bool h
         __builtin_prefetch(&sources->by_number[number], 1);
 }
 
-/* From garbage to what the roots reach nothing leads that holds. */
+/* Handles the pointers of a block of objects, except those from garbage to objects that the roots
+ * reach: these are weak. */
 static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t number,
                           struct kept_list *list)
 {
@@ -206,7 +210,7 @@ static bool take_of_block(const struct sorting *sorting, unsigned worker, size_t
         if (block->starts[i] == end)
             continue;
         const uint32_t from = __atomic_load_n(&sources->preorder_of[source], __ATOMIC_RELAXED);
-        if (from == 0 || (from & SOURCES_LEAF) != 0) /* one with the root; has no targets */
+        if (from == 0 || (from & SOURCES_LEAF) != 0) /* merged with the root; a leaf */
             continue;
         const bool garbage = graph_is_garbage(graph, first + i);
         for (uint32_t j = block->starts[i]; j < end; j++) {
@@ -269,7 +273,8 @@ static struct g2h_error *take_all(struct sorting *sorting, enum pass pass)
     return workers_run(graph->threads, graph->targets->block_count + 1, take_task, sorting);
 }
 
-/* Where each node's end: they are put from there down. */
+/* Turns the number of each node's sources into the end of these in sources->back: take_kept()
+ * stores them from the end down. */
 static struct g2h_error *make_room(struct sources *sources)
 {
     uint64_t sum = 0;

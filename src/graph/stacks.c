@@ -3,7 +3,7 @@
 #include "graph/sharing.h"
 #include "graph/view.h"
 
-/* The view's node of a synthetic one. */
+/* Returns the view's node of a synthetic node of the graph. */
 static uint32_t node_of(const struct g2h_view *view, uint32_t synthetic)
 {
     return view->is_folded ? view->fold.number_of[synthetic] : synthetic;

@@ -1,12 +1,13 @@
-/* strong: a walk along the edges that hold something. */
+/* strong: a walk along the strong edges. */
 #ifndef GRAPH_STRONG_H
 #define GRAPH_STRONG_H
 
 #include "graph/graph.h"
 
 /*
- * Goes along the strong edges of all that the roots reach, source by source; each() gives false to
- * end it. by_node is what each() looks at of the target.
+ * Calls each() for the strong edges of all nodes that the roots reach, source by source, until
+ * each() returns false. Returns whether it never did. by_node is the array of which each() reads
+ * the target's entry: that is prefetched.
  */
 static inline __attribute__((always_inline)) bool
 along_strong_edges(const struct g2h_graph *graph, const uint32_t *by_node,

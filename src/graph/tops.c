@@ -1,15 +1,15 @@
 /*
  * tops; see tops.h.
  *
- * They are found level by level. Of nodes that have several owners each that an edge from another
- * node leads to is a top, for whatever held it alone would hold what that edge comes from. A marker
- * then finds what each of these alone reaches: all that has this top. What several of them reach is
- * what is left, and of it each that an edge from what has one top leads to is a top again, for the
- * same reason.
+ * Tops are found level by level. A node with several owners is a top if an edge leads to it from a
+ * node with one owner, because a node that alone held it would hold the source of that edge, too. A
+ * marker then finds the nodes that each of these tops alone reaches: they get this top as their
+ * owner. The nodes that several tops reach are left; among them, each node to which an edge leads
+ * from a node that a top owns is a top again, for the same reason.
  *
- * In most heaps nothing is left after a level or two. There are those that have as many as nodes,
- * such as a list that is held at both ends: what is left after some is done by dominators.h, for
- * which all else is one with the root. That takes several times as long.
+ * In most heaps no nodes are left after a level or two. Some heaps have as many levels as nodes,
+ * such as a list that is held at both ends: after MOST_LEVELS levels, dominators.h finds the rest,
+ * with all other nodes merged with the root. That takes several times as long.
  */
 #include "graph/tops.h"
 
@@ -22,11 +22,12 @@
 
 enum { MOST_LEVELS = 4, AHEAD = 16 };
 
-/* What has an owner of [from, end), and which of what that leads to is looked for. */
+/* A walk along the edges of all nodes whose owner is in [from, end), and what it looks for. */
 struct walk {
     owner_number from, end;
-    const uint64_t *met; /* of these those that have a bit; NULL: all */
-    bool crossings;      /* what is fixed, and another's; else what has several owners */
+    const uint64_t *met; /* if not NULL, only owners that have a bit here */
+    bool crossings; /* looks for targets whose owner is fixed and another one; else for targets with
+                       several owners */
 };
 
 struct finding {
@@ -34,8 +35,8 @@ struct finding {
     const struct g2h_graph *graph;
     struct owners *owners;
     struct walk walk;
-    uint64_t *found;             /* a bit per node that was found to be a top */
-    uint64_t *met;               /* a bit per owner that may hold such nodes; see mark.h */
+    uint64_t *found; /* a bit per node that was found to be a top */
+    uint64_t *met;   /* a bit per owner that may hold nodes with several owners; see mark.h */
     struct crossings *crossings; /* by worker */
     uint32_t synthetics;
 };
@@ -45,20 +46,22 @@ static owner_number next_number(const struct finding *finding)
     return finding->tops->first + (owner_number)finding->tops->nodes.count;
 }
 
-/* Whether it is kept in mind what an owner holds: of tops only if they are not too many. */
+/* Returns whether the crossings from an owner are recorded: those from a top only if there are not
+ * too many tops. */
 static bool is_wanted(const struct finding *finding, owner_number owner)
 {
     return owner < finding->tops->first || finding->tops->nodes.count <= TOPS_LINKED;
 }
 
-/* ---- along the edges of what has an owner ---- */
+/* ---- walks along the edges of owned nodes ---- */
 
 static owner_number known_of(const struct owners *owners, struct node node)
 {
     return node.of == OF_OBJECT ? owners->of_object[node.index] : owners->of_synthetic[node.index];
 }
 
-/* An edge leads from what owner has to a node, of whose owner this is known. */
+/* Handles an edge that leads from a node of owner to node; known is the owner of node. Returns
+ * false if memory runs out. */
 static inline bool look_at(const struct finding *finding, struct crossings *crossings,
                            owner_number owner, uint32_t node, owner_number known)
 {
@@ -127,7 +130,8 @@ static struct g2h_error *walk(struct finding *finding, struct walk how)
                        finding);
 }
 
-/* Takes what the walk found; of nodes it says what their owner is by now. */
+/* Moves the crossings that a walk found to the tops. A crossing to a node becomes one to the owner
+ * that the node has by now. */
 static struct g2h_error *take_crossings(struct finding *finding)
 {
     for (unsigned i = 0; i < finding->graph->threads; i++) {
@@ -143,7 +147,7 @@ static struct g2h_error *take_crossings(struct finding *finding)
 
 /* ---- a level ---- */
 
-/* Takes from what has several owners all that is known of it. */
+/* Resets the owners of all nodes that have several to OWNER_NONE. */
 static void forget_several(struct owners *owners, uint32_t objects)
 {
     for (size_t i = 0; i < owners->synthetics; i++)
@@ -154,7 +158,7 @@ static void forget_several(struct owners *owners, uint32_t objects)
             owners->of_object[i] == OWNER_SEVERAL ? OWNER_NONE : owners->of_object[i];
 }
 
-/* Makes the nodes that the walk found tops, in their order. */
+/* Makes the nodes that the walk found tops, in the order of their numbers. */
 static struct g2h_error *add_found(struct finding *finding, struct marker *marker)
 {
     const uint32_t nodes = graph_node_count(finding->graph);
@@ -172,7 +176,8 @@ static struct g2h_error *add_found(struct finding *finding, struct marker *marke
     return NULL;
 }
 
-/* Takes what synthetic nodes have to the objects that they lead to. */
+/* Pushes the objects to which synthetic nodes lead, with the owners of the synthetic nodes. Owners
+ * below first are left out, except OWNER_SEVERAL. */
 static struct g2h_error *push_from_synthetics(const struct finding *finding, struct marker *marker,
                                               owner_number first)
 {
@@ -190,7 +195,7 @@ static struct g2h_error *push_from_synthetics(const struct finding *finding, str
     return NULL;
 }
 
-/* Makes place for a bit per owner that there is. */
+/* Makes room for a bit per owner. */
 static struct g2h_error *renew_met(struct finding *finding)
 {
     free(finding->met);
@@ -219,9 +224,11 @@ static struct g2h_error *find_level(struct finding *finding)
     return NULL;
 }
 
-/* ---- what is left after some ---- */
+/* ---- the nodes that are left after the last level ---- */
 
-/* A node's dominator comes before it: the numbers of the tops take the place of dominators. */
+/* Makes tops of the nodes whose dominator is the root, and makes each top the owner of the nodes
+ * that it dominates. A node's dominator has a lower number, so the owners can replace the
+ * dominators in place. */
 static struct g2h_error *take_dominators(struct finding *finding, struct dominators *dominators)
 {
     struct owners *owners = finding->owners;

@@ -1,9 +1,10 @@
 /*
- * values: what is in an object, by its type; see include/go2heapsnapshot/view.h.
+ * values: an iterator over the values in an object, by its type; see
+ * include/go2heapsnapshot/view.h.
  *
- * Structs and arrays are gone through in depth. An object that is an array has as many values as
- * fit, as everywhere. How many parts are looked at is bounded by the object's size and the fields
- * that all types have, for a type may have any number of fields without bytes.
+ * It visits structs and arrays depth-first. An object that is an array has as many values as fit
+ * into it. The number of fields and elements visited is bounded by the object's size and the number
+ * of fields of all types, because a type may have any number of fields without bytes.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,15 +16,15 @@
 #include "naming/symbols.h"
 #include "naming/texts.h"
 
-enum { DEPTH = 64 /* of structs and arrays in each other: deeper ones are not gone into */ };
+enum { DEPTH = 64 /* of nested structs and arrays: deeper ones are skipped */ };
 
-/* A struct or array that is being gone through. */
+/* A struct or array that is being visited. */
 struct level {
     uint32_t type;
     uint64_t offset;      /* in the object */
     uint64_t next, count; /* fields or elements */
-    uint32_t element;     /* of an array: its elements' type; TYPE_NONE: of a struct */
-    size_t path_size;     /* of the way here */
+    uint32_t element;     /* an array's element type; TYPE_NONE of a struct */
+    size_t path_size;     /* size of the path that leads here */
 };
 
 struct g2h_values {
@@ -31,7 +32,7 @@ struct g2h_values {
     struct g2h_bytes contents;
     struct level levels[DEPTH];
     size_t depth;
-    uint64_t parts_left; /* that may still be looked at */
+    uint64_t parts_left; /* how many more may be visited */
     struct text path;
 };
 
@@ -57,7 +58,7 @@ static const struct types *types_of(const struct g2h_values *values)
     return values->view->graph->typing->types;
 }
 
-/* Goes into a struct or array at an offset; count elements if it is an array. */
+/* Enters a struct or array at an offset, which has count fields or elements. */
 static void enter(struct g2h_values *values, uint32_t type, uint64_t offset, uint32_t element,
                   uint64_t count)
 {
@@ -88,7 +89,7 @@ void g2h_values_begin(struct g2h_values *values, uint32_t node)
     if (size > 0)
         enter(values, TYPE_NONE, base, known.type, known.form == OBJECT_ARRAY ? room / size : 1);
     if (known.form == OBJECT_VALUE && values->depth > 0)
-        values->levels[0].type = known.type; /* the value itself, and no element of an array */
+        values->levels[0].type = known.type; /* the value itself, not an element of an array */
 }
 
 uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
@@ -104,9 +105,10 @@ uint64_t g2h_values_layout(const struct g2h_view *view, uint32_t object)
                : 0;
 }
 
-/* ---- going on ---- */
+/* ---- iteration ---- */
 
-/* The next field or element of the innermost level: its type and offset. The path leads there. */
+/* Returns the type of the innermost level's next field or element, stores its offset, and makes the
+ * path lead to it. */
 static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
 {
     const struct types *types = types_of(values);
@@ -130,7 +132,7 @@ static uint32_t next_part(struct g2h_values *values, uint64_t *ret_offset)
     return field->type;
 }
 
-/* Goes into a part if it has parts itself. */
+/* Enters a field or element that is a struct or an array. Returns false if it is neither. */
 static bool enter_part(struct g2h_values *values, uint32_t number, uint64_t offset)
 {
     const struct types *types = types_of(values);
@@ -179,7 +181,7 @@ static bool kind_of(const struct type *type, enum g2h_value_kind *ret)
     return kind > 0;
 }
 
-/* Whether the bytes of a kind are as many as the text of it reads. */
+/* Returns whether a value of a kind has a size that append_value() can read. */
 static bool has_its_size(const struct g2h_heap *heap, enum g2h_value_kind kind, uint64_t size)
 {
     const uint64_t word = heap->params.pointer_size;
@@ -232,7 +234,7 @@ bool g2h_values_next(struct g2h_values *values, struct g2h_value *ret)
         }
         const uint32_t type = next_part(values, &offset);
         if (offset > values->contents.size) {
-            values->depth--; /* what comes behind is further on */
+            values->depth--; /* all later parts have larger offsets */
             continue;
         }
         if (type < types_of(values)->list.count && !enter_part(values, type, offset) &&

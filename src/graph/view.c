@@ -17,7 +17,8 @@ static uint32_t graph_names(const struct g2h_view *view)
     return view->graph->names.strings.count;
 }
 
-/* The number of a text: the graph's, or one of the view's own. */
+/* Stores the number of a text, which the graph has or is added to the view's own. Returns false if
+ * memory runs out. */
 static bool add_name(void *context, const char *text, enum g2h_name_use use, uint32_t *ret)
 {
     struct g2h_view *view = context;
@@ -102,7 +103,7 @@ static void fill_folded(const struct fold *fold, uint32_t number, struct g2h_nod
                              .whole = UINT32_MAX};
 }
 
-/* Objects of a view that is the whole graph. */
+/* Fills in count objects, from first on, of a view that is the whole graph. */
 static void fill_objects(const struct g2h_graph *graph, uint32_t first, size_t count,
                          struct g2h_node *ret)
 {
@@ -119,7 +120,7 @@ static void fill_objects(const struct g2h_graph *graph, uint32_t first, size_t c
     }
 }
 
-/* Objects that are kept, from node first on. */
+/* Fills in count kept objects, from node first on. */
 static void fill_kept(const struct fold *fold, uint32_t first, size_t count, struct g2h_node *ret)
 {
     uint32_t object = count > 0 ? fold_object_of(fold, first) : 0;
@@ -130,7 +131,7 @@ static void fill_kept(const struct fold *fold, uint32_t first, size_t count, str
         }
 }
 
-/* A node that is no object. */
+/* Fills in a node that is not an object. */
 static void fill_other(const struct g2h_view *view, uint32_t node, struct g2h_node *ret)
 {
     const struct g2h_graph *graph = view->graph;
@@ -243,7 +244,7 @@ static inline bool is_keyed(const struct g2h_graph *graph, uint32_t object)
     return entries && entries->kind != KEYS_PLAIN;
 }
 
-/* The first node in [first, end) whose object is such a one; else end. */
+/* Returns the first node in [first, end) that is an object for which is_one() is true, or end. */
 static inline uint32_t next_object(const struct g2h_view *view, uint32_t first, uint32_t end,
                                    bool (*is_one)(const struct g2h_graph *graph, uint32_t object))
 {
@@ -272,7 +273,7 @@ uint32_t g2h_view_next_keyed(const struct g2h_view *view, uint32_t first, uint32
     return next_object(view, first, end, is_keyed);
 }
 
-/* ---- what is asked for soon ---- */
+/* ---- prefetching ---- */
 
 static void prefetch_contents(const struct g2h_heap *heap, uint32_t object)
 {
@@ -282,7 +283,8 @@ static void prefetch_contents(const struct g2h_heap *heap, uint32_t object)
         __builtin_prefetch(contents + (size_t)i * LINE);
 }
 
-/* keys: the contents of what its pointers hit, else where these are. */
+/* Prefetches, for the first pointers of an object, their targets' contents if keys is set, else
+ * their targets' entries of heap->objects. */
 static void prefetch_targets(const struct g2h_graph *graph, uint32_t object, bool keys)
 {
     enum { POINTERS = 16 };

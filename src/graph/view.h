@@ -1,5 +1,6 @@
 /*
- * view: what include/go2heapsnapshot/view.h reads of a graph: all of it, or what fold.h leaves.
+ * view: the graph as include/go2heapsnapshot/view.h shows it: all of it, or the part that fold.h
+ * leaves.
  */
 #ifndef GRAPH_VIEW_H
 #define GRAPH_VIEW_H
@@ -10,14 +11,15 @@
 
 struct g2h_view {
     const struct g2h_graph *graph;
-    bool is_folded;   /* fold says what there is; else all is */
-    struct fold fold; /* something is folded or left out */
+    bool is_folded;   /* fold says which nodes there are; else all are there */
+    struct fold fold; /* with is_folded: something is folded or left out */
     struct g2h_view_account account;
     struct string_pool own; /* names of folded nodes, numbered behind the graph's */
     name_uses uses;         /* by name, the graph's first: enum g2h_name_use */
 };
 
-/* A text of the public header in the form that the rooms append to, and back again. */
+/* Turns a text of the public header into the struct text that the rooms append to. view_give_back()
+ * turns it back. */
 static inline struct text view_borrow(const struct g2h_text *text)
 {
     return (struct text){text->data, text->size, text->capacity, text->failed};
@@ -28,32 +30,32 @@ static inline void view_give_back(struct g2h_text *text, const struct text *borr
     *text = (struct g2h_text){borrowed->data, borrowed->size, borrowed->capacity, borrowed->failed};
 }
 
-/* The first node that is an object. */
+/* Returns the first node that is an object. */
 static inline uint32_t view_first_object(const struct g2h_view *view)
 {
     return view->is_folded ? view->fold.first_object : graph_synthetics(view->graph);
 }
 
-/* The nodes that are no folded ones. */
+/* Returns the number of nodes that are not folded ones; these come first. */
 static inline uint32_t view_kept(const struct g2h_view *view)
 {
     return view->is_folded ? view->fold.kept : graph_node_count(view->graph);
 }
 
-/* The object of a node that is one. */
+/* Returns the object of a node that is one. */
 static inline uint32_t view_object_of(const struct g2h_view *view, uint32_t node)
 {
     return view->is_folded ? fold_object_of(&view->fold, node)
                            : node - graph_synthetics(view->graph);
 }
 
-/* Whether a node is an object, and no folded one. */
+/* Returns whether a node is an object and not a folded node. */
 static inline bool view_is_object(const struct g2h_view *view, uint32_t node)
 {
     return node >= view_first_object(view) && node < view_kept(view);
 }
 
-/* The graph's number of a synthetic node that is not "(folded)". */
+/* Returns the graph's number of a synthetic node that is not "(folded)". */
 static inline uint32_t view_synthetic_of(const struct g2h_view *view, uint32_t node)
 {
     return view->is_folded ? view->fold.synthetics[node] : node;

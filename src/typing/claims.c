@@ -9,8 +9,9 @@ static void push_item(struct typer *typer, uint32_t object, uint32_t region,
         typer->no_memory = true;
 }
 
-/* The same of a claim on a start. While threads run, objects whose claims lead nowhere are noted as
- * well: the claim stops being fresh when the wave ends. */
+/* Notes that a new claim on a start is to be followed, if its type has pointers. While threads run,
+ * objects whose claims lead nowhere are noted as well: such a claim stops being fresh when the
+ * round ends. */
 static inline void push_start(struct typer *typer, uint32_t object, const struct pointer_map *map)
 {
     if (map->has_others ? !vector_push(&typer->items, ((struct item){object, ITEM_START}))
@@ -18,10 +19,10 @@ static inline void push_start(struct typer *typer, uint32_t object, const struct
         typer->no_memory = true;
 }
 
-/* In shard->known, of a value that does not fit. */
+/* The value in shard->known for a type that does not fit. */
 #define REGION_REFUSED (MAP_NONE - 1)
 
-/* A key for what is said of a part of an object. */
+/* Returns a key for a claim on a part of an object. */
 static uint64_t region_key(uint32_t object, uint64_t offset, uint32_t type, bool is_array)
 {
     return map_hash_pair((uint64_t)object << 32 | type, offset << 1 | is_array);
@@ -55,9 +56,9 @@ void region_refuse(struct typer *typer, uint32_t object, uint64_t offset, uint32
 }
 
 /*
- * Whether an object has too many regions for another one, or arrays that overlap too often. Few
- * programs come near these limits, beyond which a damaged dump would take time without end. The
- * last ones to come are left out.
+ * Returns whether an object has too many regions to get another one, or arrays that overlap too
+ * often. Few programs come near these limits, beyond which a damaged dump would take time without
+ * end. Regions that come after a limit has been reached are left out.
  */
 static bool is_too_much(const struct g2h_heap *heap, const struct region *region,
                         const struct region *last)
@@ -67,9 +68,9 @@ static bool is_too_much(const struct g2h_heap *heap, const struct region *region
 }
 
 /*
- * Whether a region without pointers is the first one of its object and is to be added. Only the one
- * that comes first by region_is_before() matters, which names the object where nothing is known of
- * its start; so a better one takes the place of the one that is there.
+ * Returns whether a region without pointers is the first one of its object and is to be added. Only
+ * the region that comes first by region_is_before() matters, since it names the object if nothing
+ * is known of the object's start; so a region that comes before the existing one replaces it.
  */
 static bool is_first_pointerless(const struct typing *typing, struct shard *shard,
                                  const struct region *region)
@@ -148,20 +149,20 @@ bool is_one_of_many(struct typer *typer, uint32_t object, uint64_t offset, uint3
     if (good && count < ENOUGH_FOR_ARRAY) {
         good = map_put(&shard->counted_values, region_key(object, offset, type, false), count,
                        &number);
-        if (good && number == count) /* it is counted for the first time */
+        if (good && number == count) /* the value is counted for the first time */
             map_set(&shard->value_counts, (uint64_t)object << 32 | type, ++count);
     }
     typer->no_memory = typer->no_memory || !good;
     return count >= ENOUGH_FOR_ARRAY;
 }
 
-/* Adds a claim on the object's start that is not the one that it has. */
+/* Adds a claim on the object's start that differs from the one that the object has. */
 static void claim_too(struct typer *typer, uint32_t object, uint64_t base, uint32_t claim,
                       const struct pointer_map *map)
 {
     uint32_t *claimed = &typer->typing->claims[object];
     const uint32_t old = *claimed;
-    /* An array takes the place of its first element: what points into it is known then. */
+    /* An array replaces its first element, since it covers the pointers to its other elements. */
     const bool is_larger = !claim_is_certain(old) && (claim & CLAIM_ARRAY) != 0 &&
                            ((old ^ claim) & (CLAIM_ARRAY | CLAIM_TYPE)) == CLAIM_ARRAY;
     const uint32_t other = is_larger ? old : claim;
@@ -191,7 +192,7 @@ void claim_start(struct typer *typer, uint32_t object, uint64_t base, bool is_ar
                     claim_too(typer, object, base, claim, map);
                 return;
             }
-            /* the better source, and exact if one of them is */
+            /* takes the better source; the claim is exact if one of the two is */
             wanted = (old & CLAIM_SOURCE) < (claim & CLAIM_SOURCE) ? old : claim;
             wanted |= ((old | claim) & CLAIM_EXACT) | (old & CLAIM_FRESH);
             if (wanted == old)

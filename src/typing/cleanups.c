@@ -1,16 +1,17 @@
 /*
- * cleanups: what runtime.AddCleanup and weak pointers keep by records of the runtime that are in no
- * dump (mheap.go, special).
+ * cleanups: the objects that runtime.AddCleanup and weak pointers keep alive by records of the
+ * runtime that no dump contains (mheap.go, special).
  *
  * In Go 1.24 and 1.25 a cleanup is one closure, of runtime.AddCleanup[…].func1, which has the
- * function and the argument. Nothing points to it. Since 1.26 it is three objects that know nothing
- * of each other: the closure, which has the instance's dictionary only, a box with the argument,
- * and, where it has captured variables, the function's own closure. The dictionary tells the
- * argument's type, and so what its box looks like. Of the objects that nothing at all points to, as
- * many as there are cleanups of a type are taken for their boxes: without garbage, these are all.
+ * function and the argument. Nothing points to it. Since 1.26 a cleanup is three objects that do
+ * not refer to each other: the closure, which has only the instance's dictionary; a box with the
+ * argument; and the function's own closure, if it has captured variables. The dictionary tells the
+ * argument's type, and so how its box looks. Of the objects that nothing at all points to, as many
+ * as there are cleanups of a type are taken for their boxes: if there is no garbage, these are all
+ * of them.
  *
- * What a weak pointer points to is a word with an object's address, which the collector does not
- * follow. As long as the object lives, the runtime keeps it.
+ * A weak pointer points to a handle: a word with an object's address, which the collector does not
+ * follow. The runtime keeps the handle as long as the object lives.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +22,16 @@
 enum {
     SINCE_CLEANUPS = 24,
     SINCE_HANDLES = 23,
-    SINCE_BOXES = 26, /* cleanups are three objects, handles have a block of their own */
-    SINCE_REFERENCE =
-        25, /* from here on the closure has not the function, but the address of a word with it */
-    DICTIONARY_WORDS = 16, /* so many of one are looked at: it has 5 to 23 */
-    CLOSURE_WORDS = 8,     /* and of a closure; it has 2 to 4 */
+    SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
+    SINCE_REFERENCE = 25,  /* from here on the closure has the address of a word with the function,
+                              not the function */
+    DICTIONARY_WORDS = 16, /* words of a dictionary that are looked at; it has 5 to 23 */
+    CLOSURE_WORDS = 8,     /* words of a closure that are looked at; it has 2 to 4 */
     TINY = 16,             /* maxTinySize */
     MOST_ARGUMENTS = 256   /* types of arguments */
 };
 
-/* ---- which functions, which type ---- */
+/* ---- functions and types ---- */
 
 static bool begins_with(const struct g2h_bytes *text, const char *prefix)
 {
@@ -56,7 +57,7 @@ struct g2h_error *typing_find_cleanups(struct typing *typing)
     return NULL;
 }
 
-/* Gives the T of a type "func(T)". False where it is no such type. */
+/* Finds T, the parameter of a type "func(T)". Returns false if the type has another form. */
 static bool parameter_of(const struct types *types, uint32_t type, const char **ret_text,
                          size_t *ret_size)
 {
@@ -71,8 +72,9 @@ static bool parameter_of(const struct types *types, uint32_t type, const char **
 }
 
 /*
- * The type of a cleanup's argument, S, by the dictionary of runtime.AddCleanup[T, S] or, since Go
- * 1.26, of runtime.callCleanup[S]: it has the types func(S), and S or *S behind it.
+ * Returns S, the type of a cleanup's argument, or TYPE_NONE. It is in the dictionary of
+ * runtime.AddCleanup[T, S] or, since Go 1.26, of runtime.callCleanup[S], which has the types
+ * func(S), and S or *S behind it.
  */
 static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t address)
 {
@@ -102,7 +104,7 @@ static uint32_t argument_of_dictionary(const struct typing *typing, uint64_t add
     return TYPE_NONE;
 }
 
-/* Whether an object is the closure of a cleanup. */
+/* Returns whether an object is the closure of a cleanup. */
 static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_object *ret)
 {
     const uint32_t claim = typing->claims[object];
@@ -114,7 +116,8 @@ static bool is_cleanup(const struct typing *typing, uint32_t object, struct g2h_
                MAP_NONE;
 }
 
-/* The type of a cleanup's argument. The dictionary mostly is the last word of the closure. */
+/* Returns the type of a cleanup's argument, or TYPE_NONE. The dictionary mostly is the last word of
+ * the closure. */
 static uint32_t argument_type(const struct typing *typing, const struct g2h_object *closure)
 {
     const uint64_t word = typing->heap->params.pointer_size;
@@ -141,7 +144,7 @@ uint64_t typing_cleanup_code(const struct typing *typing, uint32_t object)
     return function == 0 ? 0 : typing_word(typing, function);
 }
 
-/* ---- what nothing points to ---- */
+/* ---- objects that nothing points to ---- */
 
 /* The boxes of arguments of one type. */
 struct wanted_box {
@@ -184,7 +187,7 @@ static bool find_pointed(struct gatherer *gatherer)
         for (uint32_t j = 0; j < block->starts[block->objects]; j++)
             point(gatherer, block->targets[j]);
     }
-    pointers_of_roots(heap, point_by_words, gatherer); /* stale words of frames hold nothing */
+    pointers_of_roots(heap, point_by_words, gatherer); /* stale words do not count */
     return true;
 }
 
@@ -197,7 +200,8 @@ static bool add_part(struct typing *typing, uint32_t object, uint32_t type,
 
 /* ---- cleanups ---- */
 
-/* Wants one more box with an argument of a type, which since 1.26 is an object of its own. */
+/* Adds one box with an argument of a type to the boxes that are wanted. Since 1.26 a box is an
+ * object of its own. Returns false if memory runs out. */
 static bool want_box(struct gatherer *gatherer, uint32_t type)
 {
     uint32_t number = (uint32_t)gatherer->boxes.count;
@@ -211,8 +215,9 @@ static bool want_box(struct gatherer *gatherer, uint32_t type)
     return true;
 }
 
-/* Follows a closure of before 1.26 to its argument and its function. Its own type does not tell the
- * argument's, for it stands for all types of arguments that have the same GC shape. */
+/* Follows a closure from before 1.26 to its argument and its function. The closure's own type does
+ * not tell the argument's, since it stands for all types of arguments that have the same GC
+ * shape. */
 static void follow_closure(struct typer *typer, const struct g2h_object *closure, uint32_t argument)
 {
     const struct typing *typing = typer->typing;
@@ -259,8 +264,9 @@ static bool is_zero_from(const struct g2h_bytes *contents, uint64_t offset)
     return offset >= contents->size;
 }
 
-/* Whether an object has a handle: the address of an object. Before 1.26 a handle is one of several
- * small values of a block; since then it has a block of its own, and may point into the object. */
+/* Returns whether an object holds a handle: the address of an object. Before 1.26 a handle is one
+ * of several small values of a block; since then it has a block of its own, and may point to any
+ * place in the object. */
 static bool is_handle(const struct typing *typing, const struct g2h_object *object)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -278,8 +284,8 @@ static bool is_handle(const struct typing *typing, const struct g2h_object *obje
     return false;
 }
 
-/* Whether an object may be the box of a value of a type. If so it is claimed, unless the value is a
- * small one without pointers. */
+/* Returns whether an object may be the box of a value of a type. If so, claims the object, unless
+ * the value is small and has no pointers. */
 static bool is_box(struct typer *typer, uint32_t object, const struct g2h_object *record,
                    uint32_t number)
 {
@@ -341,8 +347,8 @@ static bool gather_part(struct gatherer *gatherer, uint32_t object)
     return !typer->no_memory;
 }
 
-/* Boxes of small values come first: what follows a value in its box is zero, so that a small
- * value's box might be taken for a large value's as well. */
+/* Sorts the boxes of small values first: the rest of a box behind its value is zero, so that a
+ * small value's box might be taken for a large value's as well. */
 static int compare_boxes(const void *a, const void *b)
 {
     const struct wanted_box *one = a, *other = b;
@@ -356,7 +362,7 @@ static bool gather(struct gatherer *gatherer)
     const struct typing *typing = gatherer->typer->typing;
     if (!gather_closures(gatherer))
         return false;
-    /* Without boxes and handles all has been found. */
+    /* If there can be neither boxes nor handles, all parts have been found. */
     if (!typing->has_weak_handles &&
         (typing->release.minor < SINCE_BOXES || typing->cleanup_parts.count == 0))
         return true;

@@ -1,26 +1,29 @@
 /*
- * closures: what func values point to, by the code they begin with.
+ * closures: the types of the closures that func values point to, by the code pointer that a closure
+ * begins with.
  *
  * A closure is {code, captured variables …}. DWARF of Go 1.23 and later has the captured variables;
  * a method value, "main.(*T).M-fm", holds its receiver.
  *
- * Before 1.23 there are descriptors, for closures are allocated as "struct { F uintptr; x T; y *U
- * }": to 1.20 with the names of the variables, then X0, X1 …. A function's closure is one of those
- * whose fields its variables can be, which it is the object's size and pointers tell. Where they
- * tell more than one, and where there is no DWARF, only the function is known.
+ * Before 1.23 there are descriptors, since closures are allocated as "struct { F uintptr; x T; y *U
+ * }": up to 1.20 with the names of the variables, then with X0, X1 …. The closure of a function has
+ * one of the descriptors whose fields can be the function's variables; the object's size and
+ * pointers tell which one. If they leave more than one, or if there is no DWARF, only the function
+ * is known.
  *
- * What DWARF calls "&x", a pointer, is a captured reference, or else a value that the compiler does
- * not keep in registers: then the pointer is the function's own, and the closure has all of x.
+ * A variable that DWARF calls "&x", a pointer, is a captured reference, or else a value that the
+ * compiler does not keep in registers: then the pointer is the function's own, and the closure
+ * holds all of x.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "typing/typer.h"
 
-/* A descriptor that closures may have been allocated by. */
+/* A descriptor with which closures may have been allocated. */
 struct closure_layout {
     uint32_t type;
-    uint32_t next; /* with the same type of the first variable; TYPE_NONE */
+    uint32_t next; /* the next one with the same type of the first variable; TYPE_NONE */
 };
 
 struct maker {
@@ -32,7 +35,7 @@ struct maker {
     uint32_t receiver_name;
     VECTOR(struct closure_layout) layouts;
     struct map layouts_by_first; /* name of the first variable's type → layout */
-    uint64_t layouts_left;       /* how many may still be looked at */
+    uint64_t layouts_left;       /* layouts that may still be looked at */
 };
 
 static bool contains(const struct g2h_bytes *text, const char *part)
@@ -40,7 +43,8 @@ static bool contains(const struct g2h_bytes *text, const char *part)
     return memmem(text->data, (size_t)text->size, part, strlen(part)) != NULL;
 }
 
-/* Whether a function may be a closure, a method value or the wrapper of a go or defer statement. */
+/* Returns whether a function may be a closure, a method value or the wrapper of a go or defer
+ * statement. */
 static bool may_be_closure(const struct g2h_bytes *name)
 {
     return contains(name, ".func") || contains(name, "wrap") || contains(name, "-fm") ||
@@ -65,7 +69,7 @@ static uint32_t find_name(const struct maker *maker, const char *text, size_t si
     return map_get(&maker->by_name, name); /* MAP_NONE == TYPE_NONE */
 }
 
-/* The receiver's type of "main.(*T).M-fm" or "main.T.M-fm"; TYPE_NONE. */
+/* Returns the receiver's type of "main.(*T).M-fm" or "main.T.M-fm", or TYPE_NONE. */
 static uint32_t receiver_of(const struct maker *maker, const struct g2h_bytes *name)
 {
     const char *text = (const char *)name->data;
@@ -101,7 +105,8 @@ static bool add_field(struct maker *maker, struct type *type, uint32_t name, uin
     return vector_push(&maker->types->fields, field);
 }
 
-/* The type of x, if DWARF has "&x" of a captured variable; TYPE_NONE. */
+/* Returns the type of x if DWARF names a captured variable "&x" and x may be captured by value,
+ * else TYPE_NONE. */
 static uint32_t value_of(const struct types *types, const struct dwarf_captured *captured)
 {
     enum { MOST_BY_VALUE = 128 }; /* cmd/compile/internal/escape.(*batch).finish */
@@ -115,8 +120,9 @@ static uint32_t value_of(const struct types *types, const struct dwarf_captured 
                                                                                       : TYPE_NONE;
 }
 
-/* Whether a captured variable is the value. Where the next one is tells references from values; for
- * the last one, the object will tell (last_is_value). */
+/* Returns whether the closure holds the value of a captured variable rather than a reference to it.
+ * The offset of the next variable tells; for the last variable, the object will tell
+ * (last_is_value). */
 static bool is_value(const struct types *types, const struct dwarf_captured *captured, bool is_last,
                      bool last_is_value)
 {
@@ -149,7 +155,7 @@ static bool add_captured(struct maker *maker, struct type *type,
     return true;
 }
 
-/* Begins the type of a function's closure: its code. */
+/* Begins the type of a function's closure with its first field, the code pointer. */
 static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, struct type *ret)
 {
     char text[1024];
@@ -167,8 +173,8 @@ static bool begin_closure(struct maker *maker, const struct g2h_bytes *name, str
            add_field(maker, ret, maker->code_name, maker->code, 0);
 }
 
-/* Adds the type of a function's closure; last_is_value: for the case that the last captured
- * variable is no reference. */
+/* Adds the type of a function's closure. last_is_value: the type is for the case that the last
+ * captured variable is held by value. */
 static bool add_closure(struct maker *maker, uint64_t entry, const struct g2h_bytes *name,
                         const struct dwarf_captured *captured, size_t count, bool last_is_value)
 {
@@ -215,7 +221,7 @@ static bool find_layouts(struct maker *maker)
     return true;
 }
 
-/* Whether a name is X and a number, which says nothing. */
+/* Returns whether a name is X and a number, which tells nothing about the variable. */
 static bool is_numbered(const struct types *types, uint32_t name)
 {
     size_t size;
@@ -229,8 +235,8 @@ static bool is_type(const struct types *types, uint32_t number, uint32_t wanted)
            (number == wanted || types->list.data[number].name == types->list.data[wanted].name);
 }
 
-/* Whether a field of a layout can be a variable: "x" is what it holds, "&x" what it holds or points
- * to. */
+/* Returns whether a field of a layout can be a variable: a field holds a variable "x"; it holds a
+ * variable "&x" or the value that "&x" points to. */
 static bool is_variable(const struct types *types, const struct type_field *field,
                         const struct dwarf_captured *variable)
 {
@@ -246,8 +252,8 @@ static bool is_variable(const struct types *types, const struct type_field *fiel
            memcmp(text + 1, field_text, field_size) == 0;
 }
 
-/* Adds the type of a closure that was allocated by a layout, if each of its fields can be a
- * variable, before the alternatives that there are. */
+/* Adds the type of a closure that was allocated with a layout, if each field of the layout can be a
+ * variable. The type is put before the alternatives that there are. */
 static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uint32_t layout,
                           const struct dwarf_captured *variables, size_t count,
                           uint32_t *ret_alternatives)
@@ -272,7 +278,7 @@ static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uin
         if (found == count)
             return true;
         taken |= UINT64_C(1) << found;
-        /* Of several variables of a type nothing says which is which. */
+        /* If several variables have the type, nothing tells which of them the field is. */
         names[i - 1] = candidates == 1 ? variables[found].name : field->name;
     }
     struct type type;
@@ -288,7 +294,8 @@ static bool add_by_layout(struct maker *maker, const struct g2h_bytes *name, uin
     return types_add(types, &type, ret_alternatives);
 }
 
-/* Adds the types that a function's closure may be of, as alternatives to the one it has. */
+/* Adds the types that a function's closure may have, as alternatives to the type that it has
+ * already. */
 static bool add_candidates(struct maker *maker, uint64_t entry,
                            const struct dwarf_captured *variables, size_t count)
 {

@@ -1,4 +1,4 @@
-/* create: include/go2heapsnapshot/typing.h. */
+/* create; see include/go2heapsnapshot/typing.h. */
 #include <stdlib.h>
 
 #include "base/scope.h"
@@ -7,7 +7,8 @@
 #include "input/input.h"
 #include "typing/typing.h"
 
-/* Types came with Go 1.7's layout of descriptors; dumps before 1.4 have their own. */
+/* Returns whether objects are to be typed. The types of executables are known from Go 1.7's layout
+ * of descriptors on; dumps from before Go 1.4 have types of their own. */
 static bool is_to_type(const struct g2h_heap *heap, const struct g2h_exe *exe)
 {
     return heap->pointer_form == POINTERS_LISTED && exe_types(exe)->list.count > 0;
@@ -18,7 +19,7 @@ static struct g2h_error *fill(struct g2h_typing *typing, const struct g2h_heap *
 {
     const unsigned threads =
         options && options->threads > 0 ? options->threads : workers_available();
-    /* Types are followed, and texts and keys read, wherever pointers lead. */
+    /* Types are followed, and texts and keys are read, wherever pointers lead. */
     input_expect(heap->input, INPUT_HERE_AND_THERE);
     TRY(targets_init(&typing->targets, heap, threads, NULL));
     return typing_create(heap, &typing->targets, exe, options ? options->redaction : NULL, threads,

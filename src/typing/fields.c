@@ -3,13 +3,13 @@
  *
  * A field list can only be read from its beginning, and a pointer into the middle of an object of a
  * hundred megabytes has to be compared with the fields there. So the first walk through the list
- * notes where its parts begin.
+ * notes where the fields of each part of the object begin.
  */
 #include <stdlib.h>
 
 #include "typing/typer.h"
 
-/* How often each field may be looked at, and how many more fields of a small object. */
+/* How many fields may be looked at per word of an object, and how many more in any object. */
 enum { FIELD_VISITS = 64, FIELD_VISITS_MORE = 1 << 16 };
 
 static struct field_index *make(const struct g2h_object *record, uint64_t word)
@@ -63,7 +63,7 @@ struct field_index *typer_field_index(struct typer *typer, uint32_t object,
             field_index_destroy(index);
             index = NULL;
         } else if (!map_put(&shard->index_of, object, number, &number)) {
-            index = NULL; /* the list has it, for the end */
+            index = NULL; /* shard->indexes has it, and frees it later */
         }
         typer->no_memory = typer->no_memory || !index;
     }

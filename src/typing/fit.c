@@ -7,7 +7,7 @@
 
 /* ---- sizes ---- */
 
-/* runtime/sizeclasses.go; the same since Go 1.16, which added 24. */
+/* runtime/sizeclasses.go; unchanged since Go 1.16, which added 24. */
 static const uint16_t size_classes[] = {
     8,     16,    24,    32,    48,    64,    80,    96,    112,   128,   144,   160,  176,   192,
     208,   224,   240,   256,   288,   320,   352,   384,   416,   448,   480,   512,  576,   640,
@@ -31,7 +31,7 @@ bool fits_class(uint64_t size, uint64_t slot)
     if (size > slot)
         return false;
     if (slot == 16 && size < 16)
-        return true; /* small values without pointers share a block, others have one of 8 bytes */
+        return true; /* small values share a block, those with pointers have one of 8 bytes */
     if (class == 0)
         return slot - size < page;
     return class == slot || (class == 24 && slot == 32);
@@ -76,7 +76,7 @@ bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, b
     if (is_array || offset < base || whole->size == 0 ||
         (!of_array && offset - base >= whole->size))
         return false;
-    /* On the start it may be the better claim. */
+    /* A claim on the start may be the better one. */
     if (offset == base &&
         (claimed == type || (whole->is_generic && !part->is_generic) || type_is_map_part(part)))
         return false;
@@ -122,7 +122,7 @@ bool value_fits(const struct g2h_object *object, const struct field_index *index
 {
     const struct g2h_fields *fields = &object->fields;
     const size_t left = (size_t)(fields->end - fields->at);
-    if (offset == 0 && map->code_size < left) { /* nearly all: compare the bytes */
+    if (offset == 0 && map->code_size < left) { /* nearly all calls: compare bytes */
         *ret_rest = fields->at[map->code_size] != 0;
         if (memcmp(fields->at, map->code, map->code_size) != 0)
             return false;
@@ -150,7 +150,7 @@ bool rest_repeats(const struct g2h_heap *heap, const struct slot_class *slot_cla
     return !rest;
 }
 
-/* A word of an object's contents; 0 where it is not in the file. */
+/* Returns the word at offset of an object's contents, or 0 if the file does not have it. */
 static uint64_t word_at(const struct g2h_heap *heap, const struct g2h_object *object,
                         uint64_t offset)
 {

@@ -1,8 +1,8 @@
 /*
- * fit: whether a type can be that of an object, or of a part of it.
+ * fit: whether an object, or a part of it, can be of a type.
  *
- * The dump's field list has a pointer wherever the type has one and nowhere else, as far as the
- * type reaches; and the slot has the size that Go takes for it.
+ * It can if the dump's field list has a pointer wherever the type has one and nowhere else, as far
+ * as the type reaches, and if the slot has the size that Go takes for the type.
  */
 #ifndef TYPING_FIT_H
 #define TYPING_FIT_H
@@ -11,56 +11,62 @@
 
 /* ---- sizes ---- */
 
-/* The size of the slot that Go takes for so many bytes; 0 where they have a span of their own. */
+/* Returns the size of the slot that Go takes for size bytes, or 0 if Go takes a span of their own
+ * for them. */
 uint64_t size_class(uint64_t size);
 
-/* Whether Go takes a slot of this size for so many bytes. */
+/* Returns whether Go takes a slot of this size for size bytes. */
 bool fits_class(uint64_t size, uint64_t slot);
 
-/* Whether so many bytes are all that an object of a slot class has. */
+/* Returns whether a value of size bytes is all that an object of a slot class holds. */
 bool fills_slot(const struct slot_class *slot_class, uint64_t size);
 
 /* ---- types within types ---- */
 
-/* Whether a type has a value of another one at offset: then a claim on that says nothing new. */
+/* Returns whether a type has a value of the wanted type at offset: then a claim on that value says
+ * nothing new. */
 bool type_holds(const struct types *types, uint32_t type, uint64_t offset, uint32_t wanted);
 
-/* Whether what is said of an offset of an object follows from a claim on its start, which is at
- * base. */
+/* Returns whether a claim to a type at an offset of an object follows from the claim on the
+ * object's start, which is at base. */
 bool claim_holds(const struct typing *typing, uint64_t base, uint32_t claimed, bool of_array,
                  uint64_t offset, uint32_t type, bool is_array);
 
 /* ---- pointers ---- */
 
 /*
- * Compares a field list with values of a pointer map that stand one behind the other from base on:
- * with at most count of them, 0 for as many as there are fields. Gives how many values agree in all
- * of their words (the list may end within the last one). *ret_rest is whether fields follow them.
+ * Compares a field list with consecutive values of a pointer map from base on: with at most count
+ * values, or with as many as there are fields if count is 0. Returns how many values agree in all
+ * of their words (if count is 0, the list may end within the last value). *ret_rest tells whether
+ * fields follow them.
  */
 uint64_t count_fitting(struct g2h_fields fields, uint64_t base, uint64_t stride,
                        const struct pointer_map *map, uint64_t count, bool *ret_rest);
 
-/* Whether a value at offset has its pointers where the object has some. *ret_rest is whether there
- * are pointers behind it. */
+/* Returns whether a value at offset has its pointers exactly where the object has pointers.
+ * *ret_rest tells whether the object has pointers behind the value. */
 bool value_fits(const struct g2h_object *object, const struct field_index *index,
                 const struct pointer_map *map, uint64_t offset, bool *ret_rest);
 
 /*
- * Whether the fields behind a value are those of values that are not there: from Go 1.22 on, an
- * object that is too large for a bitmap lists its type's pointers over and over, up to the end of
- * the slot (typePointers.next in runtime/mbitmap.go). Behind a malloc header they always are.
+ * Returns whether the fields behind a value only repeat its pointers and belong to no further
+ * values: from Go 1.22 on, the field list of an object that is too large for a bitmap repeats its
+ * type's pointers up to the end of the slot (typePointers.next in runtime/mbitmap.go). This is
+ * always so behind a malloc header.
  */
 bool rest_repeats(const struct g2h_heap *heap, const struct slot_class *slot_class,
                   const struct g2h_object *object, const struct pointer_map *map);
 
 /* ---- channels ---- */
 
-/* The bytes of a channel's buffer that follow it in the same slot: elements without pointers
- * (runtime.makechan), as many as hchan.dataqsiz, the second word, says. */
+/* Returns the size of the channel's buffer if it follows the channel in the same slot, else 0. It
+ * does if the elements have no pointers (runtime.makechan); hchan.dataqsiz, the second word, is
+ * their number. */
 uint64_t channel_buffer_size(struct typing *typing, const struct type *type,
                              const struct g2h_object *object, uint64_t offset);
 
-/* Whether the channel at offset says itself that its elements are not those of a channel type. */
+/* Returns whether the channel at offset itself names an element type that differs from the channel
+ * type's. */
 bool is_other_channel(const struct typing *typing, const struct type *type,
                       const struct g2h_object *object, uint64_t offset);
 

@@ -1,11 +1,11 @@
 /*
- * follow: from objects and variables that have types to what these point to.
+ * follow: follows the pointers of objects and variables that have types to their targets.
  */
 #include <string.h>
 
 #include "typing/typer.h"
 
-/* A word that points to something, by its value and, if it is known, its target. */
+/* A pointer: its value and, if it is known, its target. */
 struct pointer {
     uint64_t value;
     uint32_t target;
@@ -28,7 +28,8 @@ void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum
     refer(typer, REFERENCE_ARRAY, &pointer, elem, 0);
 }
 
-/* The only pointer field of a value that is as large as a pointer. */
+/* Returns the type of the only pointer field of a value that is as large as a pointer, or
+ * TYPE_NONE. */
 static uint32_t only_pointer_field(const struct types *types, uint32_t number)
 {
     for (unsigned depth = 0; depth < 64 && number < types->list.count; depth++) {
@@ -37,7 +38,7 @@ static uint32_t only_pointer_field(const struct types *types, uint32_t number)
             number = type->elem;
         } else if (type->kind == TYPE_STRUCT) {
             const struct type_field *field = types_field_at(types, type, 0);
-            number = field ? field->type : TYPE_NONE; /* the others are empty */
+            number = field ? field->type : TYPE_NONE; /* the other fields are empty */
         } else {
             return number;
         }
@@ -45,8 +46,8 @@ static uint32_t only_pointer_field(const struct types *types, uint32_t number)
     return TYPE_NONE;
 }
 
-/* The word at a distance, maybe negative, from at; false where it is outside of what can be read.
- */
+/* Reads the word at a distance from at, which may be negative. Returns false if the word is outside
+ * of the extent. */
 static bool word_near(const struct g2h_heap *heap, const uint8_t *at, const struct extent *extent,
                       uint64_t distance, uint64_t *ret)
 {
@@ -87,8 +88,8 @@ static void follow_pointer(struct typer *typer, const uint8_t *at, const struct 
     }
 }
 
-/* What a word leads to that is a value of a type, or the only pointer of one; false where it leads
- * nowhere. */
+/* Finds the form and type of the reference that a word makes if it is a value of a type, or the
+ * only pointer of one. Returns false if such a word leads nowhere. */
 static bool word_leads(const struct types *types, uint32_t number, enum reference_form *ret,
                        uint32_t *ret_type)
 {
@@ -110,7 +111,7 @@ static bool word_leads(const struct types *types, uint32_t number, enum referenc
     return *ret_type < types->list.count;
 }
 
-/* Follows such a word. */
+/* Follows a word that is a value of a type. */
 static void follow_word(struct typer *typer, const struct pointer *pointer, uint32_t number)
 {
     enum reference_form form;
@@ -185,7 +186,7 @@ void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *e
 
 /* ---- claims ---- */
 
-/* What is to be followed of an object by a claim. */
+/* The part of an object that is followed because of a claim. */
 struct claimed {
     uint64_t offset, count; /* values */
     uint32_t type;
@@ -208,8 +209,8 @@ static void follow_fields(struct typer *typer, const struct claimed *claimed)
     }
 }
 
-/* What a word of a value that begins at `at` leads to, which is an object. Nearly all words are of
- * these forms. */
+/* Follows a word, which leads to the object hit, of a value that begins at `at`. Nearly all words
+ * have the forms that are handled here without typer_follow(). */
 static inline void follow_hit(struct typer *typer, const struct claimed *claimed, const uint8_t *at,
                               const struct pointer_word *word, uint64_t value, uint32_t hit,
                               uint64_t (*word_at)(const struct g2h_heap *, const uint8_t *))
@@ -241,8 +242,8 @@ static inline void follow_hit(struct typer *typer, const struct claimed *claimed
     }
 }
 
-/* A word that leads to no object may lead to a stack, which lies between the objects or behind all
- * of them, or to what the linker laid out. */
+/* Follows a word that leads to no object. It may lead to a stack, which lies between the objects or
+ * behind all of them, or to data that the linker laid out. */
 static inline void follow_miss(struct typer *typer, const struct claimed *claimed,
                                const uint8_t *at, const struct pointer_word *word, uint64_t value,
                                bool is_inside)
@@ -255,9 +256,9 @@ static inline void follow_miss(struct typer *typer, const struct claimed *claime
 }
 
 /*
- * The same where the claim begins with the object: the words of the values are those of the field
- * list, so the next one that lies in the heap has the next target. leaves_heap: others may lead
- * elsewhere.
+ * Follows the words of a claim on the object's start. The words of its values are those of the
+ * field list, so the next word that lies in the heap has the next target. leaves_heap: other words
+ * may lead out of the heap. texts: only strings are followed.
  */
 static inline void follow_words_of(struct typer *typer, const struct claimed *claimed,
                                    const uint32_t *target, const uint32_t *end, bool leaves_heap,
@@ -293,7 +294,7 @@ static inline void follow_words_of(struct typer *typer, const struct claimed *cl
     }
 }
 
-/* In nearly all dumps words are the machine's own. */
+/* Reads a word of the machine's own size and byte order, as nearly all dumps have them. */
 static inline uint64_t usual_word(const struct g2h_heap *heap, const uint8_t *at)
 {
     uint64_t word;
@@ -313,8 +314,8 @@ static void follow_words(struct typer *typer, const struct claimed *claimed, con
         follow_words_of(typer, claimed, target, end, leaves_heap, false, usual_word);
 }
 
-/* Whether the field list names a word of the malloc header that lies in the heap: a type that was
- * made while the program ran. */
+/* Returns whether the field list names the word of the malloc header and the word lies in the heap:
+ * it points to a type that was made while the program ran. */
 static bool is_header_listed(const struct g2h_heap *heap, uint32_t number)
 {
     struct g2h_object object;
@@ -325,7 +326,8 @@ static bool is_header_listed(const struct g2h_heap *heap, uint32_t number)
            in_heap_range(heap, heap_word(heap, object.contents.data));
 }
 
-/* What is to be followed of a claim; false where that is nothing. */
+/* Finds the type, map and extent of a claim that is to be followed. Returns false if there is
+ * nothing to follow. */
 static inline bool begin_claim(struct typer *typer, uint32_t type, const struct slot_class *class,
                                uint32_t object, struct claimed *ret)
 {

@@ -1,10 +1,11 @@
 /*
- * guess: the only type of the program that an object can be.
+ * guess: finds the only type of the program that an object can have.
  *
- * An object that nothing typed points to still has a size class and a field list. If of all types
- * of the executable just one is allocated so, and no array of any type is, it is taken for that
- * one. An edge says of such an object that it is a guess, unless typed pointers into its midst say
- * the same. What it points to is then typed as usual.
+ * An object that no typed pointer leads to still has a size class and a field list. If exactly one
+ * type of the executable is allocated with these, or else arrays of exactly one type are, but not
+ * both, the object gets that type. An edge to such an object says that the type is a guess, unless
+ * typed pointers into the object's midst say the same. The objects that it points to are then typed
+ * as usual.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +13,15 @@
 #include "typing/fit.h"
 
 #define AMBIGUOUS   (UINT32_MAX - 1)
-#define GUESS_ARRAY (1u << 31) /* of the type: types are fewer than 2^26 */
+#define GUESS_ARRAY (1u << 31) /* an array of the type: types are fewer than 2^26 */
 
 static uint64_t pattern_key(const uint8_t *code, size_t size, uint64_t slot)
 {
     return map_hash_pair(map_hash_text(code, size), slot);
 }
 
-/* Adds a type to those that have the pattern. */
+/* Adds a type to the types that objects with its pattern may have. Returns false if memory runs
+ * out. */
 static bool add_candidate(struct guesses *guesses, const struct typing *typing, uint32_t type,
                           const struct pointer_map *map, uint64_t slot)
 {
@@ -33,9 +35,9 @@ static bool add_candidate(struct guesses *guesses, const struct typing *typing, 
     return true;
 }
 
-/* Adds a type to those that arrays may consist of, of which there is one for each size and field
- * list. The key is made word by word, so that array_of() gets those of all beginnings of a list in
- * one go. */
+/* Adds a type to the element types of arrays, of which one is kept for each size and field list.
+ * The key is made word by word, so that array_of() gets the keys of all beginnings of a list in one
+ * pass. Returns false if memory runs out. */
 static bool add_element(struct guesses *guesses, const struct typing *typing, uint32_t type,
                         const struct pointer_map *map)
 {
@@ -60,8 +62,8 @@ struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing)
 {
     for (uint32_t i = 0; i < typing->types->list.count; i++) {
         const struct type *type = type_of(typing, i);
-        /* The allocator is told a type's descriptor; DWARF has types beside that are never
-         * allocated. */
+        /* The allocator gets the descriptor of a type; DWARF also has types without descriptors,
+         * which are never allocated. */
         if (type->kind == TYPE_INVALID || type->role == ROLE_CLOSURE || type->size == 0 ||
             (type->address == 0 && type->role == ROLE_NONE))
             continue;
@@ -86,8 +88,8 @@ void guesses_deinit(struct guesses *guesses)
 }
 
 /*
- * The type whose values an object with pointers at these words may be an array of; TYPE_NONE, or
- * AMBIGUOUS. is_cut: the object has more words than these.
+ * Returns the type of which an object with pointers at these words may be an array; TYPE_NONE if
+ * there is none, or AMBIGUOUS. is_cut: the object has more pointers than these.
  */
 static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, size_t count,
                          bool is_cut, uint64_t slot)
@@ -119,7 +121,8 @@ static uint32_t array_of(const struct guesses *guesses, const uint64_t *words, s
     return result;
 }
 
-/* The words of a field list, at most limit of them, and the bytes of the list without its end. */
+/* Reads the words of a field list, at most limit of them. Returns their number, and in *ret_size
+ * the size of the list without its end, in bytes. */
 static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_t limit,
                          size_t *ret_size)
 {
@@ -131,7 +134,7 @@ static size_t read_words(const struct g2h_fields *fields, uint64_t *words, size_
     return count;
 }
 
-/* Whether some parts of an object are known, and a type has them all. */
+/* Returns whether some parts of an object are known, and a type has all of them. */
 static bool has_its_parts(struct typing *typing, uint32_t object, uint32_t type)
 {
     const struct shard *shard = shard_of(typing, object);

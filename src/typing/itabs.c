@@ -1,19 +1,19 @@
 /*
- * itabs: the runtime's table of itabs, which is an object once it has grown out of the program's
- * data.
+ * itabs: the runtime's table of itabs, which is an object of the heap once it has outgrown the
+ * program's data.
  *
  * runtime.itabTableType is {size, count, entries}, with as many entries as size says, and its
- * memory is allocated as bytes (itabAdd). It is told by what is in it: each entry is 0 or an itab
- * that the dump lists.
+ * memory is allocated as bytes (itabAdd). It is recognized by its contents: each entry is 0 or the
+ * address of an itab that the dump lists.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "typing/fit.h"
 
-enum { FIRST_SIZE = 512 }; /* of the one in the program's data */
+enum { FIRST_SIZE = 512 }; /* entries of the table in the program's data */
 
-/* How many entries the table has that an object is; 0 where it is none. */
+/* Returns the number of entries if an object is a table of itabs, else 0. */
 static uint64_t table_size(const struct g2h_heap *heap, uint32_t object)
 {
     const uint64_t word = heap->params.pointer_size, slot = heap_object_size(heap, object);
@@ -44,7 +44,7 @@ static bool add_type(struct types *types, uint64_t size, uint32_t *ret)
     static const char *const names[] = {"size", "count", "entries"};
     const char name[] = "runtime.itabTableType";
     const uint64_t word = types->pointer_size;
-    /* Its pointers lead out of the heap. */
+    /* The table's pointers lead out of the heap. */
     struct type uintptr = {.kind = TYPE_UINTPTR,
                            .size = word,
                            .elem = TYPE_NONE,

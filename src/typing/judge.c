@@ -1,9 +1,10 @@
 /*
- * judge: one claim of each object's.
+ * judge: picks one claim for each object.
  *
  * Several claims on an object's start are mostly views of one value: a struct and its first field,
- * a slice of one and a pointer to it, the runtime's generic map and the program's. Which of two is
- * better is decided by the two alone, so it does not matter which of them came first.
+ * a slice of values and a pointer to one of them, the runtime's generic map and the program's map.
+ * Which of two claims is better depends on these two alone, so it does not matter which of them
+ * came first.
  */
 #include "typing/claims.h"
 #include "typing/fit.h"
@@ -29,7 +30,8 @@ static int compare_names(const struct types *types, uint32_t one, uint32_t other
     return order != 0 ? order : size < other_size ? -1 : size > other_size;
 }
 
-/* How often a type of the same size is wrapped in it: struct{conn} is deeper than conn. */
+/* Returns how many types of the same size are nested in a type: struct{conn} is deeper than
+ * conn. */
 static unsigned depth_of(const struct types *types, uint32_t number)
 {
     const uint64_t size = types->list.data[number].size;
@@ -39,7 +41,7 @@ static unsigned depth_of(const struct types *types, uint32_t number)
         uint32_t next = TYPE_NONE;
         if (type->kind == TYPE_ARRAY)
             next = type->elem;
-        if (type->kind == TYPE_STRUCT) { /* nothing else has room beside it */
+        if (type->kind == TYPE_STRUCT) { /* the field at 0 fills it */
             const struct type_field *field = types_field_at(types, type, 0);
             next = field ? field->type : TYPE_NONE;
         }
@@ -51,17 +53,19 @@ static unsigned depth_of(const struct types *types, uint32_t number)
     return depth;
 }
 
-/* What a malloc header says is true, and so is what a map says of its parts, of which the header
- * knows less: there groups are nameless structs, and directories point to the tables of any map. */
+/* Returns whether a candidate is certain: it comes from a malloc header, or it is the type of a
+ * map's part. A map tells more about its parts than their malloc headers, in which groups are
+ * nameless structs and directories point to the tables of any map. */
 static bool is_certain(const struct candidate *candidate, const struct type *type)
 {
     return candidate->source == SOURCE_HEADER || type_is_map_part(type);
 }
 
 /*
- * Whether one is to be preferred to the other. Each step but the second one compares a property
- * that each candidate has by itself, and the last one tells any two types apart. The second step is
- * for types of the same size only: the header of a map's group names a struct without a role.
+ * Returns whether one candidate is preferred to the other. Each step except the second compares a
+ * property that each candidate has by itself, and the last step tells any two types apart. The
+ * second step is only for types of the same size: the malloc header of a map's group names a struct
+ * without a role.
  */
 static bool is_better(const struct typing *typing, const struct candidate *one,
                       const struct candidate *other)
@@ -80,9 +84,9 @@ static bool is_better(const struct typing *typing, const struct candidate *one,
     if (one->is_exact != other->is_exact)
         return one->is_exact;
     if (!one->is_exact && one->is_array != other->is_array)
-        return one->is_array; /* it fills the slot */
+        return one->is_array; /* the array fills the slot */
     if (type->size != rival->size)
-        return type->size > rival->size; /* the outer one */
+        return type->size > rival->size; /* the outer type */
     if (one->is_array != other->is_array)
         return one->is_array;
     const unsigned depth = depth_of(typing->types, one->type),
@@ -103,10 +107,11 @@ static struct candidate of_claim(uint32_t claim)
 }
 
 /*
- * Whether what a malloc header says gives way to another candidate: only to one that knows the same
- * more exactly, which is the map's own view of its parts. The same type is not more exact: an
- * overflow bucket's pointer to the first bucket (runtime.newoverflow: "safe non-nil pointer") does
- * not make a single bucket of the array that the header tells of.
+ * Returns whether the type of a malloc header gives way to another candidate. It does only if the
+ * other describes the same memory more exactly, which is a map's own view of its parts. A candidate
+ * of the same type is not more exact: an overflow bucket's pointer to the first bucket
+ * (runtime.newoverflow: "safe non-nil pointer") does not make a single bucket of the array that the
+ * header tells of.
  */
 static bool gives_way(const struct typing *typing, const struct candidate *header,
                       const struct candidate *other)
@@ -117,9 +122,9 @@ static bool gives_way(const struct typing *typing, const struct candidate *heade
 }
 
 /*
- * Whether a guess, the only type that fits all of an object, is to be believed rather than the best
- * claim on its start: it is if the guessed type begins with the claimed one. The pointer that the
- * claim is known by may be gone in the next dump, and then the guess would be all there is.
+ * Returns whether a guess, the only type that fits the whole object, is preferred to the best claim
+ * on its start: it is if the guessed type begins with the claimed type. The pointer that the claim
+ * comes from may be gone in the next dump, and then there would be only the guess.
  */
 static bool is_completed(const struct typing *typing, const struct candidate *best,
                          const struct candidate *guess)
@@ -128,12 +133,12 @@ static bool is_completed(const struct typing *typing, const struct candidate *be
            guess->source == SOURCE_GUESS && type_holds(typing->types, guess->type, 0, best->type);
 }
 
-enum { HOLDERS = 16, AHEAD = 16 /* slots of a map */ };
+enum { HOLDERS = 16, AHEAD = 16 /* slots of a map, to prefetch */ };
 
 /*
- * Drops the regions that say no more than a claim on the object's start. When such a claim comes
- * first, they are not added at all (is_old_news() in propose.c); when they come first, they must go
- * here, for the result must not depend on the order.
+ * Drops the regions that say no more than a claim on the object's start. If such a claim comes
+ * before them, they are not added at all (is_old_news() in propose.c); if they come before it, they
+ * must be dropped here, because the result must not depend on the order.
  */
 static void drop_held(struct typing *typing, uint32_t object, struct shard *shard, uint32_t first)
 {
@@ -149,7 +154,7 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
                                       region->source};
         if (region->offset != base || region->count != 0)
             continue;
-        for (size_t i = 0; i < count; i++) /* holders are the best ones, the best first */
+        for (size_t i = 0; i < count; i++) /* holders has the best candidates, the best first */
             if (is_better(typing, &candidate, &holders[i])) {
                 const struct candidate worse = holders[i];
                 holders[i] = candidate;
@@ -166,7 +171,7 @@ static void drop_held(struct typing *typing, uint32_t object, struct shard *shar
     }
 }
 
-/* Makes the best claim on the object's start the one in typing->claims. */
+/* Stores the best claim on the object's start in typing->claims. */
 static void judge_object(struct typing *typing, uint32_t object, const struct shard *shard,
                          uint32_t first)
 {
@@ -194,7 +199,7 @@ static void judge_object(struct typing *typing, uint32_t object, const struct sh
         const struct candidate guess = {region->type, region->is_array, region->is_exact,
                                         region->source};
         if (region->offset == base && region->count == 0 && is_completed(typing, &best, &guess))
-            best = guess; /* there is only one */
+            best = guess; /* an object has only one guess */
     }
     *claim = claim_pack(best.is_array, best.is_exact, best.source, best.type);
 }
@@ -226,8 +231,9 @@ bool region_is_before(const struct typing *typing, const struct region *one,
     return order_regions(typing, one, other) < 0;
 }
 
-/* Makes runs of a sorted array of the chains of regions: an object's regions follow one another by
- * offset, the best one at each offset first. */
+/* Sorts the regions of a shard, so that the chain of each object becomes a run of the array: an
+ * object's regions follow one another by offset, the best region at each offset first. Drops the
+ * superseded regions. */
 static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard)
 {
     uint32_t number;
@@ -259,8 +265,8 @@ static struct g2h_error *sort_regions(struct typing *typing, struct shard *shard
     return NULL;
 }
 
-/* Judges the objects of a shard. What is decided of an object depends on its claims only, and all
- * of these are in its shard. */
+/* Judges the objects of a shard. The decision on an object depends on its own claims only, and
+ * these are all in its shard. */
 static struct g2h_error *judge_shard(void *context, size_t task, unsigned worker)
 {
     struct typing *typing = context;

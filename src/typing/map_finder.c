@@ -1,11 +1,11 @@
 /*
  * map_finder; see map_finder.h.
  *
- * Buckets and groups that take more than 512 bytes have a malloc header since Go 1.22, by which
- * their type is known, and with it the map's; of others the contents tell (map_parts.c). From there
- * the way leads backwards: to the table whose words say that it has so many groups, and to the map
- * whose words say that it has so many tables or buckets. All else follows from the map
- * (runtime.hmap; internal/runtime/maps: Map, table, groupsReference).
+ * Since Go 1.22, buckets and groups that take more than 512 bytes have a malloc header, which tells
+ * their type, and with it the map's type; for others the contents tell it (map_parts.c). From there
+ * the search goes backwards: to the table whose words say that it has this number of groups, and to
+ * the map whose words say that it has this number of tables or buckets. Everything else follows
+ * from the map (runtime.hmap; internal/runtime/maps: Map, table, groupsReference).
  */
 #include "typing/map_finder.h"
 
@@ -16,7 +16,8 @@
 
 enum { SLOTS = 8 /* of a bucket or group */, DEPTH_LIMIT = 32 };
 
-/* A field of these structures has the same place whatever the map's keys and elements are. */
+/* Finds the place of a field, which is the same whatever the map's keys and elements are. Returns
+ * false if there is no such field, or if it has more than 8 bytes. */
 static bool find_place(const struct types *types, uint32_t type, const char *name,
                        struct map_place *ret)
 {
@@ -29,7 +30,7 @@ static bool find_place(const struct types *types, uint32_t type, const char *nam
     return size <= sizeof(uint64_t);
 }
 
-/* The type of a map's tables; TYPE_NONE where the type is no Swiss map. */
+/* Returns the type of a map's tables, or TYPE_NONE if the type is no Swiss map. */
 static uint32_t table_of(const struct types *types, uint32_t map)
 {
     const uint32_t count = (uint32_t)types->list.count,
@@ -80,7 +81,8 @@ static bool find_classic(const struct types *types, uint32_t map, struct classic
            find_place(types, header, "oldbuckets", &ret->old_buckets);
 }
 
-/* Whether the objects of a slot class have a size and pointers. */
+/* Returns whether the objects of a slot class have pointers and can hold a structure of size
+ * bytes. */
 static bool has_size(const struct slot_class *slot_class, uint64_t size)
 {
     return slot_class->has_pointers && slot_class->size == size_class(size) &&
@@ -131,7 +133,7 @@ void map_finder_deinit(struct map_finder *finder)
     free(finder->map_tables.data);
 }
 
-/* The type of the tables of a map type; TYPE_NONE. */
+/* Returns the type of the tables of a map type, or TYPE_NONE. */
 static uint32_t known_table(const struct map_finder *finder, uint32_t map)
 {
     size_t at;
@@ -151,7 +153,8 @@ static uint64_t number_at(const struct g2h_heap *heap, const struct g2h_bytes *c
     return result;
 }
 
-/* Whether of an object nothing is known for sure, or only which structure of any map it is. */
+/* Returns whether nothing is known for sure of an object, or only that it is a structure that any
+ * map may have. */
 static bool is_open(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
@@ -159,7 +162,7 @@ static bool is_open(const struct typing *typing, uint32_t object)
            type_of(typing, (claim & CLAIM_TYPE) - 1)->is_generic;
 }
 
-/* Whether an object's slot is what Go takes for so many values of a size. */
+/* Returns whether an object's slot is the one that Go takes for count values of a size. */
 static bool holds_values(const struct g2h_heap *heap, uint32_t object, uint64_t count,
                          uint64_t size)
 {
@@ -169,15 +172,15 @@ static bool holds_values(const struct g2h_heap *heap, uint32_t object, uint64_t 
            fits_class(object_base(heap, object) + bytes, slot);
 }
 
-/* What one thread looks for maps with. */
+/* The arguments of a thread's search for maps. */
 struct search {
     struct typer *typer;
     const struct map_finder *finder;
     struct map *memory;
 };
 
-/* The map type of buckets or groups, by the claim on them or else by what they contain; TYPE_NONE.
- */
+/* Returns the map type of buckets or groups, by the claim on them or else by their contents, or
+ * TYPE_NONE. */
 static uint32_t map_of_array(const struct search *search, const struct map_array *array)
 {
     const struct typing *typing = search->typer->typing;
@@ -205,7 +208,7 @@ static uint32_t map_of_groups(const struct search *search, uint64_t address, uin
     return array.object != NO_TARGET ? map_of_array(search, &array) : TYPE_NONE;
 }
 
-/* The map type of what may be a table; TYPE_NONE. */
+/* Returns the map type of an object with these contents that may be a table, or TYPE_NONE. */
 static uint32_t map_of_table(const struct search *search, const struct g2h_bytes *contents)
 {
     const struct g2h_heap *heap = search->typer->typing->heap;
@@ -218,7 +221,7 @@ static uint32_t map_of_table(const struct search *search, const struct g2h_bytes
     return map_of_groups(search, number_at(heap, contents, &layout->groups), mask + 1, used);
 }
 
-/* The map type of a directory of so many pointers, by the first table; TYPE_NONE. */
+/* Returns the map type of a directory of length pointers, by its first table, or TYPE_NONE. */
 static uint32_t map_of_directory(const struct search *search, uint64_t address, uint64_t length)
 {
     const struct typing *typing = search->typer->typing;
@@ -238,7 +241,7 @@ static uint32_t map_of_directory(const struct search *search, uint64_t address, 
     return map_of_table(search, &first);
 }
 
-/* The map type of what may be a Swiss map; TYPE_NONE. */
+/* Returns the map type of an object with these contents that may be a Swiss map, or TYPE_NONE. */
 static uint32_t map_of_swiss(const struct search *search, const struct g2h_bytes *contents)
 {
     const struct g2h_heap *heap = search->typer->typing->heap;
@@ -255,7 +258,7 @@ static uint32_t map_of_swiss(const struct search *search, const struct g2h_bytes
                : TYPE_NONE;
 }
 
-/* The map type of what may be a classic map; TYPE_NONE. */
+/* Returns the map type of an object with these contents that may be a classic map, or TYPE_NONE. */
 static uint32_t map_of_classic(const struct search *search, const struct g2h_bytes *contents)
 {
     const struct typing *typing = search->typer->typing;
@@ -269,11 +272,11 @@ static uint32_t map_of_classic(const struct search *search, const struct g2h_byt
         number_at(heap, contents, &layout->seed) == 0)
         return TYPE_NONE;
     const uint64_t buckets = (uint64_t)1 << shift;
-    if (elements / SLOTS > buckets) /* it would have grown */
+    if (elements / SLOTS > buckets) /* the map would have grown */
         return TYPE_NONE;
     struct map_array array = {
         .object = value_at(typing, number_at(heap, contents, &layout->buckets)),
-        /* runtime.makeBucketArray: since Go 1.9 overflow buckets are allocated with them */
+        /* runtime.makeBucketArray: since Go 1.9 overflow buckets are allocated with the buckets */
         .allocated = buckets + (shift >= 4 && layout->overflows.size != 0 ? buckets >> 4 : 0),
         .used = elements,
         .all_used = old_buckets == 0 && layout->overflows.size != 0 &&
@@ -288,7 +291,7 @@ static uint32_t map_of_classic(const struct search *search, const struct g2h_byt
     return map_of_array(search, &array);
 }
 
-/* The type of an object that must be a map or a table; TYPE_NONE. */
+/* Returns the type of an object that must be a map or a table, or TYPE_NONE. */
 static uint32_t find_type(const struct search *search, uint32_t object)
 {
     const struct typing *typing = search->typer->typing;

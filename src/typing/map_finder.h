@@ -1,9 +1,9 @@
 /*
- * map_finder: the maps that nothing typed leads to.
+ * map_finder: finds the maps that no typed pointer leads to.
  *
- * In a stripped program nobody says what a global variable points to. But a map's own words say how
- * many buckets or groups of which size it has, and these can be compared with those of all map
- * types of the program.
+ * A stripped program does not tell what a global variable points to. But a map's own words tell how
+ * many buckets or groups of which size it has, and these can be compared with the buckets or groups
+ * of all map types of the program.
  */
 #ifndef TYPING_MAP_FINDER_H
 #define TYPING_MAP_FINDER_H
@@ -15,9 +15,9 @@
 /* The bucket or group of a map type. */
 struct map_part {
     uint64_t size;
-    uint64_t pointers; /* a hash of where they are */
+    uint64_t pointers; /* a hash of the pointers' places */
     uint32_t map, type;
-    uint64_t keys, elems, key_stride, elem_stride; /* the first ones, and from slot to slot */
+    uint64_t keys, elems, key_stride, elem_stride; /* first key and elem; from slot to slot */
 };
 
 struct map_parts {
@@ -29,25 +29,25 @@ struct map_parts {
 /* Buckets or groups that an object may consist of. */
 struct map_array {
     uint32_t object;
-    uint64_t allocated; /* so many were asked for */
-    uint64_t used;      /* so many of their slots are in use, */
-    bool all_used;      /* exactly; else at most */
+    uint64_t allocated; /* buckets or groups that were asked for */
+    uint64_t used;      /* slots of these that are in use */
+    bool all_used;      /* used is exact; else it is an upper limit */
 };
 
 bool map_parts_init(struct map_parts *parts, const struct typing *typing);
 void map_parts_deinit(struct map_parts *parts);
 
 /*
- * The only map type whose buckets or groups an object can consist of; TYPE_NONE. What the entries
- * in use lead to must fit their types, too. memory is the thread's own, empty at first. Without
- * memory it sets typer->no_memory.
+ * Returns the only map type whose buckets or groups an object can consist of, or TYPE_NONE. The
+ * targets of the entries in use must fit the entries' types, too. memory is the thread's own cache,
+ * empty at first. Sets typer->no_memory if memory runs out.
  */
 uint32_t map_parts_find(struct typer *typer, const struct map_parts *parts, struct map *memory,
                         const struct map_array *array);
 
 /* ---- map_finder.c ---- */
 
-/* Where a number is in a structure: bytes. */
+/* The place of a number in a structure, in bytes. */
 struct map_place {
     uint64_t offset;
     unsigned size;
@@ -70,24 +70,25 @@ struct map_table {
     uint32_t map, table; /* types */
 };
 
-/* What an object may be by its slot class; most are neither. */
+/* What an object may be by its slot class; most objects are neither a map nor a table. */
 enum map_role { NO_MAP, MAY_BE_MAP, MAY_BE_TABLE };
 
 struct map_finder {
     struct map_parts parts;
-    VECTOR(struct map_table) map_tables; /* ascending; none where there are no Swiss maps */
+    VECTOR(struct map_table) map_tables; /* ascending; empty if there are no Swiss maps */
     struct swiss_layout swiss;
     struct classic_layout classic;
     bool is_classic;
     uint8_t *roles; /* by slot class: enum map_role */
 };
 
-/* False where there is no memory. */
+/* Returns false if memory runs out. */
 bool map_finder_init(struct map_finder *finder, const struct typing *typing);
 void map_finder_deinit(struct map_finder *finder);
 
-/* Types an object that must be a map, by its buckets, its only group or its first table, or a
- * table, by its groups. What more is known of is left as it is. memory is the thread's own. */
+/* Types an object that must be a map, by its buckets, its only group or its first table; or one
+ * that must be a table, by its groups. Leaves an object of which more is known as it is. memory is
+ * the thread's own cache, empty at first. */
 void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
                      uint32_t object);
 
@@ -97,7 +98,7 @@ static inline enum map_role map_finder_role(const struct map_finder *finder,
     return (enum map_role)finder->roles[heap_slot_class_number(heap, object)];
 }
 
-/* The object whose values begin at an address; NO_TARGET. */
+/* Returns the object whose values begin at an address, or NO_TARGET. */
 static inline uint32_t value_at(const struct typing *typing, uint64_t address)
 {
     const uint32_t object = heap_find(typing->heap, address);

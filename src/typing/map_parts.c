@@ -1,9 +1,9 @@
 /*
- * map_parts: of which map type buckets or groups are, by what they contain.
+ * map_parts: finds the map type that buckets or groups belong to, by their contents.
  *
- * Map types whose buckets or groups are as large and have pointers at the same places are many:
+ * Many map types have buckets or groups of the same size with pointers at the same places:
  * map[string]*T for all T. They differ in what their entries lead to: objects of different sizes,
- * with different pointers, bytes of strings, or types and tables of interfaces.
+ * with different pointers, bytes of strings, or the types and itabs of interfaces.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +15,18 @@
 
 enum {
     SLOTS = 8,
-    TRIED_LIMIT = 1024,  /* map types for one object */
-    COUNTED_LIMIT = 128, /* buckets or groups whose slots are looked at; tables have no more */
-    FIT_LIMIT = 16,      /* of them whose pointers are compared */
+    TRIED_LIMIT = 1024,  /* map types that are tried for one object */
+    COUNTED_LIMIT = 128, /* buckets or groups whose slots are counted; tables have no more */
+    FIT_LIMIT = 16,      /* buckets or groups whose pointers are compared */
 };
 
 #define STRING_LIMIT (UINT64_C(1) << 40) /* bytes */
-#define NOTHING      (UINT32_MAX - 1)    /* it is no map type's */
+#define NOTHING      (UINT32_MAX - 1)    /* the object belongs to no map type */
 
-/* ---- what there is ---- */
+/* ---- buckets and groups of all map types ---- */
 
-/* The element type of an array with one for each slot; TYPE_NONE. */
+/* Returns the element type of a field that is an array with one element for each slot, or
+ * TYPE_NONE. */
 static uint32_t slots_of(const struct types *types, const struct type_field *field)
 {
     if (!field || field->type >= types->list.count)
@@ -36,7 +37,8 @@ static uint32_t slots_of(const struct types *types, const struct type_field *fie
                : TYPE_NONE;
 }
 
-/* { keys [8]K; elems [8]V }, or { slots [8]struct { key K; elem V } }. */
+/* Finds the keys and elems of { keys [8]K; elems [8]V }, or of { slots [8]struct { key K; elem V }
+ * }. Returns false if a type is neither. */
 static bool find_slots(const struct types *types, uint32_t type, struct map_part *ret)
 {
     const struct type_field *keys = types_field(types, type, "keys"),
@@ -58,7 +60,7 @@ static bool find_slots(const struct types *types, uint32_t type, struct map_part
     return true;
 }
 
-/* Those with the same pointers stand together. */
+/* Sorts by size; parts of a size with the same pointers stand together. */
 static int compare_parts(const void *left, const void *right)
 {
     const struct map_part *a = left, *b = right;
@@ -102,26 +104,26 @@ void map_parts_deinit(struct map_parts *parts)
 
 /* ---- slots ---- */
 
-/* Whether a slot of the bucket or group at value is in use. */
+/* Returns whether a slot of the bucket or group at value is in use. */
 static bool is_used(const struct g2h_heap *heap, const struct map_parts *parts,
                     const uint8_t *value, unsigned slot)
 {
     if (!parts->swiss) /* runtime/map.go: minTopHash */
         return value[slot] >= parts->least_used;
-    /* internal/runtime/maps/group.go: ctrl is a number whose lowest byte is of slot 0 */
+    /* internal/runtime/maps/group.go: ctrl is a number whose lowest byte belongs to slot 0 */
     return value[heap->params.big_endian ? SLOTS - 1 - slot : slot] < 0x80;
 }
 
-/* How many slots of a bucket or group are in use. */
+/* Returns how many slots of a bucket or group are in use. */
 static unsigned used_slots(const struct map_parts *parts, const uint8_t *value)
 {
     unsigned used = 0;
-    for (unsigned slot = 0; slot < SLOTS; slot++) /* in any order */
+    for (unsigned slot = 0; slot < SLOTS; slot++) /* the order does not matter */
         used += parts->swiss ? value[slot] < 0x80 : value[slot] >= parts->least_used;
     return used;
 }
 
-/* Whether as many slots are in use as the map says. */
+/* Returns whether as many slots are in use as the map says. */
 static bool has_entries(const struct map_parts *parts, const struct g2h_bytes *values,
                         uint64_t size, const struct map_array *array)
 {
@@ -134,7 +136,8 @@ static bool has_entries(const struct map_parts *parts, const struct g2h_bytes *v
            (array->all_used && count <= COUNTED_LIMIT ? used == array->used : used <= array->used);
 }
 
-/* The slot that the byte at an offset of a bucket or group is of; SLOTS: of none. */
+/* Returns the slot that the byte at an offset of a bucket or group belongs to, or SLOTS if there is
+ * none. */
 static unsigned slot_of(const struct map_part *part, uint64_t offset)
 {
     if (part->key_stride > 0 && offset >= part->keys &&
@@ -146,19 +149,20 @@ static unsigned slot_of(const struct map_part *part, uint64_t offset)
     return SLOTS;
 }
 
-/* ---- what entries lead to ---- */
+/* ---- targets of entries ---- */
 
 /* How well a value agrees with the type that it would have. */
-enum agreement { DISAGREES, MAY_AGREE /* if it is a part of something else */, AGREES };
+enum agreement { DISAGREES, MAY_AGREE /* if it is a part of a larger value */, AGREES };
 
-/* Whether Go takes a slot of this size for so many bytes, and its release is such. */
+/* Returns whether the dump's release of Go takes a slot of this size for size bytes. */
 static bool fits_exactly(const struct typing *typing, uint64_t size, uint64_t slot)
 {
     const int minor = typing->release.minor;
     return fits_class(size, slot) && (minor == 0 || minor < 16 || slot != 32 || size > 24);
 }
 
-/* Values of a type, so many in a row, at an address; count is at least 1. */
+/* Returns how well the memory at an address agrees with count consecutive values of a type; count
+ * is at least 1. */
 static enum agreement values_agree(struct typer *typer, uint64_t address, uint32_t type,
                                    uint64_t count)
 {
@@ -184,7 +188,7 @@ static enum agreement values_agree(struct typer *typer, uint64_t address, uint32
         return DISAGREES;
     if (slot_class->has_pointers && map->known) {
         struct g2h_object object;
-        if (offset >= FIELD_STEP) /* the list up to there is long */
+        if (offset >= FIELD_STEP) /* the field list up to there is long */
             return MAY_AGREE;
         heap_object(heap, number, &object);
         if (!value_fits(&object, NULL, map, offset, &rest))
@@ -226,7 +230,7 @@ static enum agreement slice_agrees(struct typer *typer, const uint8_t *at, uint3
     return capacity == 0 ? AGREES : values_agree(typer, address, elem, capacity);
 }
 
-/* What a func value points to begins with the address of code. */
+/* Returns how well the target of a func value agrees: it must begin with the address of code. */
 static enum agreement func_agrees(const struct typing *typing, uint64_t address)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -243,7 +247,8 @@ static enum agreement func_agrees(const struct typing *typing, uint64_t address)
                : DISAGREES;
 }
 
-/* A channel tells the type of its elements. header: TYPE_CHAN's. */
+/* Returns how well the target of a channel agrees: a channel tells the type of its elements.
+ * header: TYPE_CHAN's. */
 static enum agreement chan_agrees(const struct typing *typing, uint64_t address, uint32_t header)
 {
     const struct g2h_heap *heap = typing->heap;
@@ -258,7 +263,7 @@ static enum agreement chan_agrees(const struct typing *typing, uint64_t address,
                : AGREES;
 }
 
-/* A pointer field whose value is at `at`, with all of its words. */
+/* Returns how well a pointer field agrees. Its value is at `at`, with all of its words. */
 static enum agreement field_agrees(struct typer *typer, uint32_t number, const uint8_t *at)
 {
     const struct typing *typing = typer->typing;
@@ -290,7 +295,7 @@ static enum agreement field_agrees(struct typer *typer, uint32_t number, const u
     }
 }
 
-/* All entries of the first buckets or groups. */
+/* Returns how well the worst of the entries in use of the first count buckets or groups agrees. */
 static enum agreement entries_agree(struct typer *typer, const struct map_parts *parts,
                                     const struct map_part *part, const struct g2h_bytes *values,
                                     uint64_t count)
@@ -314,7 +319,7 @@ static enum agreement entries_agree(struct typer *typer, const struct map_parts 
 
 /* ---- all map types ---- */
 
-/* Whether the pointers of an object are those of buckets or groups of a type. */
+/* Returns whether the pointers of an object are those of count buckets or groups of a type. */
 static bool pointers_fit(struct typer *typer, uint32_t number, const struct map_part *part,
                          uint64_t count)
 {
@@ -333,7 +338,8 @@ static bool pointers_fit(struct typer *typer, uint32_t number, const struct map_
                          count, &rest) == count;
 }
 
-/* A type of several that agree; by index in parts->list, NOTHING: there is none. */
+/* The part that agrees, as its index in parts->list, or NOTHING; and whether parts of several map
+ * types agree. */
 struct choice {
     uint32_t part;
     bool several;
@@ -349,14 +355,15 @@ static void choose(const struct typing *typing, const struct map_parts *parts,
         choice->several = true;
 }
 
-/* Of those that agree in all it must be the only one; if none does, of those that may. */
+/* Returns the only part that agrees in all, or if there is none, the only part that may agree.
+ * Returns NOTHING if there are several. */
 static uint32_t chosen(const struct choice *best, const struct choice *others)
 {
     const struct choice *choice = best->part != NOTHING ? best : others;
     return choice->several ? NOTHING : choice->part;
 }
 
-/* The values that an object consists of, as far as they are in the input. */
+/* Returns the values that an object consists of, as far as they are in the input. */
 static struct g2h_bytes values_of(const struct g2h_heap *heap, uint32_t object)
 {
     const uint64_t base = object_base(heap, object);
@@ -365,7 +372,7 @@ static struct g2h_bytes values_of(const struct g2h_heap *heap, uint32_t object)
                                 : (struct g2h_bytes){0};
 }
 
-/* Whether two map types have buckets or groups with the same pointers. */
+/* Returns whether the buckets or groups of two map types have the same size and pointers. */
 static bool is_alike(const struct typer *typer, const struct map_part *one,
                      const struct map_part *other)
 {
@@ -379,7 +386,8 @@ static bool is_alike(const struct typer *typer, const struct map_part *one,
            memcmp(left->code, right->code, left->code_size) == 0;
 }
 
-/* Index in parts->list of the type that an object with so many values is of; NOTHING. */
+/* Returns the index in parts->list of the part of which an object has allocated values, or
+ * NOTHING. */
 static uint32_t find(struct typer *typer, const struct map_parts *parts, uint32_t object,
                      uint64_t allocated)
 {

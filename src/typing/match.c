@@ -1,9 +1,10 @@
 /*
- * match: whether an executable is the one that wrote a dump, and where the process had it.
+ * match: checks whether an executable is the one that wrote a dump, and finds where the process had
+ * it.
  *
- * Nothing of an executable is believed before: tables of another build give names that look right
- * and are wrong. The functions of the dump's frames are the witnesses, since frames have both name
- * and address.
+ * Nothing in an executable is trusted before this: tables of another build give names that look
+ * right and are wrong. The functions of the dump's frames are the witnesses, since frames have both
+ * name and address.
  */
 #include "typing/match.h"
 
@@ -88,10 +89,10 @@ static struct g2h_error *match_data(const struct g2h_exe *exe, const struct g2h_
 
 /* ---- types and variables ---- */
 
-enum { WITNESSES = 256 }; /* so many types are enough to recognize the others by */
+enum { WITNESSES = 256 }; /* this many types are enough to recognize the others by */
 
-/* The first type records whose descriptor the executable has: that of a type that package reflect
- * made is in the heap. */
+/* Finds the first type records whose descriptor is in the executable. The descriptor of a type that
+ * package reflect made is in the heap. Returns their number. */
 static size_t find_witnesses(const struct g2h_heap *heap, struct rtype_witness *ret)
 {
     size_t count = 0;
@@ -109,7 +110,7 @@ static void pcs_deinit(pc_vector *pcs)
     free(pcs->data);
 }
 
-/* The program counters of frames, each once. */
+/* Finds the program counters of all frames, each once. */
 static struct g2h_error *find_pcs(const struct g2h_heap *heap, pc_vector *ret)
 {
     _cleanup_(map_deinit) struct map known = {0};
@@ -135,7 +136,7 @@ struct g2h_error *g2h_exe_match(struct g2h_exe *exe, const struct g2h_heap *heap
     TRY(match_data(exe, heap, &process));
     process.witnesses = witnesses;
     process.witness_count = find_witnesses(heap, witnesses);
-    /* Other dumps are not typed: nobody asks for their variables. */
+    /* Other dumps are not typed, so nobody asks for the variables of their frames. */
     if (process.has_data && heap->pointer_form == POINTERS_LISTED)
         TRY(find_pcs(heap, &pcs));
     process.pcs = pcs.data;

@@ -8,7 +8,7 @@
 #include "base/bisect.h"
 #include "typing/typer.h"
 
-/* How often each word may be looked at, and how many more words of a small program. */
+/* How many words may be looked at per word of the areas, and how many more in any program. */
 enum { WORD_VISITS = 16, WORD_VISITS_MORE = 1 << 16 };
 
 /* ---- areas ---- */
@@ -18,7 +18,7 @@ static int compare_areas(const void *a, const void *b)
     const struct area *one = a, *other = b;
     if (one->address != other->address)
         return one->address < other->address ? -1 : 1;
-    /* The dump's comes first, which has what the process had. */
+    /* The dump's area comes first, because it has what the process had. */
     return one->first_word < other->first_word ? -1 : one->first_word > other->first_word;
 }
 
@@ -27,7 +27,8 @@ static bool add_area(struct outside *outside, const struct area *area)
     return area->contents.size == 0 || vector_push(&outside->areas, *area);
 }
 
-/* A bit for each word of a segment that its field list names. */
+/* Returns a bit for each word of a segment, which is set if the field list names the word, or NULL
+ * if memory runs out. */
 static uint64_t *listed_words(const struct g2h_heap *heap, const struct g2h_segment *segment)
 {
     const uint64_t word = heap->params.pointer_size;
@@ -66,7 +67,7 @@ static bool add_segments(struct outside *outside, const struct g2h_heap *heap, u
     return true;
 }
 
-/* The first of the segments that overlaps a section; NULL. */
+/* Returns the first of the segments that overlaps a section, or NULL. */
 static const struct area *segment_in(const struct outside *outside, size_t segments,
                                      const struct area *section)
 {
@@ -81,7 +82,8 @@ static const struct area *segment_in(const struct outside *outside, size_t segme
     return first;
 }
 
-/* Adds a section but for what the dump has of it: C's linker puts Go's data into one with C's. */
+/* Adds a section except for the parts that the dump has: C's linker puts Go's data into one section
+ * with C's. */
 static bool add_section(struct outside *outside, size_t segments, struct area section)
 {
     const struct area *found;
@@ -102,7 +104,7 @@ static bool add_section(struct outside *outside, size_t segments, struct area se
     return add_area(outside, &section);
 }
 
-/* Adds the sections of the executable, for data that the program does not change is in no dump. */
+/* Adds the sections of the executable, since no dump has data that the program does not change. */
 static bool add_image(struct outside *outside, const struct image *image, uint64_t slide)
 {
     enum { MOST_SEGMENTS = 64 }; /* dumps have two */
@@ -147,7 +149,8 @@ static void widen(uint64_t *low, uint64_t *high, const struct area *area)
         *high = area->address + area->contents.size;
 }
 
-/* Leaves the first one of areas that overlap, as only those of damaged dumps do. */
+/* Keeps only the first of areas that overlap, which happens only in damaged dumps, and finds the
+ * ranges of static areas and stacks. */
 static void drop_overlaps(struct outside *outside)
 {
     size_t kept = 0;
@@ -230,7 +233,7 @@ const struct outside_value *outside_value_at(const struct outside *outside,
 
 /* ---- pointers that lead outside ---- */
 
-/* Whether a value of a type has pointers that lead on. */
+/* Returns whether a value of a type has pointers to follow. */
 static bool leads_on(struct typer *typer, uint32_t type)
 {
     const struct pointer_map *map = pointer_map_of(&typer->typing->pointer_maps, type);
@@ -251,8 +254,8 @@ static int compare_pointers(const void *a, const void *b)
     return one->count > other->count ? -1 : one->count < other->count;
 }
 
-/* The same pointers are found in many objects: a thread remembers each once, but for those whose
- * keys collide. */
+/* Adds a pointer that was found in an object. The same pointers are found in many objects, so a
+ * thread keeps each of them once, except those whose keys collide. */
 static void remember(struct typer *typer, const struct outside_pointer *pointer)
 {
     const uint64_t key =
@@ -287,8 +290,8 @@ void typer_refer_outside(struct typer *typer, const struct way *way, enum refere
 
 /* ---- values ---- */
 
-/* The goroutine in whose frames a pointer was found; UINT32_MAX: in none. Only a goroutine's own
- * frames can point into its stack. */
+/* Returns the goroutine in whose frames a pointer was found, or UINT32_MAX if it was found
+ * elsewhere. Only a goroutine's own frames can point into its stack. */
 static uint32_t goroutine_of(const struct typing *typing, const struct way *way)
 {
     const struct outside *outside = &typing->outside;
@@ -299,8 +302,8 @@ static uint32_t goroutine_of(const struct typing *typing, const struct way *way)
     return area && area->frame != UINT32_MAX ? area->goroutine : UINT32_MAX;
 }
 
-/* Finds the type of a pointer that only the memory it leads to can tell. False where it tells none.
- */
+/* Finds the type of a pointer if only the memory that it leads to tells it. Returns false if that
+ * tells none. */
 static bool resolve_type(const struct typing *typing, const struct area *area,
                          struct outside_pointer *pointer)
 {
@@ -324,7 +327,8 @@ static bool is_listed(const struct area *area, uint64_t word)
     return (area->listed[word / 64] >> (word % 64) & 1) != 0;
 }
 
-/* Whether the collector looks at just those words at offset that the type has as pointers. */
+/* Returns whether the words at offset that the collector looks at are exactly the type's
+ * pointers. */
 static bool fits(const struct typing *typing, const struct area *area, uint64_t offset,
                  const struct pointer_map *map)
 {
@@ -343,7 +347,8 @@ static bool fits(const struct typing *typing, const struct area *area, uint64_t 
     return true;
 }
 
-/* Names the words of a value that have no name yet. */
+/* Assigns a value's pointer words to the value, unless they belong to an earlier one, by which they
+ * get their names. */
 static void name_words(struct typing *typing, const struct area *area, uint64_t offset,
                        const struct pointer_map *map, uint32_t number)
 {
@@ -358,7 +363,8 @@ static void name_words(struct typing *typing, const struct area *area, uint64_t 
     }
 }
 
-/* Words of the executable's file are made those of the process in a copy of at most this size. */
+/* Words of the executable's file are turned into those of the process in a copy of at most this
+ * size. */
 enum { SLID_SIZE = 4096 };
 
 static const uint8_t *slide_words(const struct typing *typing, const struct area *area,
@@ -402,8 +408,8 @@ static void follow_value(struct typer *typer, const struct area *area, uint64_t 
     typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
-/* The value that a pointer leads to, which may be known; UINT32_MAX. *ret_from: how many of its
- * values have been gone through already. */
+/* Returns the value that a pointer leads to, which is added if it is new, or UINT32_MAX if there is
+ * nothing new to follow. *ret_from: how many of its values have been gone through already. */
 static uint32_t value_of(struct typer *typer, const struct outside_pointer *pointer, uint64_t count,
                          uint64_t *ret_from)
 {
@@ -454,7 +460,7 @@ static void follow_outside(struct typer *typer, struct outside_pointer pointer)
         return;
     if (area->frame != UINT32_MAX && pointer.way.holder != HOLDER_OBJECT &&
         goroutine_of(typing, &pointer.way) != area->goroutine)
-        return; /* left over in memory that is another goroutine's now */
+        return; /* a stale pointer into memory that is another goroutine's now */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, pointer.type);
     if (!map) {
         typer->no_memory = true;
@@ -489,7 +495,7 @@ void typer_follow_outside(struct typer *typer)
     outside->next = outside->pointers.count = 0;
 }
 
-/* ---- what threads have found in objects ---- */
+/* ---- pointers that threads have found in objects ---- */
 
 bool typer_take_outside(struct typer *alone, struct typer *other)
 {
@@ -509,7 +515,7 @@ void typer_sort_outside(struct typing *typing)
     size_t kept = 0;
     if (outside->pointers.count > 0)
         qsort(pointers, outside->pointers.count, sizeof(*pointers), compare_pointers);
-    for (size_t i = 0; i < outside->pointers.count; i++) /* several threads may have found one */
+    for (size_t i = 0; i < outside->pointers.count; i++) /* threads may have found the same one */
         if (kept == 0 || compare_pointers(&pointers[kept - 1], &pointers[i]) != 0)
             pointers[kept++] = pointers[i];
     outside->pointers.count = kept;

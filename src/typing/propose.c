@@ -1,9 +1,9 @@
 /*
- * propose: a reference says what type an object, or a part of it, may be of.
+ * propose: turns references, which tell the type of an object or a part of it, into claims.
  *
- * References come in batches. Where one leads into an object and its type fits there (fit.h), it
- * becomes a claim (claims.h). Types fit mostly by the slot class alone; else the object's field
- * list is read.
+ * References come in batches. If one leads into an object and its type fits there (fit.h), it
+ * becomes a claim (claims.h). Mostly the slot class alone tells whether a type fits; otherwise the
+ * object's field list is read.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 /* ---- values and arrays ---- */
 
 /*
- * If all of an object is an array of values, their number plus 1; else 0. For large objects the
- * answer is kept in the index.
+ * Returns the number of values plus 1 if the whole object is an array of them, else 0. For large
+ * objects the index keeps the answer.
  */
 static uint64_t values_of_whole(struct field_index *index, const struct g2h_object *object,
                                 uint64_t base, uint32_t type, const struct pointer_map *map)
@@ -43,8 +43,8 @@ static uint64_t values_of_whole(struct field_index *index, const struct g2h_obje
     return values;
 }
 
-/* Whether so many values in a row can hardly be of another type: four or more, which are not made
- * of pointers only. */
+/* Returns whether count consecutive values can hardly be of another type: they are four or more,
+ * and do not consist of pointers only. */
 static bool is_telling(const struct pointer_map *map, uint64_t count)
 {
     return count >= 4 && map->size > map->word_count * sizeof(uint64_t);
@@ -52,7 +52,7 @@ static bool is_telling(const struct pointer_map *map, uint64_t count)
 
 /*
  * Proposes an array that begins at offset. A slice may begin within its array, whose start nothing
- * refers to any more; if all of the slot looks like an array of the type, it is taken for one.
+ * refers to any more; if the whole slot looks like an array of the type, it is taken for one.
  */
 static void propose_array(struct typer *typer, uint32_t number, const struct slot_class *slot_class,
                           uint64_t base, uint64_t offset, const struct reference *reference,
@@ -114,8 +114,9 @@ static void propose_array(struct typer *typer, uint32_t number, const struct slo
 }
 
 /*
- * Whether a reference waits for its turn before the object is looked at: if it may add a region, or
- * if the object is a large one, whose fields may be looked at only so often (struct field_index).
+ * Returns whether a reference is not to be proposed now, because it says nothing new or has to
+ * wait. It waits before the object is looked at if it may add a region, or if the object is large,
+ * since the fields of a large object may be looked at only so often (struct field_index).
  */
 static inline bool waits_first(struct typer *typer, uint32_t number,
                                const struct slot_class *slot_class, uint64_t base, uint64_t offset,
@@ -168,8 +169,8 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
     if (offset == base) {
         claim_start(typer, number, base, false, exact || type->role == ROLE_CLOSURE, reference,
                     map);
-        /* It may be the array of a map of which only an overflow bucket is left, whose pointer
-         * leads to the array's first bucket: see gives_way() in judge.c. */
+        /* The object may be the bucket array of a map of which only an overflow bucket is left,
+         * whose pointer leads to the array's first bucket: see gives_way() in judge.c. */
         if (rest && !exact && base == 0 && type->role == ROLE_MAP_BUCKET) {
             struct reference array = *reference;
             array.form = REFERENCE_ARRAY;
@@ -190,7 +191,7 @@ static void propose_value(struct typer *typer, uint32_t number, const struct slo
     }
 }
 
-/* Whether an object is a closure and nothing else. */
+/* Returns whether a closure of a type is all that an object holds. */
 static bool is_whole_closure(struct typer *typer, uint32_t number, const struct g2h_object *object,
                              uint32_t type)
 {
@@ -207,8 +208,9 @@ static bool is_whole_closure(struct typer *typer, uint32_t number, const struct 
                : map->word_count == 0;
 }
 
-/* The type of a closure by its code. Where several may be its type (closures.c), it is the only one
- * that fits the object as a whole; else the one that stands for all. */
+/* Returns the type of a closure by its code, or MAP_NONE. If several types are possible
+ * (closures.c), returns the only one that fits the object as a whole, else the one that stands for
+ * all of them. */
 static uint32_t closure_type(struct typer *typer, uint32_t number, const struct g2h_object *object,
                              uint64_t code)
 {
@@ -230,8 +232,8 @@ static uint32_t closure_type(struct typer *typer, uint32_t number, const struct 
     return result != TYPE_NONE ? result : type;
 }
 
-/* Finds the type of a reference that only the object it hits can tell: a closure's, by its code, or
- * one of two, by the first byte. False where it tells none. */
+/* Finds the type of a reference if only the object that it hits tells it: a closure's type by its
+ * code, or one of two types by the first byte. Returns false if the object tells none. */
 static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offset,
                             struct reference *reference)
 {
@@ -257,7 +259,8 @@ static bool resolve_content(struct typer *typer, uint32_t number, uint64_t offse
     return reference->type != MAP_NONE && reference->type < typing->types->list.count;
 }
 
-/* Whether a value of a type fits the start of the objects of a slot class that has a field list. */
+/* Finds whether a value of a type fits the start of the objects of a slot class that has a field
+ * list. */
 static enum fit find_fit(struct typer *typer, const struct slot_class *slot_class, uint32_t number,
                          const struct pointer_map **ret_map)
 {
@@ -278,8 +281,8 @@ static enum fit find_fit(struct typer *typer, const struct slot_class *slot_clas
                : FIT_PART;
 }
 
-/* find_fit(), remembered: a program has some hundreds of slot classes, and objects of most of them
- * are of one type. */
+/* Returns the answer of find_fit() from the thread's cache: a program has some hundreds of slot
+ * classes, and most of them have objects of one type only. */
 static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
                                          const struct slot_class *slot_class, uint32_t type)
 {
@@ -293,7 +296,7 @@ static const struct known_fit *known_fit(struct typer *typer, uint32_t object,
     return known;
 }
 
-/* Whether a reference says the same as the claim on the object's start. */
+/* Returns whether a reference says the same as the claim on the object's start. */
 static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
                                const struct reference *reference)
 {
@@ -304,12 +307,12 @@ static inline bool is_repeated(uint64_t base, uint32_t old, uint64_t offset,
            ((old & CLAIM_EXACT) != 0 || !is_array);
 }
 
-/* Whether a reference says nothing that the claim on the object's start does not say. */
+/* Returns whether a reference says nothing that the claim on the object's start does not say. */
 static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old, uint64_t offset,
                         const struct reference *reference)
 {
     if ((old & CLAIM_FRESH) != 0)
-        return false; /* other threads may come here before the claim, so nobody may come behind */
+        return false; /* other threads may look before the claim is made, so none may rely on it */
     if (claim_is_certain(old) && reference->source != SOURCE_HEADER &&
         type_of(typing, reference->type)->role == ROLE_NONE)
         return true;
@@ -317,7 +320,7 @@ static bool is_old_news(const struct typing *typing, uint64_t base, uint32_t old
                        reference->type, reference->form == REFERENCE_ARRAY);
 }
 
-/* Proposes what has to be compared with the object's own fields. */
+/* Proposes a reference that has to be compared with the object's own fields. */
 static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32_t object,
                                                      uint64_t base, uint64_t offset,
                                                      const struct reference *reference)
@@ -327,7 +330,7 @@ static __attribute__((noinline)) void propose_fields(struct typer *typer, uint32
     const bool is_array = reference->form == REFERENCE_ARRAY;
     if (offset >= slot_class->size ||
         type_of(typing, reference->type)->size > slot_class->size - offset)
-        return; /* there is no need to make a pointer map */
+        return; /* it does not fit, so no pointer map is needed */
     const struct pointer_map *map = pointer_map_of(&typing->pointer_maps, reference->type);
     if (!map) {
         typer->no_memory = true;
@@ -397,7 +400,7 @@ static void find_targets(struct typer *typer)
     const struct g2h_heap *heap = typing->heap;
     uint64_t values[BATCH];
     uint32_t targets[BATCH];
-    uint8_t places[BATCH]; /* in the batch */
+    uint8_t places[BATCH]; /* indexes in the batch */
     size_t count = 0;
     typer->unknown_targets = false;
     for (size_t i = 0; i < typer->batch_count; i++) {
@@ -418,7 +421,7 @@ static void find_targets(struct typer *typer)
     }
 }
 
-/* Brings to the cache what will be read of those objects whose slot class does not tell enough. */
+/* Prefetches the records of objects whose slot class does not tell enough. */
 static void prefetch_objects(const struct typer *typer)
 {
     const struct typing *typing = typer->typing;

@@ -1,11 +1,11 @@
 /*
  * reflected: types that package reflect made while the program ran.
  *
- * Their descriptors (abi.Type) are objects of the heap. An object may be one if its pointers are
- * those of Equal and GCData among the header's words, and if its name's offset is negative, as only
- * package reflect gives them out. It is believed where all that it says makes sense, and all types
- * that it consists of are known: types of the executable, or others of these. Its name is put
- * together of their names, as exe/type_names.c does it.
+ * Their descriptors (abi.Type) are objects of the heap. An object may be one if Equal and GCData
+ * are the only pointers among the header's words, and if the offset of its name is negative, which
+ * is so only for names of package reflect. It is accepted if all its fields make sense, and if all
+ * types that it consists of are known: types of the executable, or other types that package reflect
+ * made. Its name is put together from their names, as in exe/type_names.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ struct reader {
     struct types *types;
     VECTOR(struct made) list; /* ascending */
     struct map by_address;
-    uint64_t parts; /* that may still be read */
+    uint64_t parts; /* parts that may still be read */
     bool no_memory;
 };
 
@@ -61,7 +61,7 @@ static unsigned u16_of(const struct g2h_heap *heap, const uint8_t *at)
     return heap->params.big_endian ? (unsigned)at[0] << 8 | at[1] : (unsigned)at[1] << 8 | at[0];
 }
 
-/* Reads a field's name. False where there is none, or it is no text. */
+/* Reads a field's name. Returns false if there is none, or if it is not text. */
 static bool read_name(const struct reader *reader, uint64_t address, struct g2h_bytes *ret,
                       uint8_t *ret_flags)
 {
@@ -90,7 +90,7 @@ static bool read_name(const struct reader *reader, uint64_t address, struct g2h_
 
 /* ---- names ---- */
 
-/* Appends to a name, which is cut where it is too long. */
+/* Appends text to a name, which is cut at NAME_MOST bytes. */
 static void append(struct text *name, const void *text, size_t size)
 {
     text_append(name, text, size < NAME_MOST - name->size ? size : NAME_MOST - name->size);
@@ -109,11 +109,11 @@ static void append_type(const struct reader *reader, struct text *name, uint32_t
     append(name, text, size);
 }
 
-/* ---- one by one ---- */
+/* ---- descriptors ---- */
 
 static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth);
 
-/* The type whose descriptor is at an address; TYPE_NONE. */
+/* Returns the type whose descriptor is at an address, or TYPE_NONE. */
 static uint32_t type_at(struct reader *reader, uint64_t address, unsigned depth)
 {
     const uint32_t known = types_at(reader->types, address);
@@ -123,7 +123,8 @@ static uint32_t type_at(struct reader *reader, uint64_t address, unsigned depth)
     return number == MAP_NONE ? TYPE_NONE : read_made(reader, number, depth + 1);
 }
 
-/* Type number index of those that a descriptor's contents have from offset on. */
+/* Returns a type by its index among the types that a descriptor's contents list from offset on, or
+ * TYPE_NONE. */
 static uint32_t part_at(struct reader *reader, const struct g2h_bytes *contents, uint64_t offset,
                         unsigned index, unsigned depth)
 {
@@ -192,7 +193,7 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
                    count = heap_word(heap, contents->data + parts + 2 * word);
     const int release = reader->typing->release.minor;
     const bool is_shifted = release >= SINCE_SHIFTED_OFFSET && release < SINCE_EMBEDDED_FLAG;
-    VECTOR(struct type_field) fields = {0}; /* those of a part may come before */
+    VECTOR(struct type_field) fields = {0}; /* types that are read within add theirs first */
     uint64_t end = 0;
     bool good = count <= reader->parts;
     const uint8_t *at =
@@ -242,7 +243,8 @@ static bool read_fields(struct reader *reader, const struct g2h_bytes *contents,
     return good && !reader->no_memory;
 }
 
-/* Reads what follows the header, which depends on the kind. */
+/* Reads the part of a descriptor behind the header, which depends on the kind. Returns false if it
+ * makes no sense. */
 static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, uint64_t parts,
                        bool is_uncommon, struct type *type, struct text *name, unsigned depth)
 {
@@ -295,8 +297,8 @@ static bool read_parts(struct reader *reader, const struct g2h_bytes *contents, 
     }
 }
 
-/* The collector's mask, in which the first words of interfaces are pointers as well; NULL where it
- * is not there. */
+/* Returns the collector's mask, in which the first words of interfaces are pointers as well, or
+ * NULL if it is not there. */
 static const uint8_t *read_mask(const struct reader *reader, const uint8_t *header)
 {
     const struct g2h_heap *heap = reader->typing->heap;
@@ -307,8 +309,8 @@ static const uint8_t *read_mask(const struct reader *reader, const uint8_t *head
     return memory_at(reader, heap_word(heap, header + 3 * word + 8), (words + 7) / 8);
 }
 
-/* Adds the type that a descriptor describes, unless it has been added. TYPE_NONE where it is none.
- */
+/* Adds the type that a descriptor describes, unless that has been done. Returns the type, or
+ * TYPE_NONE if the object is no descriptor. */
 static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth)
 {
     const struct g2h_heap *heap = reader->typing->heap;
@@ -316,7 +318,7 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
     struct made *made = &reader->list.data[number];
     struct g2h_object object;
     if (made->state != MADE_NEW || depth > DEPTH_MOST)
-        return made->type; /* TYPE_NONE yet, of a type that consists of itself */
+        return made->type; /* still TYPE_NONE for a type that consists of itself */
     made->state = MADE_BUSY;
     heap_object(heap, made->object, &object);
     const uint8_t *at = object.contents.data, *flags = at + 2 * word + 4;
@@ -346,10 +348,10 @@ static uint32_t read_made(struct reader *reader, uint32_t number, unsigned depth
     return made->type;
 }
 
-/* ---- finding them ---- */
+/* ---- finding descriptors ---- */
 
-/* Whether the objects of a slot class may be descriptors: of the header's words, Equal and GCData
- * are the only pointers. */
+/* Returns whether the objects of a slot class may be descriptors: Equal and GCData are the only
+ * pointers among the words of the header. */
 static bool may_be_descriptors(const struct g2h_heap *heap, const struct slot_class *slot_class)
 {
     const unsigned word = (unsigned)heap->params.pointer_size, header = 4 + 16 / word,
@@ -411,7 +413,7 @@ struct g2h_error *typing_add_reflected(struct typing *typing, struct types *type
     return reader.no_memory ? &error_no_memory : NULL;
 }
 
-/* ---- what they are themselves ---- */
+/* ---- the types of the descriptors themselves ---- */
 
 void typing_seed_reflected(struct typer *typer)
 {

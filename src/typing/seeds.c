@@ -1,6 +1,6 @@
 /*
- * seeds: what says first what objects are: malloc headers, the runtime's records, the program's
- * variables by DWARF, and interfaces in roots and in untyped objects.
+ * seeds: the first sources of types: malloc headers, the runtime's records, the program's variables
+ * by DWARF, and interfaces in roots and in untyped objects.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,8 @@
 
 /* ---- objects ---- */
 
-/* What stands in an object from an offset on is a value of a type, or several. */
+/* Proposes that an object holds a value, or several, from an offset on. address is that of the
+ * values' type. */
 static void seed_object(struct typer *typer, uint32_t object, uint64_t offset, uint64_t address)
 {
     const struct typing *typing = typer->typing;
@@ -56,8 +57,8 @@ void typer_seed_facts(struct typer *typer)
     }
 }
 
-/* Whether the word at offset is held by an interface before it. A reflect.Type, which is one, holds
- * the address of a type. */
+/* Returns whether the word at offset is the data word of an interface that begins one word before
+ * it. A reflect.Type is such an interface, and holds the address of a type. */
 static bool is_held(const struct typing *typing, const struct g2h_bytes *contents, uint64_t offset)
 {
     const uint64_t word = typing->heap->params.pointer_size;
@@ -66,8 +67,8 @@ static bool is_held(const struct typing *typing, const struct g2h_bytes *content
                                  false) != TYPE_NONE;
 }
 
-/* Follows what look like interfaces: two words, of which the first is the address of a type or an
- * itab and the second one is listed as a pointer. address: of a segment's contents; else 0. */
+/* Follows pairs of words that look like interfaces: the first word is the address of a type or an
+ * itab, and the second word is listed as a pointer. address: of a segment's contents; else 0. */
 static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, uint64_t address,
                         struct g2h_fields fields, bool (*is_typed)(void *context, uint64_t offset),
                         void *context)
@@ -91,7 +92,7 @@ static void sweep_words(struct typer *typer, const struct g2h_bytes *contents, u
     typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
-/* An object that begins with the address of a closure's code is one. */
+/* Proposes that an object is a closure if it begins with the address of a closure's code. */
 static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
 {
     const struct typing *typing = typer->typing;
@@ -101,8 +102,8 @@ static void sweep_closure(struct typer *typer, uint32_t object, const struct g2h
         typer_propose(typer, object, 0, &reference);
 }
 
-/* What has the address of a type where a channel has that of its elements', and this type's size
- * where a channel has it, is a channel of it. */
+/* Proposes that an object is a channel if it has the address of a type where a channel has that of
+ * its element type, and that type's size where a channel has the size of its elements. */
 static void sweep_channel(struct typer *typer, uint32_t object, const struct g2h_bytes *contents)
 {
     const struct typing *typing = typer->typing;
@@ -205,7 +206,8 @@ static bool is_global(void *context, uint64_t offset)
            outside_value_at(&typing->outside, typing->heap, address, &inside) != NULL;
 }
 
-/* How often a segment may be gone through: variables overlap in damaged executables. */
+/* How many bytes of variables are gone through per byte of a segment, and how many more in any
+ * segment: variables overlap in damaged executables. */
 enum { SEGMENT_VISITS = 8, SEGMENT_VISITS_MORE = 1 << 16 };
 
 static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
@@ -219,12 +221,12 @@ static void seed_segment(struct typer *typer, const struct g2h_segment *segment)
         const struct dwarf_global *global = &dwarf->globals.data[i];
         const uint64_t offset = global->address + slide - segment->address;
         if (offset >= segment->contents.size)
-            break; /* they ascend */
+            break; /* variables ascend */
         if (global->type >= typing->types->list.count)
             continue;
         uint32_t number = global->type;
         uint64_t count = 1;
-        /* Arrays of any length have the pointer fields of an element. */
+        /* Arrays are followed element by element: each has the same pointer fields. */
         for (unsigned depth = 0;
              depth < 64 && type_of(typing, number)->kind == TYPE_ARRAY &&
              type_of(typing, number)->elem < typing->types->list.count && count < UINT32_MAX;
@@ -285,11 +287,11 @@ static bool is_local(void *context, uint64_t offset)
     return typed[offset / 4] != 0;
 }
 
-/* A frame whose variables are looked at, or its caller's, which has the arguments. */
+/* A frame whose variables are looked at, or its caller's frame, which has the arguments. */
 struct stack_part {
     struct frame frame;
     uint32_t number; /* index in heap->frames */
-    uint8_t *listed; /* by offset / 4: in the field list; NULL: no such frame */
+    uint8_t *listed; /* by offset / 4: the field list has it; NULL: no such frame */
 };
 
 static struct stack_part load_frame(struct typer *typer, size_t number)
@@ -311,8 +313,9 @@ static struct stack_part load_frame(struct typer *typer, size_t number)
 }
 
 /*
- * Where a byte range of a variable is in the frame or its caller's: NULL where no piece has all of
- * it. Variables' memory is reused when they are dead; the field list says which words are alive.
+ * Finds a byte range of a variable in the frame or its caller's frame. Returns NULL if no piece of
+ * the variable has all of it. The memory of variables is reused when they are dead; the field list
+ * tells which words are alive.
  */
 static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf_local *local,
                                  const struct stack_part *parts, uint64_t offset, uint64_t size,
@@ -340,10 +343,10 @@ static const uint8_t *find_bytes(const struct typing *typing, const struct dwarf
 }
 
 /*
- * Whether three words can be a slice, of which only the first one is known to be alive. Where the
- * compiler knows a slice's length and capacity it may say nothing of them, but give the place of
- * the pointer as that of the whole slice: then the other two words are anything, and as a rule more
- * than there is room for.
+ * Returns whether three words can be a slice if only the first of them is known to be alive. If the
+ * compiler knows a slice's length and capacity, it may describe neither, but give the location of
+ * the pointer as that of the whole slice. Then the other two words can be anything, and as a rule
+ * are more than there is room for.
  */
 static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t elem)
 {
@@ -360,7 +363,7 @@ static bool is_slice(const struct typing *typing, const uint8_t *words, uint32_t
                (heap_object_size(heap, object) - (value - heap_address(heap, object))) / size;
 }
 
-/* Follows a variable of a frame, and notes its words in typed. left: how many words of the frame's
+/* Follows a variable of a frame, and marks its words in typed. left: how many words of the frame's
  * variables may still be looked for. */
 static void seed_local(struct typer *typer, const struct dwarf_local *local,
                        const struct stack_part *parts, uint8_t *typed, uint64_t *left)
@@ -402,7 +405,7 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
             typer_follow(typer, copy, &(struct extent){copy, copy + size}, field, NO_TARGET,
                          SOURCE_POINTER);
         else if (kind == TYPE_SLICE &&
-                 (found & 1) != 0) /* its capacity is in a register, or known */
+                 (found & 1) != 0) /* its capacity is in a register, or the compiler knows it */
             typer_follow_array(typer, heap_word(typing->heap, copy), elem, SOURCE_POINTER);
         else
             continue;
@@ -413,8 +416,8 @@ static void seed_local(struct typer *typer, const struct dwarf_local *local,
     typer->way = (struct way){.holder = HOLDER_OBJECT};
 }
 
-/* How many words of variables are looked for per byte of a frame, and how many more in a small one.
- * Variables share memory, but not without end. */
+/* How many words of variables are looked for per byte of a frame, and how many more in any frame.
+ * Variables share memory, but not without limit. */
 enum { LOCAL_VISITS = 8, LOCAL_VISITS_MORE = 512 };
 
 static void seed_frames(struct typer *typer)
@@ -457,7 +460,7 @@ void typing_seed_roots(struct typer *typer)
     each_segment(typer, seed_segment);
     seed_frames(typer);
     typer_follow_outside(typer);
-    /* What no variable leads to gets its way from here. */
+    /* Values that no variable leads to get their way from this sweep. */
     each_segment(typer, sweep_segment);
     typer_flush(typer);
 }

@@ -1,23 +1,24 @@
 /*
- * timers: what the runtime's timers are in.
+ * timers: types the objects that contain the runtime's timers.
  *
  * Until Go 1.22 time.NewTimer, time.After and their like allocate a time.Timer, and the runtime
- * keeps a pointer to the runtime.timer in it, which is behind its channel. Often nothing else does:
- * time.After in a loop leaks so. A time.Ticker looks the same, but its timer has a period.
+ * keeps a pointer to the runtime.timer in it, which is behind its channel. Often nothing else
+ * points to the object: time.After in a loop leaks so. A time.Ticker looks the same, but its timer
+ * has a period.
  */
 #include <string.h>
 
 #include "typing/claims.h"
 
-/* The types, and where their fields are. */
+/* The types of timers, and the offsets of their fields. */
 struct timer_types {
-    uint32_t timer, ticker; /* time.Timer; time.Ticker, TYPE_NONE */
+    uint32_t timer, ticker; /* time.Timer; time.Ticker, or TYPE_NONE */
     uint32_t runtime_timer;
     uint64_t offset; /* of the runtime.timer in a time.Timer */
-    uint64_t period; /* of the period in a runtime.timer */
+    uint64_t period; /* of the runtime.timer's period in a time.Timer */
 };
 
-/* False where there are none, or a timer is not what it was until Go 1.22. */
+/* Returns false if there are no such types, or if a timer is not what it was until Go 1.22. */
 static bool find_timer_types(const struct types *types, struct timer_types *ret)
 {
     ret->timer = types_find(types, "time.Timer");
@@ -34,10 +35,10 @@ static bool find_timer_types(const struct types *types, struct timer_types *ret)
     return true;
 }
 
-/* Whether the timer of an object that may be a time.Timer repeats. */
+/* Returns whether the timer of an object that may be a time.Timer repeats. */
 static bool has_period(const struct typing *typing, uint32_t object, uint64_t period)
 {
-    static const uint8_t none[8] = {0}; /* an int64, in any order of bytes */
+    static const uint8_t none[8] = {0}; /* an int64 of 0, in any byte order */
     const struct g2h_bytes contents = heap_contents(typing->heap, object);
     return contents.size >= sizeof(none) && period <= contents.size - sizeof(none) &&
            memcmp(contents.data + period, none, sizeof(none)) != 0;
@@ -51,7 +52,7 @@ void typing_seed_timers(struct typer *typer)
         return;
     for (size_t i = 0; i < SHARDS; i++) {
         const struct shard *shard = &typing->shards[i];
-        const size_t count = shard->regions.count; /* what is proposed may add some */
+        const size_t count = shard->regions.count; /* proposing may add some */
         for (size_t j = 0; j < count && !typer->no_memory; j++) {
             const struct region region = shard->regions.data[j];
             if (region.type != types.runtime_timer || region.offset != types.offset ||

@@ -1,16 +1,16 @@
-/* typer: what the files of this room share while types are being found. */
+/* typer: the declarations that the files of this room share while types are being found. */
 #ifndef TYPING_TYPER_H
 #define TYPING_TYPER_H
 
 #include "base/workers.h"
 #include "typing/typing.h"
 
-/* A pointer that says what it points to. */
+/* A pointer of which it is known what type it points to. */
 struct reference {
     uint64_t value;
-    uint64_t count; /* of an array: values, 0 unknown; of a text: its length */
+    uint64_t count; /* array: number of values, 0: unknown; text: its length */
     uint32_t type;
-    uint32_t target; /* the object; NO_TARGET: it is still to be found */
+    uint32_t target; /* the object; NO_TARGET: not looked up yet */
     uint8_t source;
     uint8_t form; /* enum reference_form */
 };
@@ -19,8 +19,9 @@ enum reference_form {
     REFERENCE_VALUE,
     REFERENCE_ARRAY,
     REFERENCE_TEXT,
-    REFERENCE_CLOSURE, /* the code that the target begins with tells its type */
-    REFERENCE_CONTENT, /* the pointer type `type` tells by the target's first byte */
+    REFERENCE_CLOSURE, /* the code pointer that the target begins with tells its type */
+    REFERENCE_CONTENT, /* the target's first byte chooses one of the two types of the pointer type
+                          `type` */
 };
 
 /* A claim whose pointer fields are to be followed. */
@@ -38,12 +39,13 @@ struct waiting {
     uint64_t offset, count; /* the offset in the object; an array's count */
     uint32_t object;
     uint32_t type : 26, source : 3, is_array : 1;
-    uint32_t is_claim : 1, is_exact : 1; /* it is the claim on the object's start already */
+    uint32_t is_claim : 1, is_exact : 1; /* is_claim: it was the claim on the object's start */
 };
 
 enum { BATCH = 64 };
 
-/* Whether a type fits the start of all objects of a slot class, as far as the thread remembers. */
+/* Returns whether a type fits the start of all objects of a slot class. Each thread has a cache of
+ * these answers. */
 enum fit { FIT_UNKNOWN, FIT_NONE, FIT_PART, FIT_EXACT };
 struct known_fit {
     const struct pointer_map *map;
@@ -53,8 +55,8 @@ struct known_fit {
 
 enum { FITS = 1024 };
 
-/* What the data word of an interface leads to, by its first word, as far as the thread remembers:
- * few types are in nearly all interfaces. */
+/* What the data word of an interface leads to, by the interface's first word. Each thread has a
+ * cache of these answers, since nearly all interfaces hold one of few types. */
 struct known_interface {
     uint64_t first;
     uint32_t type;
@@ -65,24 +67,24 @@ struct known_interface {
 
 enum { INTERFACES = 512 };
 
-/* What a thread works with while it finds types. */
+/* The state of a thread that finds types. */
 struct typer {
     struct typing *typing;
-    item_vector items;      /* new claims */
+    item_vector items;      /* new claims, to be followed */
     uint32_t shared;        /* CLAIM_FRESH while other threads propose as well, else 0 */
-    VECTOR(uint32_t) fresh; /* objects whose starts have claims since then that lead nowhere */
+    VECTOR(uint32_t) fresh; /* objects with fresh claims on their starts that lead nowhere */
     VECTOR(struct waiting) waiting[SHARDS];
     struct reference batch[BATCH];
     size_t batch_count;
-    bool unknown_targets; /* of the batch */
+    bool unknown_targets; /* some references of the batch have no target yet */
     struct known_fit fits[FITS];
     struct known_interface interfaces[INTERFACES];
-    /* What leads out of the heap: from where the pointers that are being followed are; and of those
-     * in objects, what is still to be followed. */
+    /* For pointers that lead out of the heap: where the pointers that are being followed lie; and,
+     * of the pointers in objects, those that are still to be followed. */
     struct way way;
     VECTOR(struct outside_pointer) outside;
     struct map outside_known;
-    bool texts_only; /* of objects only strings are followed; else all but strings */
+    bool texts_only; /* only the strings of objects are followed; else all but strings */
     bool no_memory;
 };
 
@@ -110,7 +112,7 @@ static inline struct shard *shard_of(struct typing *typing, uint32_t object)
 
 void typer_flush(struct typer *typer);
 
-/* Brings to the cache what is looked at first of a target. */
+/* Prefetches the memory that is read first of a target. */
 static inline void prefetch_target(const struct typing *typing, enum reference_form form,
                                    uint32_t target)
 {
@@ -118,12 +120,12 @@ static inline void prefetch_target(const struct typing *typing, enum reference_f
     __builtin_prefetch(form == REFERENCE_TEXT ? &typing->texts[target] : &typing->claims[target]);
 }
 
-/* Hands over a reference to memory outside of the heap. */
+/* Records a reference to memory outside of the heap, to be followed later. */
 void typer_refer_outside(struct typer *typer, const struct way *way, enum reference_form form,
                          uint64_t value, uint64_t count, uint32_t type);
 
-/* Whether a reference leads out of the heap. Stacks lie between objects; that a pointer of an
- * object leads to one is known only when no object is found there. */
+/* Returns whether a reference leads out of the heap. Stacks lie between objects; that a pointer of
+ * an object leads to a stack is known only when no object is found there. */
 static inline bool typer_leads_outside(const struct typer *typer, uint64_t value)
 {
     const struct typing *typing = typer->typing;
@@ -133,9 +135,9 @@ static inline bool typer_leads_outside(const struct typer *typer, uint64_t value
 }
 
 /*
- * Hands over a reference. References are looked at when a batch of them is full, or by
- * typer_flush(): many at a time, so that the memory that each needs is on its way before it is
- * read.
+ * Adds a reference to the batch. References are processed when the batch is full, or by
+ * typer_flush(): many at a time, so that the memory that each of them needs is on its way before it
+ * is read.
  */
 static inline void typer_refer(struct typer *typer, enum reference_form form, uint64_t value,
                                uint64_t count, uint32_t type, uint32_t target, enum source source)
@@ -161,8 +163,8 @@ static inline void typer_refer(struct typer *typer, enum reference_form form, ui
 }
 
 /*
- * Proposes a type for an object; the reference is not to a text. While other threads do the same,
- * only that is done at once for which the order does not matter (waves.c).
+ * Proposes a type for an object; the reference is not to a text. While other threads propose as
+ * well, only work for which the order does not matter is done at once (waves.c).
  */
 void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
                    const struct reference *reference);
@@ -170,30 +172,31 @@ void typer_propose(struct typer *typer, uint32_t object, uint64_t offset,
 /* ---- fields.c ---- */
 
 /*
- * An index of the field list of a large object: where its parts begin in the list, and how much of
- * the list may still be gone through, for millions of pointers may lead into one object.
+ * An index of the field list of a large object: where the fields of each part of the object begin
+ * in the list, and how many fields may still be looked at, since millions of pointers may lead into
+ * one object.
  */
 struct field_index {
-    uint64_t *starts; /* by offset / FIELD_STEP: distance from the list's begin to the first field
-                         that is not before it */
+    uint64_t *starts; /* by offset / FIELD_STEP: distance from the beginning of the list to the
+                         first field at or behind that offset */
     size_t count;
     uint64_t left; /* fields that may still be looked at: more than enough for sane programs */
     struct {
         uint32_t type;
-        uint64_t values; /* 0: the object is no array of it; else how many there are, plus 1 */
+        uint64_t values; /* 0: no array of the type; else the number of values, plus 1 */
     } tried[8];
     unsigned tried_count;
 };
 
 enum { FIELD_STEP = 512, INDEXED_SIZE = 2048 };
 
-/* The index of an object, made when it is first asked for; NULL for small ones, and where there is
- * no memory. */
+/* Returns the index of an object, which is made at the first call, or NULL if the object is small
+ * or memory runs out. */
 struct field_index *typer_field_index(struct typer *typer, uint32_t object,
                                       const struct g2h_object *record);
 void field_index_destroy(struct field_index *index);
 
-/* The fields from offset on, and maybe a few before it. */
+/* Returns the fields from offset on, and maybe a few before it. */
 static inline struct g2h_fields fields_near(const struct g2h_object *record,
                                             const struct field_index *index, uint64_t offset)
 {
@@ -204,7 +207,7 @@ static inline struct g2h_fields fields_near(const struct g2h_object *record,
     return fields;
 }
 
-/* Takes some of the fields that may still be looked at. False where none were left. */
+/* Takes fields from the number that may still be looked at. Returns false if none were left. */
 static inline bool field_index_take(struct field_index *index, uint64_t fields)
 {
     if (!index)
@@ -221,56 +224,62 @@ struct extent {
     const uint8_t *begin, *end;
 };
 
-/* Refers to what the pointer field of a value points to: target, or NO_TARGET where it is not
- * known. at is where the field is in the extent, which has pointer_field_size() bytes there at
- * least. */
+/* Adds a reference to the target of a value's pointer field. target is the object, or NO_TARGET if
+ * it is not known. at is the field's place in the extent, which has at least pointer_field_size()
+ * bytes there. */
 void typer_follow(struct typer *typer, const uint8_t *at, const struct extent *extent,
                   const struct pointer_field *field, uint32_t target, enum source source);
 
-/* Refers to the data word of an interface, by its first word; false where that is no type's. */
+/* Adds a reference to the target of an interface's data word, by the interface's first word.
+ * Returns false if the first word tells no type. */
 bool typer_follow_interface(struct typer *typer, uint64_t first, uint64_t data, bool is_empty,
                             uint32_t target, enum source source);
 
-/* Refers to an array whose length is not known. */
+/* Adds a reference to an array whose length is not known. */
 void typer_follow_array(struct typer *typer, uint64_t value, uint32_t elem, enum source source);
 
-/* Follows the pointer fields of a claim: strings, which need no second look, or all others. */
+/* Follows the pointer fields of a claim: if typer->texts_only is set, its strings, which lead no
+ * further, else all other fields. */
 void typer_follow_item(struct typer *typer, const struct item *item);
 
 /* ---- outside.c ---- */
 
-/* Follows the pointers that lead outside, and all that come from what they lead to. One thread. */
+/* Follows the pointers that lead out of the heap, and all pointers that are found there. Runs on
+ * one thread. */
 void typer_follow_outside(struct typer *typer);
 
-/* Takes the pointers that a thread has found in objects; then they are sorted, each of them once,
- * so that they do not depend on the threads. */
+/* Takes over the pointers out of the heap that another thread has found in objects, or returns
+ * false if memory runs out. typer_sort_outside() then sorts all of them and drops duplicates, so
+ * that they do not depend on the threads. */
 bool typer_take_outside(struct typer *alone, struct typer *other);
 void typer_sort_outside(struct typing *typing);
 
 /* ---- waves.c ---- */
 
-/* The threads that find types, and what they follow. */
+/* The threads that find types, and the claims that they follow. */
 struct waves {
     struct typing *typing;
-    struct typer *typers; /* by thread; the first one works alone as well */
-    item_vector wave;     /* what is followed now */
+    struct typer *typers; /* by thread; the first typer also works alone */
+    item_vector wave;     /* the claims that are being followed */
 };
 
 /* Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *waves_init(struct waves *waves, struct typing *typing);
 void waves_deinit(struct waves *waves);
 
-/* Runs tasks that propose, each with the typer of its worker. Nothing of it is followed yet. */
+/* Runs tasks that propose types, each with the typer of its worker. The new claims are not followed
+ * yet. */
 struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run, void *context);
 
-/* Follows all that is new, until nothing is. */
+/* Follows all new claims, until there are no more. */
 struct g2h_error *waves_follow(struct waves *waves);
 
-/* Whether a typer is to wait with a reference, for which the order of references matters. */
+/* If other threads propose as well, makes a reference wait for which the order of references
+ * matters. Returns whether it waits. */
 bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference);
 
-/* Makes a claim on an object's start again that was taken back: propose.c. */
+/* Makes again a claim on an object's start that was taken back: propose.c. */
 void typer_claim_again(struct typer *typer, const struct waiting *claim);
 
 /* ---- seeds.c ---- */
@@ -289,7 +298,7 @@ struct g2h_error *typing_add_closures(struct typing *typing, struct types *types
 /* Adds the types that package reflect made. */
 struct g2h_error *typing_add_reflected(struct typing *typing, struct types *types);
 
-/* Says what their descriptors are. */
+/* Gives types to the descriptors of these types. */
 void typing_seed_reflected(struct typer *typer);
 
 /* ---- itabs.c ---- */
@@ -300,26 +309,27 @@ void typing_seed_itab_tables(struct typer *typer);
 
 /* ---- timers.c ---- */
 
-/* Types what the runtime's timers are in, as far as these are known. */
+/* Types the objects that contain the runtime's timers, as far as the timers are known. */
 void typing_seed_timers(struct typer *typer);
 
 /* ---- cleanups.c ---- */
 
-/* Learns the closures of runtime.AddCleanup. */
+/* Finds the closure functions of runtime.AddCleanup, and whether the program may have weak
+ * pointers. */
 struct g2h_error *typing_find_cleanups(struct typing *typing);
 
-/* Gathers what the runtime may keep by records that are in no dump. Those who point to nothing know
- * by now what they are. */
+/* Gathers the objects that the runtime may keep alive by records that no dump contains. Runs after
+ * the sweep, which has typed the closures that nothing points to. */
 void typing_gather_cleanups(struct typer *typer);
 
 /* ---- guess.c ---- */
 
 struct guess_element {
     const struct pointer_map *map;
-    uint32_t type; /* or that there are several: see guess.c */
+    uint32_t type; /* AMBIGUOUS if there are several: see guess.c */
 };
 
-/* What types look like as objects. */
+/* How the values and arrays of types look as objects. */
 struct guesses {
     struct map by_pattern;      /* size class and field list → type */
     struct map elements_by_key; /* size and words → index in elements */
@@ -329,18 +339,19 @@ struct guesses {
 struct g2h_error *guesses_init(struct guesses *guesses, struct typing *typing);
 void guesses_deinit(struct guesses *guesses);
 
-/* Proposes the only type that an untyped object without malloc header can be. memory is the
- * thread's own, empty at first. False where there is no memory. */
+/* Proposes the only type that an untyped object without malloc header can have. memory is the
+ * thread's own cache, empty at first. Returns false if memory runs out. */
 bool typer_guess(struct typer *typer, const struct guesses *guesses, struct map *memory,
                  uint32_t number);
 
 /* ---- judge.c ---- */
 struct g2h_error *typing_judge(struct typing *typing);
 
-/* Frees what a shard remembers only while claims come. */
+/* Frees the data of a shard that is needed only while claims are added. */
 void shard_forget(struct shard *shard);
 
-/* Whether a region comes before another of the same object: by offset, the better one first. */
+/* Returns whether a region comes before another region of the same object: they are ordered by
+ * offset, the better one first. */
 bool region_is_before(const struct typing *typing, const struct region *one,
                       const struct region *other);
 

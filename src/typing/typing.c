@@ -1,6 +1,6 @@
 /*
  * typing; see typing.h. This file has the order of the steps, their tasks for threads, and the
- * answers to what other rooms ask.
+ * functions that other rooms call.
  */
 #include "typing/typing.h"
 
@@ -20,15 +20,15 @@ struct run {
     struct typing *typing;
     struct waves waves;
     struct guesses guesses;
-    struct map *memories; /* of guesses, by thread */
+    struct map *memories; /* caches of typer_guess(), by thread */
     struct map_finder maps;
-    struct map *map_memories; /* of maps, by thread */
+    struct map *map_memories; /* caches of map_finder_seed(), by thread */
 };
 
-/* ---- what there is ---- */
+/* ---- collecting types ---- */
 
-/* Finds where a channel has the address of its elements' type, hchan.elemtype, and maps these
- * addresses to the types of channels. */
+/* Finds the offset of hchan.elemtype, the address of a channel's element type, and maps the
+ * addresses of element types to the types of channels. */
 static struct g2h_error *collect_channels(struct typing *typing)
 {
     const struct types *types = typing->types;
@@ -50,7 +50,8 @@ static struct g2h_error *collect_channels(struct typing *typing)
     return NULL;
 }
 
-/* The release of Go. Dumps name it from about 1.17 on, executables have done so for longer. */
+/* Returns the release of Go. Dumps name it from about 1.17 on; executables have named it for
+ * longer. */
 static struct go_release release_of(const struct typing *typing)
 {
     const char *version = g2h_heap_go_version(typing->heap);
@@ -90,7 +91,7 @@ static struct g2h_error *collect_types(struct typing *typing)
 
 /* ---- sources ---- */
 
-/* The end of the objects of a task that begins with first. */
+/* Returns the end of the objects of a task that begins with first. */
 static uint32_t task_end(const struct typing *typing, uint32_t first)
 {
     const uint32_t left = typing->heap->object_count - first;
@@ -105,14 +106,14 @@ static struct g2h_error *headers_task(void *context, size_t task, unsigned worke
     return run->waves.typers[worker].no_memory ? &error_no_memory : NULL;
 }
 
-/* Whether an object was without any type before the sweep began: claims of the sweep do not count.
- */
+/* Returns whether an object is to be swept: it had no type before the sweep began (claims of the
+ * sweep do not count), and it has pointers or may be a channel. */
 static bool is_sweepable(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
     if (claim != 0 && (claim & CLAIM_SOURCE) >> CLAIM_SOURCE_SHIFT < SOURCE_SWEEP)
         return false;
-    /* A channel without pointers is larger than what is before its elements' type. */
+    /* A channel without pointers is larger than the offset of its elemtype. */
     return object_has_pointers(typing->heap, object) ||
            heap_object_size(typing->heap, object) > typing->elemtype_offset;
 }
@@ -141,7 +142,8 @@ static struct g2h_error *maps_task(void *context, size_t task, unsigned worker)
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-/* Whether no type of all of an object was known before guessing began. */
+/* Returns whether an object's type is to be guessed: no type of the whole object was known before
+ * guessing began, and it has pointers but no malloc header. */
 static bool is_unknown(const struct typing *typing, uint32_t object)
 {
     const uint32_t claim = __atomic_load_n(&typing->claims[object], __ATOMIC_RELAXED);
@@ -168,7 +170,7 @@ static struct g2h_error *each_object(struct run *run, workers_task *task)
     return waves_run(&run->waves, (objects + OBJECTS_PER_TASK - 1) / OBJECTS_PER_TASK, task, run);
 }
 
-/* Finds the maps that nothing typed leads to. */
+/* Finds the maps that no typed pointer leads to. */
 static struct g2h_error *find_maps(struct run *run)
 {
     if (run->maps.parts.list.count == 0)
@@ -195,7 +197,7 @@ static struct g2h_error *guess(struct run *run)
     return error ? error : waves_follow(&run->waves);
 }
 
-/* Whether a claim on an object's start says that there are strings in it. */
+/* Returns whether the type that is claimed for an object's start has strings. */
 static inline bool has_strings(const struct typing *typing, uint64_t object)
 {
     const uint32_t claim = object < typing->heap->object_count ? typing->claims[object] : 0;
@@ -204,7 +206,7 @@ static inline bool has_strings(const struct typing *typing, uint64_t object)
     return map && map->has_strings;
 }
 
-/* Follows the strings of objects. They lead no further, so this is done at last, by the claims that
+/* Follows the strings of objects. Strings lead no further, so this is done last, by the claims that
  * were found to be true, and in the order of addresses. */
 static struct g2h_error *texts_task(void *context, size_t task, unsigned worker)
 {
@@ -250,7 +252,7 @@ static struct g2h_error *find_types(struct run *run)
     run->map_memories = calloc(run->typing->threads, sizeof(*run->map_memories));
     TRY_MEMORY(run->map_memories);
     TRY(find_maps(run));
-    TRY(guess(run));     /* without DWARF it is a guess what the runtime's processors are */
+    TRY(guess(run));     /* without DWARF the types of the runtime's processors are guesses */
     TRY(find_maps(run)); /* large groups have no malloc header, and may have been guessed */
     typing_seed_timers(alone);
     TRY_MEMORY(!alone->no_memory);
@@ -259,9 +261,9 @@ static struct g2h_error *find_types(struct run *run)
     return each_object(run, texts_task);
 }
 
-/* ---- the sums ---- */
+/* ---- sums ---- */
 
-/* The first of an object's regions; NULL where it has none. */
+/* Returns the first of an object's regions, or NULL if it has none. */
 static const struct region *first_region(const struct typing *typing, uint32_t object)
 {
     if (!typing_has_regions(typing, object))
@@ -285,7 +287,7 @@ static void add_sum(struct g2h_type_sum *sum, const struct g2h_type_sum *more)
     sum->living_bytes += more->living_bytes;
 }
 
-/* The sum to which an object belongs, beside that of all. */
+/* Returns the sum that an object counts for, apart from the totals. */
 static struct g2h_type_sum *sum_of(const struct typing *typing, uint32_t object,
                                    struct g2h_type_account *account)
 {
@@ -319,7 +321,7 @@ static struct g2h_error *account_task(void *context, size_t task, unsigned worke
     return NULL;
 }
 
-/* Adds the sums of the kinds up. */
+/* Computes the totals from the sums of sources and kinds. */
 static void add_up(struct g2h_type_account *account)
 {
     account->typed = account->text;
@@ -397,7 +399,8 @@ struct g2h_error *typing_create(const struct g2h_heap *heap, const struct target
     typing->redaction = redaction;
     typing->threads = threads ? threads : workers_available();
     TRY(run_all(typing));
-    /* Without memory for a pointer map the type did not fit, and the snapshot would be another. */
+    /* If memory for a pointer map ran out, its type was taken not to fit, and the snapshot would be
+     * another. */
     TRY_MEMORY(!pointer_maps_failed(&typing->pointer_maps));
     *ret = take_pointer(typing);
     return NULL;
@@ -442,7 +445,7 @@ void typing_destroy(struct typing *typing)
     free(typing);
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 size_t typing_first_global(const struct typing *typing, uint64_t address)
 {
@@ -483,8 +486,9 @@ const struct dwarf_local *typing_locals(const struct typing *typing, const struc
     return scopes_locals(typing->scopes, match_call_pc(frame), ret_count);
 }
 
-/* Whether one of two variables that share their memory says more: a name that the program gave says
- * more than ~r0, and a variable of the function more than one of an inlined call. */
+/* Returns whether one of two variables that share their memory says more than the other: a name
+ * that the program gave says more than ~r0, and a variable of the function says more than one of an
+ * inlined call. */
 static bool is_clearer(const struct dwarf_local *one, const struct dwarf_local *other)
 {
     if (one->is_made != other->is_made)
@@ -525,14 +529,15 @@ bool typing_inlined_at(const struct typing *typing, const struct frame *frame,
     return size > 0;
 }
 
-/* An array of bytes does not say what they mean; a string does. */
+/* An array of bytes does not tell what the bytes mean; a string does. */
 bool typing_yields_to_text(const struct typing *typing, uint32_t object, uint32_t claim)
 {
     return (claim & CLAIM_EXACT) == 0 || heap_object_size(typing->heap, object) == 16 ||
            ((claim & CLAIM_ARRAY) != 0 && type_of(typing, (claim & CLAIM_TYPE) - 1)->size == 1);
 }
 
-/* The first of an object's regions that has the word at offset; NULL where none has. */
+/* Returns the first of an object's regions that contains the word at offset, or NULL if none
+ * does. */
 static const struct region *region_at(const struct typing *typing, uint32_t object, uint64_t offset)
 {
     const struct shard *shard = &typing->shards[shard_number(object)];
@@ -541,14 +546,15 @@ static const struct region *region_at(const struct typing *typing, uint32_t obje
     size_t at;
     if (first == MAP_NONE)
         return NULL;
-    /* The first that reaches beyond offset begins before it if any does. */
+    /* The first region that reaches beyond offset begins at or before it if any region contains
+     * it. */
     BISECT_FROM(at, first, count, regions[at].object == object && regions[at].reach <= offset);
     if (at == count || regions[at].object != object || regions[at].offset > offset)
         return NULL;
     return &regions[at];
 }
 
-/* Whether what is smaller than the object shares it with others. */
+/* Returns whether an object is a block that values smaller than it share. */
 static bool is_tiny(const struct typing *typing, uint32_t object)
 {
     const struct slot_class *slot_class = heap_slot_class(typing->heap, object);

@@ -1,14 +1,16 @@
 /*
- * waves: following claims on several threads, with a result that does not depend on them.
+ * waves: follows claims on several threads, with a result that does not depend on the threads.
  *
- * What is new is followed in waves, and a wave in rounds, each on all threads. A round does at once
- * what is the same in any order: the first claim on an object's start, what says the same again,
- * what is known from before. All else waits until the round is over: parts of objects, other claims
- * on a start, and looks at fields of large objects, all of which end at some number. Then it is
- * proposed object by object, sorted, by one thread for each shard of them. So is what was first: a
- * claim of the round is taken back if others have waited for it.
+ * New claims are followed in waves, and a wave in rounds, each on all threads. A round does at once
+ * the work whose result is the same in any order: the first claim on an object's start, references
+ * that repeat it, and references that say nothing that was not known before the round. All other
+ * references wait until the round is over: those to parts of objects, those that make other claims
+ * on a start, and those for which the fields of a large object are looked at, since regions and
+ * such looks are limited in number. Then they are proposed object by object, sorted, by one thread
+ * for each shard. The first claim of the round is proposed again with them: it is taken back if
+ * references to its object have waited.
  *
- * A wave of few items is not worth a second thread: one follows them, without rounds.
+ * A wave of few items is not worth a second thread: one thread follows it, without rounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +18,15 @@
 #include "base/scope.h"
 #include "typing/typer.h"
 
-/* Items of a task, and so few that one thread follows them. */
+/* The most items of a task; the number of tasks of a round that has too few items for tasks of that
+ * size; and the number of items below which one thread follows a wave. */
 enum { ITEMS_PER_TASK = 1 << 8, TASKS_OF_ROUND = 64, ALONE = 8 * ITEMS_PER_TASK };
 
-/* Bytes of values that are followed in a round, of each of whose words a reference may have to
- * wait; and a part of the dump. */
+/* The most bytes of values that a round follows, since a reference may have to wait for each of
+ * their words: ROUND_BYTES, and one ROUND_PART-th of the dump's size. */
 enum { ROUND_BYTES = 1 << 24, ROUND_PART = 16 };
 
-/* References that one thread sees to alone. */
+/* If fewer references than this wait, one thread proposes them. */
 enum { WAITING_ALONE = 1 << 10 };
 
 struct g2h_error *waves_init(struct waves *waves, struct typing *typing)
@@ -52,7 +55,7 @@ void waves_deinit(struct waves *waves)
     free(waves->wave.data);
 }
 
-/* ---- what waits ---- */
+/* ---- waiting references ---- */
 
 bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
                  const struct reference *reference)
@@ -71,14 +74,15 @@ bool typer_waits(struct typer *typer, uint32_t object, uint64_t offset,
     return true;
 }
 
-/* In which order what waits is proposed: that of an object is. */
+/* Compares waiting references to the same offset of the same object by the order in which they are
+ * proposed. */
 static int compare_details(const struct typing *typing, const struct waiting *one,
                            const struct waiting *other)
 {
     const uint64_t size = type_of(typing, one->type)->size,
                    other_size = type_of(typing, other->type)->size;
     if (size != other_size)
-        return size > other_size ? -1 : 1; /* the outer one: it has the others */
+        return size > other_size ? -1 : 1; /* the outer type: it contains the others */
     if (one->type != other->type)
         return one->type < other->type ? -1 : 1;
     if (one->is_array != other->is_array)
@@ -102,7 +106,9 @@ static inline bool is_earlier(const struct typing *typing, const struct waiting 
 
 typedef VECTOR(struct waiting) waiting_vector;
 
-/* Takes back the claim of the round on an object's start, for those who wait to be as early. */
+/* Takes back the claim on an object's start that was made in this round, and adds it to the
+ * references that have waited, so that it is no earlier than they are. Returns false if memory runs
+ * out. */
 static bool take_back(struct typing *typing, uint32_t object, waiting_vector *all)
 {
     uint32_t *claim = &typing->claims[object];
@@ -121,7 +127,7 @@ static bool take_back(struct typing *typing, uint32_t object, waiting_vector *al
     return vector_push(all, waiting);
 }
 
-/* Runs of so many are sorted by insertion, then merged. */
+/* Runs of this length are sorted by insertion, then merged. */
 enum { RUN = 8 };
 
 static void sort_run(const struct typing *typing, struct waiting *run, size_t count)
@@ -159,7 +165,8 @@ static void sort_merging(const struct typing *typing, struct waiting *data, stru
         memcpy(data, from, count * sizeof(*data));
 }
 
-/* So many are first sorted by object and offset, a digit at a time, as items are. */
+/* MANY or more references are first sorted by object and offset, DIGIT bits at a time, as items
+ * are. */
 enum { MANY = 1 << 12, DIGIT = 11, BUCKETS = 1 << DIGIT };
 
 static inline uint64_t part_of_key(const struct waiting *waiting, unsigned part)
@@ -179,7 +186,7 @@ static void sort_by_place(struct waiting *data, struct waiting *scratch, size_t 
         for (unsigned shift = 0; shift < 64 && (some ^ all) >> shift != 0; shift += DIGIT) {
             size_t starts[BUCKETS + 1] = {0};
             if (((some ^ all) >> shift & (BUCKETS - 1)) == 0)
-                continue; /* all have the same digit */
+                continue; /* all have the same digit here */
             for (size_t i = 0; i < count; i++)
                 starts[(part_of_key(&from[i], part) >> shift & (BUCKETS - 1)) + 1]++;
             for (size_t i = 0; i < BUCKETS; i++)
@@ -220,7 +227,8 @@ static bool sort_waiting(const struct typing *typing, waiting_vector *all)
     return true;
 }
 
-/* Gathers all that waits for the objects of a shard. */
+/* Gathers the references that wait for the objects of a shard, and sorts them. Returns false if
+ * memory runs out. */
 static bool gather(struct waves *waves, size_t shard, waiting_vector *all)
 {
     for (unsigned i = 0; i < waves->typing->threads; i++) {
@@ -254,7 +262,8 @@ static struct g2h_error *settle_shard(void *context, size_t task, unsigned worke
                                                                       : REFERENCE_VALUE};
         if (waiting->is_claim) {
             typer_claim_again(typer, waiting);
-            /* As one that leads on may have been first. */
+            /* In another order a claim that leads on may have been first, and would have added this
+             * item. */
             if (!vector_push(&typer->items, ((struct item){waiting->object, ITEM_START})))
                 typer->no_memory = true;
         } else
@@ -269,8 +278,8 @@ static bool reserve(item_vector *items, size_t more)
     return (items->data && items->capacity - items->count >= more) || vector_grow(items, more);
 }
 
-/* What a thread has claimed is no longer fresh where it leads nowhere; else it is until its turn
- * comes to be followed. */
+/* Clears CLAIM_FRESH of a thread's claims that lead nowhere. Other claims stay fresh until it is
+ * their turn to be followed. */
 static void forget_fresh(struct waves *waves, struct typer *typer)
 {
     for (size_t i = 0; i < typer->fresh.count; i++)
@@ -332,11 +341,12 @@ struct g2h_error *waves_run(struct waves *waves, size_t tasks, workers_task *run
 
 struct round {
     struct waves *waves;
-    size_t first, end; /* in the wave */
+    size_t first, end; /* items of the wave */
     size_t per_task;
 };
 
-/* Where the memory of an item is: on its way, once it is known. */
+/* Prefetches the memory of the items that follow: first an object's entry in heap->objects, later
+ * the object's record, whose place the entry tells. */
 static void prefetch_item(const struct waves *waves, size_t i)
 {
     const struct g2h_heap *heap = waves->typing->heap;
@@ -364,7 +374,7 @@ static struct g2h_error *follow_task(void *context, size_t task, unsigned worker
     return typer->no_memory ? &error_no_memory : NULL;
 }
 
-/* The bytes that an item's values have. */
+/* Returns the number of bytes of an item's values. */
 static uint64_t item_bytes(const struct typing *typing, const struct item *item)
 {
     const uint64_t size = heap_object_size(typing->heap, item->object);
@@ -377,7 +387,8 @@ static uint64_t item_bytes(const struct typing *typing, const struct item *item)
     return count == 0 || value > size / count ? size : count * value;
 }
 
-/* One after the other, each with what follows from it. */
+/* Follows an item on one thread. Its references are proposed one after the other, and none of them
+ * waits. */
 static struct g2h_error *follow_alone(struct typer *alone, const struct item *item)
 {
     typer_follow_item(alone, item);
@@ -385,8 +396,8 @@ static struct g2h_error *follow_alone(struct typer *alone, const struct item *it
     return alone->no_memory ? &error_no_memory : NULL;
 }
 
-/* Follows a wave. So that no more waits than there is memory for, its rounds are bounded, and what
- * is larger is followed alone. */
+/* Follows a wave. Its rounds are limited in size, so that there is memory for the references that
+ * wait; an item that is larger than a round is followed alone. */
 static struct g2h_error *follow_wave(struct waves *waves)
 {
     const uint64_t most = ROUND_BYTES + waves->typing->heap->input->size / ROUND_PART;
@@ -415,13 +426,15 @@ static struct g2h_error *follow_wave(struct waves *waves)
 
 /* ---- waves ---- */
 
-/* The claim on the start first. */
+/* Returns whether an item comes before another item of the same object: the claim on the start
+ * comes first. */
 static bool is_before(const struct item *one, const struct item *other)
 {
     return one->region + 1 < other->region + 1;
 }
 
-/* Puts one of the object of the one before it into its place; false where it is there. */
+/* Inserts an item among the last items, which are of the same object, in its place. Returns false
+ * if the item is there already. */
 static bool insert_item(struct item *data, size_t count, struct item item)
 {
     size_t at = count;
@@ -434,8 +447,8 @@ static bool insert_item(struct item *data, size_t count, struct item item)
     return true;
 }
 
-/* Those of an object are few, or in order, and seldom twice the same. What comes to be followed is
- * no longer fresh. */
+/* Sorts the items of each object, and drops duplicates. The items of an object are few, or in
+ * order, and seldom the same. Clears CLAIM_FRESH of the claims, which are about to be followed. */
 static void order_regions(struct typing *typing, item_vector *items)
 {
     struct item *data = items->data;
@@ -462,8 +475,9 @@ static void sort_few(const item_vector *items)
     }
 }
 
-/* By object: so the dump is read, and its targets are looked up, in the order of addresses rather
- * than here and there. Radix sort, 11 bits at a time. */
+/* Sorts items by object, so that the dump is read, and its targets are looked up, in the order of
+ * addresses rather than here and there. This is a radix sort, 11 bits at a time. Returns false if
+ * memory runs out. */
 static bool sort_items(struct typing *typing, item_vector *items, item_vector *scratch)
 {
     enum { DIGITS = 3, FEW = 64 };
@@ -500,7 +514,7 @@ static bool sort_items(struct typing *typing, item_vector *items, item_vector *s
     return true;
 }
 
-/* Follows a wave that is not worth a second thread: without rounds. */
+/* Follows a wave that is not worth a second thread, without rounds. */
 static struct g2h_error *follow_few(struct waves *waves)
 {
     struct typer *alone = &waves->typers[0];
@@ -512,7 +526,7 @@ static struct g2h_error *follow_few(struct waves *waves)
     return alone->no_memory ? &error_no_memory : NULL;
 }
 
-/* Follows what is new in the heap until nothing is. */
+/* Follows new claims on objects of the heap until there are no more. */
 static struct g2h_error *follow_objects(struct waves *waves)
 {
     item_vector *items = &waves->typers[0].items;
@@ -528,7 +542,8 @@ static struct g2h_error *follow_objects(struct waves *waves)
     return NULL;
 }
 
-/* And what that has found outside of the heap, until nothing is new there either. */
+/* Follows the new claims on objects, then the pointers out of the heap that they have led to, until
+ * there are no more of either. */
 struct g2h_error *waves_follow(struct waves *waves)
 {
     struct typing *typing = waves->typing;

@@ -1,10 +1,10 @@
-/* classes: those that have most bytes, or have grown most; see sections.h. */
+/* classes: the classes that have most bytes, or have grown most; see sections.h. */
 #include "base/scope.h"
 #include "output/report/sections.h"
 #include "output/report/table.h"
 
 struct class_row {
-    uint32_t node; /* one of its nodes */
+    uint32_t node; /* one of the class's nodes */
     uint64_t count, bytes, retained;
     int64_t grown; /* bytes; 0 without a base */
 };
@@ -24,7 +24,8 @@ static int compare_classes(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* What is above a node is of no class of the same name: there it would be one with it. */
+/* Sums up the nodes of each class. No node is below another one of its class, for these would be
+ * one node; so retained bytes do not count twice. */
 static struct g2h_error *gather_classes(const struct report *report, struct classes *classes)
 {
     for (uint32_t i = 0; i < report->merged.nodes.count; i++) {
@@ -82,7 +83,7 @@ struct g2h_error *report_put_classes(const struct report *report)
     TRY(gather_classes(report, &classes));
     while (shown < classes.list.count && shown < REPORT_ROWS &&
            (!report->base || classes.list.data[shown].grown > 0))
-        shown++; /* with a base, what has grown */
+        shown++; /* with a base, only classes that have grown */
     table_init(&table, report->page, "classes", columns, report->base ? 5 : 4, shown);
     for (size_t i = 0; i < classes.list.count; i++) {
         put_row(report, &table, &classes.list.data[i]);

@@ -1,4 +1,4 @@
-/* goroutines: where they are, how many, and what they retain; see sections.h. */
+/* goroutines: the places where goroutines are, how many, and what they retain; see sections.h. */
 #include <string.h>
 
 #include "base/scope.h"
@@ -11,7 +11,7 @@ static bool is_place(const struct report *report, uint32_t node)
            report_is_kind(report, node, G2H_NODE_GOROUTINE);
 }
 
-/* Without a word at its begin. */
+/* Returns a field of a text without the first of the words that the text begins with. */
 static struct page_field text_without(const char *key, const struct text *text,
                                       const char *const *words)
 {
@@ -21,8 +21,8 @@ static struct page_field text_without(const char *key, const struct text *text,
     return page_made(key, text);
 }
 
-/* Of "go statement in main.run main.go:17" the last word, which is where it stands; where that is
- * not known, the function. */
+/* Returns the last word of "go statement in main.run main.go:17", which is the place of the
+ * statement, or the function if the place is not known. */
 static struct page_field site_of(const struct text *site)
 {
     static const char *const words[] = {"go statement in ", NULL};
@@ -52,7 +52,7 @@ static struct g2h_error *put_place(const struct report *report, struct table *ta
     return NULL;
 }
 
-/* Those that retain most come first. */
+/* Adds the places of goroutines, those that retain most first. */
 static struct g2h_error *rank_places(const struct report *report, ranking *ret)
 {
     const uint32_t group = report_find_kind(report, G2H_NODE_GOROUTINES);
@@ -81,7 +81,7 @@ struct g2h_error *report_put_goroutines(const struct report *report)
     size_t shown = 0;
     TRY(rank_places(report, &places));
     while (shown < places.count && shown < REPORT_ROWS && places.data[shown].weight > 0)
-        shown++; /* with a base, what has grown */
+        shown++; /* with a base, only places that have grown */
     table_init(&table, report->page, "goroutines", report->base ? columns : usual,
                report->base ? 5 : 4, shown);
     for (size_t i = 0; i < places.count; i++) {

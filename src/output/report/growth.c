@@ -18,8 +18,8 @@ struct g2h_base {
     struct growth_totals totals;
 };
 
-/* The hash of a name; of what is no class without the numbers that are words of it, for "main and
- * 20 goroutines" become 80. */
+/* Returns the hash of a name. In the name of a node that is no class, words that are numbers do not
+ * count, for "main and 20 goroutines" may become "main and 80 goroutines". */
 static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
 {
     static const char digits[] = "0123456789,";
@@ -42,8 +42,8 @@ static uint64_t hash_of(const char *name, size_t size, enum merged_kind kind)
     return map_hash_text(plain, count) + (uint64_t)kind + 1;
 }
 
-/* A key for each node: of its names from the root on. That two get the same one is too unlikely to
- * happen. */
+/* Gives each node a key, a hash of all names from the root to it. That two nodes get the same key
+ * by chance is too unlikely to happen. */
 static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
 {
     uint64_t *keys = *ret = calloc(merged->nodes.count + 1, sizeof(*keys));
@@ -84,7 +84,7 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
         TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
         if (number == base->nodes.count)
             TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
-        struct before *before = &base->nodes.data[number]; /* that of all who are called the same */
+        struct before *before = &base->nodes.data[number]; /* of all nodes with these names */
         before->retained += node->retained;
         before->bytes += node->bytes;
         before->count += node->count;
@@ -171,7 +171,7 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
                                       (int64_t)(nodes[i].count - before.count), 0};
         TRY_MEMORY(vector_push(ret, growth));
     }
-    for (size_t i = merged->nodes.count; i-- > 0;) { /* children come behind their parents */
+    for (size_t i = merged->nodes.count; i-- > 0;) { /* children come after their parents */
         struct growth *growth = &ret->data[i];
         if (growth->retained > 0 && (uint64_t)growth->retained > growth->weight)
             growth->weight = (uint64_t)growth->retained;

@@ -8,13 +8,13 @@
 
 #include "base/scope.h"
 
-enum { MOST_NEAR = 5, LONGEST = 256 /* characters of what is compared by edits */ };
+enum { MOST_NEAR = 5, LONGEST = 256 /* bytes of a name that edits() compares */ };
 
 /* ---- classes ---- */
 
 struct classes {
     const struct report *report;
-    node_vector list; /* of merged, one of each class: those that come first retain most */
+    node_vector list; /* nodes of merged, one of each class: classes that come first retain most */
 };
 
 static struct g2h_error *find_classes(struct classes *classes)
@@ -32,7 +32,7 @@ static struct g2h_error *find_classes(struct classes *classes)
     return NULL;
 }
 
-/* How a class may be meant, the most certain first. */
+/* How the name of a class may match the text that was asked for, the most certain match first. */
 enum meaning { EXACT, SHORT, TYPE, END, PART, MEANINGS };
 
 static bool ends_in(const char *name, size_t size, const char *end, size_t length)
@@ -40,7 +40,8 @@ static bool ends_in(const char *name, size_t size, const char *end, size_t lengt
     return size >= length && memcmp(name + size - length, end, length) == 0;
 }
 
-/* "net/http.conn" as "http.conn", "map[string]*net/url.URL" as "map[string]*url.URL". */
+/* Appends a name without the directories of its packages: "net/http.conn" as "http.conn",
+ * "map[string]*net/url.URL" as "map[string]*url.URL". */
 static void shorten(const char *asked, struct text *text)
 {
     for (const char *at = asked; *at;) {
@@ -58,7 +59,8 @@ static bool is_meant(const char *name, size_t size, const char *asked, size_t le
     const bool is_end = ends_in(name, size, asked, length);
     if (meaning <= SHORT)
         return is_end && size == length;
-    if (meaning == TYPE) /* a type without its package: no pointer to it, nor a slice of it */
+    if (meaning == TYPE) /* a type's name without its package; neither a pointer to the type nor a
+                            slice of it */
         return is_end && size > length &&
                (name[size - length - 1] == '.' || name[size - length - 1] == '/') &&
                strcspn(name, "[*( ") >= size - length;
@@ -79,9 +81,9 @@ static struct g2h_error *find_meant(const struct classes *classes, const char *a
     return NULL;
 }
 
-/* ---- what comes near ---- */
+/* ---- similar names ---- */
 
-/* How many characters have to be changed, added or left out to make one of the other. */
+/* Returns how many bytes have to be changed, added or left out to turn one name into the other. */
 static unsigned edits(const char *one, size_t one_size, const char *other, size_t other_size)
 {
     unsigned row[LONGEST + 1];
@@ -125,7 +127,7 @@ static struct g2h_error *find_near(const struct classes *classes, const char *as
     return error;
 }
 
-/* ": main.Watcher, main.Watch and 3 more" */
+/* Returns an error that ends in a list of names: ": main.Watcher, main.Watch and 3 more". */
 static struct g2h_error *refuse(const struct report *report, const char *asked, const char *why,
                                 const node_vector *near)
 {

@@ -1,5 +1,5 @@
 /*
- * lookup: the class or the object that somebody asks for.
+ * lookup: finds the class or the object that the user asks for.
  */
 #ifndef OUTPUT_REPORT_LOOKUP_H
 #define OUTPUT_REPORT_LOOKUP_H
@@ -8,16 +8,16 @@
 
 struct lookup {
     bool is_class;
-    uint32_t class;   /* a node of merged that has the name */
-    uint32_t node;    /* of the view; UINT32_MAX: the object is left out */
-    uint64_t address; /* that was asked for, */
-    uint64_t offset;  /* and in the object */
+    uint32_t class;   /* of a class: a node of merged that has its name */
+    uint32_t node;    /* of an object: its node of the view; of a class UINT32_MAX */
+    uint64_t address; /* of an object: the address that was asked for, */
+    uint64_t offset;  /* and its offset in the object */
 };
 
 /*
- * Looks an address up, 0xc000012345, which may be one inside of an object, or a class: by its name,
- * else by its full one (net/http.conn), else by an end or a part of it that only one class has.
- * Errors: G2H_ERROR_NOT_FOUND, which says what comes near; G2H_ERROR_MEMORY.
+ * Finds an object by an address, 0xc000012345, which may be one inside of it, or a class by its
+ * name, else by its full name (net/http.conn), else by an end or a part of its name that no other
+ * class has. Errors: G2H_ERROR_NOT_FOUND, whose message names similar classes; G2H_ERROR_MEMORY.
  */
 struct g2h_error *lookup_find(const struct report *report, const char *asked, struct lookup *ret);
 

@@ -12,7 +12,7 @@ bool report_is_kind(const struct report *report, uint32_t node, enum g2h_node_ki
            merged_kind_of(&report->merged, node) == kind;
 }
 
-/* The node of a kind that is nearest to the root; MERGED_NONE. */
+/* Returns the first node of a kind, which is the one nearest to the root, or MERGED_NONE. */
 uint32_t report_find_kind(const struct report *report, enum g2h_node_kind kind)
 {
     for (uint32_t i = 0; i < report->merged.nodes.count; i++)
@@ -34,7 +34,7 @@ int report_compare_ranks(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* The children of a node, those that retain most first. */
+/* Adds the children of a node, those that retain most first. */
 struct g2h_error *report_rank_children(const struct report *report, uint32_t node, ranking *ret)
 {
     for (uint32_t i = report_node(report, node)->child; i != MERGED_NONE;
@@ -68,7 +68,7 @@ static int64_t growth_of(const struct report *report, uint32_t node)
     return report->growth.data[node].count;
 }
 
-/* Of a group of goroutines the sum of those in it; of what is one itself its own. */
+/* Returns a number of a node; of a group of goroutines the sum over the goroutines in it. */
 static int64_t sum_goroutines(const struct report *report, uint32_t node,
                               int64_t (*of)(const struct report *report, uint32_t node))
 {
@@ -92,13 +92,15 @@ int64_t report_goroutines_grown(const struct report *report, uint32_t node)
     return sum_goroutines(report, node, growth_of);
 }
 
-/* What nodes are ranked by: what they retain, or by how much that has grown. */
+/* Returns the weight that nodes are ranked by: the bytes that a node retains or, with a base, by
+ * how much these have grown in the node or in one below it. */
 uint64_t report_weight(const struct report *report, uint32_t node)
 {
     return report->base ? report->growth.data[node].weight : report_node(report, node)->retained;
 }
 
-/* What an edge of a name leads to from a node of the view, or one to a node of a kind: its name. */
+/* Appends the name of the first node that an edge called label leads to or, without a label, of the
+ * first one of a kind that an edge leads to. */
 struct g2h_error *report_append_target(const struct report *report, uint32_t node,
                                        const char *label, enum g2h_node_kind kind,
                                        struct text *text)
@@ -122,7 +124,7 @@ struct g2h_error *report_append_target(const struct report *report, uint32_t nod
     return NULL;
 }
 
-/* The goroutine of a place that is its example. */
+/* Returns the goroutine that is the example of a place. */
 uint32_t report_example_goroutine(const struct report *report, uint32_t place)
 {
     for (uint32_t i = report_node(report, place)->child; i != MERGED_NONE;

@@ -26,7 +26,7 @@ size_t page_characters(const char *data, size_t size)
     return count;
 }
 
-/* What would end a line is a blank. */
+/* Appends a text with a blank for each control character, such as one that would end the line. */
 static void append_clean(struct text *text, const char *data, size_t size)
 {
     const size_t begin = text->size;
@@ -169,7 +169,7 @@ void page_head(struct page *page, const char *words)
 
 /* ---- JSON ---- */
 
-/* Valid UTF-8, whatever the bytes are. */
+/* Puts a JSON string, which is valid UTF-8 whatever the bytes are. */
 static void put_string(struct page *page, const char *data, size_t size)
 {
     struct text valid = {0};
@@ -189,7 +189,8 @@ static void put_string(struct page *page, const char *data, size_t size)
     text_deinit(&valid);
 }
 
-/* What comes before a value. Members of the outermost object begin lines. */
+/* Puts what comes before a value: comma, line break and key. Each member of the outermost object
+ * begins a line. */
 static void put_key(struct page *page, const char *key)
 {
     if (page->depth == 0)

@@ -1,9 +1,9 @@
 /*
- * page: what a report says, as text for people or as JSON for machines.
+ * page: the output of a report, as text for people or as JSON for machines.
  *
- * Sections say each thing once: a line is a template in which each % is the next field, and JSON
- * has the same fields by their keys, without the words between them. So both have the same numbers,
- * people in three digits and machines all of them.
+ * Sections say each thing once: a line is a template in which each % stands for the next field, and
+ * JSON has the same fields under their keys, without the words between them. So both have the same
+ * numbers, rounded to three digits for people and exact for machines.
  */
 #ifndef OUTPUT_REPORT_PAGE_H
 #define OUTPUT_REPORT_PAGE_H
@@ -14,37 +14,37 @@
 
 #include "base/text.h"
 
-enum { PAGE_DEPTH = 64 /* of objects and lists of JSON in each other */ };
+enum { PAGE_DEPTH = 64 /* the deepest nesting of objects and lists in JSON */ };
 
 struct page {
     struct text out;
-    size_t columns; /* of a line */
+    size_t columns; /* width of a line */
     bool is_json;
     bool is_colored;
-    size_t depth;            /* JSON: how many objects and lists are open, */
-    bool lists[PAGE_DEPTH];  /* whether they are lists, */
-    bool filled[PAGE_DEPTH]; /* and whether something is in them */
+    size_t depth;            /* of JSON: how many objects and lists are open, */
+    bool lists[PAGE_DEPTH];  /* by depth: whether it is a list, */
+    bool filled[PAGE_DEPTH]; /* and whether it has an element yet */
 };
 
 enum page_kind {
     PAGE_TEXT,
     PAGE_COUNT,
-    PAGE_BYTES,        /* in three digits: 160 B, 1.32 MB, 701 kB */
-    PAGE_CHANGE,       /* of a count, with its sign */
-    PAGE_BYTES_CHANGE, /* of bytes */
+    PAGE_BYTES,        /* in text rounded to three digits: 160 B, 1.32 MB, 701 kB */
+    PAGE_CHANGE,       /* by how much a count has changed, with its sign */
+    PAGE_BYTES_CHANGE, /* the same for a number of bytes */
     PAGE_PERCENT,      /* in text only */
-    PAGE_ADDRESS,      /* 0xc000012000; in JSON a text, for its numbers end at 2^53 */
+    PAGE_ADDRESS,      /* 0xc000012000; a string in JSON, where numbers end at 2^53 */
     PAGE_FLAG,         /* in JSON only */
 };
 
-/* What stands in a line. */
+/* A field of a line. */
 struct page_field {
-    const char *key; /* in JSON; NULL: it is not there */
+    const char *key; /* in JSON; NULL: the field is not in JSON */
     enum page_kind kind;
-    bool is_strong; /* stands out, where there is colour */
-    uint8_t width;  /* characters at least, with blanks before it */
-    uint8_t digits; /* of a percentage, behind the point */
-    size_t room;    /* for so many characters of a text; 0: any number */
+    bool is_strong; /* stands out if the page has colour */
+    uint8_t width;  /* least number of characters; blanks before the field fill it up */
+    uint8_t digits; /* of a percentage, after the point */
+    size_t room;    /* most characters of a text; 0: no limit */
     uint64_t number, whole;
     const char *data; /* size bytes of text */
     size_t size;
@@ -112,7 +112,7 @@ static inline struct page_field page_clipped(struct page_field field, size_t roo
     return field;
 }
 
-/* Of a percentage, with a digit behind the point. */
+/* Returns a percentage with one digit after the point. */
 static inline struct page_field page_tenths(struct page_field field)
 {
     field.digits = 1;
@@ -130,40 +130,42 @@ void page_deinit(struct page *page);
 void page_put_fields(struct page *page, const char *template, const struct page_field *fields,
                      size_t count);
 
-/* A line, or a part of one, with its fields; template NULL: these are in JSON only. */
+/* Puts a line, or a part of one, with its fields; if template is NULL, the fields are in JSON only.
+ */
 #define PAGE_PUT(page, template, ...) \
     page_put_fields(page, template, (const struct page_field[]){__VA_ARGS__}, \
                     sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))
 
-/* Fields that are in JSON only. */
+/* Puts fields that are in JSON only. */
 #define PAGE_DATA(page, ...) PAGE_PUT(page, NULL, __VA_ARGS__)
 
-/* Words that are in text only. */
+/* Puts words that are in text only. */
 void page_say(struct page *page, const char *words);
 void page_blanks(struct page *page, size_t count);
 
-/* The words that a section begins with, which stand out, behind an empty line. */
+/* Puts the title of a section, which stands out, after an empty line. */
 void page_head(struct page *page, const char *words);
 
-/* In JSON what follows is in an object or a list, until it is closed. key NULL: it is in a list, or
- * is all of it. */
+/* Opens an object or a list in JSON, which holds what follows until it is closed. key is NULL for
+ * an element of a list and for the outermost object. */
 void page_open(struct page *page, const char *key);
 void page_open_list(struct page *page, const char *key);
 void page_close(struct page *page);
 
 /* ---- parts of text ---- */
 
-/* Appends a field to a text, as people read it: without its width, but clipped. */
+/* Appends a field to a text in its form for people: without its width, but clipped. */
 void page_append(struct text *text, const struct page_field *field);
 
-/* So many characters are in a text. */
+/* Returns the number of characters in a text. */
 size_t page_characters(const char *data, size_t size);
 
-/* Appends a text without what a terminal would act upon; as many characters as there is room for,
- * with an ellipsis where that is not all. room 0: all. */
+/* Appends a text, in which each character that a terminal would act upon is replaced. A text of
+ * more than room characters is cut, and an ellipsis is its last character; if room is 0, there is
+ * no limit. */
 void page_append_clipped(struct text *text, const char *data, size_t size, size_t room);
 
-/* Around what stands out. */
+/* Put these before and after text that stands out. */
 void page_begin_strong(struct page *page);
 void page_end_strong(struct page *page);
 

@@ -1,6 +1,6 @@
 /*
- * path_to: one object, or those of a class: how to get there from the roots, what holds it alone,
- * who refers to it; see sections.h.
+ * path_to: the way from the roots to one object or to the objects of a class, what holds it alone,
+ * and who refers to it; see sections.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "output/report/steps.h"
 #include "output/report/table.h"
 
-enum { MOST_LINES = 24 /* of a table */, EDGES = 256 };
+enum { MOST_LINES = 24 /* most lines of a table */, EDGES = 256 };
 
 struct path {
     const struct report *report;
@@ -35,7 +35,7 @@ static bool is_object(const struct g2h_node *node)
     return node->kind == G2H_NODE_OBJECT || node->kind == G2H_NODE_TEXT;
 }
 
-/* Whether an object is garbage, or all that a folded node stands for. */
+/* Returns whether a node is garbage; of a folded node, whether its first member is. */
 static bool is_dead(const struct g2h_view *view, uint32_t number)
 {
     struct g2h_node node;
@@ -45,7 +45,8 @@ static bool is_dead(const struct g2h_view *view, uint32_t number)
     return node.object != UINT32_MAX && g2h_view_is_garbage(view, node.object);
 }
 
-/* A node of which there are several, but for folded ones; of those who hold what, only they. */
+/* Adds a row for a node. If has_edge is set, edge is its first column, and the node's class the
+ * second; otherwise the class is the first. */
 static void put_row(const struct report *report, struct table *table, uint32_t number,
                     struct page_field edge, bool has_edge)
 {
@@ -82,7 +83,8 @@ static struct g2h_error *put_held_by(struct path *path, uint32_t node)
     return NULL;
 }
 
-/* The roots' groups say nothing; but a goroutine and its frame do. */
+/* Returns whether tables show a node. The groups of roots tell nothing, nor do a map's entries; but
+ * a goroutine and its frame do. */
 static bool is_said(const struct report *report, uint32_t number)
 {
     struct g2h_node node;
@@ -129,19 +131,20 @@ static struct g2h_error *put_dominators(const struct path *path, uint32_t node)
     return table_end(&table);
 }
 
-/* ---- who refers ---- */
+/* ---- who refers to an object ---- */
 
 struct referrer {
     uint64_t count;
-    uint32_t name, node; /* node: the first one of the view */
+    uint32_t name, node; /* node: the first such referrer in the view */
 };
 
 struct referrers {
     struct string_pool names;
-    VECTOR(struct referrer) list; /* by name */
+    VECTOR(struct referrer) list; /* by number in names; sorted later, the most frequent first */
 };
 
-/* "main.Preview.Auction", "[]*main.Bid[]", "map[string]*main.Preview[]" */
+/* Appends a referrer's class and field: "main.Preview.Auction", "[]*main.Bid[]",
+ * "map[string]*main.Preview[]". */
 static bool append_referrer(const struct report *report, const struct g2h_edge *edge,
                             struct text *text)
 {
@@ -270,7 +273,8 @@ static struct g2h_error *put_object(struct path *path, uint32_t number, uint64_t
 
 /* ---- a class ---- */
 
-/* Who holds those of a node of merged: "main › previews.byName › map[string]*main.Preview". */
+/* Appends who holds the objects of a node of merged: "main › previews.byName ›
+ * map[string]*main.Preview". */
 static void append_holders(const struct report *report, uint32_t node, struct text *text)
 {
     uint32_t chain[MOST_LINES];
@@ -315,7 +319,8 @@ static struct g2h_error *put_holders(const struct report *report, const ranking 
     return table_end(&table);
 }
 
-/* The one of a class that retains most; of those that live, if any does. */
+/* Returns the node of a class that retains most, a live one if there is any, or UINT32_MAX if there
+ * is none. name is UINT32_MAX for texts. */
 static uint32_t find_largest(const struct report *report, uint32_t name)
 {
     struct g2h_node nodes[EDGES];

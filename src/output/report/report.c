@@ -1,9 +1,9 @@
 /*
- * report: the answer as text: how much there is, what is suspect and who holds it, goroutines by
- * where they are, classes, the tree of what holds what, waste.
+ * report: text for people: how much memory there is, what is suspect and who holds it, goroutines
+ * by their places, classes, the tree of what holds what, waste.
  *
- * Each section is of what retains most; what is not shown is counted. Sizes are decimal, as
- * DevTools has them. docs/report.md.
+ * Each section shows what retains most, and counts what it does not show. Sizes are decimal, as in
+ * DevTools. See docs/report.md.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 /* ---- the first lines ---- */
 
-/* Numbers of MemStats, in the order of the record: runtime/mstats.go. */
+/* Indices of the numbers of MemStats, in the order of the record: runtime/mstats.go. */
 enum { SYS = 2, HEAP_SYS = 7, HEAP_IDLE = 8, HEAP_INUSE = 9, HEAP_RELEASED = 10, STACK_SYS = 13 };
 
 static void put_process(const struct report *report)
@@ -36,7 +36,8 @@ static void put_process(const struct report *report)
     page_close(report->page);
 }
 
-/* "since first.dump: +701 kB (+114 %), +12,313 objects, +60 goroutines" */
+/* Puts the growth since the base: "since first.dump: +701 kB (+114 %), +12,313 objects, +60
+ * goroutines". */
 static void put_since(const struct report *report, bool is_other)
 {
     const struct growth_totals *before = growth_totals(report->base);
@@ -91,7 +92,7 @@ static void put_totals(const struct report *report, const struct g2h_output_opti
 struct work {
     struct report report;
     const struct g2h_output_options *options;
-    struct g2h_dominators *dominators; /* of the report, if nobody else has found them */
+    struct g2h_dominators *dominators; /* those of the report, if the caller has not given any */
     struct waste waste;
 };
 
@@ -111,7 +112,7 @@ static struct g2h_error *put_sections(const struct report *report)
     return report_put_tree(report);
 }
 
-/* All but what is wasted. */
+/* Puts all sections except waste. */
 static struct g2h_error *put_most(void *context)
 {
     struct work *work = context;
@@ -153,7 +154,8 @@ static struct g2h_error *find_waste(void *context)
     return waste_find(&work->report, &work->waste);
 }
 
-/* Much is made by one thread; so one thing is done beside the other. */
+/* Puts the whole report. Much of the work runs on one thread only, so two steps run beside each
+ * other. */
 static struct g2h_error *put_all(struct work *work)
 {
     const struct report *report = &work->report;

@@ -1,4 +1,4 @@
-/* sections: the parts of a report, and what they have in common. */
+/* sections: the parts of a report, and what they share. */
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H
 
@@ -14,15 +14,15 @@ struct report {
     struct merged merged;
     struct page *page;
     uint64_t total, garbage, reachable; /* bytes */
-    const struct g2h_base *base;        /* NULL: none */
-    growth_vector growth;               /* since then; by node */
+    const struct g2h_base *base;        /* NULL: there is none */
+    growth_vector growth;               /* since the base; by node of merged */
     unsigned threads;
 };
 
-/* Of the JSON: it changes where what is there changes its name or its meaning. */
+/* The version of the JSON. It changes when a member changes its name or its meaning. */
 enum { REPORT_VERSION = 1 };
 
-/* So many rows of a table are shown. */
+/* Rows of a table that are shown in text. */
 enum { REPORT_ROWS = 10 };
 
 /* ---- sections: each puts itself on report->page. Errors: G2H_ERROR_MEMORY ---- */
@@ -33,9 +33,8 @@ struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
 struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste);
 
-/* In place of all sections: how to get to an object, or those of a class: lookup.h, also for
- * errors.
- */
+/* Puts the way to one object, or to the objects of a class, in place of all sections. lookup.h has
+ * the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);
 
 /* ---- nodes of report->merged ---- */
@@ -47,27 +46,29 @@ static inline const struct merged_node *report_node(const struct report *report,
 
 void report_append_name(const struct report *report, uint32_t node, struct text *text);
 
-/* The same as a field of a line. */
+/* Returns the name of a node as a field of a line. */
 struct page_field report_name(const struct report *report, const char *key, uint32_t node);
 
-/* Whether a node is no object, but of a kind. */
+/* Returns whether a node is not an object but a synthetic node of a kind. */
 bool report_is_kind(const struct report *report, uint32_t node, enum g2h_node_kind kind);
 
-/* The node of a kind that is nearest to the root; MERGED_NONE. */
+/* Returns the node of a kind that is nearest to the root, or MERGED_NONE. */
 uint32_t report_find_kind(const struct report *report, enum g2h_node_kind kind);
 
-/* What nodes are ranked by: what they retain, or by how much that has grown. */
+/* Returns the weight that nodes are ranked by: the bytes that a node retains or, with a base, by
+ * how much these have grown in the node or in one below it. */
 uint64_t report_weight(const struct report *report, uint32_t node);
 
-/* The number of a group of goroutines, and by how many it has grown. */
+/* Return the number of goroutines in a group, and by how many it has grown. */
 uint64_t report_goroutines(const struct report *report, uint32_t node);
 int64_t report_goroutines_grown(const struct report *report, uint32_t node);
 
-/* The goroutine, a node of the view, of a place that is its example. */
+/* Returns the goroutine, a node of the view, that is the example of a place. */
 uint32_t report_example_goroutine(const struct report *report, uint32_t place);
 
-/* Appends the name of what an edge of the name label leads to from a node of the view; label NULL:
- * an edge to a node of that kind. Errors: G2H_ERROR_MEMORY. */
+/* Appends the name of the node that an edge called label leads to from a node of the view; if label
+ * is NULL, that of the node of kind that an edge leads to. Appends nothing if there is no such
+ * edge. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *report_append_target(const struct report *report, uint32_t node,
                                        const char *label, enum g2h_node_kind kind,
                                        struct text *text);
@@ -82,7 +83,7 @@ typedef VECTOR(struct ranked) ranking;
 
 void report_free_ranking(ranking *list);
 
-/* The heaviest come first; for qsort(). */
+/* Compares two ranks for qsort(): the heaviest come first. */
 int report_compare_ranks(const void *one, const void *other);
 
 /* Adds the children of a node, those that retain most first. Errors: G2H_ERROR_MEMORY. */

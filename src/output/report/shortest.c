@@ -10,11 +10,11 @@ struct search {
     const struct g2h_view *view;
     struct g2h_edges *edges;
     uint32_t *from, *queue;
-    uint32_t count; /* of the queue: nodes that have been reached */
+    uint32_t count; /* nodes in the queue, which are those that have been reached */
     uint64_t synthetic;
 };
 
-/* Whether an edge from a root may be a leftover. */
+/* Returns whether an edge from a root may be a leftover on a stack: its name then ends in "?". */
 static bool is_doubtful(const struct search *search, const struct g2h_edge *edge)
 {
     size_t size;

@@ -1,10 +1,10 @@
 /*
- * slices: room beyond their length; see waste.h.
+ * slices: room in slices beyond their length; see waste.h.
  *
- * Several slices may share an array. What none of them uses is wasted, once, and told of the one
- * that uses most. Slices that are full are of interest only where others on the same array are not:
- * these are few, so objects are gone over a second time, if there are any, instead of remembering
- * all.
+ * Several slices may share an array. The part that none of them uses counts as wasted once, at the
+ * place of the slice that uses most. Full slices matter only if another slice of the same array is
+ * not full. Such arrays are few, so full slices are not recorded; if there is such an array, the
+ * objects are gone over a second time.
  */
 #include <stdlib.h>
 
@@ -12,14 +12,14 @@
 #include "base/workers.h"
 #include "output/report/waste.h"
 
-enum { OBJECTS = 1 << 16 /* of a task */ };
+enum { OBJECTS = 1 << 16 /* in a task */ };
 
 struct arrays {
     const struct report *report;
     const struct g2h_capacities *capacities;
     open_slice_vector list;
     struct map by_object;
-    uint64_t *has; /* a bit for each object that is in the list, and has full ones, too */
+    uint64_t *has; /* a bit for each array in the list that full slices are in, too */
     bool has_any;
 };
 
@@ -65,7 +65,7 @@ static struct g2h_error *add(struct arrays *arrays, const struct open_slice *sli
     return NULL;
 }
 
-/* ---- those that are full ---- */
+/* ---- full slices ---- */
 
 static void raise_to(uint64_t *end, uint64_t to)
 {
@@ -102,7 +102,7 @@ static struct g2h_error *full_task(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* ---- all ---- */
+/* ---- sums ---- */
 
 static struct g2h_error *sum_up(const struct arrays *arrays, struct waste_rows *ret)
 {

@@ -9,8 +9,8 @@
 #include "base/scope.h"
 
 enum {
-    MOST_EDGES = 1000000, /* of a node, among which the one to the next is looked for */
-    MOST_STEPS = 24,      /* what is between is left out */
+    MOST_EDGES = 1000000, /* edges of a node that find_edge() reads at most */
+    MOST_STEPS = 24,      /* of a longer way the middle is left out */
 };
 
 struct steps {
@@ -40,7 +40,7 @@ static bool ends_in(const char *text, size_t size, const char *end)
     return size >= count && memcmp(text + size - count, end, count) == 0;
 }
 
-/* Whether a node is what the runtime keeps of a map. */
+/* Returns whether a node is memory in which the runtime keeps a map's entries. */
 static bool is_entries(const struct steps *steps, uint32_t node)
 {
     size_t size;
@@ -48,7 +48,8 @@ static bool is_entries(const struct steps *steps, uint32_t node)
     return ends_in(name, size, " entries");
 }
 
-/* Of a frame the last one: of the variables that have names. */
+/* Finds the first strong edge from one node to another; of a frame the last one, which belongs to a
+ * variable that has a name. */
 static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, struct g2h_edge *ret)
 {
     const bool is_frame = kind_of(steps, from) == G2H_NODE_FRAME;
@@ -65,8 +66,9 @@ static bool find_edge(const struct steps *steps, uint32_t from, uint32_t to, str
     return is_found;
 }
 
-/* Elements of large arrays are numbered by their offsets (docs/snapshot.md); but that of a pointer
- * tells which one it is. */
+/* Returns the index of an element. Elements of large arrays are numbered by their offsets
+ * (docs/snapshot.md); in an array of pointers the offset divided by a pointer's size is the index.
+ */
 static uint64_t index_of(const struct steps *steps, const struct g2h_edge *edge)
 {
     static const char pointers[] = "[]*";
@@ -97,8 +99,9 @@ static void append_edge(const struct steps *steps, const struct g2h_edge *edge, 
     }
 }
 
-/* What a way begins with: "main." of a package; of a frame its variable, and that it is of the
- * frame. */
+/* Appends what a way begins with: "main." for a package. For a frame, and for other roots that have
+ * names, appends to whose instead: "local of" and the frame's name, or the root's name. Returns
+ * false for all other nodes except data and bss. */
 static bool append_root(const struct steps *steps, uint32_t node, struct text *text,
                         struct text *whose)
 {

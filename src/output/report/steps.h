@@ -10,18 +10,19 @@
 #include "base/text.h"
 
 /*
- * Appends a way of count nodes, the first of which are the roots', and in brackets whose variable
- * it begins with where that is not a package's. Nothing is appended where no variable begins it.
- * Errors: G2H_ERROR_MEMORY.
+ * Appends a way of count nodes, the first of which are nodes of roots. If the variable that the way
+ * begins with is not a package's, its owner follows in brackets. Appends nothing if the way has no
+ * nodes of roots, or no others. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *edges,
                                const uint32_t *nodes, size_t count, struct text *text);
 
-/* Appends what the edge from one node to another is called; false where there is none. */
+/* Appends the name of the edge from one node to another. Returns false if there is no such edge. */
 bool steps_append_one(const struct g2h_view *view, struct g2h_edges *edges, uint32_t from,
                       uint32_t to, struct text *text);
 
-/* Whether a node is what the runtime keeps of a map: it is left out. */
+/* Returns whether a node is memory in which the runtime keeps a map's entries: ways do not show it.
+ */
 bool steps_is_entries(const struct g2h_view *view, uint32_t node);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * strings: texts that are there more than once; see waste.h.
  *
- * Of long ones only those are read to their end of which there is another one of the same length
- * that begins in the same way.
+ * A long text is read to its end only if there is another text of the same length with the same
+ * beginning.
  */
 #include <stdlib.h>
 
@@ -10,18 +10,19 @@
 #include "output/report/waste.h"
 
 enum {
-    MOST_TEXTS = 100, /* of JSON */
-    LONGEST = 60,     /* characters that are shown */
-    LONG = 1024,      /* bytes: of an object that may have more than g2h_view_text() gives */
+    MOST_TEXTS = 100, /* in JSON */
+    LONGEST = 60,     /* characters of a text that are shown */
+    LONG = 1024,      /* bytes; a larger object may have more text than g2h_view_text() gives */
     NODES_AHEAD = 32,
     TEXTS_AHEAD = 16
 };
 
-/* Texts that are equal. That two others have one hash is too unlikely to happen. */
+/* Equal texts. Texts are taken for equal by their hashes: that two different ones have the same
+ * hash is too unlikely to happen. */
 struct equal {
-    uint32_t node; /* the first one */
+    uint32_t node; /* of the first of these texts */
     uint32_t count;
-    uint64_t bytes; /* of all */
+    uint64_t bytes; /* of all these texts together */
 };
 
 static uint64_t waste_of(const struct equal *equal)
@@ -37,11 +38,11 @@ static int compare(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* All texts, while equal ones are looked for. */
+/* All texts, while equal ones are searched. */
 struct texts {
     VECTOR(uint64_t) hashes;
     VECTOR(uint32_t) nodes;
-    struct map by_hash; /* to the list of equals */
+    struct map by_hash; /* hash → index in the list of equals */
 };
 
 static struct g2h_error *hash_all(const struct g2h_view *view, struct texts *texts,
@@ -71,8 +72,9 @@ static struct g2h_error *hash_all(const struct g2h_view *view, struct texts *tex
     return NULL;
 }
 
-/* Most texts are there once: what no other one has the place of in a small table is. Gives the
- * number of times, up to 2, by place; *ret_mask tells the place of a hash. */
+/* Counts, up to 2, the texts in each place of a small table. Most texts are there once, and a text
+ * that has its place for itself is one of them. The place of a hash is the hash masked by
+ * *ret_mask. Returns NULL if memory runs out. */
 static uint8_t *find_places(const struct texts *texts, size_t *ret_mask)
 {
     size_t places = 64;
@@ -87,7 +89,7 @@ static uint8_t *find_places(const struct texts *texts, size_t *ret_mask)
     return times;
 }
 
-/* The same of all of a long text. */
+/* Returns the hash of all of a long text. */
 static uint64_t hash_whole(const struct g2h_view *view, uint32_t number,
                            const struct g2h_node *node)
 {
@@ -127,7 +129,7 @@ static void texts_deinit(struct texts *texts)
     map_deinit(&texts->by_hash);
 }
 
-/* Keeps those that waste most. */
+/* Keeps the texts that waste most. */
 static void cut(struct equals *equals)
 {
     vector_sort(&equals->list, compare);
@@ -159,7 +161,7 @@ struct g2h_error *equals_find(const struct g2h_view *view, struct equals *equals
     return NULL;
 }
 
-/* "48.0 kB    2,001 × "Go-http-client/1.1"" */
+/* Puts a text: "48.0 kB    2,001 × "Go-http-client/1.1"" */
 static void put_text(const struct report *report, struct g2h_text *text, const struct equal *equal)
 {
     size_t size;

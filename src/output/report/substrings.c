@@ -1,25 +1,26 @@
 /*
- * substrings: texts that strings keep for a small part of them; see waste.h.
+ * substrings: texts that strings keep alive for a small part of them; see waste.h.
  *
- * A string that was cut out of another one keeps all of it: strings.Clone() makes a copy. Used are
- * the bytes that strings have, those that several have more than once, but at most from the first
- * to the last; a text is told of if that is less than half, which no size class explains. Not if a
- * slice is in it, or roots but variables of packages have it: what these use is not known; nor if
- * another text is equal, which strings.c tells of.
+ * A string that was cut out of another one keeps all of it alive; strings.Clone() would make a
+ * copy. The bytes that strings have are in use; bytes that several strings have count for each, but
+ * no more than from the first byte in use to the last. A text is reported if less than half is in
+ * use, which no size class explains. It is not reported if a slice is in it, or if roots other than
+ * packages' variables have it, for the use by these is not known; nor if another text is equal,
+ * which strings.c reports.
  */
 #include <stdlib.h>
 
 #include "base/scope.h"
 #include "output/report/waste.h"
 
-enum { EDGES = 64 /* that are read at a time */ };
+enum { EDGES = 64 /* edges that are read at a time */ };
 
 static inline bool bit_of(const uint64_t *bits, uint32_t object)
 {
     return (__atomic_load_n(&bits[object / 64], __ATOMIC_RELAXED) >> object % 64 & 1) != 0;
 }
 
-/* Of one text. */
+/* Merges two parts of one text. */
 static void merge(struct part *part, const struct part *other)
 {
     part->begin = other->begin < part->begin ? other->begin : part->begin;
@@ -31,7 +32,8 @@ static void merge(struct part *part, const struct part *other)
     }
 }
 
-/* A text that was cut into many strings has these mostly in a row. */
+/* Adds a part, or merges it with the last one if both are of one text: the strings that were cut
+ * out of a text mostly come in a row. */
 static bool add_part(part_vector *parts, const struct part *part)
 {
     struct part *last = parts->count > 0 ? &parts->data[parts->count - 1] : NULL;
@@ -47,7 +49,7 @@ bool substrings_add(const struct report *report, const struct g2h_capacity *capa
     const struct g2h_heap *heap = g2h_view_heap(report->view);
     const uint64_t slot = g2h_heap_slot_size(heap, capacity->address);
     uint32_t text;
-    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most */
+    if ((slot > 0 && slot < WASTE_LEAST_TEXT) || /* most texts */
         !g2h_heap_find(heap, capacity->address, &text))
         return true;
     const uint64_t all = slot > 0 ? slot : g2h_heap_object(heap, text).size,
@@ -61,7 +63,8 @@ bool substrings_add(const struct report *report, const struct g2h_capacity *capa
 
 /* ---- roots ---- */
 
-/* What frames and other roots have is used in ways that are not looked at. */
+/* Marks the texts that frames and other roots point to as used, for the use by these is not looked
+ * at. */
 static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 {
     const uint32_t synthetics = (uint32_t)g2h_view_account(view)->first_object;
@@ -86,7 +89,7 @@ static struct g2h_error *see_roots(const struct g2h_view *view, uint64_t *used)
 
 /* ---- sums ---- */
 
-/* Makes one of all parts of each text. */
+/* Merges all parts of each text into one. */
 static struct g2h_error *unite(const part_vector *lists, size_t count, const uint64_t *used,
                                part_vector *ret)
 {

@@ -6,21 +6,21 @@
 #include "base/scope.h"
 
 enum {
-    THRESHOLD = 5,   /* percent of what is reachable; */
-    OF_RUNTIME = 25, /* of what only the runtime holds: a heap has some of that always */
-    HEAVY = 60,      /* percent of a node that its heaviest child must have to be followed */
-    MANY = 4,        /* times as many: there they are multiplied */
+    THRESHOLD = 5,   /* percent of the reachable bytes that a suspect has at least; */
+    OF_RUNTIME = 25, /* the same for memory that only the runtime holds: each heap has some */
+    HEAVY = 60, /* percent of what a node holds that its heaviest child must have to be followed */
+    MANY = 4,   /* objects per holder from which on objects count as multiplied */
 };
 
-/* And so many bytes of the runtime: small heaps are half of it. */
+/* The least bytes of a suspect that only the runtime holds: such memory is half of a small heap. */
 #define LEAST_OF_RUNTIME 1000000u
 
 struct finder {
     const struct merged *merged;
-    const struct g2h_base *base; /* NULL, and then growth too */
+    const struct g2h_base *base; /* NULL: there is none, and growth is NULL, too */
     const growth_vector *growth;
     uint64_t reachable, threshold, threshold_of_runtime;
-    VECTOR(uint32_t) left; /* nodes to be looked at */
+    VECTOR(uint32_t) left; /* nodes that have yet to be looked at */
     suspect_vector *found;
 };
 
@@ -31,7 +31,8 @@ static bool begins_with(const struct merged *merged, uint32_t node, const char *
     return size >= strlen(prefix) && memcmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether goroutines are the runtime's, by the function that they were started with. */
+/* Returns whether goroutines are the runtime's, judged by the function that they were started with.
+ */
 static bool runs_runtime(const struct merged *merged, uint32_t node)
 {
     static const char runtime[] = "] runtime.";
@@ -40,8 +41,9 @@ static bool runs_runtime(const struct merged *merged, uint32_t node)
     return memmem(name, size, runtime, sizeof(runtime) - 1) != NULL;
 }
 
-/* Whether only the runtime has it: its own types, below its own variables, its goroutines. But
- * timers, which it keeps, are made by the program: package time. */
+/* Returns whether only the runtime holds a node: its own types, objects below its own variables,
+ * its goroutines. Timers are an exception: the runtime keeps them, but the program makes them by
+ * package time. */
 static bool is_of_runtime(const struct merged *merged, uint32_t node)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -63,7 +65,7 @@ static bool is_of_runtime(const struct merged *merged, uint32_t node)
     return false;
 }
 
-/* ---- what counts of a node ---- */
+/* ---- the weight of a node ---- */
 
 static uint64_t positive(int64_t number)
 {
@@ -88,7 +90,7 @@ static uint64_t count_of(const struct finder *finder, uint32_t node)
                           : finder->merged->nodes.data[node].count;
 }
 
-/* How many objects of its class there are more than there were, all in all. */
+/* Returns by how many objects the class of a node has grown in the heap as a whole. */
 static uint64_t class_growth(const struct finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -102,8 +104,9 @@ static uint64_t class_growth(const struct finder *finder, uint32_t node)
     return count > before ? count - before : 0;
 }
 
-/* By how much a suspect has grown. What is here now and was elsewhere has not: so of a class no
- * more count than there are more of it. One object may have become larger. */
+/* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
+ * grown, so no more objects of a class count than the class has grown by. A single object may have
+ * become larger. */
 static void weigh(const struct finder *finder, struct suspect *suspect)
 {
     const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
@@ -125,7 +128,7 @@ static void weigh(const struct finder *finder, struct suspect *suspect)
 
 static bool add(struct finder *finder, struct suspect suspect)
 {
-    enum { LONE = 100 }; /* one object that is new or larger has to be a hundredth of the heap */
+    enum { LONE = 100 }; /* a new or larger single object has to be a hundredth of the heap */
     weigh(finder, &suspect);
     const bool is_lone = finder->growth && !suspect.is_goroutines &&
                          finder->merged->nodes.data[suspect.item].count == 1;
@@ -147,8 +150,8 @@ static uint32_t heaviest_child(const struct finder *finder, uint32_t node)
     return best;
 }
 
-/* Looks at the children that retain much later, but for one. Gives how many there are, UINT32_MAX
- * without memory. */
+/* Queues the children of a node that retain much, except one child, to be looked at later. Returns
+ * how many it queues, or UINT32_MAX if memory runs out. */
 static uint32_t push_others(struct finder *finder, uint32_t node, uint32_t child)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -167,7 +170,7 @@ static uint32_t push_children(struct finder *finder, uint32_t node)
     return push_others(finder, node, MERGED_NONE);
 }
 
-/* How many times as many there are of a node as of what holds them. */
+/* Returns how many objects a node has per object that holds them. */
 static uint64_t ratio_of(const struct finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -177,8 +180,8 @@ static uint64_t ratio_of(const struct finder *finder, uint32_t node)
     return count_of(finder, node) / (holders > 0 ? holders : 1);
 }
 
-/* The child that has most of what a node holds; MERGED_NONE where it is not heavy, or the node
- * itself is most of it. */
+/* Returns the child that has HEAVY percent of what a node holds, or MERGED_NONE if there is none,
+ * or if most of what the node retains is its own bytes. */
 static uint32_t heavy_child(const struct finder *finder, uint32_t node)
 {
     const uint64_t all = weight_of(finder, node), own = own_of(finder, node),
@@ -190,8 +193,9 @@ static uint32_t heavy_child(const struct finder *finder, uint32_t node)
                : MERGED_NONE;
 }
 
-/* Follows objects as long as one class has most, to where they are multiplied most; or, where they
- * are not, to where they part. */
+/* Follows objects down the tree as long as one child has most, and makes a suspect of the node
+ * where they are multiplied most. If they are not multiplied anywhere, looks at the children of the
+ * last node, where the way parts. */
 static bool follow(struct finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -209,7 +213,7 @@ static bool follow(struct finder *finder, uint32_t node)
             return parts != UINT32_MAX;
         item = last;
     }
-    for (uint32_t at = item; at != node; at = nodes[at].parent) /* what was passed by */
+    for (uint32_t at = item; at != node; at = nodes[at].parent) /* look at siblings, too */
         if (push_others(finder, nodes[at].parent, at) == UINT32_MAX)
             return false;
     const uint32_t above = nodes[item].parent;
@@ -241,7 +245,8 @@ static int compare(const void *a, const void *b)
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
-/* Without a base a share of the heap; else of what it has grown by, but some of the heap, too. */
+/* Returns the least bytes of a suspect: without a base a share of the heap; with a base a share of
+ * its growth, but not less than another share of the heap. */
 static uint64_t threshold_of(const struct finder *finder)
 {
     enum { OF_GROWTH = 3, PERMILLE = 1, LEAST = 4096 };

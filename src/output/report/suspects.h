@@ -1,10 +1,10 @@
 /*
- * suspects: what of a heap is worth to be looked at first.
+ * suspects: the parts of a heap to look at first.
  *
- * From the roots down the tree of merged dominators each branch that retains much is followed to
- * where it has become many: a map holds 300 previews, so the previews are what there is too much
- * of, and the map is what holds them. Goroutines that are many in one place are told as such, with
- * all that they hold.
+ * From the root down the tree of merged dominators, each branch that retains much is followed to
+ * the place where its objects become many: if a map holds 300 previews, the previews are the
+ * suspect, and the map is their holder. Many goroutines in one place are one suspect, with all that
+ * they hold.
  */
 #ifndef OUTPUT_REPORT_SUSPECTS_H
 #define OUTPUT_REPORT_SUSPECTS_H
@@ -13,19 +13,19 @@
 #include "output/report/growth.h"
 
 struct suspect {
-    uint32_t item;   /* node of merged: objects of a class, or goroutines in one place */
-    uint32_t holder; /* above it: what there are few of; MERGED_NONE: no object */
+    uint32_t item;   /* a node of merged: objects of a class, or goroutines in one place */
+    uint32_t holder; /* the node above item, whose objects are few; MERGED_NONE: it is no object */
     bool is_goroutines;
-    uint64_t bytes; /* that it retains; with a base: by which it has grown */
-    uint64_t grown; /* with a base: by how many objects */
+    uint64_t bytes; /* that item retains; with a base: by which item has grown */
+    uint64_t grown; /* with a base: by how many objects item has grown */
 };
 
 typedef VECTOR(struct suspect) suspect_vector;
 
 /*
- * Finds them; those that retain most come first. reachable is how many bytes there are without
- * garbage. base and growth: since then, for what has grown instead of what there is; NULL. Errors:
- * G2H_ERROR_MEMORY.
+ * Finds the suspects; those that retain most come first. reachable is the number of bytes that are
+ * not garbage. If base and growth, the growth since the base, are not NULL, suspects are what has
+ * grown instead of what there is. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
                                 const struct g2h_base *base, const growth_vector *growth,

@@ -58,7 +58,7 @@ static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS])
         others += GAP + widths[i];
     const size_t columns = table->page->columns,
                  room = columns > others + LEAST_FIRST + 2 ? columns - others - 2 : LEAST_FIRST;
-    widths[0] = room; /* so that numbers of all tables stand where they do in others */
+    widths[0] = room; /* always all of it, so that the numbers of all tables line up */
 }
 
 static void put_cell(const struct table *table, size_t column, size_t width, const char *data,

@@ -1,5 +1,5 @@
-/* table: rows of a report in columns as wide as there is room; in JSON a list with an object for
- * each. */
+/* table: rows of a report in columns as wide as the page has room for; in JSON a list with an
+ * object for each row. */
 #ifndef OUTPUT_REPORT_TABLE_H
 #define OUTPUT_REPORT_TABLE_H
 
@@ -9,34 +9,34 @@
 
 struct table_column {
     const char *title;
-    bool is_number; /* stands to the right */
+    bool is_number; /* aligned to the right */
 };
 
 enum { TABLE_COLUMNS = 8 };
 
-/* Fields row by row, from the left; it is put at its end, when the widths are known. The keys are
- * those of the fields. */
+/* A table gets its fields row by row, from the left. Its text is put on the page by table_end(),
+ * when the widths of the columns are known. The keys in JSON are those of the fields. */
 struct table {
     struct page *page;
     const struct table_column *columns;
-    size_t count; /* of columns, of which the first gives way */
-    size_t most;  /* rows in text; JSON has all of them */
+    size_t count; /* of columns; the first one gets the width that the others leave */
+    size_t most;  /* most rows in text; JSON has all rows */
     struct text cells;
-    VECTOR(size_t) ends; /* of each cell in cells */
+    VECTOR(size_t) ends; /* end of each cell in cells */
 };
 
-/* key: of the list. */
+/* Begins a table; key is the key of its list in JSON. */
 void table_init(struct table *table, struct page *page, const char *key,
                 const struct table_column *columns, size_t count, size_t most);
 
-/* A row: as many fields as there are columns, and behind them those that are in JSON only. Of no
- * change there is a dot. */
+/* Adds a row. The first fields are those of the columns, one each; fields after these are in JSON
+ * only. A change of 0 is shown as a dot. */
 void table_row(struct table *table, const struct page_field *fields, size_t count);
 #define TABLE_ROW(table, ...) \
     table_row(table, (const struct page_field[]){__VA_ARGS__}, \
               sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))
 
-/* Errors: G2H_ERROR_MEMORY. */
+/* Puts the table on the page. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *table_end(struct table *table);
 void table_deinit(struct table *table);
 

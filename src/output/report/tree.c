@@ -5,22 +5,22 @@
 
 enum {
     MOST_LINES = 50,
-    MOST_CHILDREN = 8, /* of a node */
+    MOST_CHILDREN = 8, /* most children of a node that are shown */
     MOST_DEPTH = 16,
     LEAST_NAME = 20, /* characters */
 };
 
 struct tree {
     const struct report *report;
-    uint64_t least; /* bytes that a line has */
+    uint64_t least; /* bytes that a line has at least */
     size_t lines;
 };
 
-/* Columns before the names. */
+/* Widths of the columns before the names. */
 enum { OF_BYTES = 9, OF_PERCENT = 8, OF_COUNT = 11 };
 
-/* How many there are, or by how many more; of what is one, and of what is no object, nothing is
- * said. */
+/* Returns how many objects a node has or, with a base, by how many it has grown. The field is empty
+ * for a single object, for a number that has not grown, and for a node that is no object. */
 static struct page_field count_of(const struct report *report, uint32_t node)
 {
     const struct merged_node *of = report_node(report, node);
@@ -30,7 +30,8 @@ static struct page_field count_of(const struct report *report, uint32_t node)
     return report->base ? page_change(NULL, grown) : page_count(NULL, of->count);
 }
 
-/* What it retains, or by how much that has grown; of what has shrunk elsewhere a dash. */
+/* Returns the bytes that a node retains or, with a base, by how much these have grown; a dash for a
+ * node that as a whole has shrunk. */
 static struct page_field bytes_of(const struct report *report, uint32_t node)
 {
     if (!report->base)

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "base/workers.h"
 
-enum { OBJECTS = 1 << 16 /* of a task */ };
+enum { OBJECTS = 1 << 16 /* in a task */ };
 
 /* ---- going over slices, strings and maps ---- */
 
@@ -14,12 +14,12 @@ struct finder {
     const struct report *report;
     const struct g2h_capacities *capacities;
     uint32_t places;
-    size_t tasks;              /* over objects; one more is that over variables */
+    size_t tasks;              /* tasks over objects; one more task goes over variables */
     open_slice_vector *slices; /* by task */
     part_vector *parts;        /* by task */
-    struct waste_row **maps;   /* by worker: by place; NULL: it has met none */
+    struct waste_row **maps;   /* by worker, by place; NULL: the worker has met no map */
     uint64_t *full;            /* a bit for each object that full slices are in */
-    uint64_t *used;            /* a bit for each text that is used as a whole, or otherwise */
+    uint64_t *used;            /* a bit for each text that substrings.c does not report */
 };
 
 struct visit {
@@ -51,7 +51,8 @@ static bool visit_string(const struct visit *visit, const struct g2h_capacity *c
            substrings_add(report, capacity, visit->parts, visit->finder->used);
 }
 
-/* What a map without entries retains is of no use: all of it is its own. */
+/* Counts a map. If it has no entries, all that it retains is of no use, for all of that is its own
+ * memory. */
 static void add_map(const struct report *report, uint32_t node, const struct g2h_capacity *capacity,
                     struct waste_row *row)
 {
@@ -182,7 +183,8 @@ static void finder_deinit(struct finder *finder)
     free(finder->used);
 }
 
-/* Texts that slices are in, or that are told of as equal ones, are no matter of substrings. */
+/* Sums up substrings, except those of texts that a slice is in or that are reported as equal ones.
+ */
 static struct g2h_error *sum_substrings(const struct finder *finder, const struct equals *texts,
                                         struct waste_rows *ret)
 {

@@ -1,7 +1,7 @@
 /*
- * waste: what is allocated, reachable, and of no use: room in slices beyond their length, slots of
- * maps without entries, texts of which strings have a small part, texts that are there more than
- * once.
+ * waste: memory that is allocated, reachable, and of no use: room in slices beyond their length,
+ * slots of maps without entries, texts that strings use a small part of, texts that are there more
+ * than once.
  */
 #ifndef OUTPUT_REPORT_WASTE_H
 #define OUTPUT_REPORT_WASTE_H
@@ -9,27 +9,27 @@
 #include "base/memory.h"
 #include "output/report/sections.h"
 
-/* Of slices in one place, or of maps of one type. */
+/* The waste of slices in one place, of maps of one type, or of strings in one place. */
 struct waste_row {
-    uint32_t place; /* of capacities */
+    uint32_t place; /* see g2h_capacities_place() */
     uint64_t wasted;
-    uint64_t count;             /* of arrays, or of maps */
-    uint64_t bytes;             /* of arrays, or of what maps have their entries in */
-    uint64_t used, all;         /* of maps: slots */
-    uint64_t empty, empty_size; /* maps without entries, and what these retain */
+    uint64_t count;             /* of arrays, maps or texts */
+    uint64_t bytes;             /* of these arrays or texts, or of the memory for maps' entries */
+    uint64_t used, all;         /* of maps: slots in use, and all slots */
+    uint64_t empty, empty_size; /* maps without entries, and the bytes that these retain */
 };
 
 struct waste_rows {
-    VECTOR(struct waste_row) list; /* those that waste most first; only where something is wasted */
-    struct waste_row sums;         /* of all, also of those that waste nothing */
+    VECTOR(struct waste_row) list; /* most waste first; no rows without waste, except of maps */
+    struct waste_row sums;         /* of all rows in list */
 };
 
-/* Adds one more to the row of a place; by_place has their numbers. False where there is no memory.
- */
+/* Adds one array or text to the row of a place; by_place leads from a place to its row's index.
+ * Returns false if memory runs out. */
 bool waste_add(struct waste_rows *rows, struct map *by_place, uint32_t place, uint64_t wasted,
                uint64_t bytes);
 
-/* Puts a line for each place that wastes much; counted: what is counted there, in JSON. */
+/* Puts a line for each place that wastes much; counted is the key of the row's count in JSON. */
 void waste_put_places(const struct report *report, const struct g2h_capacities *capacities,
                       struct g2h_text *name, const struct waste_rows *rows, const char *counted);
 
@@ -37,18 +37,19 @@ void waste_put_places(const struct report *report, const struct g2h_capacities *
 
 /* A slice that is not full. */
 struct open_slice {
-    uint32_t array; /* object */
+    uint32_t array; /* number of the object */
     uint32_t place;
-    uint64_t used_end, end; /* of what is used, and of all, in the array */
+    uint64_t used_end, end; /* offsets in the array: the end of the part in use, and of the slice */
 };
 typedef VECTOR(struct open_slice) open_slice_vector;
 
-/* Where a slice is, if it is in an object, whatever the dump says of its length. */
+/* Finds the part of an object that a slice covers; its ends are inside of the object, whatever the
+ * dump says of the slice's length. Returns false if the slice is in no object of the view. */
 bool slices_locate(const struct report *report, const struct g2h_capacity *capacity,
                    struct open_slice *ret);
 
-/* Sums slices up: each array counts once, for the one that uses most of it. lists: count of them;
- * full: a bit for each object that slices are in which are full, and so use it, too. Errors:
+/* Sums up count lists of slices. Each array counts once, at the place of the slice that uses most
+ * of it. full has a bit for each object that a full slice is in, and so uses, too. Errors:
  * G2H_ERROR_MEMORY. */
 struct g2h_error *slices_sum(const struct report *report, const struct g2h_capacities *capacities,
                              const open_slice_vector *lists, size_t count, const uint64_t *full,
@@ -56,26 +57,27 @@ struct g2h_error *slices_sum(const struct report *report, const struct g2h_capac
 
 /* ---- substrings.c ---- */
 
-/* Bytes of a text of which less than half is no matter of size classes. */
+/* The least bytes of a text for which size classes cannot explain that less than half is in use. */
 enum { WASTE_LEAST_TEXT = 64 };
 
-/* A string that has less than half of a text, in bytes from its begin; or all that have. */
+/* A string that uses less than half of a text, or all such strings of one text; offsets are in
+ * bytes from the text's begin. */
 struct part {
-    uint32_t text; /* object */
+    uint32_t text; /* number of the object */
     uint32_t place;
     uint64_t begin, end;
-    uint64_t bytes;   /* of all strings */
-    uint64_t longest; /* of the one in place */
+    uint64_t bytes;   /* sum of all these strings' lengths */
+    uint64_t longest; /* length of the string at place, which is the longest */
 };
 typedef VECTOR(struct part) part_vector;
 
-/* Adds a string to the parts if it is one; used: a bit for each object of which one has more.
- * False where there is no memory. */
+/* Adds a string to the parts if it uses less than half of its text. used has a bit for each text of
+ * which a string uses half or more, and gets more bits. Returns false if memory runs out. */
 bool substrings_add(const struct report *report, const struct g2h_capacity *capacity,
                     part_vector *parts, uint64_t *used);
 
-/* Sums parts up, count lists of them. used has a bit also for what is not to be told of, and gets
- * more. Errors: G2H_ERROR_MEMORY. */
+/* Sums up count lists of parts, except texts that have a bit in used. used also gets bits for the
+ * texts of roots whose use is not known. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *substrings_sum(const struct report *report, const part_vector *lists,
                                  size_t count, uint64_t *used, struct waste_rows *ret);
 void substrings_put(const struct report *report, const struct g2h_capacities *capacities,
@@ -85,13 +87,13 @@ void substrings_put(const struct report *report, const struct g2h_capacities *ca
 
 struct equal;
 struct equals {
-    VECTOR(struct equal) list; /* those that waste most first, so many as are shown */
-    uint64_t count, bytes, different, wasted; /* wasted: all but one of those that are equal */
+    VECTOR(struct equal) list; /* those that waste most first; only as many as are shown */
+    uint64_t count, bytes, different, wasted; /* wasted: all but one of several equal texts */
     uint64_t *objects; /* a bit for each object whose text is there more than once */
 };
 
-/* Finds texts that are there more than once, but garbage, and objects of which strings have less
- * than half. Errors: G2H_ERROR_MEMORY. */
+/* Finds texts that are there more than once, except garbage, and except objects that strings use
+ * less than half of. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *equals_find(const struct g2h_view *view, struct equals *ret);
 void equals_put(const struct report *report, struct g2h_text *text, const struct equals *equals);
 void equals_deinit(struct equals *strings);
@@ -104,8 +106,8 @@ struct waste {
     struct waste_rows slices, maps, substrings;
 };
 
-/* Finds what slices, maps and substrings waste, once texts were found; of the report it needs the
- * view, its dominators and threads. Errors: G2H_ERROR_MEMORY. */
+/* Finds the waste of slices, maps and substrings, after equals_find() has filled ret->texts. Of the
+ * report it needs the view, the dominators and the threads. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *waste_find(const struct report *report, struct waste *ret);
 void waste_deinit(struct waste *waste);
 
@@ -116,14 +118,15 @@ static inline void waste_set_bit(uint64_t *bits, uint32_t object)
         __atomic_fetch_or(&bits[object / 64], bit, __ATOMIC_RELAXED);
 }
 
-/* Whether it is worth a line in text: a thousandth of the heap. */
+/* Returns whether waste is worth a line in text: a thousandth of the heap. */
 static inline bool waste_is_much(const struct report *report, uint64_t wasted)
 {
     return wasted > 0 && wasted >= report->reachable / 1000;
 }
 
-/* Of a section a line is shown in text if it is a hundredth of it, and much, and there are few
- * before it. */
+/* Returns whether a line of a section is shown. In JSON each line with waste is; in text a line
+ * needs a hundredth of the section's waste and a thousandth of the heap, and fewer than WASTE_LINES
+ * lines before it. */
 enum { WASTE_LINES = 5 };
 static inline bool waste_is_shown(const struct report *report, size_t line, uint64_t wasted,
                                   uint64_t all)

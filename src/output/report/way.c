@@ -9,15 +9,15 @@
 #include "output/report/steps.h"
 
 enum {
-    MOST_VISITED = 200000, /* nodes, on the way from one dominator to the next, */
-    MOST_EDGES = 1000000,  /* and edges, */
-    LESS = 10,             /* and of both so many times less where there is a way already */
+    MOST_VISITED = 200000, /* nodes that one search visits, from one dominator to the next, */
+    MOST_EDGES = 1000000,  /* and edges that it follows */
+    LESS = 10,             /* divisor of both limits if there is a way already */
     MOST_DOMINATORS = 64,
 };
 
-/* Nodes that were reached, and from where. */
+/* A node that was reached, and the index of the node before it. */
 struct visited {
-    uint32_t node, from; /* index */
+    uint32_t node, from; /* index in visited */
 };
 
 struct search {
@@ -26,7 +26,7 @@ struct search {
     struct g2h_edges *edges;
     VECTOR(struct visited) visited;
     struct map seen;      /* node → index */
-    VECTOR(uint32_t) way; /* nodes, from the root on */
+    VECTOR(uint32_t) way; /* nodes of the way, from the root on */
     bool has_gap;         /* a part of the way was not found */
 };
 
@@ -55,7 +55,8 @@ static bool visit(struct search *search, uint32_t node, uint32_t from)
            vector_push(&search->visited, ((struct visited){node, from}));
 }
 
-/* Adds the nodes of the way that ends with the last one that was visited, without the first. */
+/* Adds the nodes of the way that ends with the node that was visited last, without the first node.
+ */
 static bool keep_way(struct search *search)
 {
     const size_t before = search->way.count;
@@ -71,9 +72,10 @@ static bool keep_way(struct search *search)
 }
 
 /*
- * What is looked at, one after the other: of the roots' groups the program's globals, by which
- * people know best what something is; all of them, by names that are certain; by others, too; and
- * only globals, also the runtime's, for goroutines may be more than can be looked at.
+ * The edges that a search follows. find_from_roots() tries these scopes in order. PROGRAM: of the
+ * groups of roots only the program's globals, by which people know best what something is. CERTAIN:
+ * all groups, by names that are certain. ALL: also by other names. GLOBALS: only globals, but also
+ * the runtime's, for there may be more goroutines than a search can look at.
  */
 enum scope { PROGRAM, CERTAIN, ALL, GLOBALS };
 
@@ -101,8 +103,8 @@ static bool is_passed(const struct search *search, const struct g2h_edge *edge, 
             kind != G2H_NODE_PACKAGE && kind != G2H_NODE_DATA && kind != G2H_NODE_BSS);
 }
 
-/* Whether a node will do: the one that is looked for or, where any of its class is as good, one
- * that the same holds alone. */
+/* Returns whether a node is the target of a search. If any is set, another node of the target's
+ * class is as good if from is its dominator, too. */
 static bool is_found(const struct search *search, uint32_t node, uint32_t from, uint32_t to,
                      bool any)
 {
@@ -115,8 +117,8 @@ static bool is_found(const struct search *search, uint32_t node, uint32_t from, 
            g2h_dominators_of(search->dominators, node) == from;
 }
 
-/* The shortest way of strong edges between two nodes, breadth first. *ret_found is false where it
- * takes too long; less: so many times less than usual. */
+/* Adds the shortest way of strong edges between two nodes, found breadth first. *ret_found is false
+ * if there is none within the limits, which are divided by less. */
 static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to, bool any,
                               enum scope scope, uint32_t less, bool *ret_found)
 {
@@ -146,9 +148,9 @@ static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to,
     return NULL;
 }
 
-/* ---- the best one ---- */
+/* ---- the best way from the roots ---- */
 
-/* How many of the class of the last node the one before it leads to. */
+/* Returns how many edges the last node but one has to nodes of the last node's class. */
 static uint64_t covered(const struct search *search)
 {
     const size_t count = search->way.count;
@@ -166,8 +168,8 @@ static uint64_t covered(const struct search *search)
     return found;
 }
 
-/* From the roots: what one variable of the program leads to is better known by it than by the
- * variable of a goroutine, unless that leads to more of them. */
+/* Finds a way from the roots. A way by a variable of the program tells people more than one by a
+ * variable of a goroutine, unless the latter leads to more objects of the class. */
 static struct g2h_error *find_from_roots(struct search *search, uint32_t from, uint32_t to,
                                          bool any, bool *ret_found)
 {
@@ -203,7 +205,8 @@ static struct g2h_error *collect(struct search *search, uint32_t node)
         above[count++] = i;
     uint32_t from = 0;
     if (g2h_dominators_of(search->dominators, above[count - 1]) != 0)
-        from = above[--count]; /* it is far: the upper part is left out */
+        from = above[--count]; /* the node is deep in the tree: the upper part of the way is left
+                                  out */
     while (count-- > 0) {
         bool found = false;
         TRY(kind_of(search, from) == G2H_NODE_GC_ROOTS

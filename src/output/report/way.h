@@ -11,10 +11,11 @@
 #include "base/text.h"
 
 /*
- * Appends a way from the roots to a node, or to one of its class that the same holds, and in
- * brackets whose variable it begins with where that is not a package's. Between what dominates it
- * the shortest one is looked for, for so many nodes as the source says; what is not found is an
- * ellipsis. Nothing is appended to a node that no variable leads to. Errors: G2H_ERROR_MEMORY.
+ * Appends a way from the roots to a node, or to another node of its class with the same dominator.
+ * If the variable that the way begins with is not a package's, its owner follows in brackets. The
+ * way goes from one dominator of the node to the next, and between these it is the shortest one, as
+ * far as the limits at the top of way.c allow; a part that is not found becomes an ellipsis.
+ * Appends nothing for a node that no variable leads to. Errors: G2H_ERROR_MEMORY.
  */
 struct g2h_error *way_append(const struct g2h_view *view, const struct g2h_dominators *dominators,
                              uint32_t node, struct text *text);

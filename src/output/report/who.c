@@ -6,9 +6,10 @@
 #include "output/report/suspects.h"
 #include "output/report/way.h"
 
-enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* of what one is made of */ };
+enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* parts that "each" of a suspect lists */ };
 
-/* "320 B = 24 B + main.Session 152 B + chan *main.Bid 144 B" */
+/* Puts the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
+ * 144 B". */
 static struct g2h_error *put_each(const struct report *report, uint32_t item)
 {
     const struct merged_node *node = report_node(report, item);
@@ -37,7 +38,8 @@ static struct g2h_error *put_each(const struct report *report, uint32_t item)
     return NULL;
 }
 
-/* Who holds something together, if it is below that. */
+/* Returns the node of merged that names those who hold an item together, or MERGED_NONE if the item
+ * is not below such a node. */
 static uint32_t sharers_of(const struct report *report, uint32_t item)
 {
     uint32_t variable = MERGED_NONE;
@@ -64,7 +66,8 @@ static struct g2h_error *put_holders(const struct report *report, uint32_t item)
     return NULL;
 }
 
-/* template: with the words before what is found. */
+/* Puts a line with the name of an edge's target, see report_append_target(), and nothing if there
+ * is none. template has the words before the name. */
 static struct g2h_error *put_target(const struct report *report, const char *template,
                                     const char *key, uint32_t node, const char *label,
                                     enum g2h_node_kind kind)
@@ -77,7 +80,8 @@ static struct g2h_error *put_target(const struct report *report, const char *tem
     return NULL;
 }
 
-/* The variables below a node that retain most. Parents come before their children. */
+/* Adds the variables below a node, those that retain most first. Parents come before their
+ * children, so one pass finds all nodes below. */
 static struct g2h_error *rank_variables(const struct report *report, uint32_t below, ranking *ret)
 {
     const size_t count = report->merged.nodes.count;
@@ -135,14 +139,14 @@ static struct g2h_error *put_goroutines_suspect(const struct report *report, uin
     return put_locals(report, place);
 }
 
-/* By how many of it there are more. */
+/* Returns by how many objects or goroutines a suspect has grown. */
 static int64_t count_grown(const struct report *report, const struct suspect *suspect)
 {
     return suspect->is_goroutines ? report_goroutines_grown(report, suspect->item)
                                   : (int64_t)suspect->grown;
 }
 
-/* "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000" */
+/* Puts what a suspect is: "2,000 main.Watcher", or "+1,600 main.Watcher, now 2,000". */
 static void put_item(const struct report *report, const struct suspect *suspect)
 {
     const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
@@ -158,7 +162,7 @@ static void put_item(const struct report *report, const struct suspect *suspect)
     PAGE_DATA(report->page, page_flag("is_goroutines", suspect->is_goroutines));
 }
 
-/* ", in 4 × map[uint64]*main.Watcher" */
+/* Puts what holds a suspect: ", in 4 × map[uint64]*main.Watcher". */
 static void put_holder(const struct report *report, uint32_t node)
 {
     const struct merged_node *holder = report_node(report, node);

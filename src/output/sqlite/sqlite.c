@@ -1,10 +1,10 @@
 /*
- * sqlite: a view as tables of an SQLite database, for whoever wants to ask what no other output
+ * sqlite: writes a view as tables of an SQLite database, for questions that no other output
  * answers: docs/sqlite.md.
  *
- * Nodes, edges and strings have the numbers that a heap snapshot of the view has, without contexts,
- * and so have their names and ids. Rows are made by blocks on all threads, and one at a time hands
- * them to SQLite, in their order.
+ * Nodes, edges and strings have the numbers that they have in a heap snapshot of the view without
+ * contexts, and the same names and ids. All threads make rows, block by block, and one thread at a
+ * time hands them to SQLite, in their order.
  */
 #include <stdlib.h>
 
@@ -22,11 +22,11 @@
 
 enum {
     STRINGS_PER_TASK = 1 << 14,
-    MANY = 64,        /* nodes, or edges, that are read at a time */
-    ENOUGH = 1 << 20, /* bytes of a buffer */
+    MANY = 64,        /* nodes or edges that are read at a time */
+    ENOUGH = 1 << 20, /* bytes in a buffer from which on it is flushed */
 };
 
-/* V8's, of which labels.h names those that are used: in the snapshot's header are the same. */
+/* V8's types, the same as in a snapshot's header. labels.h names those that are in use. */
 static const char *const node_types[] = {
     "hidden",
     "array",
@@ -62,7 +62,7 @@ struct writer {
     size_t tasks_done, tasks;
 };
 
-/* ---- what is known before ---- */
+/* ---- preparation ---- */
 
 static struct g2h_error *prepare(struct writer *writer)
 {
@@ -89,7 +89,7 @@ static void writer_deinit(struct writer *writer)
 static void advance(const struct writer *writer, unsigned worker, size_t task)
 {
     const struct g2h_progress *progress = writer->options->progress;
-    if (progress && worker == 0) /* the thread that called us */
+    if (progress && worker == 0) /* the calling thread */
         progress->update(progress->context, "writing", writer->tasks_done + task, writer->tasks, 0);
 }
 
@@ -197,7 +197,7 @@ static struct g2h_error *consume_edges(void *context, const struct worker_buffer
 
 /* ---- strings ---- */
 
-/* In a buffer: the size of each text before it. */
+/* Puts each text into the buffer, after its size. */
 static struct g2h_error *produce_strings(void *context, size_t task, unsigned worker,
                                          struct worker_buffer *buffer)
 {
@@ -232,7 +232,7 @@ static struct g2h_error *consume_strings(void *context, const struct worker_buff
     return NULL;
 }
 
-/* ---- what is said of the whole ---- */
+/* ---- about the whole ---- */
 
 static struct g2h_error *say_what_it_is(struct writer *writer)
 {
@@ -285,7 +285,7 @@ static struct g2h_error *add_types(struct tables *tables)
 
 /* ---- all of it ---- */
 
-/* The rows of a table. */
+/* Adds the rows of a table. */
 static struct g2h_error *add_rows(struct writer *writer, size_t tasks, workers_produce *produce,
                                   workers_consume *consume)
 {

@@ -1,9 +1,9 @@
 /*
  * summary; see summary.h.
  *
- * What many dumps are compared by is what is merged: classes, the tree of what holds what,
- * goroutines by where they are. Of each the largest have rows, and what they leave out is one row
- * more, so that sums are those of the dump, whatever its size.
+ * Dumps are compared by what merged.h makes of them: classes, the tree of what holds what,
+ * goroutines by their places. Of each of these the largest have rows; one more row has the sums of
+ * all others, so that sums are those of the dump, whatever its size.
  */
 #include "output/sqlite/summary.h"
 
@@ -17,13 +17,13 @@
 #include "output/merged.h"
 #include "output/sqlite/summary_tables.h"
 
-/* So many rows at most, beside those of what is left out. */
+/* The most rows, not counting those of "(others)". */
 enum { MOST_CLASSES = 1000, MOST_PLACES = 2000, MOST_GOROUTINES = 500 };
 
 static const struct summary_text others = {"(others)", 8};
 
 struct class_row {
-    uint32_t node; /* one of its nodes */
+    uint32_t node; /* one of the class's nodes */
     struct summary_sums sums;
 };
 
@@ -38,7 +38,7 @@ struct summary {
     const struct g2h_output_options *options;
     struct merged merged;
     VECTOR(struct class_row) classes; /* most bytes first */
-    uint64_t class_objects;           /* of all of them */
+    uint64_t class_objects;           /* objects of all classes */
     struct database *database;
     struct summary_tables tables;
 };
@@ -61,7 +61,7 @@ static bool is_kind(const struct summary *summary, uint32_t node, enum g2h_node_
            merged_kind_of(&summary->merged, node) == kind;
 }
 
-/* The node of a kind that is nearest to the root; MERGED_NONE. */
+/* Returns the node of a kind that is nearest to the root, or MERGED_NONE. */
 static uint32_t find_kind(const struct summary *summary, enum g2h_node_kind kind)
 {
     for (uint32_t i = 0; i < summary->merged.nodes.count; i++)
@@ -70,7 +70,7 @@ static uint32_t find_kind(const struct summary *summary, enum g2h_node_kind kind
     return MERGED_NONE;
 }
 
-/* The heaviest come first. */
+/* Compares two ranks: the heaviest come first. */
 static int compare_ranks(const void *a, const void *b)
 {
     const struct ranked *one = a, *other = b;
@@ -135,15 +135,16 @@ static struct g2h_error *add_classes(struct summary *summary)
 
 /* ---- the tree ---- */
 
-/* A node of the tree in the database. */
+/* A node of the tree, and its place in the database. */
 struct place {
     bool is_kept;
     int64_t number;           /* in the database */
-    uint64_t objects;         /* of it and of all below it */
-    struct summary_sums rest; /* of children that are left out, and of all below them */
+    uint64_t objects;         /* objects of this node and of all nodes below it */
+    struct summary_sums rest; /* of children that are left out and all nodes below */
 };
 
-/* What holds most. A node's parent holds as much, and comes before it. */
+/* Chooses the nodes that retain most. A node's parent retains at least as much and comes first, so
+ * it is chosen, too. */
 static struct g2h_error *choose_places(const struct summary *summary, struct place *places)
 {
     const size_t count = summary->merged.nodes.count;
@@ -168,8 +169,8 @@ static struct g2h_error *choose_places(const struct summary *summary, struct pla
     return NULL;
 }
 
-/* The name of what is no class without the numbers that are words of it: "main and 20 goroutines"
- * may be 80 in the next dump. */
+/* Appends the name of a node that is no class, without the words that are numbers: "main and 20
+ * goroutines" may be "main and 80 goroutines" in the next dump. */
 static void append_place_name(struct text *text, struct summary_text name)
 {
     static const char digits[] = "0123456789,";
@@ -233,7 +234,8 @@ static bool is_of_goroutines(const struct summary *summary, uint32_t node)
            is_kind(summary, node, G2H_NODE_GOROUTINE);
 }
 
-/* How many are in a place, and one of them: a node of the view. */
+/* Returns the number of goroutines in a place, and gives one of them as an example: a node of the
+ * view. */
 static uint64_t count_goroutines(const struct summary *summary, uint32_t place,
                                  uint32_t *ret_example)
 {
@@ -255,7 +257,8 @@ static void destroy_edges(struct g2h_edges **edges)
     g2h_edges_destroy(*edges);
 }
 
-/* The go statement that has started a goroutine: "go statement in main.run main.go:17". */
+/* Finds the go statement that started a goroutine: "go statement in main.run main.go:17"; the text
+ * is empty if there is none. */
 static struct g2h_error *find_site(const struct summary *summary, uint32_t goroutine,
                                    struct summary_text *ret)
 {
@@ -310,7 +313,7 @@ static struct g2h_error *add_goroutines(struct summary *summary, ranking *places
 
 /* ---- the dump ---- */
 
-/* Numbers of MemStats, in the order of the record: runtime/mstats.go. */
+/* Indices of the numbers of MemStats, in the order of the record: runtime/mstats.go. */
 enum {
     SYS = 2,
     HEAP_SYS = 7,
@@ -418,7 +421,7 @@ static void summary_deinit(struct summary *summary)
     merged_deinit(&summary->merged);
 }
 
-/* The database is locked last, when all that takes long has been done. */
+/* The database is locked only after all work that takes long. */
 struct g2h_error *summary_write(const struct g2h_view *view,
                                 const struct g2h_dominators *dominators,
                                 const struct g2h_output_options *options)

@@ -1,4 +1,4 @@
-/* summary: some thousand rows of a view, for a database that has many: docs/fleet.md. */
+/* summary: some thousand rows for a view, in a database that holds many dumps: docs/fleet.md. */
 #ifndef OUTPUT_SQLITE_SUMMARY_H
 #define OUTPUT_SQLITE_SUMMARY_H
 

@@ -9,7 +9,7 @@
 
 enum {
     APPLICATION = 0x67326873, /* "g2hs": file(1) and PRAGMA application_id */
-    SCHEMA = 1                /* PRAGMA user_version: greater once a column means something else */
+    SCHEMA = 1 /* PRAGMA user_version: it increases when a column changes its meaning */
 };
 
 static const char create[] =
@@ -122,7 +122,8 @@ void summary_tables_deinit(struct summary_tables *tables)
 
 /* ---- rows ---- */
 
-/* What find gives for what is bound to it; where there is no row, add is run with the same. */
+/* Returns the id that the statement find selects. If there is no such row, runs add, whose bound
+ * values are the same, and returns the id of the new row. */
 static struct g2h_error *find_or_add(const struct summary_tables *tables, sqlite3_stmt *find,
                                      sqlite3_stmt *add, int64_t *ret)
 {
@@ -165,7 +166,7 @@ struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
     text_printf(&sql, ") VALUES (NULL");
     for (size_t i = 0; i < count; i++)
         text_printf(&sql, ", ?");
-    text_append(&sql, ")", 2); /* with its end */
+    text_append(&sql, ")", 2); /* and the terminating null */
     TRY_MEMORY(!sql.failed);
     TRY(database_prepare(tables->database, sql.data, &statement));
     for (size_t i = 0; i < count; i++)

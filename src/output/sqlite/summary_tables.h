@@ -1,9 +1,9 @@
 /*
- * summary_tables: those of a database that has a few thousand rows of each of many dumps:
+ * summary_tables: the tables of a database that has a few thousand rows for each of many dumps:
  * docs/fleet.md.
  *
- * Texts, and places in the tree of what holds what, are there once for all dumps, so that what is
- * the same in many of them has the same number.
+ * Each text, and each place in the tree of what holds what, is stored once for all dumps, so that
+ * it has the same number in all dumps that have it.
  */
 #ifndef OUTPUT_SQLITE_SUMMARY_TABLES_H
 #define OUTPUT_SQLITE_SUMMARY_TABLES_H
@@ -12,22 +12,22 @@
 
 #include "output/database.h"
 
-/* A column of the table dump, and what goes there. */
+/* A column of the table dump, and its value. */
 struct summary_value {
     const char *column;
-    const char *text; /* NULL: a number, */
+    const char *text; /* NULL: the value is a number, */
     uint64_t number;
-    bool is_unknown; /* or nothing */
+    bool is_unknown; /* or NULL */
 };
 
 struct summary_tables {
     struct database *database;
-    int64_t dump; /* that is being added */
+    int64_t dump; /* id of the dump that is being added */
     sqlite3_stmt *find_text, *add_text, *find_place, *add_place;
     sqlite3_stmt *add_class, *add_tree, *add_goroutines, *add_label;
 };
 
-/* Of objects, or of goroutines: how many, their bytes, and what they retain. */
+/* Sums over objects or goroutines: how many there are, their bytes, and what they retain. */
 struct summary_sums {
     uint64_t count, bytes, retained;
 };
@@ -39,15 +39,16 @@ struct summary_text {
 };
 
 /*
- * Makes the tables in a database, unless they are there: then it must be one of these. The database
- * must be there until summary_tables_deinit(), to which tables go also after an error. Errors of
- * this and of what follows: those of database_run(); G2H_ERROR_SYSTEM where it is another one.
+ * Makes the tables in a database, unless it has them already. The database must live until
+ * summary_tables_deinit(), which the caller calls after an error, too. name is the database's name
+ * in messages. Errors of this and of the following functions: those of database_run();
+ * G2H_ERROR_SYSTEM if the database holds something else, or tables of another version.
  */
 struct g2h_error *summary_tables_init(struct summary_tables *tables, struct database *database,
                                       const char *name);
 void summary_tables_deinit(struct summary_tables *tables);
 
-/* Begins a dump. */
+/* Begins a dump: adds its row, which the following functions refer to. */
 struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
                                           const struct summary_value *values, size_t count);
 
@@ -56,17 +57,18 @@ struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct
 struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct summary_text name,
                                            const struct summary_sums *sums);
 
-/* started_by: empty where it is not known. */
+/* started_by is empty if it is not known. */
 struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
                                                 struct summary_text name,
                                                 struct summary_text started_by,
                                                 const struct summary_sums *sums);
 
-/* The number of a place by its name below parent, which is 0 for that of the root. */
+/* Gives the number of the place of a name below parent, which is 0 for the root; adds the place if
+ * it is new. */
 struct g2h_error *summary_tables_place(struct summary_tables *tables, int64_t parent,
                                        const char *kind, struct summary_text name, int64_t *ret);
 
-/* Adds to what the dump has in a place. */
+/* Adds sums to those that the dump has in a place. */
 struct g2h_error *summary_tables_add_place(struct summary_tables *tables, int64_t place,
                                            const struct summary_sums *sums);
 

@@ -1,12 +1,12 @@
 /*
  * tables; see tables.h.
  *
- * Rows are numbered as the snapshot numbers them, from 0: so a row of node_ is found by the number
- * that an edge leads to, and the edges of a node stand behind each other, from first_edge on. The
- * views are for people: they have heapquery's columns, which are V8's, and ids in the place of
- * numbers. Columns that few ask by are looked up where they are asked for; those by which rows are
- * looked for are outer joins, which SQLite turns into inner ones in whichever order is fastest;
- * what ANALYZE finds in a sample tells it which is, and takes a moment.
+ * Rows are numbered as the snapshot numbers them, from 0: so the number that an edge leads to finds
+ * a row of node_, and the edges of a node are consecutive, from first_edge on. The views are for
+ * people: they have the columns of heapquery, which are V8's, and ids in place of numbers. Columns
+ * that few queries search by are looked up by subqueries; columns that rows are searched by come
+ * from outer joins, which SQLite turns into inner joins in whichever order is fastest. ANALYZE
+ * finds that order from a sample, which takes a moment.
  */
 #include "output/sqlite/tables.h"
 
@@ -16,7 +16,7 @@
 
 enum {
     APPLICATION = 0x67326868, /* "g2hh": file(1) and PRAGMA application_id */
-    SCHEMA = 1                /* PRAGMA user_version: greater once a column means something else */
+    SCHEMA = 1 /* PRAGMA user_version: it increases when a column changes its meaning */
 };
 
 static const char create[] =
@@ -101,7 +101,7 @@ struct g2h_error *tables_say_number(struct tables *tables, const char *key, uint
     return database_step(tables->database, tables->add_about);
 }
 
-/* Of types there are few. */
+/* Adds a type. There are few, so the statement is prepared for each. */
 static struct g2h_error *add_type(struct tables *tables, const char *sql, unsigned number,
                                   const char *name, size_t size)
 {

@@ -1,33 +1,34 @@
 /*
- * tables: those of a database that holds the nodes and edges of a heap snapshot: docs/sqlite.md.
+ * tables: the tables of a database that holds the nodes and edges of a heap snapshot:
+ * docs/sqlite.md.
  *
- * Whoever has a snapshot can fill them: the format sqlite does it from a view, tools/heapquery from
- * a file. Rows come in their order; indexes and views are made behind the last one, for that takes
- * a part of the time.
+ * They do not depend on where a snapshot comes from: the format sqlite fills them from a view,
+ * tools/heapquery from a file. Rows are added in the order of their numbers. Indexes and views are
+ * made after the last row, for that takes a fraction of the time.
  */
 #ifndef OUTPUT_SQLITE_TABLES_H
 #define OUTPUT_SQLITE_TABLES_H
 
 #include "output/rows.h"
 
-/* A row of node_. What is not known is ROWS_NULL. */
+/* A row of node_. ROWS_NULL stands for a value that is not known. */
 struct node_row {
     int64_t number; /* from 0, in the snapshot's order */
-    int64_t type;   /* of node_type */
-    int64_t name;   /* of string */
+    int64_t type;   /* number in node_type */
+    int64_t name;   /* number in string */
     int64_t id, self_size, edge_count;
-    int64_t first_edge;    /* the number of the first of them */
+    int64_t first_edge;    /* number of the node's first edge */
     int64_t retained_size; /* in bytes */
-    int64_t dominator;     /* a node's number; of the root NULL */
+    int64_t dominator;     /* number of the node; of the root NULL */
     int64_t address;
-    int64_t trace_node_id, detachedness; /* V8's */
+    int64_t trace_node_id, detachedness; /* columns of V8 */
 };
 
 /* A row of edge_. */
 struct edge_row {
     int64_t number, from_node;
-    int64_t type; /* of edge_type */
-    int64_t name; /* of string; NULL: it is called by an index, */
+    int64_t type; /* number in edge_type */
+    int64_t name; /* number in string; NULL: the edge is named by an index, */
     int64_t element;
     int64_t to_node;
 };
@@ -38,16 +39,17 @@ struct tables {
     sqlite3_stmt *add_nodes, *add_edges, *add_string, *add_about;
 };
 
-/* Makes the tables in an empty database, which must be there until tables_deinit(), to which tables
- * go also after an error. Errors of this and of what follows: those of database_run(). */
+/* Makes the tables in an empty database, which must live until tables_deinit(). The caller calls
+ * that after an error, too. Errors of this and of the following functions: those of database_run().
+ */
 struct g2h_error *tables_init(struct tables *tables, struct database *database);
 void tables_deinit(struct tables *tables);
 
-/* What is said of the whole: a row of the table about. A key comes once. */
+/* Add a row to the table about, which describes the snapshot as a whole. Each key comes once. */
 struct g2h_error *tables_say_text(struct tables *tables, const char *key, const char *text);
 struct g2h_error *tables_say_number(struct tables *tables, const char *key, uint64_t number);
 
-/* The name of a type. */
+/* Add the name of a type. */
 struct g2h_error *tables_add_node_type(struct tables *tables, unsigned number, const char *name,
                                        size_t size);
 struct g2h_error *tables_add_edge_type(struct tables *tables, unsigned number, const char *name,
@@ -60,11 +62,11 @@ struct g2h_error *tables_add_edges(struct tables *tables, const struct edge_row 
 struct g2h_error *tables_add_string(struct tables *tables, uint64_t number, const char *text,
                                     size_t size);
 
-/* Makes the indexes, in steps 0 … TABLES_INDEXES-1. */
+/* Makes an index; the steps are 0 … TABLES_INDEXES-1. */
 enum { TABLES_INDEXES = 4 };
 struct g2h_error *tables_make_index(struct tables *tables, unsigned step);
 
-/* Makes the views, and tells SQLite how to plan queries. */
+/* Makes the views, and runs ANALYZE, so that SQLite knows how to plan queries. */
 struct g2h_error *tables_finish(struct tables *tables);
 
 #endif
