@@ -1,11 +1,11 @@
 /*
- * csv: nodes and edges of a view as two files of comma-separated values (RFC 4180), for DuckDB and
- * all that reads these: docs/csv.md.
+ * csv: writes the nodes and edges of a view as two files of comma-separated values (RFC 4180), for
+ * DuckDB and all other programs that read such files: docs/csv.md.
  *
- * Columns, types, names and ids are those of the views "node" and "edge" that the format sqlite
- * has, which are those of a heap snapshot. A text is written where it is used, so that nothing has
- * to be numbered: each block of nodes, and the edges of each, are made by whatever thread is free.
- * Edges are written first, beside the search for dominators.
+ * Columns, types, names and ids are those of the views "node" and "edge" of the format sqlite,
+ * which are those of a heap snapshot. Each row contains its texts themselves, so that texts need no
+ * numbers: any free thread can make any block of nodes, or the edges of such a block. Edges are
+ * written first, while another thread finds the dominators.
  */
 #include <string.h>
 
@@ -15,20 +15,20 @@
 #include "output/node_ids.h"
 #include "output/sink.h"
 
-enum { MANY = 64 /* nodes, or edges, that are read at a time */ };
+enum { MANY = 64 /* nodes or edges that are read at a time */ };
 
 static const char node_head[] =
     "id,name,type,self_size,edge_count,retained_size,dominator,address\n",
                   edge_head[] = "from_node,to_node,type,name_or_index\n";
 
-/* The most characters of a row beside its name, and what short ones are copied with. */
+/* The size with which short texts are copied, and the most characters of a row without its name. */
 enum {
     SHORT = 16,
     NODE_ROW = 3 * (JSON_U32_MAX + 1) + 3 * (JSON_U64_MAX + 1) + 2 * SHORT,
     EDGE_ROW = 80
 };
 
-/* A text of a row that is written often. */
+/* A short text that many rows contain. */
 struct short_text {
     char data[SHORT];
     uint32_t size;
@@ -39,28 +39,28 @@ struct short_text {
         text, sizeof(text) - 1 \
     }
 
-/* Numbers below are looked up. */
+/* Numbers below SMALL are looked up in a table. */
 enum { SMALL = 1024 };
 
-/* The names of the view as fields, one behind the other; by the numbers of strings.h. */
+/* The names of the view as CSV fields, one behind the other, by their numbers in strings.h. */
 struct fields {
     VECTOR(char) text;
     VECTOR(size_t) ends;
 };
 
-struct reader { /* of a thread */
+struct reader { /* of one thread */
     struct g2h_edges *edges;
     struct g2h_text text;
-    struct short_text source; /* an edge's, as the row has it; of the id of source_id */
+    struct short_text source; /* source_id as rows have it, with the comma */
     uint32_t source_id;
-    struct short_text heads; /* the first digits of an address, address_head, which most share */
+    struct short_text heads; /* the digits of address_head, with which most addresses begin */
     uint64_t address_head;
 };
 
 struct csv {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
-    struct g2h_dominators *dominators; /* once edges are written */
+    struct g2h_dominators *dominators; /* found once the edges are written */
     struct node_ids node_ids;
     struct strings strings;
     struct fields fields;
@@ -68,19 +68,19 @@ struct csv {
     size_t nodes, blocks;
     struct reader *readers;
     unsigned threads;
-    uint64_t small[SMALL]; /* json_short() */
+    uint64_t small[SMALL]; /* by number: json_short() */
 };
 
 /* ---- fields ---- */
 
-/* The most characters that a text of size bytes can take. */
+/* Returns the most characters that the field of a text of size bytes can take. */
 static inline size_t field_limit(size_t size)
 {
     return 3 * size + 2;
 }
 
-/* Whether some of eight bytes are control characters, quotation marks or commas; it may be wrong if
- * it says so. */
+/* Returns whether any of eight bytes may be a control character, a quotation mark or a comma. Only
+ * false is certain. */
 static inline bool may_need_quotes(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
@@ -96,7 +96,7 @@ static bool needs_quotes(const char *text, size_t size)
     size_t at = 0;
     if (size == 0 || text[0] == ' ' || text[size - 1] == ' ')
         return true;
-    for (; size - at >= sizeof(eight); at += sizeof(eight)) { /* most need none */
+    for (; size - at >= sizeof(eight); at += sizeof(eight)) { /* most texts need no quotes */
         memcpy(&eight, text + at, sizeof(eight));
         if (may_need_quotes(eight))
             break;
@@ -108,9 +108,9 @@ static bool needs_quotes(const char *text, size_t size)
 }
 
 /*
- * Writes UTF-8 as a field, in quotation marks where it needs them; gives the place behind it. An
- * empty text is "", which some readers tell from nothing. NUL, which others take for the end, is
- * U+FFFD.
+ * Writes UTF-8 as a field, in quotation marks if it needs them, and returns the place behind it. An
+ * empty text is written as "", which some readers tell from a missing value. NUL, which other
+ * readers take for the end of the text, is written as U+FFFD.
  */
 static char *put_text(char *at, const char *text, size_t size)
 {
@@ -134,7 +134,7 @@ static char *put_text(char *at, const char *text, size_t size)
     return at;
 }
 
-/* Of a name that was made a field before. */
+/* Returns the field that make_fields() made of a name. */
 static inline const char *field_of(const struct fields *fields, uint32_t string, size_t *ret_size)
 {
     const size_t begin = string > 0 ? fields->ends.data[string - 1] : 0;
@@ -153,13 +153,13 @@ static struct g2h_error *make_fields(struct csv *csv)
         fields->text.count += (size_t)(put_text(begin, name, size) - begin);
         TRY_MEMORY(vector_push(&fields->ends, fields->text.count));
     }
-    TRY_MEMORY(vector_grow(&fields->text, SHORT)); /* for put_field() */
+    TRY_MEMORY(vector_grow(&fields->text, SHORT)); /* put_field() reads up to SHORT bytes */
     return NULL;
 }
 
 /* ---- rows ---- */
 
-/* Room for a row; a buffer that has become large is written first. */
+/* Makes room for size bytes in the buffer; a buffer that has become large is written first. */
 static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
 {
     enum { LARGE = 4 << 20, MORE = 1 << 18 };
@@ -171,7 +171,7 @@ static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t s
     return NULL;
 }
 
-/* Edges take about twice as long as nodes. */
+/* Reports progress. Edges take about twice as long as nodes. */
 static void advance(const struct csv *csv, size_t done)
 {
     const struct g2h_progress *progress = csv->options->progress;
@@ -196,7 +196,7 @@ static inline char *put_short(char *at, const struct short_text *text)
     return at + text->size;
 }
 
-/* A name that was made a field: SHORT bytes are there to read. */
+/* Writes a field of csv->fields, behind whose begin SHORT bytes can be read. */
 static inline char *put_field(char *at, const char *field, size_t size)
 {
     if (size > SHORT)
@@ -215,8 +215,9 @@ static struct g2h_error *put_head(struct worker_buffer *buffer, const char *head
 
 /* ---- nodes ---- */
 
-/* Nodes in a row, and what is looked up of all of them before any is written: the places in memory
- * have little to do with each other, so that the processor is to wait for all at once. */
+/* Consecutive nodes, with the ids of their dominators and their retained sizes. All of these are
+ * looked up before any node is written: they lie at unrelated places in memory, and the processor
+ * can fetch them all at once. */
 struct node_batch {
     uint32_t first;
     size_t count;
@@ -252,7 +253,7 @@ static inline char *put_address(struct reader *reader, char *at, uint64_t addres
     return json_eight(put_short(at, &reader->heads), (uint32_t)(address % JSON_EIGHT));
 }
 
-/* What follows a node's name. */
+/* Writes the columns behind a node's name. */
 static char *put_numbers(const struct csv *csv, struct reader *reader, char *at,
                          const struct node_batch *batch, size_t i, enum node_type type)
 {
@@ -317,13 +318,13 @@ static struct g2h_error *put_nodes(void *context, size_t block, unsigned worker,
 
 /* ---- edges ---- */
 
-/* By which index or text an edge is called. */
+/* The index or text that an edge is called by. */
 struct edge_name {
     enum edge_type type;
-    uint64_t index;   /* of EDGE_ELEMENT */
-    const char *text; /* else, size bytes */
+    uint64_t index;   /* if type is EDGE_ELEMENT */
+    const char *text; /* otherwise: size bytes */
     size_t size;
-    bool is_field; /* text is one already */
+    bool is_field; /* text is a CSV field already */
 };
 
 static inline struct edge_name name_by(const struct csv *csv, struct edge_label label)
@@ -336,7 +337,7 @@ static inline struct edge_name name_by(const struct csv *csv, struct edge_label 
     return name;
 }
 
-/* An edge of a map's entry, which its key may name. */
+/* Returns the name of an edge of a map's entry, whose key may name it. */
 static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edges,
                                     const struct g2h_edge *edge)
 {
@@ -354,7 +355,8 @@ static struct edge_name name_by_key(const struct csv *csv, struct g2h_edges *edg
                                   : (struct edge_label){EDGE_ELEMENT, key.index});
 }
 
-/* The id of an edge's source, which has others next to it. */
+/* Writes the id of an edge's source. Edges that follow each other mostly have the same source, so
+ * that its text is kept. */
 static inline char *put_source(char *at, struct reader *reader, uint32_t source)
 {
     if (reader->source_id == source && reader->source.size > 0)
@@ -367,7 +369,7 @@ static inline char *put_source(char *at, struct reader *reader, uint32_t source)
     return end;
 }
 
-/* source, target: ids. */
+/* Writes an edge; source and target are ids. */
 static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
                                   const struct g2h_edge *edge, uint32_t source, uint32_t target,
                                   struct worker_buffer *buffer)
@@ -390,8 +392,8 @@ static struct g2h_error *put_edge(const struct csv *csv, struct reader *reader,
     return NULL;
 }
 
-/* Edges that come next, while those before them are written: what is looked up of them is on its
- * way to the cache meanwhile. */
+/* A batch of edges. The next batch is read while the one before is written, so that what is looked
+ * up for its edges can reach the cache meanwhile. */
 struct edge_batch {
     size_t count;
     struct g2h_edge edges[MANY];
@@ -434,7 +436,8 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
 
 /* ---- all of it ---- */
 
-/* Those of objects in a row, where all objects are nodes. */
+/* Finds the ids of the nodes from node up to end, which are objects. All objects of the heap must
+ * be nodes. */
 static void find_ids_of_objects(struct csv *csv, uint32_t node, uint32_t end)
 {
     const struct g2h_heap *heap = g2h_view_heap(csv->view);
@@ -484,7 +487,7 @@ static struct g2h_error *prepare(struct csv *csv, struct g2h_identity *series)
     return NULL;
 }
 
-/* The first file is that of nodes, the second one that of edges. */
+/* Writes a file: number 0 has the nodes, number 1 the edges. */
 static struct g2h_error *write_file(struct csv *csv, unsigned file, workers_produce *put)
 {
     struct g2h_output_options options = *csv->options;

@@ -1,10 +1,10 @@
 /*
  * database; see database.h.
  *
- * SQLite reaches files through a table of functions, its VFS. The one here knows one file, that of
- * a descriptor, without locks, for nobody else has it, and keeps the reason why a write failed,
- * which SQLite's own words do not tell. What SQLite wants of the system beside files it gets from
- * its usual VFS.
+ * SQLite reaches files through a table of functions, its VFS. The VFS of this file knows one file,
+ * the one of a descriptor. It has no locks, since nobody else has the file, and keeps the errno of
+ * a write that failed, which SQLite's own messages do not tell. Everything else that SQLite needs
+ * of the system comes from its usual VFS.
  */
 #include "output/database.h"
 
@@ -23,9 +23,9 @@ enum { BUSY_MILLISECONDS = 5 * 60 * 1000 };
 struct database {
     sqlite3 *handle;
     const char *name;
-    int fd;          /* -1: it was opened by its path */
-    int reason;      /* errno of what failed last; 0: nothing has */
-    sqlite3_vfs vfs; /* registered while handle is opened */
+    int fd;          /* -1: the database was opened by its path */
+    int reason;      /* errno of the last failure; 0: none */
+    sqlite3_vfs vfs; /* registered while handle is being opened */
     char vfs_name[32];
 };
 
@@ -59,7 +59,7 @@ static int file_read(sqlite3_file *file, void *data, int size, sqlite3_int64 off
         if (count < 0)
             return fail(database, SQLITE_IOERR_READ);
         if (count == 0) {
-            memset(at, 0, (size_t)size); /* as SQLite wants it */
+            memset(at, 0, (size_t)size); /* SQLite demands this */
             return SQLITE_IOERR_SHORT_READ;
         }
         at += count;
@@ -92,7 +92,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
     return ftruncate(database->fd, size) == 0 ? SQLITE_OK : fail(database, SQLITE_IOERR_TRUNCATE);
 }
 
-/* The file gets its name without being synced, whatever the format. */
+/* Does nothing: files of all formats get their names without being synced. */
 static int file_sync(sqlite3_file *file, int flags)
 {
     (void)file;
@@ -160,9 +160,10 @@ static const sqlite3_io_methods methods = {
     .xDeviceCharacteristics = file_characteristics,
 };
 
-/* ---- the VFS that knows it ---- */
+/* ---- the VFS of that file ---- */
 
-/* Files without a name are what SQLite sorts with. */
+/* Opens the descriptor's file, or a temporary file by the usual VFS: SQLite sorts with files that
+ * have no name. */
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret)
 {
     struct database *database = vfs->pAppData;
@@ -183,7 +184,7 @@ static int remove_file(sqlite3_vfs *vfs, const char *name, int sync)
     return SQLITE_OK;
 }
 
-/* There is no journal and no other file beside it. */
+/* Reports that no file exists: there is no journal and no other file beside the database. */
 static int find_file(sqlite3_vfs *vfs, const char *name, int flags, int *ret)
 {
     (void)vfs;
@@ -218,13 +219,13 @@ static struct g2h_error *open_descriptor(struct database *database)
     vfs->xFullPathname = whole_name;
     TRY_MEMORY(sqlite3_vfs_register(vfs, 0) == SQLITE_OK);
     const int code = sqlite3_open_v2("database", &database->handle, FLAGS, vfs->zName);
-    sqlite3_vfs_unregister(vfs); /* who has opened a file with it goes on with it */
+    sqlite3_vfs_unregister(vfs); /* a file that is open keeps using it */
     return code == SQLITE_OK ? NULL : database_error(database);
 }
 
 /* ---- opening and closing ---- */
 
-/* Whether SQLite can do with a descriptor what it does with files. */
+/* Checks that SQLite can use a descriptor as it uses files. */
 static struct g2h_error *check_descriptor(int fd, const char *name)
 {
     struct stat status;

@@ -1,4 +1,4 @@
-/* dump: an input as it is, which is what the others are made of. */
+/* dump: writes an input as it is: the dump that all other outputs are made from. */
 #include <string.h>
 
 #include <go2heapsnapshot/output.h>

@@ -1,6 +1,6 @@
 /*
- * formats: the table of what views can be written as. A new format is a row here, and a file or a
- * room beside this one that reads the view and nothing else.
+ * formats: the table of the formats in which views can be written. A new format is a row of this
+ * table, and a file or a room beside this one that reads the view and nothing else.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static struct g2h_error *write_csv(const struct g2h_view *view,
                                    const struct g2h_dominators *dominators,
                                    const struct g2h_output_options *options)
 {
-    (void)dominators; /* it makes them beside other work */
+    (void)dominators; /* g2h_write_csv() finds them itself, beside other work */
     return g2h_write_csv(view, options);
 }
 
@@ -106,7 +106,7 @@ const struct g2h_format *g2h_format_find(const char *name, const char *by)
     return NULL;
 }
 
-/* Formats that this was built without, by what is missing. */
+/* Formats that this build lacks, and the library that is missing. */
 static const struct {
     const char *name, *without;
 } left_out[] = {

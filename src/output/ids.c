@@ -1,18 +1,19 @@
 /*
  * ids; see ids.h.
  *
- * Odd ids: 2^31 of them, one for each 8 bytes of 16 GiB. That space is cut into 256 slots of one
- * arena (64 MiB) each, and an arena's slot is a function of its address and nothing else, so that
- * two dumps of one process agree whatever else has come into use in between, above or below.
- * Neighbours have neighbouring slots, holes take none for good: the 257th arena has the slot of the
- * first again. Regions of 64 GiB are turned against each other, for Go's heaps start at addresses
- * that are multiples of 2^40 apart.
+ * Odd ids: there are 2^31, one for each 8 bytes of 16 GiB. That space is cut into 256 slots of one
+ * arena (64 MiB) each. An arena's slot depends on the arena's address and nothing else, so that two
+ * dumps of one process agree whatever arenas have come into use in between, above or below.
+ * Adjacent arenas have adjacent slots. Holes between arenas do not use slots up: the 257th arena
+ * has the slot of the first again. Regions of 64 GiB are turned against each other, since Go's
+ * heaps start at addresses that are multiples of 2^40 apart.
  *
- * Where two arenas in use have the same slot, two objects may have the same place. Then the lower
- * one, which is the older one since Go takes arenas upwards, has the place, and the other is
- * displaced to a free place by hashing its address: once, and again where that place is taken.
+ * If two arenas in use have the same slot, two objects may have the same place. Then the lower
+ * object, which is the older one since Go takes arenas upwards, has the place. The other one is
+ * displaced to a free place, which is found by hashing its address, again and again if the place is
+ * taken.
  *
- * Nodes that stand for several objects have free places by a hash of what is in them.
+ * Nodes that stand for several objects have free places, by a hash of their contents.
  *
  * Even ids: those below 2^10 are fixed; goroutines have 2^30 + 2 * goid; all others are hashed to
  * [2^31, 2^32).
@@ -30,8 +31,8 @@ static const uint64_t PLACES = (uint64_t)1 << 31;
 static const uint64_t GOROUTINE_IDS = (uint64_t)1 << 30;
 static const uint64_t HASHED_IDS = (uint64_t)1 << 31;
 
-/* The first of the objects from one on that begins at or behind address; their number if none does.
- */
+/* Returns the first object, from number from on, that begins at or behind address; or the number of
+ * objects if none does. */
 static uint32_t first_at(const struct g2h_heap *heap, uint32_t from, uint64_t address)
 {
     uint32_t object;
@@ -58,12 +59,13 @@ static bool list_arenas(struct ids *ids)
     return true;
 }
 
-/* Such that the formula holds for the heap's first arena, whose address stays as the heap grows. */
+/* Returns the base with which the formula holds for the heap's first arena, whose address stays the
+ * same as the heap grows. */
 static uint64_t base_of(const struct ids *ids)
 {
     uint64_t first = g2h_heap_params(ids->heap)->heap_start >> ID_ARENA_SHIFT;
     if (ids->arena_count > 0 && ids->arenas[0].arena < first)
-        first = ids->arenas[0].arena; /* a damaged params record */
+        first = ids->arenas[0].arena; /* the params record is damaged */
     uint64_t slot = ids_slot(ids, first);
     return first > slot ? (first - slot) << ID_ARENA_SHIFT : 0;
 }
@@ -83,14 +85,15 @@ static int compare_slots(const void *a, const void *b)
     return one->arena < other->arena ? -1 : one->arena > other->arena;
 }
 
-/* Whether so many arenas share the slot that its objects are in ids->crowd. */
+/* Returns whether so many arenas share the slot that its objects are in ids->crowd. */
 static bool is_crowded(const struct ids *ids, size_t slot)
 {
     enum { FEW = 4 };
     return ids->slot_begin[slot + 1] - ids->slot_begin[slot] > FEW;
 }
 
-/* Objects in slots that many arenas share, by their places; of several the lowest. */
+/* Lists the objects in slots that many arenas share, by place; of several objects with one place,
+ * the lowest. Returns false if memory runs out. */
 static bool list_crowd(struct ids *ids)
 {
     const struct g2h_heap *heap = ids->heap;
@@ -109,7 +112,7 @@ static bool list_crowd(struct ids *ids)
     return true;
 }
 
-/* Whether an object below limit starts at the given place. */
+/* Returns whether an object below limit starts at the given place. */
 static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
 {
     const struct g2h_heap *heap = ids->heap;
@@ -129,11 +132,11 @@ static bool place_is_used(const struct ids *ids, uint64_t place, uint64_t limit)
     return false;
 }
 
-/* ---- looking for what is free ---- */
+/* ---- finding what is free ---- */
 
 /*
- * What a key is tried with: a hash of it, and where that is taken, others, which keys cannot be
- * chosen for: each attempt depends on the key in another way.
+ * Returns the hash that an attempt uses for a key. Nobody can choose keys that collide in every
+ * attempt, since each attempt depends on the key in another way.
  */
 static uint64_t hash_attempt(uint64_t key, uint32_t attempt)
 {
@@ -141,14 +144,15 @@ static uint64_t hash_attempt(uint64_t key, uint32_t attempt)
     return attempt == 0 ? hash : id_hash(id_hash(key ^ id_hash(attempt)) + hash);
 }
 
-/* The attempt after the first one that a key is to go on with. */
+/* Returns the attempt, after the first one, with which a key goes on. */
 static uint32_t next_attempt(const struct ids *ids, uint64_t key)
 {
     const uint32_t attempt = map_get(&ids->attempts, key);
     return attempt == MAP_NONE ? 1 : attempt;
 }
 
-/* That a key has used an attempt, so that the same key need not begin again. */
+/* Records that a key has used an attempt, so that the next search for the same key goes on behind
+ * it. Returns false if memory runs out. */
 static bool keep_attempt(struct ids *ids, uint64_t key, uint32_t attempt)
 {
     uint32_t first;
@@ -163,8 +167,8 @@ static bool place_is_free(const struct ids *ids, uint64_t place)
     return !place_is_used(ids, place, UINT64_MAX) && map_get(&ids->hashed, place) == MAP_NONE;
 }
 
-/* A place that nothing has, by a hash of key. A graph has fewer than 2^30 nodes, so most places are
- * free. */
+/* Takes a place that nothing has, found by a hash of key. A graph has fewer than 2^30 nodes, so
+ * most places are free. Returns false if memory runs out. */
 static bool take_free_place(struct ids *ids, uint64_t key, uint64_t *ret)
 {
     uint32_t value, attempt = 0;
@@ -197,7 +201,8 @@ static struct g2h_error *displace_objects(struct ids *ids)
     return NULL;
 }
 
-/* Sorts the arenas by slot; whether any slot has two is written to *ret. */
+/* Sorts the arenas by slot, and sets *ret to whether any slot has two. Returns false if memory runs
+ * out. */
 static bool sort_by_slot(struct ids *ids, bool *ret)
 {
     ids->by_slot = malloc((ids->arena_count + 1) * sizeof(*ids->by_slot));
@@ -265,7 +270,8 @@ static uint64_t synthetic_id(uint64_t key, uint32_t attempt)
     return HASHED_IDS + 2 * (hash_attempt(key, attempt) % (HASHED_IDS / 2));
 }
 
-/* The id of what there is one of, or that of a goroutine; 0: by a hash. */
+/* Returns the id of a node of a kind that exists once, or the id of a goroutine; or 0 if the id has
+ * to be hashed. */
 static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
 {
     return kind <= G2H_NODE_SEVERAL                                ? 2 * ((uint64_t)kind + 1)
@@ -273,7 +279,7 @@ static uint64_t certain_id(enum g2h_node_kind kind, uint64_t key)
                                                                    : 0;
 }
 
-/* What the hashed id of a node is made of. */
+/* Returns the key from which a node's id is hashed. */
 static uint64_t synthetic_key(enum g2h_node_kind kind, uint64_t key)
 {
     return key * 16 + (kind - G2H_NODE_GOROUTINE);

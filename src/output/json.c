@@ -14,7 +14,7 @@ uint64_t json_short(uint32_t value)
     return text;
 }
 
-/* A control character or DEL as \u00XX. */
+/* Writes a control character or DEL as \u00XX. */
 static char *escape(char *at, unsigned char byte)
 {
     static const char hex[] = "0123456789abcdef";
@@ -24,7 +24,7 @@ static char *escape(char *at, unsigned char byte)
     return at + 6;
 }
 
-/* Whether some of eight bytes may need an escape. */
+/* Returns whether any of eight bytes may need an escape. */
 static inline bool may_need_escape(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, tops = ones << 7, quotes = bytes ^ ones * '"',
@@ -39,7 +39,7 @@ char *json_string(char *at, const char *text, size_t size)
     *at++ = '"';
     for (size_t i = 0; i < size; i++) {
         uint64_t eight;
-        for (; size - i >= 8; i += 8, at += 8) { /* most need none */
+        for (; size - i >= 8; i += 8, at += 8) { /* most texts need no escape */
             memcpy(&eight, text + i, 8);
             if (may_need_escape(eight))
                 break;

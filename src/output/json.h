@@ -1,4 +1,4 @@
-/* json: numbers and strings as JSON has them, written to memory that is large enough. */
+/* json: writes numbers and strings as JSON. The caller provides enough memory. */
 #ifndef OUTPUT_JSON_H
 #define OUTPUT_JSON_H
 
@@ -11,9 +11,9 @@ enum { JSON_U32_MAX = 10, JSON_U64_MAX = 20 }; /* characters of the largest numb
 enum { JSON_EIGHT = 100000000 };
 
 /*
- * The values of a number's eight digits, the first one in the lowest byte: it is divided by 10,000,
- * both halves by 100 at once, and all quarters by 10. (x * 10486) >> 20 is x / 100 below 10,000,
- * (x * 103) >> 10 is x / 10 below 100.
+ * Returns the values of the eight digits of a number, the first digit in the lowest byte. The
+ * number is divided by 10,000, then both halves at once by 100, then all quarters by 10. For x
+ * below 10,000 (x * 10486) >> 20 is x / 100, and for x below 100 (x * 103) >> 10 is x / 10.
  */
 static inline uint64_t json_digits(uint32_t value)
 {
@@ -24,7 +24,7 @@ static inline uint64_t json_digits(uint32_t value)
     return tens | (quarters - 10 * tens) << 8;
 }
 
-/* Writes eight characters, the first one in the lowest byte; gives the place behind them. */
+/* Writes eight characters, the first one in the lowest byte. Returns the place behind them. */
 static inline char *json_characters(char *at, uint64_t characters)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -39,14 +39,14 @@ static inline char *json_put_digits(char *at, uint64_t digits)
     return json_characters(at, digits | 0x3030303030303030);
 }
 
-/* Eight digits. */
+/* Writes eight digits of a number below JSON_EIGHT. */
 static inline char *json_eight(char *at, uint32_t value)
 {
     return json_put_digits(at, json_digits(value));
 }
 
-/* Writes a number in decimal digits; gives the place behind them. There is room for JSON_U32_MAX
- * characters, all of which may be written to. */
+/* Writes a number in decimal digits. Returns the place behind them. There must be room for
+ * JSON_U32_MAX characters, all of which may be written to. */
 static inline char *json_u32(char *at, uint32_t value)
 {
     if (value < 10) {
@@ -65,7 +65,8 @@ static inline char *json_u32(char *at, uint32_t value)
     return json_eight(at, value % JSON_EIGHT);
 }
 
-/* The same of one that may be larger; of JSON_U64_MAX characters. */
+/* Writes a number as json_u32() does, which may be larger: there must be room for JSON_U64_MAX
+ * characters. */
 static inline char *json_u64(char *at, uint64_t value)
 {
     if (value <= UINT32_MAX)
@@ -78,25 +79,25 @@ static inline char *json_u64(char *at, uint64_t value)
     return json_eight(at, (uint32_t)(value % JSON_EIGHT));
 }
 
-/* The digits of a number below JSON_SHORT that is written often, the first one in the lowest byte,
- * and how many they are in the highest. */
+/* Returns the digits of a number below JSON_SHORT, the first digit in the lowest byte, and their
+ * count in the highest byte; for numbers that are written often. */
 enum { JSON_SHORT = 10000000 };
 uint64_t json_short(uint32_t value);
 
-/* Writes such a number; the eight bytes from at on are written to. */
+/* Writes the digits that json_short() returned. All eight bytes from at on are written to. */
 static inline char *json_u32_short(char *at, uint64_t digits)
 {
     json_characters(at, digits);
     return at + (digits >> 56);
 }
 
-/* The most characters that a JSON string of size bytes can take. */
+/* Returns the most characters that a JSON string of size bytes can take. */
 static inline size_t json_string_limit(size_t size)
 {
     return 6 * size + 2;
 }
 
-/* Writes UTF-8 as a JSON string with its quotes; gives the place behind it. */
+/* Writes UTF-8 as a JSON string with its quotes. Returns the place behind it. */
 char *json_string(char *at, const char *text, size_t size);
 
 #endif

@@ -1,13 +1,13 @@
 /*
- * labels: what nodes and edges are called where an output has the types, names and strings of a
- * heap snapshot: in the numbers of strings.h.
+ * labels: what nodes and edges are called in outputs with the types, names and strings of a heap
+ * snapshot. Names are numbers of strings.h.
  */
 #ifndef OUTPUT_LABELS_H
 #define OUTPUT_LABELS_H
 
 #include "output/strings.h"
 
-/* Of a snapshot's "edge_types" and "node_types" those that we use, by their index there. */
+/* The types that are used, by their index in a snapshot's "edge_types" and "node_types". */
 enum edge_type { EDGE_ELEMENT = 1, EDGE_PROPERTY = 2, EDGE_INTERNAL = 3, EDGE_WEAK = 6 };
 enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHETIC = 9 };
 
@@ -15,10 +15,11 @@ enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_NATIVE = 8, NODE_SYNTHET
 
 struct node_label {
     enum node_type type;
-    uint32_t name; /* string */
+    uint32_t name; /* a number of strings.h */
 };
 
-/* texts: of the text nodes of a block (strings.h), at the next one. */
+/* Returns the label of a node. *texts is at the string of the block's next text node (strings.h's
+ * node_texts), and moves on if the node takes it. */
 static inline struct node_label label_node(const struct strings *strings,
                                            const struct g2h_node *node, const uint32_t **texts)
 {
@@ -38,11 +39,12 @@ static inline struct node_label label_node(const struct strings *strings,
 
 struct edge_label {
     enum edge_type type;
-    uint64_t name_or_index; /* of EDGE_ELEMENT an index, else a string */
+    uint64_t name_or_index; /* EDGE_ELEMENT: an index; otherwise a number of strings.h */
 };
 
-/* Of a block's edges of entries, what their keys call them. Whether an edge is one is read of the
- * dump once more, which may say so more often if it has been written to. */
+/* What remains of a block's edge_keys (strings.h), one for each edge of a map's entry. The second
+ * walk reads from the dump again whether an edge is such a one, and may find more of them if the
+ * dump has been written to. */
 struct keys_left {
     const uint32_t *at;
     size_t count;
@@ -78,7 +80,8 @@ static inline struct edge_label label_plain(const struct g2h_edge *edge)
                                type == EDGE_ELEMENT ? edge->index : strings_of_edge(edge->name)};
 }
 
-/* keys: at that of the next edge of an entry, which may name it. */
+/* Returns the label of an edge. If the edge is of a map's entry, the next one of keys is taken and
+ * may name it. */
 static inline struct edge_label label_edge(const struct strings *strings,
                                            const struct g2h_edge *edge, struct keys_left *keys)
 {

@@ -7,15 +7,16 @@
 #include "base/text.h"
 #include "base/workers.h"
 
-/* So many nodes of the view are read at a time, of so many that are one task; so far up one of the
- * same name is looked for; so far ahead is asked for what a node is below. */
+/* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same name is
+ * looked for among at most MOST_ANCESTORS. The place of a dominator is prefetched AHEAD numbers
+ * before it is needed. */
 enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 1024, AHEAD = 32 };
 
-/* A node of the view, by its number in the order of dominators. */
+/* A node of the view. Places are in the order of dominators. */
 struct place {
     uint64_t size;
     uint32_t name;
-    uint32_t merged; /* node; before it is visited, its kind */
+    uint32_t merged; /* a node of struct merged; until the place is visited, the node's kind */
 };
 
 struct merging {
@@ -23,9 +24,9 @@ struct merging {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct place *places;
-    uint32_t count;             /* of them: some are no node's */
-    uint32_t gc_roots, several; /* nodes of the view; 0: there is none */
-    uint32_t texts;             /* name */
+    uint32_t count;             /* of places; some of them are not a node's */
+    uint32_t gc_roots, several; /* nodes of the view; 0: it has none */
+    uint32_t texts;             /* the name of all texts */
 };
 
 /* ---- names ---- */
@@ -38,7 +39,7 @@ const char *merged_name(const struct merged *merged, uint32_t node, size_t *ret_
                : string_pool_text(&merged->names, name - merged->view_names, ret_size);
 }
 
-/* A name that the view may not have. */
+/* Finds the number of a name that the view may not have. */
 static struct g2h_error *own_name(struct merged *merged, const char *text, size_t size,
                                   uint32_t *ret)
 {
@@ -55,7 +56,7 @@ static bool is_digit(const char *text, size_t size, size_t at)
     return at < size && text[at] >= '0' && text[at] <= '9';
 }
 
-/* Where a number ends, which may be in groups: 1,234. */
+/* Returns where a number ends, whose digits may be in groups: 1,234. */
 static size_t skip_number(const char *text, size_t size, size_t at)
 {
     while (is_digit(text, size, at) ||
@@ -66,9 +67,9 @@ static size_t skip_number(const char *text, size_t size, size_t at)
 }
 
 /*
- * The name of what is no object, without what tells one from others that are alike: "goroutine 17
- * [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80 goroutines [select]
- * main.g" the same without the number, and "[17]" of a variable "[]".
+ * Finds the name of a node that is not an object, without the parts in which nodes that are alike
+ * differ: "goroutine 17 [chan send, 5 minutes] main.f" becomes "goroutine [chan send] main.f", "80
+ * goroutines [select] main.g" loses its number, and a variable's "[17]" becomes "[]".
  */
 static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32_t *ret)
 {
@@ -81,7 +82,7 @@ static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32
         const bool is_number = end > i && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '[') &&
                                (end == size || text[end] == ' ' || text[end] == ']');
         if (is_number && end < size && text[end] == ' ') {
-            i = end + 1; /* with the space behind it */
+            i = end + 1; /* skip the space as well */
             continue;
         }
         if (is_number) {
@@ -90,7 +91,7 @@ static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32
         }
         if (text[i] == '[' || text[i] == ']')
             in_brackets = text[i] == '[';
-        if (in_brackets && text[i] == ',') { /* how long it has waited, and the like */
+        if (in_brackets && text[i] == ',') { /* skip how long it has waited, and the like */
             const char *close = memchr(text + i, ']', size - i);
             i = close ? (size_t)(close - text) : i + 1;
             continue;
@@ -103,7 +104,7 @@ static struct g2h_error *plain_name(struct merged *merged, uint32_t name, uint32
     return own_name(merged, plain.data ? plain.data : "", plain.size, ret);
 }
 
-/* Which names are those of what the runtime keeps of maps: "map[string]int entries". */
+/* Finds the names of what the runtime keeps of maps: "map[string]int entries". */
 static struct g2h_error *find_entries(struct merged *merged)
 {
     static const char map[] = "map[", entries[] = " entries";
@@ -130,14 +131,14 @@ static uint32_t name_of(const struct merging *merging, const struct g2h_node *no
                                          : merging->texts;
 }
 
-/* Whether objects that a node holds alone are called by the edges that lead to them. */
+/* Returns whether the objects that a node alone holds are called by the edges that lead to them. */
 static bool names_what_it_holds(enum g2h_node_kind kind)
 {
     return kind == G2H_NODE_PACKAGE || kind == G2H_NODE_FRAME || kind == G2H_NODE_DATA ||
            kind == G2H_NODE_BSS;
 }
 
-/* What is needed of the nodes of a task. */
+/* Fills the places of a task's nodes. */
 static struct g2h_error *read_places(void *context, size_t task, unsigned worker)
 {
     struct merging *merging = context;
@@ -166,8 +167,9 @@ static struct g2h_error *read_all_places(struct merging *merging, unsigned threa
     return workers_run(threads, nodes / TASK_NODES + 1, read_places, merging);
 }
 
-/* Remembers by which edge of a node others are held, which it alone holds. Of several the last one
- * counts: in frames these are of variables that have names. */
+/* Records, for each node that only the given node holds, the name of the edge that leads there. Of
+ * several edges the last one counts: in frames the last ones are those of variables that have
+ * names. */
 static struct g2h_error *name_held(struct merging *merging, struct g2h_edges *edges, uint32_t node)
 {
     struct map *variables = &merging->merged->variables;
@@ -210,7 +212,8 @@ static struct g2h_error *name_all_held(struct merging *merging)
 
 /* ---- merging ---- */
 
-/* The nearest node of a class from one on upwards, as far as there are objects; MERGED_NONE. */
+/* Returns the nearest node of a class from node on upwards, as long as there are objects; or
+ * MERGED_NONE if there is none. */
 static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t name)
 {
     const struct merged_node *nodes = merged->nodes.data;
@@ -222,8 +225,8 @@ static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t 
     return MERGED_NONE;
 }
 
-/* The node of a name below another one, which is made if there is none yet, and of objects none
- * above it. */
+/* Finds the node of a name below parent. If there is none yet, it is made, unless a node above has
+ * the same class: then that node is the result. */
 static struct g2h_error *node_below(struct merging *merging, uint32_t parent, uint32_t name,
                                     enum merged_kind kind, uint32_t *ret)
 {
@@ -243,8 +246,9 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
     return NULL;
 }
 
-/* What several hold is below the group that says so, and who they are, though that does not hold
- * it. Whether it is; then parent is what it is below. */
+/* Sets *ret to whether several groups hold a node together. If they do, *parent becomes the node
+ * that names these groups, below that of "(held by several)", although the latter does not hold the
+ * node. */
 static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint32_t *parent,
                                     bool *ret)
 {
@@ -262,7 +266,8 @@ static struct g2h_error *sharers_of(struct merging *merging, uint32_t node, uint
     return node_below(merging, *parent, name, MERGED_VARIABLE, parent);
 }
 
-/* What a package or a frame holds is below the variable. */
+/* Sets *parent to the node of the variable, or of the several groups, that hold an object, if there
+ * is one. */
 static struct g2h_error *variable_of(struct merging *merging, uint32_t node, uint32_t *parent)
 {
     struct merged *merged = merging->merged;
@@ -285,14 +290,14 @@ static bool is_object(uint32_t kind)
     return kind == G2H_NODE_OBJECT || kind == G2H_NODE_TEXT;
 }
 
-/* Whether an object counts to the map whose node parent is. */
+/* Returns whether an object counts as part of the map that parent is the node of. */
 static bool is_of_map(const struct merged *merged, uint32_t name, uint32_t parent)
 {
     const struct merged_node *node = &merged->nodes.data[parent];
     return node->kind == MERGED_CLASS && map_get(&merged->entries, name) == node->name;
 }
 
-/* Merges a node, whose number is given, into what is below that of its dominator. */
+/* Merges a node, whose number is given, into a node below that of its dominator. */
 static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t number)
 {
     struct merged *merged = merging->merged;
@@ -318,14 +323,15 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
     return NULL;
 }
 
-/* Leaves come in the order of their addresses, and what they are below is anywhere. */
+/* Prefetches the place of a number's dominator. Leaves come in the order of their addresses, but
+ * their dominators' places are anywhere. */
 static inline void prefetch_above(const struct merging *merging, uint32_t number)
 {
     if (number < merging->count && g2h_dominators_node(merging->dominators, number) != UINT32_MAX)
         __builtin_prefetch(&merging->places[g2h_dominators_above(merging->dominators, number)]);
 }
 
-/* From the root down. */
+/* Merges all nodes, from the root down. */
 static struct g2h_error *merge_all(struct merging *merging)
 {
     TRY(node_below(merging, MERGED_NONE, merging->places[0].name, MERGED_SYNTHETIC,
@@ -339,7 +345,7 @@ static struct g2h_error *merge_all(struct merging *merging)
     return NULL;
 }
 
-/* Parents come before their children. */
+/* Adds up retained sizes and links children. Parents come before their children in the array. */
 static void sum_up(struct merged *merged)
 {
     struct merged_node *nodes = merged->nodes.data;

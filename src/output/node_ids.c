@@ -9,7 +9,7 @@
 
 enum { MANY = 64 /* nodes that are read at a time */ };
 
-/* A node that is no object, and where its id goes. */
+/* A node that is not an object, and where its id is stored. */
 struct synthetic_node {
     uint64_t key;
     uint32_t *id;
@@ -45,13 +45,13 @@ static struct g2h_error *find_kept(const struct node_ids *node_ids, synthetic_ve
     return NULL;
 }
 
-/* Whether what a folded node stands for are no objects. */
+/* Returns whether the members of a folded node are not objects. */
 static bool is_of_synthetics(const struct g2h_node *folded)
 {
     return folded->kind == G2H_NODE_FOLDED_SYNTHETICS || folded->kind == G2H_NODE_STACK;
 }
 
-/* Those that are in folded nodes. */
+/* Finds the nodes that are not objects and are members of folded nodes. */
 static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector *ret)
 {
     const uint32_t nodes = g2h_view_node_count(node_ids->view);
@@ -73,8 +73,9 @@ static struct g2h_error *find_hidden(struct node_ids *node_ids, synthetic_vector
 }
 
 /*
- * Ids of what is no object. Where two would have the same, the one that comes first has it: in the
- * order of the whole graph, so that a node's id does not depend on what is folded.
+ * Finds the ids of nodes that are not objects. If two nodes would have the same id, the first one
+ * has it, in the order of the whole graph, so that a node's id does not depend on which nodes are
+ * folded.
  */
 static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
 {
@@ -92,9 +93,10 @@ static struct g2h_error *find_synthetic_ids(struct node_ids *node_ids)
 }
 
 /*
- * DevTools' Comparison takes a node that has its id in both snapshots for unchanged, whatever its
- * size. So the id of a folded node is made of all its members' ids: one that has changed is another
- * one, and the bytes of its class are right in both.
+ * Finds the ids of folded nodes. DevTools' Comparison takes a node whose id is in both snapshots
+ * for unchanged, whatever its size. So the id of a folded node is made from the ids of all its
+ * members: a folded node that has changed gets another id, and the bytes of its class are right in
+ * both snapshots.
  */
 static struct g2h_error *find_folded_ids(struct node_ids *node_ids)
 {

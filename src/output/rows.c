@@ -1,4 +1,5 @@
-/* rows; see rows.h. A virtual table without arguments, as SQLite's documentation describes it. */
+/* rows; see rows.h. It is a virtual table without arguments, as SQLite's documentation describes
+ * it. */
 #include "output/rows.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ static int disconnect_table(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* All rows, in their order, are all that can be had. */
+/* Every plan is the same: all rows, in their order. */
 static int choose_plan(sqlite3_vtab *table, sqlite3_index_info *info)
 {
     info->estimatedCost = (double)((struct table *)table)->rows->count;
@@ -106,7 +107,7 @@ static int give_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret)
 }
 
 static const sqlite3_module module = {
-    .xConnect = connect_table, /* and no xCreate: it is there without being made */
+    .xConnect = connect_table, /* there is no xCreate: the table exists without being created */
     .xBestIndex = choose_plan,
     .xDisconnect = disconnect_table,
     .xDestroy = disconnect_table,

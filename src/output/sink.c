@@ -10,18 +10,18 @@
 
 enum {
     LEVEL = 1
-}; /* of zlib: snapshots shrink to a seventh already, and higher levels take many times longer */
+}; /* zlib's: snapshots shrink to a seventh already, and higher levels take many times longer */
 
 struct sink {
     int fd;
     const char *name;
     bool gzip;
     workers_produce *produce; /* makes the bytes of a task */
-    void *context;            /* of produce */
-    uint32_t crc, size;       /* of what was compressed */
+    void *context;            /* the context of produce */
+    uint32_t crc, size;       /* of the bytes before compression */
 };
 
-/* What follows the deflated bytes of a buffer, so that consume() can combine the checksums. */
+/* What follows the deflated bytes of a buffer. consume() combines the checksums from it. */
 struct trailer {
     uint32_t crc;
     uint32_t size;

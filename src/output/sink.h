@@ -1,8 +1,9 @@
 /*
- * sink: buffers made by several threads go to a file descriptor in their order, compressed or not.
+ * sink: writes buffers that several threads make to a file descriptor, in the buffers' order,
+ * compressed or not.
  *
- * Compression is part of making a buffer, so it runs on all threads too: each buffer is deflated by
- * itself and flushed, and the pieces stand in one gzip member (RFC 1952), whose checksum is
+ * Compression is part of making a buffer, so that it runs on all threads too: each buffer is
+ * deflated by itself and flushed. The pieces are in one gzip member (RFC 1952), whose checksum is
  * combined from theirs.
  */
 #ifndef OUTPUT_SINK_H
@@ -12,11 +13,11 @@
 
 #include "base/workers.h"
 
-/* How many threads are to go along the edges of a view: where some nodes are folded each needs
- * memory per node for it, so there are eight at most. */
+/* Returns how many threads go along the edges of a view. If some nodes are folded, each thread
+ * needs memory per node for that, so there are eight threads at most. */
 unsigned sink_threads(const struct g2h_view *view, const struct g2h_output_options *options);
 
-/* Writes the bytes that produce makes of task 0 … tasks-1. */
+/* Writes the bytes that produce makes of the tasks 0 … tasks-1. */
 struct g2h_error *sink_run(const struct g2h_output_options *options, unsigned threads, size_t tasks,
                            workers_produce *produce, void *context);
 

@@ -1,8 +1,8 @@
 /*
  * strings; see strings.h.
  *
- * Texts are read and hashed on all threads, and numbered in the order of nodes and edges by one at
- * a time, keys first.
+ * All threads read and hash texts; one thread at a time numbers them, in the order of nodes and
+ * edges, keys first.
  */
 #include "output/strings.h"
 
@@ -16,18 +16,19 @@
 static const char dummy[] = "<dummy>";
 
 /*
- * DevTools reads all strings as one, which must be shorter than 2^29. What entries lead to has room
- * for some ten million names. Pointers to the keys themselves, whose nodes mostly have the same
- * name, have less: behind it they are called by their slots, [#3] (key).
+ * DevTools reads all strings as one string, which must be shorter than 2^29. The names of edges to
+ * the elems of entries have room for some ten million names. The names of edges to the keys
+ * themselves, whose nodes mostly have the same name, have less room; once it is used up, these
+ * edges are called by their slots, [#3] (key).
  */
 static const uint64_t elem_room = (uint64_t)192 << 20, key_room = (uint64_t)16 << 20;
 
 typedef VECTOR(uint32_t) number_vector;
 
 /*
- * What tells texts apart: a hash of 64 bits, and some more bits of another one. Texts are not
- * compared, since they would have to be read again for it. With seeds that nobody knows, two of ten
- * million have the same hashes in less than one conversion of a million.
+ * Texts are told apart by a hash of 64 bits, and some more bits of another hash. The texts
+ * themselves are not compared, since they would have to be read again. With seeds that nobody
+ * knows, two texts of ten million have the same hashes in less than one conversion of a million.
  */
 struct text_hash {
     uint64_t hash;
@@ -39,18 +40,18 @@ static inline struct text_hash hash_of(const char *text, size_t size)
     return (struct text_hash){map_hash_text(text, size), (uint32_t)map_hash_text_too(text, size)};
 }
 
-/* While texts are numbered. */
+/* The state that exists while texts are numbered. */
 struct numbering {
     struct strings *strings;
     struct reader *readers;  /* by thread */
     VECTOR(uint64_t) hashes; /* by string */
-    uint32_t *slots; /* a hash table: a string's number, above it bits of its check; UINT32_MAX
-                        where free */
+    uint32_t *slots; /* a hash table: a string's number, with bits of its check above; UINT32_MAX:
+                        a free slot */
     size_t slot_count;
     unsigned number_bits;
     uint64_t elem_room, key_room;
-    size_t block;          /* that is being numbered */
-    number_vector numbers; /* of the block */
+    size_t block;          /* the block that is being numbered */
+    number_vector numbers; /* the numbers of this block */
 };
 
 /* ---- texts of strings ---- */
@@ -114,8 +115,8 @@ bool strings_add(struct strings *strings, const char *text, size_t size, uint32_
     return true;
 }
 
-/* A node's name that is another one in the snapshot. It takes the place of the name, if no edge is
- * called so. */
+/* Gives a node's name its other form in the snapshot. The new form takes the number of the name if
+ * no edge has that name. Returns false if memory runs out. */
 static bool rename_node(struct strings *strings, uint32_t name, const struct text *text)
 {
     uint32_t *number = &strings->of_node[name], index, value;
@@ -152,7 +153,8 @@ static bool number_names(struct strings *strings)
 
 /* ---- the table ---- */
 
-/* Where a text of this hash is looked for first; then in the slots behind. */
+/* Returns the slot where the search for a text of this hash begins; it goes on in the slots behind.
+ */
 static inline size_t first_slot(const struct numbering *numbering, uint64_t hash)
 {
     return (size_t)((hash >> 32) * numbering->slot_count >> 32);
@@ -168,7 +170,7 @@ static inline size_t next_slot(const struct numbering *numbering, size_t slot)
     return slot + 1 < numbering->slot_count ? slot + 1 : 0;
 }
 
-/* At most six of seven slots are used. */
+/* Returns whether more texts would use more than six of seven slots. */
 static inline bool is_full(const struct numbering *numbering, size_t more)
 {
     return numbering->hashes.count + more > numbering->slot_count / 7 * 6;
@@ -182,8 +184,8 @@ static void put_slot(const struct numbering *numbering, uint32_t number, uint32_
     numbering->slots[slot] = (uint32_t)((uint64_t)check << numbering->number_bits) | number;
 }
 
-/* Makes room for so many texts more. What the slots have of checks they keep, as far as there is
- * room for it. */
+/* Makes room for more texts. The slots keep the bits of checks that they have, as far as there is
+ * room for them. Returns false if memory runs out. */
 static bool grow(struct numbering *numbering, size_t more)
 {
     const struct numbering old = *numbering;
@@ -197,7 +199,7 @@ static bool grow(struct numbering *numbering, size_t more)
     numbering->slot_count = count;
     for (numbering->number_bits = 0;
          numbering->number_bits < 32 && count >> numbering->number_bits != 0;)
-        numbering->number_bits++; /* no number has all its bits set */
+        numbering->number_bits++; /* so that no number has all its bits set */
     for (size_t i = 0; i < old.slot_count; i++)
         if (old.slots[i] != UINT32_MAX)
             put_slot(numbering, number_in(&old, old.slots[i]),
@@ -206,7 +208,7 @@ static bool grow(struct numbering *numbering, size_t more)
     return true;
 }
 
-/* The number of a text, UINT32_MAX where it has none. */
+/* Returns the number of a text, or UINT32_MAX if it has none. */
 static inline uint32_t find_number(const struct numbering *numbering, const struct text_hash *text)
 {
     const uint32_t tag = (uint32_t)((uint64_t)text->check << numbering->number_bits);
@@ -218,7 +220,8 @@ static inline uint32_t find_number(const struct numbering *numbering, const stru
     }
 }
 
-/* Adds a text that has no number yet, and gives it the next one. */
+/* Adds a text that has no number yet, and gives it the next number. Returns false if memory runs
+ * out. */
 static bool add_number(struct numbering *numbering, const struct text_hash *text, uint32_t *ret)
 {
     if (is_full(numbering, 1) && !grow(numbering, numbering->hashes.count))
@@ -235,7 +238,8 @@ static void prefetch_number(const struct numbering *numbering, uint64_t hash)
     __builtin_prefetch(&numbering->slots[first_slot(numbering, hash)]);
 }
 
-/* Names have their numbers already. */
+/* Adds the names, which have their numbers already, to the hash table. Returns false if memory runs
+ * out. */
 static bool hash_names(struct numbering *numbering)
 {
     struct strings *strings = numbering->strings;
@@ -253,14 +257,14 @@ static bool hash_names(struct numbering *numbering)
 
 /* ---- blocks ---- */
 
-/* Behind the last node of the block that begins with node first. */
+/* Returns the end of the block that begins with node first. */
 static uint32_t block_end(const struct g2h_view *view, uint32_t first)
 {
     const uint32_t left = g2h_view_node_count(view) - first;
     return first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
 }
 
-/* The numbers up to here are those of a block. */
+/* Stores the numbers up to here as those of the current block. Returns false if memory runs out. */
 static bool end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
 {
     number_vector *numbers = &numbering->numbers;
@@ -288,29 +292,30 @@ static bool begin_block(struct numbering *numbering, uint32_t node, uint32_t **b
 
 /* ---- keys of maps' entries ---- */
 
-/* What a thread makes of an edge of an entry. */
+/* What a thread reads about an edge of an entry. */
 struct key_record {
-    uint64_t key; /* how the text is made again, or an index */
+    uint64_t key; /* the number that makes the text again, or an index */
     struct text_hash hash;
     uint32_t size, node;
     uint8_t form;  /* enum g2h_key */
-    bool is_key;   /* the edge is that of the key itself */
-    bool repeated; /* and is not written: the key is a string all the same */
+    bool is_key;   /* the edge leads to the key itself */
+    bool repeated; /* the edge is not written, but its key's text becomes a string all the same */
 };
 
 enum {
-    ENOUGH = 1 << 20,   /* bytes of records */
-    NUMBERS_AHEAD = 16, /* in the table */
+    ENOUGH = 1 << 20,   /* bytes of records after which a buffer is flushed */
+    NUMBERS_AHEAD = 16, /* how far ahead slots of the table are prefetched */
     NODES_AHEAD = 12,
-    EDGES = 128, /* whose keys are read one after the other, */
-    MORE = 64    /* and those that may be read too many */
+    EDGES = 128, /* their keys are read together once more edges than this are given */
+    MORE = 64    /* edges that are read at a time */
 };
 
-/* What a thread reads with. */
+/* The state of a reading thread. */
 struct reader {
     struct g2h_edges *edges;
     struct g2h_text text;
-    struct g2h_edge given[EDGES + MORE]; /* of entries; of several nodes, as most have few */
+    struct g2h_edge given[EDGES + MORE]; /* edges of entries; of several nodes, since most nodes
+                                            have few */
     size_t count;
     uint32_t list[SNAPSHOT_BLOCK]; /* the block's nodes that have keys */
 };
@@ -332,7 +337,7 @@ static void read_key(struct g2h_edges *edges, const struct g2h_edge *edge, struc
     }
 }
 
-/* The keys of the edges that are there, whose memory is brought to the cache together. */
+/* Reads the keys of the given edges, after their memory has been prefetched together. */
 static struct g2h_error *read_given(struct reader *reader, struct worker_buffer *buffer)
 {
     struct key_record *records = (struct key_record *)(void *)worker_buffer_reserve(
@@ -380,8 +385,8 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     return read_given(reader, buffer);
 }
 
-/* The number of a key's text. A new one takes of *room, if there is any: once that is used up, new
- * ones get KEY_NUMBER_NONE. */
+/* Finds the number of a key's text. A new text uses up some of *room. Once there is no room left,
+ * new texts get KEY_NUMBER_NONE. Returns false if memory runs out. */
 static bool number_key_text(struct numbering *numbering, const struct key_record *record,
                             uint64_t *room, uint32_t *ret)
 {
@@ -518,7 +523,8 @@ static void numbering_deinit(struct numbering *numbering, unsigned threads)
     large_free(numbering->slots, numbering->slot_count, sizeof(*numbering->slots));
 }
 
-/* The name that the view has for weak edges by index; where there are none, there is no name. */
+/* Returns the string of the name that weak edges by index have in the view, or string 0 if there
+ * are no such edges. */
 static uint32_t find_weak_element(const struct g2h_view *view)
 {
     static const char element[] = "element";

@@ -11,8 +11,7 @@ static bool has_prefix(const char *name, size_t size, const char *prefix)
     return size >= length && memcmp(name, prefix, length) == 0;
 }
 
-/* Names that are V8's own: of classes that DevTools computes, or that it treats in a way of their
- * own. */
+/* Returns whether a name is V8's: that of a class that DevTools computes, or treats specially. */
 static bool is_reserved(const char *name, size_t size)
 {
     static const char *const reserved[] = {
@@ -42,7 +41,8 @@ static bool is_reserved(const char *name, size_t size)
     return false;
 }
 
-/* By which DevTools knows V8's and Blink's own nodes. */
+/* Returns whether a name begins with a prefix by which DevTools recognizes V8's and Blink's own
+ * nodes. */
 static bool has_reserved_prefix(const char *name, size_t size)
 {
     static const char *const prefixes[] = {"<",      "system / ", "Detached ",

@@ -1,5 +1,5 @@
 /*
- * v8_names: names of nodes in a form that DevTools takes as it is meant (docs/snapshot.md,
+ * v8_names: names of nodes in a form that DevTools does not misunderstand (docs/snapshot.md,
  * "Names").
  */
 #ifndef OUTPUT_V8_NAMES_H
@@ -8,9 +8,9 @@
 #include "base/text.h"
 
 /*
- * Whether DevTools would take a node's name for something else; then *ret, which is empty, becomes
- * what it is called instead: <-chan T becomes chan (<-) T, V8's own class names get " (Go)" behind,
- * and so on. At most 1024 characters, at which V8 cuts names as well.
+ * Returns whether DevTools would take a node's name for something else. If so, appends the name to
+ * use instead to *ret, which must be empty: <-chan T becomes chan (<-) T, V8's own class names get
+ * " (Go)" behind, and so on. It has at most 1024 characters, at which V8 cuts names as well.
  */
 bool v8_name_differs(const char *name, size_t size, struct text *ret);
 

@@ -1,5 +1,4 @@
-/* attach; see attach.h. What is refused is refused before the process is stopped, where possible.
- */
+/* attach; see attach.h. Where possible, a process is refused before it is stopped. */
 #include "process/attach.h"
 
 #ifdef __linux__
@@ -19,10 +18,11 @@
 #include "process/attach_stop.h"
 #include "process/procfs.h"
 
-/* Room around the pages of a process, which goes on to use new ones: addresses, not memory. */
+/* Address space around the pages of a process, for pages that it starts to use before it is
+ * stopped: it takes addresses, not memory. */
 #define AROUND (256ull << 20)
 
-/* ---- what it is ---- */
+/* ---- the process's header and executable ---- */
 
 static int read_header(const char *path, Elf64_Ehdr *ret)
 {
@@ -41,7 +41,8 @@ static bool is_64_little(const Elf64_Ehdr *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
-/* The machine of a process, which must be this one: its registers have this one's layout. */
+/* Finds the machine of a process, which must be the machine of this program, because the registers
+ * are read in this machine's layout. */
 static struct g2h_error *check_machine(uint64_t pid, uint16_t *ret)
 {
     Elf64_Ehdr its, ours;
@@ -61,7 +62,8 @@ static struct g2h_error *check_machine(uint64_t pid, uint16_t *ret)
     return NULL;
 }
 
-/* AT_ENTRY of the vector that the kernel gave the program; 0 where it is not there. */
+/* Returns AT_ENTRY of the auxiliary vector that the kernel gave the program, or 0 if it is not
+ * there. */
 static uint64_t read_entry(uint64_t pid)
 {
     _cleanup_(text_deinit) struct text vector = {0};
@@ -76,7 +78,8 @@ static uint64_t read_entry(uint64_t pid)
     return 0;
 }
 
-/* The path that its executable had, which may have been removed or replaced since. */
+/* Returns the path that the process's executable had, or NULL. The file may have been removed or
+ * replaced since. */
 static char *read_executable(uint64_t pid)
 {
     char path[4096];
@@ -84,10 +87,10 @@ static char *read_executable(uint64_t pid)
     return size > 0 && (size_t)size < sizeof(path) ? strndup(path, (size_t)size) : NULL;
 }
 
-/* ---- its copy ---- */
+/* ---- the copy ---- */
 
-/* How much there is to copy. Without a pagemap at most what it has in memory of all that it may
- * use. */
+/* Returns how many bytes there are to copy. Without a pagemap that is at most what the process has
+ * in memory or in swap. */
 static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
 {
     _cleanup_(text_deinit) struct text status = {0};
@@ -97,7 +100,8 @@ static uint64_t estimate(uint64_t pid, const struct attach_pages *pages)
     return kilobytes < pages->resident / 1024 ? kilobytes * 1024 : pages->resident;
 }
 
-/* Makes room for the copy. The process still runs: it does not pay for this, nor for a refusal. */
+/* Makes room for the copy while the process still runs, so that neither this work nor a refusal
+ * stops it. */
 static struct g2h_error *prepare(uint64_t pid, const struct g2h_progress *progress,
                                  struct attach_space *ret)
 {
@@ -113,8 +117,8 @@ static struct g2h_error *prepare(uint64_t pid, const struct g2h_progress *progre
     return NULL;
 }
 
-/* Where the space that was prepared does not do: it has grown far meanwhile, or the system counts
- * what is reserved. */
+/* Makes another space if the prepared one does not hold all pages: the process has grown far
+ * meanwhile, or the system counts reserved addresses. Returns 0 or an errno value. */
 static int make_do(struct attach_pages *pages, struct attach_space *space)
 {
     if (attach_space_holds(space, pages))
@@ -149,7 +153,7 @@ static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
     return 0;
 }
 
-/* Stops it, copies it, lets it go on. */
+/* Stops the process, copies it, and lets it go on. Returns 0 or an errno value. */
 static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
                          struct attach_space *space, struct process *ret,
                          struct attach_account *account)
@@ -170,7 +174,7 @@ static int stop_and_copy(uint64_t pid, const struct g2h_progress *progress,
     return 0;
 }
 
-/* The space is the process's copy from now on. */
+/* Makes the space the copy that the process owns. */
 static void hand_over(struct attach_space *space, struct process *process)
 {
     process->copy = take_pointer(space->data);

@@ -1,9 +1,9 @@
 /*
- * attach: the memory and the registers of a process that lives.
+ * attach: the memory and the registers of a running process.
  *
- * All of its threads are stopped, what they have in memory is copied, and they go on: for about as
- * long as it takes to copy that, with nothing changed in the process. What was made of it is then
- * read at leisure.
+ * It stops all threads of the process, copies their memory and registers, and lets them go on. The
+ * stop lasts about as long as the copying, and changes nothing in the process. Everything else is
+ * read from the copy afterwards, while the process runs.
  */
 #ifndef PROCESS_ATTACH_H
 #define PROCESS_ATTACH_H
@@ -15,20 +15,21 @@
 struct attach_account {
     char name[32]; /* "process 1234" */
     unsigned threads;
-    unsigned stuck;        /* those whose registers are missing: they were deep in the kernel */
-    uint64_t bytes, reads; /* that were copied, and system calls */
-    uint64_t unreadable;   /* bytes that could not be */
+    unsigned stuck;        /* threads without registers, because they were deep in the kernel */
+    uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */
+    uint64_t unreadable;   /* bytes that could not be copied */
     double stopped_seconds, copy_seconds;
 };
 
 /*
  * Stops all threads of a process, copies its resident memory and its threads' registers, and lets
- * it go on. Anonymous memory that nobody has touched is in *ret too: as zeros, which it is, so no
- * object has holes. *ret goes to process_deinit(); its name is that of *ret_account. Phases of
- * progress: "preparing" while it still runs, "copying" while it is stopped.
+ * it go on. Anonymous memory that nobody has touched is in *ret too, as zeros, which is what it
+ * contains, so no object has holes. *ret goes to process_deinit(); its name is that of
+ * *ret_account. The phases of progress are "preparing", while the process still runs, and
+ * "copying", while it is stopped.
  *
- * Errors: G2H_ERROR_SYSTEM: it cannot be read, and what to do about it; G2H_ERROR_NOT_DUMP: it is
- * not of a kind that is read; G2H_ERROR_MEMORY.
+ * Errors: G2H_ERROR_SYSTEM: the process cannot be read; the message says what to do about it;
+ * G2H_ERROR_NOT_DUMP: processes of this kind are not read; G2H_ERROR_MEMORY.
  */
 struct g2h_error *attach_copy(uint64_t pid, const struct g2h_progress *progress,
                               struct process *ret, struct attach_account *ret_account);

@@ -1,8 +1,8 @@
 /*
  * attach_copy; see attach_copy.h.
  *
- * They are read in batches of some MB each, on several threads: the process stands still until the
- * last one is there.
+ * Several threads read the pages, in batches of some MB each, because the process stands still
+ * until the last page is copied.
  */
 #include "process/attach_copy.h"
 
@@ -29,7 +29,7 @@ enum {
 };
 #define MOST_BATCH (16ull << 20) /* bytes */
 
-/* What one entry of a batch reads. */
+/* Bytes that one entry of a batch reads. */
 struct piece {
     uint64_t address, size;
     uint8_t *data;
@@ -46,15 +46,15 @@ struct copy {
     const struct g2h_progress *progress;
     VECTOR(struct piece) pieces;
     VECTOR(struct batch) batches;
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* guards the fields below */
     uint64_t bytes, reads;
     VECTOR(uint64_t) unreadable; /* addresses of pages */
     int error;
 };
 
-/* ---- what is to be read ---- */
+/* ---- planning ---- */
 
-/* Adds a piece to the last batch, or to a new one if that is full. */
+/* Adds a piece to the last batch, or to a new one if the last is full. */
 static bool add_piece(struct copy *copy, struct piece piece, uint64_t *batch_size)
 {
     const struct batch next = {copy->pieces.count, 0};
@@ -90,8 +90,8 @@ static bool plan(struct copy *copy, const struct attach_pages *pages,
 
 /* ---- reading ---- */
 
-/* Reads pieces, but so many bytes of the first one; gives the number of bytes, which end where the
- * first page is that cannot be read. */
+/* Reads pieces without the first skip bytes of the first one. Returns the number of bytes that were
+ * read, which end at the first unreadable page, or -1 with errno set. */
 static ssize_t read_pieces(const struct copy *copy, const struct piece *pieces, size_t count,
                            uint64_t skip)
 {
@@ -117,7 +117,8 @@ static bool leave_out(struct copy *copy, uint64_t address)
     return good;
 }
 
-/* Gives back what is zero among bytes that were read: there it is zero too, and takes nothing. */
+/* Gives the pages of a piece that were read as zeros back to the system: they still read as zeros,
+ * and take no memory. */
 static void drop_zeros(const struct copy *copy, const struct piece *piece)
 {
     const size_t page = (size_t)copy->page;
@@ -128,7 +129,8 @@ static void drop_zeros(const struct copy *copy, const struct piece *piece)
     }
 }
 
-/* Reads a batch; of pages that cannot be read nothing is there. */
+/* Reads a batch, and notes the pages that cannot be read, which stay empty. Returns 0 or an errno
+ * value. */
 static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *bytes,
                       uint64_t *reads)
 {
@@ -149,7 +151,8 @@ static int read_batch(struct copy *copy, const struct batch *batch, uint64_t *by
     return 0;
 }
 
-/* A task of workers_run(). What it returns is only for that to end; the error's number is kept. */
+/* A task of workers_run(). The error that it returns only makes workers_run() stop; copy->error
+ * keeps the errno value. */
 static struct g2h_error *run_batch(void *context, size_t task, unsigned worker)
 {
     struct copy *copy = context;
@@ -167,7 +170,7 @@ static struct g2h_error *run_batch(void *context, size_t task, unsigned worker)
     return error != 0 ? &error_no_memory : NULL;
 }
 
-/* ---- what was read ---- */
+/* ---- the copied memory ---- */
 
 static int compare_addresses(const void *a, const void *b)
 {
@@ -175,7 +178,8 @@ static int compare_addresses(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-/* Adds a run without those of its pages that could not be read: from *next on in their list. */
+/* Adds a run to memory, except its pages that could not be read: those are in the list of
+ * unreadable pages from *next on. */
 static bool add_run(const struct copy *copy, const struct attach_run *run, const uint8_t *data,
                     size_t *next, struct memory *memory)
 {

@@ -8,13 +8,13 @@
 #include "process/memory.h"
 
 struct attach_copied {
-    uint64_t bytes, reads; /* that were copied, and in how many system calls */
-    uint64_t unreadable;   /* bytes of pages that cannot be read: beyond a file's end … */
+    uint64_t bytes, reads; /* bytes that were copied, and the system calls for them */
+    uint64_t unreadable;   /* bytes of pages that cannot be read, for example beyond a file's end */
 };
 
 /*
- * Copies pages to their places in space, and adds those that could be read to memory. Gives 0, or
- * the number of the system's error, as ESRCH: the process has ended; then memory is not to be used.
+ * Copies pages to their places in space, and adds those that could be read to memory. Returns 0 or
+ * an errno value, such as ESRCH if the process has ended; after an error memory must not be used.
  */
 int attach_copy_pages(uint64_t pid, const struct attach_pages *pages,
                       const struct attach_space *space, const struct g2h_progress *progress,

@@ -13,16 +13,16 @@
 /* Bits of an entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
 #define PAGEMAP_PRESENT (1ull << 63)
 #define PAGEMAP_SWAPPED (1ull << 62)
-#define PAGEMAP_OF_FILE (1ull << 61) /* or shared: nobody has written to it here */
+#define PAGEMAP_OF_FILE (1ull << 61) /* or shared: the process has not written to it */
 
-/* No program is as large. What is mapped so is data, and none of the heap: only what was written to
- * is taken, as a core has it. */
+/* No program is larger. A larger mapping of a file is data, and no part of the heap: only its pages
+ * that were written to are copied, as a core has them. */
 #define MOST_OF_FILE (1ull << 30)
 
-/* What is larger is no heap either, but a sanitizer's, which has a byte for each that there might
- * be: even to ask for its pages takes seconds. */
+/* A larger anonymous mapping is no heap either, but a sanitizer's, which has a byte for every byte
+ * that a program might use: even asking for its pages takes seconds. */
 #define MOST_OF_ANONYMOUS (1ull << 40)
-#define MOST_OF_GUESS     (64ull << 30) /* where all of it has to be read */
+#define MOST_OF_GUESS     (64ull << 30) /* without a pagemap: all of it has to be read */
 
 enum { ENTRIES = 1 << 13 };
 
@@ -33,19 +33,21 @@ static bool is_named(const char *path, const char *name)
     return strncmp(path, name, strlen(name)) == 0;
 }
 
-/* Memory of devices, of which the kernel gives nothing away, or the same to all processes. */
+/* Returns whether a mapping is the kernel's: memory of devices, whose contents the kernel does not
+ * give away, or gives to all processes alike. */
 static bool is_of_kernel(const char *path)
 {
     return is_named(path, "[vvar") || is_named(path, "[vsyscall]");
 }
 
-/* Those have a name and an inode, and yet are memory that begins with zeros. */
+/* Returns whether a mapping is memory that begins as zeros, although it has a name and an inode. */
 static bool is_zeros(const char *path)
 {
     return is_named(path, "/anon_hugepage") || is_named(path, "/dev/zero");
 }
 
-/* start-end perms offset device inode path */
+/* Parses a line of maps: start-end perms offset device inode path. Returns whether its pages are
+ * wanted. */
 static bool parse_line(const char *at, struct attach_mapping *ret)
 {
     uint64_t start, end, offset, inode;
@@ -82,7 +84,8 @@ bool attach_mappings_parse(const char *maps, struct attach_mappings *ret)
 
 /* ---- pages ---- */
 
-/* Adds pages behind those that there are. */
+/* Adds pages behind the last run, or to that run if they follow it directly and are of the same
+ * kind. Returns false if memory runs out. */
 static bool add(struct attach_pages *pages, uint64_t address, uint64_t size, bool is_zero)
 {
     struct attach_run *last =
@@ -107,8 +110,8 @@ static inline enum page_kind kind_of(const struct attach_mapping *mapping, uint6
     return is_there && (entry & PAGEMAP_OF_FILE) == 0 ? PAGE_WRITTEN : PAGE_LEFT_OUT;
 }
 
-/* Adds pages of one kind together: what is reserved may have a terabyte, most of it never touched,
- * and the process waits. */
+/* Adds pages of one kind together, because reserved address space may be a terabyte that is mostly
+ * untouched, and the process waits meanwhile. */
 static bool add_entries(struct attach_pages *pages, const struct attach_mapping *mapping,
                         uint64_t address, uint64_t page, const uint64_t *entries, size_t count)
 {
@@ -123,7 +126,7 @@ static bool add_entries(struct attach_pages *pages, const struct attach_mapping 
     return true;
 }
 
-/* What the pagemap has of a mapping. */
+/* Adds the pages that the pagemap has of a mapping. Returns 0 or an errno value. */
 static int add_by_pagemap(struct attach_pages *pages, const struct attach_mapping *mapping,
                           int pagemap, uint64_t *entries)
 {
@@ -134,7 +137,7 @@ static int add_by_pagemap(struct attach_pages *pages, const struct attach_mappin
         const ssize_t count = pread(pagemap, entries, (size_t)most * sizeof(*entries),
                                     (off_t)(address / page * sizeof(*entries)));
         if (count < (ssize_t)sizeof(*entries))
-            return count < 0 ? errno : 0; /* beyond what processes may map: no mapping is */
+            return count < 0 ? errno : 0; /* the end of the pagemap: nothing is mapped behind it */
         const size_t read = (size_t)count / sizeof(*entries);
         if (!add_entries(pages, mapping, address, page, entries, read))
             return ENOMEM;

@@ -1,10 +1,11 @@
 /*
  * attach_pages: which pages of a process are worth a copy.
  *
- * Of /proc/PID/maps the private mappings that it can read. Those of files are taken wholly, for
- * what is not in memory there is in the file; but neither code nor what is too large for a program.
- * Of anonymous ones, most of which are reserves that nobody has touched, /proc/PID/pagemap says
- * which pages there are; all others are zeros.
+ * They are in the private, readable mappings of /proc/PID/maps. Mappings of files are copied whole,
+ * because a page that is not in memory is in the file; except code, which is left out, and files
+ * too large for a program, of which only pages that were written to are copied. Most anonymous
+ * mappings are reserves that nobody has touched: /proc/PID/pagemap says which of their pages exist,
+ * and all others are zeros.
  */
 #ifndef PROCESS_ATTACH_PAGES_H
 #define PROCESS_ATTACH_PAGES_H
@@ -22,26 +23,27 @@ struct attach_mappings {
     size_t count, capacity;
 };
 
-/* Pages one after the other. */
+/* Consecutive pages. */
 struct attach_run {
     uint64_t address, size;
-    bool is_zero; /* nobody has touched them: they need not be read */
+    bool is_zero; /* nobody has touched the pages: they need not be read */
 };
 
 struct attach_pages {
     VECTOR(struct attach_run) runs; /* ascending */
-    uint64_t size, resident;        /* of all of them; of those that are not zero */
-    bool is_guess; /* the system has no pagemap: many of what is resident here may be zero */
+    uint64_t size, resident;        /* bytes of all runs, and of those that are not zero */
+    bool is_guess; /* the system has no pagemap: many pages that count as resident may be zero */
 };
 
-/* The mappings of /proc/PID/maps whose pages are wanted. False where there is no memory. */
+/* Adds the mappings in the text of /proc/PID/maps whose pages are wanted. Returns false if memory
+ * runs out. */
 bool attach_mappings_parse(const char *maps, struct attach_mappings *ret);
 
-/* Finds the pages of a process, which had better be stopped. Gives 0, or the number of the system's
- * error. *ret goes to attach_pages_deinit() in any case. */
+/* Finds the pages of a process, which should be stopped. Returns 0 or an errno value. *ret goes to
+ * attach_pages_deinit() in any case. */
 int attach_pages_find(uint64_t pid, struct attach_pages *ret);
 
-/* Forgets those that are zero. */
+/* Removes the runs that are zero. */
 void attach_pages_drop_zeros(struct attach_pages *pages);
 void attach_pages_deinit(struct attach_pages *pages);
 

@@ -14,9 +14,9 @@
 #include "base/scope.h"
 #include "process/procfs.h"
 
-enum { CAPABILITY_SYS_PTRACE = 19 }; /* its bit in CapEff: capabilities(7) */
+enum { CAPABILITY_SYS_PTRACE = 19 }; /* its bit in CapEff, by capabilities(7) */
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static struct g2h_error *say_of(const struct attach_facts *facts, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -31,7 +31,8 @@ static struct g2h_error *say_of(const struct attach_facts *facts, const char *fo
     return error_create(G2H_ERROR_SYSTEM, "process %llu: %s", (unsigned long long)facts->pid, what);
 }
 
-/* Of what is not there to be read, whoever asks. */
+/* Refuses a process that nobody can read: it does not exist, has ended or has no memory. Otherwise
+ * returns NULL. */
 static struct g2h_error *refuse_absent(const struct attach_facts *facts)
 {
     if (facts->is_self)
@@ -55,7 +56,8 @@ static struct g2h_error *refuse_absent(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Of what another, or this system, does not let anybody do. */
+/* Refuses a process that nobody may read now, because another process traces it or the system does
+ * not allow it. Otherwise returns NULL. */
 static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
 {
     if (facts->tracer != 0)
@@ -75,7 +77,7 @@ static struct g2h_error *refuse_anybody(const struct attach_facts *facts)
     return NULL;
 }
 
-/* Of those who lack the right; they are told how to come by it. */
+/* Returns advice for a user who lacks the right to read the process: how to get it. */
 static const char *right(const struct attach_facts *facts)
 {
     switch (facts->place) {
@@ -131,7 +133,8 @@ struct g2h_error *attach_refusal(const struct attach_facts *facts)
 
 /* ---- the facts ---- */
 
-/* The user and group of a process, as of a line of status: real, effective, saved, of files. */
+/* The users and groups in a line of a process's status: real, effective, saved, and of the file
+ * system. */
 struct identity {
     uint64_t users[4], groups[4];
 };
@@ -149,7 +152,7 @@ static bool is_all(const uint64_t *numbers, uint64_t wanted)
     return numbers[0] == wanted && numbers[1] == wanted && numbers[2] == wanted;
 }
 
-/* What the status of the process says. */
+/* Notes the facts in the process's status. */
 static void note_process(const struct text *status, struct attach_facts *facts)
 {
     const char *state = procfs_value(status, "State:");
@@ -162,7 +165,8 @@ static void note_process(const struct text *status, struct attach_facts *facts)
     facts->is_self = facts->leader == (uint64_t)getpid();
 }
 
-/* Whether it runs as we do. */
+/* Notes whether the process runs as another user than this program, and whether this program has
+ * CAP_SYS_PTRACE. */
 static void note_users(const struct text *status, struct attach_facts *facts)
 {
     _cleanup_(text_deinit) struct text own = {0};
@@ -198,7 +202,8 @@ static void note_yama(struct attach_facts *facts)
         facts->yama = (unsigned)procfs_number(&scope, "");
 }
 
-/* There is no rule; those that make containers leave these. */
+/* Guesses whether this program runs in a container: there is no rule, but the programs that make
+ * containers leave these traces. */
 static enum attach_place find_place(void)
 {
     static const char *const names[] = {"docker", "containerd", "kubepods", "libpod", "lxc"};

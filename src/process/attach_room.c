@@ -1,4 +1,4 @@
-/* attach_room; see attach_room.h. cgroups(7) and proc(5) have the files. */
+/* attach_room; see attach_room.h. cgroups(7) and proc(5) describe the files. */
 #include "process/attach_room.h"
 
 #ifdef __linux__
@@ -11,11 +11,11 @@
 #include "base/scope.h"
 #include "process/procfs.h"
 
-/* What the two versions of control groups call the same. */
+/* The names that a version of control groups has for things that both versions have. */
 struct flavour {
     const char *type, *option;     /* of the mounted file system */
     const char *limit, *usage;     /* files of a group */
-    const char *inactive, *active; /* keys of its memory.stat: what files have in memory */
+    const char *inactive, *active; /* keys of its memory.stat: memory that holds files */
 };
 
 static const struct flavour flavours[] = {
@@ -24,14 +24,14 @@ static const struct flavour flavours[] = {
      "total_active_file"},
 };
 
-/* Where the groups of a flavour are mounted, and which of them is the topmost one there. */
+/* Where a flavour's groups are mounted, and the topmost group that is visible there. */
 struct mount {
     char root[1000], point[1000];
 };
 
-/* ---- where our groups are ---- */
+/* ---- where this program's groups are ---- */
 
-/* Whether a list with commas has a word. */
+/* Returns whether a comma-separated list has a word. */
 static bool has_word(const char *list, const char *word)
 {
     for (const char *at = list; *at; at += *at == ',') {
@@ -43,7 +43,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* A line of /proc/self/mountinfo. */
+/* Parses a line of /proc/self/mountinfo. Returns whether it is the flavour's mount. */
 static bool parse_mount(const char *line, const struct flavour *flavour, struct mount *ret)
 {
     char type[32], options[1000];
@@ -68,7 +68,8 @@ static bool find_mount(const char *mounts, const struct flavour *flavour, struct
     return false;
 }
 
-/* A line of /proc/self/cgroup: number:controllers:path. */
+/* Parses a line of /proc/self/cgroup: number:controllers:path. Returns whether it is the flavour's
+ * group. */
 static bool parse_group(const char *line, const struct flavour *flavour, char ret[1000])
 {
     char controllers[256];
@@ -87,9 +88,9 @@ static bool find_group(const char *groups, const struct flavour *flavour, char r
 }
 
 /*
- * The directory of a group: what of its path is below the topmost one that is mounted. In a
- * container the path may be that of the machine, whose groups are not there: then it is the topmost
- * one.
+ * Finds the directory of a group: the mount point and the part of the group's path below the
+ * topmost group that is mounted. In a container the path may be the machine's, whose groups are not
+ * visible there: then the directory is the topmost group's.
  */
 static void find_directory(const struct mount *mount, const char *group, char *ret, size_t size)
 {
@@ -100,7 +101,7 @@ static void find_directory(const struct mount *mount, const char *group, char *r
         snprintf(ret, size, "%s", mount->point);
 }
 
-/* ---- what they leave ---- */
+/* ---- what the groups leave ---- */
 
 static uint64_t number_in(const char *directory, const char *file, const char *key)
 {
@@ -115,7 +116,7 @@ static uint64_t or_zero(uint64_t number)
     return number != UINT64_MAX ? number : 0;
 }
 
-/* What a group leaves. */
+/* Lowers *room to what a group leaves, if that is less. */
 static void note_group(const struct flavour *flavour, const char *directory,
                        struct attach_room *room)
 {
@@ -133,7 +134,7 @@ static void note_group(const struct flavour *flavour, const char *directory,
     snprintf(room->limit, sizeof(room->limit), "%s/%s", directory, flavour->limit);
 }
 
-/* What a group and those above leave. */
+/* Lowers *room to what a group and the groups above it leave. */
 static void note_groups(const struct flavour *flavour, const struct mount *mount, const char *group,
                         struct attach_room *room)
 {

@@ -1,9 +1,10 @@
 /*
  * attach_room: whether there is room for the copy of a process.
  *
- * In what the machine has, and in what the control groups of this process may use: in a container
- * with the process that is copied, that might be killed for it. What files have in memory counts as
- * room: the kernel takes it before it kills anybody.
+ * The copy must fit in the machine's available memory and in the limits of this program's control
+ * groups: if this program runs in a container with the process, the process might be killed for
+ * exceeding them. Memory that holds files counts as room: the kernel reclaims it before it kills
+ * any process.
  */
 #ifndef PROCESS_ATTACH_ROOM_H
 #define PROCESS_ATTACH_ROOM_H
@@ -14,17 +15,20 @@
 
 struct attach_room {
     uint64_t left;    /* bytes */
-    char limit[1024]; /* the file that says so: of a control group; "": all of the machine's */
+    char limit[1024]; /* the control group's file with this limit; "": all of the machine's */
 };
 
-/* The least that is left anywhere; UINT64_MAX where the system does not say. */
+/* Finds the smallest room of all limits; UINT64_MAX if the system does not say. */
 void attach_room_find(struct attach_room *ret);
 
-/* Where control groups leave less than *room has, notes it there: our own, of which
- * /proc/self/mountinfo and /proc/self/cgroup have said these, and all above that can be seen. */
+/*
+ * Lowers *room to what control groups leave, if that is less: the group of this process, according
+ * to the contents of /proc/self/mountinfo and /proc/self/cgroup, and all groups above it that can
+ * be seen.
+ */
 void attach_room_of_groups(const char *mounts, const char *groups, struct attach_room *room);
 
-/* An error unless a copy of so many bytes fits, and an eighth more to work with. */
+/* Returns an error unless a copy of this many bytes fits, and an eighth more to work with. */
 struct g2h_error *attach_room_check(uint64_t pid, uint64_t bytes, const struct attach_room *room);
 
 #endif

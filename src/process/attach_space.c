@@ -9,8 +9,8 @@
 
 #define FILL_AT_ONCE (64ull << 20)
 
-/* Runs from so many bytes on get huge pages, all of which they need: these are had faster, and
- * found faster by who reads here and there. */
+/* Runs of at least this size get huge pages, all of which they need: the system gives these faster,
+ * and scattered reads through them are faster. */
 #define HUGE_RUN (32ull << 20)
 
 static bool add_area(struct attach_space *space, uint64_t from, uint64_t to)
@@ -71,7 +71,7 @@ uint8_t *attach_space_at(const struct attach_space *space, const struct attach_r
 void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct g2h_progress *progress)
 {
-#ifdef MADV_POPULATE_WRITE /* Linux 5.14; before, the memory comes with the copy */
+#ifdef MADV_POPULATE_WRITE /* since Linux 5.14; before that, the memory comes with the copy */
     uint64_t done = 0;
     for (size_t i = 0; i < pages->runs.count; i++) {
         const struct attach_run *run = &pages->runs.data[i];

@@ -1,11 +1,11 @@
 /*
  * attach_space: where the copy of a process goes.
  *
- * It keeps the distances between addresses that are near each other, so what is side by side in the
- * process is so in the copy, and leaves out the deserts. It is made while the process still runs,
- * and with some room around what there is then: to get memory from the system takes three times as
- * long as to copy, and far longer where others have to give it up first. What is not used of it
- * reads as zeros and takes no memory.
+ * It keeps the distances between addresses that are near each other, so that neighbours in the
+ * process are neighbours in the copy, and leaves out large gaps. It is made while the process still
+ * runs, with some room around the pages that the process has then, because getting memory from the
+ * system takes three times as long as copying, and far longer when other programs have to give it
+ * up first. Unused parts of it read as zeros and take no memory.
  */
 #ifndef PROCESS_ATTACH_SPACE_H
 #define PROCESS_ATTACH_SPACE_H
@@ -14,7 +14,7 @@
 
 #include "process/attach_pages.h"
 
-/* Addresses of the process that are one range here. */
+/* A range of the process's addresses that is also one range of the space, from offset on. */
 struct attach_area {
     uint64_t address, size, offset;
 };
@@ -25,18 +25,21 @@ struct attach_space {
     VECTOR(struct attach_area) areas; /* ascending */
 };
 
-/* Reserves addresses for pages and for so many bytes around them. False where the system does not
- * give as many. *ret goes to attach_space_deinit(). */
+/*
+ * Reserves addresses for pages and for around bytes on each side of them. Returns false if the
+ * system does not give that much address space, or memory runs out. *ret goes to
+ * attach_space_deinit().
+ */
 bool attach_space_make(const struct attach_pages *pages, uint64_t around, struct attach_space *ret);
 
-/* Gets the memory for those pages from the system. */
+/* Gets the memory for pages from the system in advance. */
 void attach_space_fill(const struct attach_space *space, const struct attach_pages *pages,
                        const struct g2h_progress *progress);
 
-/* Whether there is a place for all pages. */
+/* Returns whether the space has a place for all pages. */
 bool attach_space_holds(const struct attach_space *space, const struct attach_pages *pages);
 
-/* The place of a run, which must have one. */
+/* Returns the place of a run, which must have one. */
 uint8_t *attach_space_at(const struct attach_space *space, const struct attach_run *run);
 void attach_space_deinit(struct attach_space *space);
 

@@ -1,4 +1,4 @@
-/* attach_stop; see attach_stop.h. ptrace(2) has the words that are used here. */
+/* attach_stop; see attach_stop.h. The terms are those of ptrace(2). */
 #include "process/attach_stop.h"
 
 #ifdef __linux__
@@ -19,25 +19,25 @@
 #include "process/procfs.h"
 
 /*
- * How long, in seconds, a thread may take to stop. Mostly that is microseconds, on a machine with
- * much to do as long as it waits for a processor. One in the midst of a disk's or another's answer
- * ("D" in ps) may take forever; its process's memory stays as it is all the same, for it stops
- * before it comes back from the kernel.
+ * How long, in seconds, a thread may take to stop. Usually it takes microseconds; on a busy
+ * machine, as long as the thread waits for a processor. A thread that waits for a disk or another
+ * device ("D" in ps) may take forever; the process's memory does not change because of it, for the
+ * thread stops before it returns from the kernel.
  */
 #define PATIENCE_IN_KERNEL 0.5
 #define PATIENCE           10.0
 
-enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from who lists them */
+enum { QUIET_ROUNDS = 2 }; /* a thread that ends may hide another from a listing of the directory */
 
 enum tracee_state { TRACEE_RUNNING, TRACEE_STOPPED, TRACEE_STUCK, TRACEE_ENDED };
 
 struct tracee {
     pid_t id;
     enum tracee_state state;
-    int signal; /* that it was stopped at, and has yet to get */
+    int signal; /* the signal at which it stopped, which is still to be delivered */
 };
 
-/* What a tracer knows; the lock is for what both threads look at. */
+/* The state of a tracer; the lock guards the fields that both threads use. */
 struct attach_tracer {
     uint64_t pid;
     struct attach_stop *stop;
@@ -47,7 +47,7 @@ struct attach_tracer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool is_ready, may_end;
-    int error; /* once it is ready */
+    int error; /* valid once is_ready */
 };
 
 double attach_clock(void)
@@ -59,7 +59,7 @@ double attach_clock(void)
 
 /* ---- threads of the process ---- */
 
-/* The letter of a thread's state; '\0' where there is no such thread any more. */
+/* Returns the letter of a thread's state, or '\0' if the thread does not exist any more. */
 static char state_of(const struct attach_tracer *tracer, pid_t id)
 {
     char path[64];
@@ -75,7 +75,7 @@ static bool has_ended(const struct attach_tracer *tracer, pid_t id)
     return state == '\0' || state == 'Z' || state == 'X';
 }
 
-/* Becomes the tracer of a thread, which does not stop it yet. */
+/* Becomes the tracer of a thread, but does not stop it yet. Returns 0 or an errno value. */
 static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
 {
     if (ptrace(PTRACE_SEIZE, tracee->id, NULL, NULL) == 0) {
@@ -86,7 +86,8 @@ static int seize(const struct attach_tracer *tracer, struct tracee *tracee)
     return error == ESRCH || has_ended(tracer, tracee->id) ? 0 : error;
 }
 
-/* Seizes a thread if it is new. Its number may be that of one that has ended. */
+/* Seizes a thread unless that has been done. A new thread may have the id of a thread that has
+ * ended. */
 static int seize_new(struct attach_tracer *tracer, pid_t id)
 {
     const struct tracee fresh = {id, TRACEE_ENDED, 0};
@@ -104,7 +105,7 @@ static void close_directory(DIR **directory)
         closedir(*directory);
 }
 
-/* Seizes all threads that are not yet. */
+/* Seizes all threads that are not seized yet. Returns 0 or an errno value. */
 static int seize_all(struct attach_tracer *tracer)
 {
     _cleanup_(close_directory) DIR *tasks = opendir(procfs_path(tracer->pid, "task").text);
@@ -121,9 +122,10 @@ static int seize_all(struct attach_tracer *tracer)
 /* ---- stopping ---- */
 
 /*
- * Looks whether a thread has stopped. WNOWAIT: a signal at which it has would otherwise be in our
- * hands only, and gone if we are killed. But one that has ended is to vanish: if it was ended by an
- * execve(2), that waits for it. The first thread's end is for the parent of the process.
+ * Looks whether a thread has stopped or ended. WNOWAIT leaves a signal at which the thread has
+ * stopped with the kernel; otherwise only this program would have it, and it would be lost if this
+ * program were killed. But a thread that has ended must be reaped: if it ended because of an
+ * execve(2), that call waits for it. The end of the first thread is left to the process's parent.
  */
 static void look_at(const struct attach_tracer *tracer, struct tracee *tracee)
 {
@@ -134,7 +136,8 @@ static void look_at(const struct attach_tracer *tracer, struct tracee *tracee)
         return;
     if (result == 0 && info.si_code == CLD_TRAPPED) {
         tracee->state = TRACEE_STOPPED;
-        /* With an event it was stopped by us, or was before; without, at a signal for it. */
+        /* With an event, the thread was stopped by PTRACE_INTERRUPT or before; without one, it
+         * stopped at a signal. */
         tracee->signal = info.si_status >> 8 == 0 ? info.si_status : 0;
         return;
     }
@@ -143,7 +146,7 @@ static void look_at(const struct attach_tracer *tracer, struct tracee *tracee)
         (void)waitid(P_PID, (id_t)tracee->id, &info, WEXITED | WNOHANG | __WALL);
 }
 
-/* Looks at those that run still; gives their number. */
+/* Looks at the threads that still run. Returns how many are left. */
 static size_t look_at_all(struct attach_tracer *tracer)
 {
     size_t running = 0;
@@ -156,7 +159,7 @@ static size_t look_at_all(struct attach_tracer *tracer)
     return running;
 }
 
-/* Gives those up that do not come out of the kernel. */
+/* Gives up the threads that are in an uninterruptible wait in the kernel. */
 static void give_up_stuck(struct attach_tracer *tracer)
 {
     for (size_t i = 0; i < tracer->tracees.count; i++) {
@@ -168,7 +171,7 @@ static void give_up_stuck(struct attach_tracer *tracer)
     }
 }
 
-/* Waits until all have stopped. */
+/* Waits until all threads have stopped. Returns 0 or ETIMEDOUT. */
 static int await_stops(struct attach_tracer *tracer)
 {
     const double start = attach_clock();
@@ -184,7 +187,7 @@ static int await_stops(struct attach_tracer *tracer)
     return 0;
 }
 
-/* Has those stop that run; gives their number. */
+/* Asks all running threads to stop. Returns their number. */
 static size_t interrupt_all(struct attach_tracer *tracer)
 {
     size_t running = 0;
@@ -193,14 +196,14 @@ static size_t interrupt_all(struct attach_tracer *tracer)
         if (tracee->state != TRACEE_RUNNING)
             continue;
         running++;
-        /* One that has ended meanwhile is found so. */
+        /* This fails for a thread that has ended meanwhile, which look_at() notices. */
         (void)ptrace(PTRACE_INTERRUPT, tracee->id, NULL, NULL);
     }
     return running;
 }
 
-/* Those that run may start others, and hide some from the list: round by round until there are
- * none. */
+/* Stops all threads. Running threads may start others, and hide some from the directory's listing:
+ * the rounds go on until no new ones are found. */
 static int stop_all(struct attach_tracer *tracer)
 {
     int error = 0;
@@ -223,7 +226,7 @@ static bool read_registers(struct tracee *tracee, struct attach_threads *threads
     struct process_thread thread = {.id = (uint64_t)tracee->id};
     struct iovec registers = {thread.registers, sizeof(thread.registers)};
     if (ptrace(PTRACE_GETREGSET, tracee->id, (void *)(uintptr_t)NT_PRSTATUS, &registers) < 0) {
-        tracee->state = TRACEE_ENDED; /* it was killed: nothing else ends a stop */
+        tracee->state = TRACEE_ENDED; /* the thread was killed: nothing else ends a stop */
         return true;
     }
     thread.count = (unsigned)(registers.iov_len / sizeof(*thread.registers));
@@ -253,7 +256,8 @@ static void await_end(struct attach_tracer *tracer, int error)
     pthread_mutex_unlock(&tracer->lock);
 }
 
-/* What has not stopped cannot be let go so: the end of this thread does it. */
+/* Detaches from all stopped threads. Threads that have not stopped cannot be detached in this way:
+ * the end of the tracer thread does that. */
 static void let_go(const struct attach_tracer *tracer)
 {
     for (size_t i = 0; i < tracer->tracees.count; i++) {

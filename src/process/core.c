@@ -6,11 +6,11 @@
 
 #include "base/scope.h"
 
-/* Of a core with more segments than a header can count, the number is in the first section. */
+/* If a core has more segments than its header can count, the first section has their number. */
 enum { NUMBER_ELSEWHERE = 0xffff };
 
-/* Of elf_prstatus of 64-bit machines: where the thread's id and its registers are; behind these is
- * a word that says whether there are others. */
+/* Offsets in elf_prstatus on 64-bit machines: the thread's id and its registers. Behind the
+ * registers is a word that says whether there are other registers. */
 enum { PRSTATUS_ID = 32, PRSTATUS_REGISTERS = 112 };
 
 struct reading {
@@ -18,10 +18,10 @@ struct reading {
     struct process *process;
     struct core_account *account;
     struct g2h_bytes files; /* NT_FILE */
-    uint64_t left;          /* bytes that segments may have yet: no two have the same of the file */
+    uint64_t left;          /* bytes that segments may still have: no two share bytes of the file */
 };
 
-/* So many bytes at an offset of the file; NULL where it does not have them. */
+/* Returns size bytes at an offset of the file, or NULL if the file does not have them. */
 static const uint8_t *at(const struct reading *reading, uint64_t offset, uint64_t size)
 {
     const struct g2h_input *input = reading->input;
@@ -72,7 +72,8 @@ static struct g2h_error *take_note(struct reading *reading, uint32_t type, struc
     return NULL;
 }
 
-/* Names and contents of notes begin at multiples of 4. */
+/* Returns the size of a name or of a note's contents with its padding: both begin at multiples of
+ * 4. */
 static uint64_t padded(uint64_t size)
 {
     return (size + 3) & ~(uint64_t)3;
@@ -96,8 +97,8 @@ static struct g2h_error *read_notes(struct reading *reading, uint64_t offset, ui
     return NULL;
 }
 
-/* The name of the file that was mapped where the code begins: NT_FILE has a count and the size of a
- * page, three words for each mapping, and all the names. */
+/* Finds the path of the file that was mapped where the program's code begins. NT_FILE has a count
+ * and the page size, three words for each mapping, and then all names. */
 static struct g2h_error *find_executable(struct reading *reading)
 {
     const struct g2h_bytes files = reading->files;
@@ -154,7 +155,7 @@ static struct g2h_error *take_segment(struct reading *reading, const uint8_t *he
     return NULL;
 }
 
-/* How many segments there are. */
+/* Returns the number of segments. */
 static uint64_t count_segments(const struct reading *reading)
 {
     const uint8_t *header = reading->input->data;

@@ -32,9 +32,9 @@ void frames_deinit(struct frames *frames)
     stack_objects_deinit(&frames->objects);
 }
 
-/* ---- what functions say of their frames ---- */
+/* ---- functions' tables about their frames ---- */
 
-/* The address of a table of a function; 0: it has none. */
+/* Returns the address of a FUNCDATA table of a function, or 0 if the function has none. */
 static uint64_t table_of(const struct frames *frames, const struct unwind_function *function,
                          unsigned funcdata)
 {
@@ -44,7 +44,10 @@ static uint64_t table_of(const struct frames *frames, const struct unwind_functi
     return offset == UINT32_MAX ? 0 : frames->records->runtime->gofunc + offset;
 }
 
-/* A table of live words (runtime.stackmap): how many rows it has, how many bits each, and the rows.
+/*
+ * Reads the row function->map of a table of live words (runtime.stackmap), which consists of the
+ * number of rows, the number of bits per row, and the rows. *ret_has says whether the function has
+ * the table. Returns false if the table cannot be read.
  */
 static bool read_map(const struct frames *frames, const struct unwind_function *function,
                      unsigned funcdata, bool *ret_has, struct live_words *ret)
@@ -69,7 +72,8 @@ static bool read_map(const struct frames *frames, const struct unwind_function *
 
 /* ---- words of a frame ---- */
 
-/* Of words from an offset on, in a frame of size bytes. */
+/* Adds the live words of a map that begins at an offset in a frame of size bytes. Returns false if
+ * memory runs out. */
 static bool add_live_words(struct frames *frames, const struct live_words *words, uint64_t offset,
                            uint64_t size)
 {
@@ -80,7 +84,7 @@ static bool add_live_words(struct frames *frames, const struct live_words *words
     return true;
 }
 
-/* All words in [from, end) of a frame, which has size bytes. */
+/* Adds all words in [from, end) of a frame of size bytes. Returns false if memory runs out. */
 static bool add_all_words(struct frames *frames, uint64_t from, uint64_t end, uint64_t size)
 {
     for (uint64_t i = from; i < end && i < size; i += WORD)
@@ -102,7 +106,7 @@ static bool add_locals(struct frames *frames, const struct unwind_frame *frame)
            add_live_words(frames, &words, varp - words.count * WORD, varp);
 }
 
-/* The arguments of the callee, which lie in this frame. */
+/* Adds the callee's arguments, which lie in this frame. */
 static bool add_arguments(struct frames *frames, const struct unwind_frame *frame)
 {
     const struct frame_child *child = &frames->child;
@@ -119,7 +123,7 @@ static bool add_words(struct frames *frames, const struct unwind_frame *frame)
     return add_arguments(frames, frame) && add_locals(frames, frame);
 }
 
-/* What is known of a frame when its caller is looked at. */
+/* Makes a frame the callee of the frame that is walked over next. */
 static void become_child(struct frames *frames, const struct unwind_frame *frame)
 {
     struct frame_child *child = &frames->child;
@@ -132,13 +136,13 @@ static void become_child(struct frames *frames, const struct unwind_frame *frame
     if (!read_map(frames, frame->function, FUNCDATA_ARGS_POINTER_MAPS, &has_map, &child->args))
         frames->records->runtime->missing++;
     if (has_map && !child->args.bits)
-        child->arglen = 0; /* there are none */
+        child->arglen = 0; /* no argument is live */
 }
 
 /* ---- walking ---- */
 
-/* A frame that is not at a call has none that could be told from what was there before, and a dead
- * one has none. */
+/* Adds the stack objects of a frame. A frame that is not at a call is left out, because its stack
+ * objects cannot be told from what was there before; a dead frame has none. */
 static bool add_stack_objects(struct frames *frames, const struct unwind_frame *frame)
 {
     const uint64_t table = table_of(frames, frame->function, FUNCDATA_STACK_OBJECTS);
@@ -197,7 +201,8 @@ static const uint8_t *contents_of(const struct frames *frames, const struct fram
     return memory_at(frames->records->runtime->memory, walked->sp, walked->fp - walked->sp);
 }
 
-/* Words of a frame that the dumper would list point to stack objects. */
+/* Marks the stack objects to which those words of a frame point that the dumper would list. Returns
+ * false if memory runs out. */
 static bool point_from(struct frames *frames, const struct frame_walked *walked)
 {
     const uint8_t *contents = contents_of(frames, walked);
@@ -226,8 +231,8 @@ static bool list_words(struct frames *frames, const struct frame_walked *walked)
     return true;
 }
 
-/* The words of stack objects in a frame that are not listed yet; *next is the first one that is not
- * before the frame. */
+/* Puts the words of stack objects in a frame that are not listed yet; *next is the index of the
+ * first word that is not before the frame. Returns false if memory runs out. */
 static bool put_object_words(struct frames *frames, const struct frame_walked *walked, size_t *next)
 {
     const uint64_t *words = frames->objects.words.data;

@@ -1,10 +1,11 @@
 /*
  * frames: the records of a goroutine's frames.
  *
- * What a frame has of pointers is what the dumper lists, the map of live words of the last call and
- * the callee's arguments; and behind these, what it does not: the words of stack objects that are
- * alive. A goroutine that was stopped anywhere has no such map: each word of its innermost frame,
- * and each register, may be a pointer then, as the collector takes it.
+ * A frame's pointers are first those that the dumper lists: the live words of the frame's last
+ * call, by its map, and the callee's arguments. Behind these come words that the dumper does not
+ * list: those of live stack objects. A goroutine that was stopped at an arbitrary instruction has
+ * no such map: then each word of its innermost frame, and each register, may be a pointer, as the
+ * collector treats it.
  */
 #ifndef PROCESS_FRAMES_H
 #define PROCESS_FRAMES_H
@@ -19,7 +20,7 @@ struct live_words {
     uint64_t count;
 };
 
-/* What a frame says of the one that called it. */
+/* A callee's frame, as far as its caller's frame needs it. */
 struct frame_child {
     uint64_t sp, depth;
     uint64_t argoff, arglen;
@@ -34,30 +35,30 @@ struct frame_walked {
     size_t first_word, words; /* in frames->words */
 };
 
-/* One goroutine after the other. */
+/* The frames of one goroutine at a time. */
 struct frames {
     struct records *records;
     struct unwinder *unwinder;
     struct frame_child child;
     VECTOR(struct frame_walked) walked;
-    VECTOR(uint64_t) words; /* offsets in their frames */
-    VECTOR(uint8_t) listed; /* by word of a frame */
+    VECTOR(uint64_t) words; /* offsets of words in their frames */
+    VECTOR(uint8_t) listed; /* by word of a frame: 1 if it is listed */
     struct stack_objects objects;
-    uint64_t stack_left; /* bytes that frames may have yet: stacks do not overlap */
+    uint64_t stack_left; /* bytes that frames may still have: stacks do not overlap */
 };
 
 /* Prepares for the frames of records; *ret goes to frames_deinit(). Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *frames_init(struct frames *ret, struct records *records);
 void frames_deinit(struct frames *frames);
 
-/* Walks over the frames of the goroutine at an address, which begin where *start says. */
+/* Walks over the frames of the goroutine at address g, beginning where *start says. */
 struct g2h_error *frames_walk(struct frames *frames, uint64_t g, const struct unwind_start *start);
 
-/* Of that goroutine something else than a frame points to an address: a register, a deferred
- * function. False where there is no memory. */
+/* Notes that something else than a frame of that goroutine points to an address: a register or a
+ * deferred function. Returns false if memory runs out. */
 bool frames_point(struct frames *frames, uint64_t address);
 
-/* Puts the records of the frames that were walked over last. */
+/* Puts the records of the frames that frames_walk() has walked over last. */
 struct g2h_error *frames_put(struct frames *frames);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { WORD = 8, LONGEST_REASON = 64 };
 
-/* atomicstatus: those that are not said, and one whose stack is being moved. */
+/* Values of atomicstatus: goroutines that get no record, and one whose stack is being moved. */
 enum {
     STATUS_IDLE = 0,
     STATUS_DEAD = 6,
@@ -17,15 +17,15 @@ enum {
     SCAN = 0x1000
 };
 
-/* fingStatus: the finalizers' goroutine runs code of the program. */
+/* A bit of fingStatus: the finalizers' goroutine runs the program's code. */
 enum { RUNNING_FINALIZER = 2 };
 
 struct dumping {
     struct records *records;
     struct threads threads;
     struct frames frames;
-    uint64_t defers_left;           /* that may be looked at for what they point to */
-    struct worker_buffer registers; /* records of them, for behind the last goroutine */
+    uint64_t defers_left;           /* defers whose pointers may still be looked at */
+    struct worker_buffer registers; /* records of registers, which come behind the last goroutine */
 };
 
 /* ---- goroutines ---- */
@@ -37,7 +37,7 @@ static bool is_of_runtime(struct g2h_bytes function)
     return function.size >= size && memcmp(function.data, package, size) == 0;
 }
 
-/* Whether a frame of a goroutine is of another package than the runtime. */
+/* Returns whether a frame of a goroutine is of another package than the runtime. */
 static bool runs_program(const struct dumping *dumping, uint64_t g,
                          const struct unwind_start *start)
 {
@@ -51,7 +51,7 @@ static bool runs_program(const struct dumping *dumping, uint64_t g,
     return false;
 }
 
-/* runtime.isSystemGoroutine() */
+/* Returns whether a goroutine is a system goroutine, as runtime.isSystemGoroutine() does. */
 static bool is_system(const struct dumping *dumping, uint64_t g, const struct unwind_start *start)
 {
     struct runtime *runtime = dumping->records->runtime;
@@ -102,7 +102,7 @@ static bool put_goroutine(const struct dumping *dumping, uint64_t g, uint64_t st
 
 /* ---- defers and panics ---- */
 
-/* A chain has no more links than there is memory for; one in a circle ends. */
+/* Returns the most links that a chain can have in the memory; a circular chain ends after them. */
 static uint64_t longest_chain(const struct runtime *runtime)
 {
     return runtime->memory->bytes / 32;
@@ -144,8 +144,11 @@ static struct g2h_error *put_panics(const struct dumping *dumping, uint64_t g, u
 
 /* ---- registers ---- */
 
-/* Registers of a goroutine that was stopped anywhere are roots as its frames are. There are no more
- * such than threads. */
+/*
+ * Puts the registers of a goroutine that was stopped at an arbitrary instruction: they are roots,
+ * as its frames are. There are no more such goroutines than threads. Returns false if memory runs
+ * out.
+ */
 static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwind_start *start)
 {
     enum { LEAST = 4096 };
@@ -167,9 +170,10 @@ static bool put_registers(struct dumping *dumping, uint64_t g, const struct unwi
     return true;
 }
 
-/* ---- what points to variables on the stack, beside its frames ---- */
+/* ---- pointers to stack objects from outside of frames ---- */
 
-/* As the collector has it (runtime.scanstack). */
+/* Marks the stack objects that a goroutine's defers point to, as the collector does
+ * (runtime.scanstack). Returns false if memory runs out. */
 static bool point_from_defers(struct dumping *dumping, uint64_t g)
 {
     struct runtime *runtime = dumping->records->runtime;

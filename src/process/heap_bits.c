@@ -5,10 +5,12 @@
 
 #include "base/map.h"
 
-/* Slots up to so many bytes have bits in their span; other small ones begin with their type. */
+/* Slots of up to this many bytes have their bits in the span; larger slots of a size class begin
+ * with their type. */
 enum { MOST_IN_SPAN = 512 };
 
-/* At the end of a span behind its bitmap. */
+/* The bytes of inline marks at the end of a span, behind its bitmap, and the smallest slots of
+ * spans that have them. */
 enum { INLINE_MARK_BITS = 128, LEAST_INLINE = 16 };
 
 enum { WORD = 8 };
@@ -44,7 +46,8 @@ static const struct heap_type *find_type(struct heap_bits *bits, uint64_t addres
     return type;
 }
 
-/* An object that has no type yet, for it is being made, has no pointers either. */
+/* Takes the mask of the type at an address. An object that is still being made has no type, and so
+ * no pointers. */
 static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
                       struct heap_mask *ret)
 {
@@ -57,7 +60,7 @@ static void take_type(struct heap_bits *bits, uint64_t address, uint64_t offset,
 
 /* ---- bitmaps of arenas ---- */
 
-/* The heapArena of an address; 0 where there is none. */
+/* Returns the address of an address's heapArena, or 0 if there is none. */
 static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
 {
     const uint64_t index = (address - runtime->arena_base) / ARENA_SIZE;
@@ -70,16 +73,21 @@ static uint64_t arena_of(const struct runtime *runtime, uint64_t address)
                : 0;
 }
 
-/* Words of an object that lie in one arena, and what the arena's bitmaps say of them. */
+/* The words of an object that lie in one arena, and the arena's bitmaps for them. */
 struct arena_piece {
-    uint64_t first, words;        /* in the arena */
-    const uint8_t *bitmap, *last; /* from the byte on that has the first word; last: NULL, or a bit
-                                     per 64 words */
+    uint64_t first, words; /* the first one's index in the arena; their number */
+    /* From the byte that has the first word on; last: NULL, or a bit per 64 words. */
+    const uint8_t *bitmap, *last;
 };
 
-/* Up to 1.19: two bits per word, in bytes of four words: whether it is a pointer, and whether there
- * are more behind it. 1.20 and 1.21: a bit per word; and one per 64 words that says that there are
- * no more in this object. */
+/*
+ * Finds the words of an object that lie in the arena of an address, and their bitmaps. Returns
+ * false if the bitmaps are not there.
+ *
+ * Up to Go 1.19 a byte has two bits for each of four words: whether the word is a pointer, and
+ * whether more pointers follow. In 1.20 and 1.21 there is a bit per word, and a bit per 64 words
+ * that says that no more pointers follow in this object.
+ */
 static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t words,
                        struct arena_piece *ret)
 {
@@ -99,8 +107,8 @@ static bool find_piece(const struct runtime *runtime, uint64_t address, uint64_t
     return ret->bitmap && (is_pairs || ret->last);
 }
 
-/* Whether word i of a piece is a pointer. Clears *more where none is behind it, and with pairs
- * where the word is none any more itself. */
+/* Returns whether word i of a piece is a pointer. Clears *more if no pointer follows; with two bits
+ * per word, also if the word itself is behind the last pointer. */
 static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
 {
     const uint64_t word = piece->first + i;
@@ -114,7 +122,8 @@ static bool piece_word(const struct arena_piece *piece, uint64_t i, bool *more)
     return (piece->bitmap[word / 8 - piece->first / 8] >> (word % 8) & 1) != 0;
 }
 
-/* Puts the bits of an object together, for it may lie in two arenas. */
+/* Collects the bits of an object, which may lie in more than one arena. Returns false if memory
+ * runs out. */
 static bool take_arena(struct heap_bits *bits, const struct span *span, uint64_t address,
                        struct heap_mask *ret)
 {
@@ -153,7 +162,8 @@ static void take_span(struct heap_bits *bits, const struct span *span, uint64_t 
                               bitmap ? span->elemsize / WORD : 0, 0, 0};
 }
 
-/* A chunk of a user arena is one slot; the bits of all its words are at its end. */
+/* Takes the mask of a user arena's chunk, which is one slot and has the bits of all its words at
+ * its end. */
 static void take_user_arena(struct heap_bits *bits, const struct span *span, struct heap_mask *ret)
 {
     const uint64_t size = span->size / WORD / 8;

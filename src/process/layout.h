@@ -1,9 +1,10 @@
 /*
  * layout: where the structures of Go's runtime have their fields, from Go 1.19 on.
  *
- * By the DWARF of the executable, if it has any: exact, and good for releases that nobody knows
- * yet. Else by a table per release and machine (layouts.c), which tools/layouts makes out of the
- * DWARF of programs built by each of them. Only 64-bit little-endian machines.
+ * If the executable has DWARF, the layout comes from it: exact, and also right for releases that
+ * are not known yet. Otherwise it comes from a table by release and machine (layout_table.c), which
+ * tools/layouts makes from the DWARF of programs that each release has built. Only 64-bit
+ * little-endian machines are supported.
  */
 #ifndef PROCESS_LAYOUT_H
 #define PROCESS_LAYOUT_H
@@ -11,9 +12,9 @@
 #include "exe/exe.h"
 
 /*
- * All fields: name here; structure and field by DWARF, others that they were called, or are part
- * of, behind a "|". A field of a field is path.path. Without a field it is the size of the
- * structure.
+ * All fields: the name here, then the structure and the field as DWARF has them. A "|" separates
+ * alternatives: names of other releases, or paths through a structure that the field became part
+ * of. A field of a field is path.path. An empty field name stands for the size of the structure.
  */
 #define LAYOUT_FIELDS_OF(X) \
     X(MHEAP_SWEEPGEN, "runtime.mheap", "sweepgen") \
@@ -137,8 +138,8 @@
 enum layout_field { LAYOUT_FIELDS_OF(LAYOUT_FIELD) LAYOUT_FIELDS };
 #undef LAYOUT_FIELD
 
-/* A field: where it begins in its structure, and its size, 0 where the release has no such field;
- * of a whole structure: its size twice. */
+/* The offset of a field in its structure and its size, which is 0 if the release has no such field.
+ * For a whole structure both are its size. */
 struct layout_place {
     uint32_t offset, size;
 };
@@ -147,23 +148,23 @@ struct layout {
     struct layout_place places[LAYOUT_FIELDS];
 };
 
-/* The structure and the field of a number, as LAYOUT_FIELDS_OF() has them. */
+/* Return the structure and the field of a layout_field, as LAYOUT_FIELDS_OF() has them. */
 const char *layout_structure(enum layout_field field);
 const char *layout_field(enum layout_field field);
 
 /*
- * The layout of a release, "go1.26" or "go1.26.4" (the minor release does not matter), on a machine
- * (EM_X86_64 …), by the table. False where the table does not have it; with is_newest, that of the
- * newest release that the table has for the machine.
+ * Finds the layout of a release in the table: "go1.26" or "go1.26.4" (the number behind the second
+ * dot does not matter) on a machine (EM_X86_64 …). With is_newest, takes the newest release in the
+ * table instead. Returns false if the table does not have the release or the machine.
  */
 bool layout_of_release(struct g2h_bytes release, bool is_newest, uint16_t machine,
                        struct layout *ret);
 
 /*
- * The layout by the DWARF of the executable, or of its separate debug file. *ret_found is false
- * where there is no DWARF, or it lacks a field that the release has by the table (the newest one,
- * if the table does not have the release); *ret is what was found even so. Error: G2H_ERROR_MEMORY;
- * damaged DWARF is none.
+ * Finds the layout in the DWARF of the executable, or of its separate debug file. *ret_found is
+ * false if there is no DWARF, or if it lacks a field that the release has in the table (the newest
+ * release, if the table does not have this one); even so, *ret has the fields that were found.
+ * Error: G2H_ERROR_MEMORY; damaged DWARF is no error.
  */
 struct g2h_error *layout_by_dwarf(struct g2h_exe *exe, struct layout *ret, bool *ret_found);
 

@@ -1,8 +1,8 @@
 /*
  * layout_dwarf: the runtime's structures by DWARF; see layout.h.
  *
- * Go has one entry for each of them, right below that of its unit, and names it with the package.
- * Of several with one name, the first that has a field counts.
+ * Go's DWARF has one entry for each structure, directly below the entry of its unit, with the
+ * package in its name. If several entries have the same name, the first that has a field counts.
  */
 #include <string.h>
 
@@ -12,12 +12,13 @@
 #include "process/layout.h"
 
 enum {
-    STEPS = 16,         /* what all may cost, for each byte of .debug_info: a sound one takes 0.3 */
-    STEPS_OF_FIELD = 4, /* for comparing its structure's names with another name */
+    STEPS = 16,         /* steps that all may cost per byte of .debug_info; a sound one takes 0.3 */
+    STEPS_OF_FIELD = 4, /* steps for comparing its structure's names with another name */
     CHAIN_MOST = 64,    /* typedefs of typedefs */
 };
 
-/* Cuts what is before a separator, or all, off the beginning of a text. */
+/* Cuts the part before a separator, or everything if there is none, off the beginning of a text,
+ * and returns that part. */
 static struct g2h_bytes cut(struct g2h_bytes *text, char separator)
 {
     const uint8_t *end = text->size > 0 ? memchr(text->data, separator, (size_t)text->size) : NULL;
@@ -40,7 +41,7 @@ static bool find_member(struct dies *dies, const struct die *structure, struct g
     return false;
 }
 
-/* The type of a member, past all typedefs. */
+/* Finds the type of a member, past all typedefs. */
 static bool find_type(struct dies *dies, const struct die *member, struct die *ret)
 {
     struct die named = *member;
@@ -54,7 +55,7 @@ static bool find_type(struct dies *dies, const struct die *member, struct die *r
     return false;
 }
 
-/* The size of a type's values. Go does not say that of pointers and functions. */
+/* Finds the size of a type's values. Go's DWARF does not have it for pointers and functions. */
 static bool find_size(struct dies *dies, const struct die *type, uint64_t *ret)
 {
     const uint32_t tag = die_tag(type);
@@ -64,7 +65,8 @@ static bool find_size(struct dies *dies, const struct die *type, uint64_t *ret)
     return tag == DW_TAG_pointer_type || tag == DW_TAG_subroutine_type;
 }
 
-/* Follows a path of fields, "stack.lo", from a structure on. False where it leads nowhere. */
+/* Follows a path of fields, such as "stack.lo", from a structure on. Returns false if a field of
+ * the path is not found. */
 static bool follow_path(struct dies *dies, const struct die *structure, struct g2h_bytes path,
                         struct layout_place *ret)
 {
@@ -83,7 +85,8 @@ static bool follow_path(struct dies *dies, const struct die *structure, struct g
     return true;
 }
 
-/* Finds a field in its structure; a release that does not have it leaves the place as it is. */
+/* Finds the place of a field in its structure; if the release does not have the field, leaves the
+ * place as it is. */
 static void read_field(struct dies *dies, const struct die *structure, enum layout_field field,
                        struct layout_place *place)
 {
@@ -104,7 +107,7 @@ static bool is_named(enum layout_field field, struct g2h_bytes name)
     return false;
 }
 
-/* Reads what a structure has of the fields that have not been found yet. */
+/* Reads those fields of a structure that have not been found yet. */
 static void read_structure(struct dies *dies, const struct die *structure, struct layout *layout)
 {
     const struct g2h_bytes name = die_name(dies, structure);
@@ -128,8 +131,8 @@ static void read_units(struct dies *dies, struct layout *layout)
     }
 }
 
-/* Whether all was found that the release has by the table; of a release that the table does not
- * have, what the newest one has. */
+/* Returns whether all fields were found that the release has in the table; for a release that the
+ * table does not have, all that the newest release has. */
 static bool is_complete(const struct g2h_exe *exe, const struct layout *layout)
 {
     const uint16_t machine = exe_image(exe)->machine;

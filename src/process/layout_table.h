@@ -2,15 +2,15 @@
  * layout_table: where releases of Go have the fields of layout.h, for layout.c. The lists are in
  * layout_table.c, which tools/layouts makes.
  *
- * Releases have most fields where the one before has them, and machines where amd64 has them; so
- * these are lists of changes.
+ * A release has most fields where the previous release has them, and a machine has them where amd64
+ * has them; so these are lists of changes.
  */
 #ifndef PROCESS_LAYOUT_TABLE_H
 #define PROCESS_LAYOUT_TABLE_H
 
 #include "process/layout.h"
 
-/* Where a field is from a release on, up to the next change of the field. */
+/* The place of a field from a release on, up to the next change of the field. */
 struct layout_change {
     uint16_t field;
     uint8_t minor;    /* the N of go1.N */
@@ -18,7 +18,7 @@ struct layout_change {
     struct layout_place place;
 };
 
-/* Where a field is in one release, if that was built with an experiment (GOEXPERIMENT). */
+/* The place of a field in one release, if that was built with an experiment (GOEXPERIMENT). */
 struct layout_experiment {
     uint16_t field;
     uint8_t minor;
@@ -26,14 +26,15 @@ struct layout_experiment {
     struct layout_place place;
 };
 
-/* Of a field, the changes on all machines come before those on one, each ascending by release. */
+/* The changes of a field on all machines come before its changes on one machine; both are ascending
+ * by release. */
 extern const struct layout_change layout_changes[];
 extern const size_t layout_change_count;
 
 extern const struct layout_experiment layout_experiments[];
 extern const size_t layout_experiment_count;
 
-/* The machines, and the first and the last release, that the lists have: each with each. */
+/* The machines, and the oldest and newest release. The lists have each release on each machine. */
 extern const uint16_t layout_machines[];
 extern const size_t layout_machine_count;
 extern const uint8_t layout_oldest, layout_newest;

@@ -21,7 +21,7 @@ static int compare_ranges(const void *a, const void *b)
     return (one->size < other->size) - (one->size > other->size);
 }
 
-/* What of a range is behind an address. */
+/* Returns the part of a range from an address on, which may be empty. */
 static struct memory_range behind(struct memory_range range, uint64_t address)
 {
     const uint64_t less = range.address < address ? address - range.address : 0;

@@ -1,8 +1,9 @@
 /*
  * memory: the bytes of a process, by their addresses.
  *
- * They come from an ELF core, from the copy of a live process, and, where neither has them, from
- * the executable. What is not there is not there: nobody is given zeros in its place.
+ * They come from an ELF core or from the copy of a live process, and, if that does not have them,
+ * from the executable. Bytes that none of these has are missing: no reader gets zeros in their
+ * place.
  */
 #ifndef PROCESS_MEMORY_H
 #define PROCESS_MEMORY_H
@@ -12,41 +13,41 @@
 #include "base/memory.h"
 #include "exe/image.h"
 
-/* Bytes that are one after the other in the process and here. */
+/* Bytes that are consecutive both in the process and here. */
 struct memory_range {
     uint64_t address, size;
     const uint8_t *data;
 };
 
 struct memory {
-    /* Of the process; after memory_sort() ascending, and no two overlap, or adjoin in both places.
-     */
+    /* Of the process. After memory_sort() they are ascending, and no two overlap, or adjoin both in
+     * the process and here. */
     VECTOR(struct memory_range) ranges;
     VECTOR(struct memory_range) read_only; /* of the executable; ascending */
-    uint64_t bytes;                        /* in ranges */
+    uint64_t bytes;                        /* in ranges, once they are sorted */
 };
 
-/* Adds a range, of which the end is no address any more. False where there is no memory. */
+/* Adds a range, cut so that its end is at most UINT64_MAX. Returns false if memory runs out. */
 bool memory_add(struct memory *memory, uint64_t address, uint64_t size, const uint8_t *data);
 
-/* To be called once all ranges are there: puts them in order, and makes one of those that adjoin.
- * Where two overlap, the one that begins first counts. */
+/* Puts the ranges in order, and joins those that adjoin; to be called once all ranges are added. If
+ * two overlap, the one that begins first counts. */
 void memory_sort(struct memory *memory);
 
-/* Adds the sections of an executable that nobody writes to, for what is not in ranges; slide is the
- * distance from its addresses to those of the process. False where there is no memory. */
+/* Adds the sections of an executable that are not writable, for bytes that are not in ranges; slide
+ * is the distance from its addresses to those of the process. Returns false if memory runs out. */
 bool memory_add_image(struct memory *memory, const struct image *image, uint64_t slide);
 
 void memory_deinit(struct memory *memory);
 
-/* So many bytes at an address, valid as long as what they came from; NULL where not all of them are
- * there in one piece. */
+/* Returns size bytes at an address, which are valid as long as their source is, or NULL if they are
+ * not all there in one piece. */
 const uint8_t *memory_at(const struct memory *memory, uint64_t address, uint64_t size);
 
-/* The range of the process, not of the executable, that has an address, or NULL. */
+/* Returns the range of the process, not of the executable, that has an address, or NULL. */
 const struct memory_range *memory_range_at(const struct memory *memory, uint64_t address);
 
-/* A number of at most 8 bytes, little endian. */
+/* Returns a little-endian number of at most 8 bytes. */
 static inline uint64_t memory_number(const uint8_t *bytes, unsigned size)
 {
     uint64_t value = 0;
@@ -59,7 +60,7 @@ static inline uint64_t memory_number(const uint8_t *bytes, unsigned size)
     return value;
 }
 
-/* The same at an address. False where it is not there. */
+/* Reads such a number at an address. Returns false if its bytes are not there. */
 static inline bool memory_read(const struct memory *memory, uint64_t address, unsigned size,
                                uint64_t *ret)
 {

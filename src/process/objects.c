@@ -1,8 +1,7 @@
 /*
  * objects: the slots of all spans that are objects, with their contents and pointers.
  *
- * Spans are shared out among threads by the dozen; what they make is written in the order of
- * allspans.
+ * Each thread takes dozens of spans at a time; the records are written in the order of allspans.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,18 +11,18 @@
 #include "process/records.h"
 #include "process/release.h"
 
-/* Spans that are one task; bytes of a buffer after which it is written. */
+/* The number of spans in a task; the bytes in a buffer from which on it is written. */
 enum { SPANS_PER_TASK = 64, FLUSHED_AT = 4 << 20 };
 
-/* An mspan has as many bytes in all releases, or more. */
+/* An mspan has at least this many bytes in all releases. */
 enum { LEAST_MSPAN = 144 };
 
 struct work {
     struct records *records;
     struct heap_bits *bits;              /* by worker */
-    struct g2h_process_account *account; /* the same */
-    struct release release;              /* of what has been written */
-    uint64_t taken;                      /* bytes of objects and mspans, of all threads */
+    struct g2h_process_account *account; /* by worker */
+    struct release release;              /* of spans that have been written */
+    uint64_t taken;                      /* bytes of objects and mspans so far, of all threads */
 };
 
 struct span_work {
@@ -33,7 +32,7 @@ struct span_work {
     struct worker_buffer *buffer;
 };
 
-/* At most 64 bits of a mask, from a word on. */
+/* Returns count bits of a mask, at most 64, from a word on. */
 static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t count)
 {
     const uint64_t first = mask->first + word, bytes = (first % 8 + count + 7) / 8;
@@ -43,7 +42,8 @@ static uint64_t bits_from(const struct heap_mask *mask, uint64_t word, uint64_t 
     return (low | high) & (count < 64 ? ((uint64_t)1 << count) - 1 : UINT64_MAX);
 }
 
-/* The fields of one repetition of a mask, which is from word first on. */
+/* Puts the fields of one repetition of a mask, which begins at word first. Returns false if memory
+ * runs out. */
 static bool put_repetition(struct worker_buffer *buffer, const struct heap_mask *mask,
                            uint64_t first, uint64_t words)
 {
@@ -76,7 +76,8 @@ static bool put_fields(struct worker_buffer *buffer, const struct heap_mask *mas
     return put_number(buffer, 0);
 }
 
-/* Contents that are large go out in parts, so that no buffer has all of them. */
+/* Puts the contents of an object. Large contents are written in parts, so that no buffer has all of
+ * them. */
 static struct g2h_error *put_contents(struct worker_buffer *buffer, const uint8_t *contents,
                                       uint64_t size)
 {
@@ -130,8 +131,8 @@ static struct g2h_error *put_span(const struct span_work *work)
     return NULL;
 }
 
-/* Spans do not overlap: what is there of their objects, and what describes them, has no more bytes
- * than there are. */
+/* Counts bytes of objects and mspans. Spans do not overlap, so more bytes than the process's memory
+ * has are an error. */
 static struct g2h_error *take_bytes(struct work *work, uint64_t size)
 {
     const struct process *process = work->records->runtime->process;

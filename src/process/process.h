@@ -1,7 +1,5 @@
-/*
- * process: what is known of a process, stopped or gone, before its heap is looked for: its memory
- * and its threads' registers. core.h and attach.h make it.
- */
+/* process: the memory of a process, stopped or gone, and its threads' registers, as they are known
+ * before its heap is looked for. core.h and attach.h fill it in. */
 #ifndef PROCESS_PROCESS_H
 #define PROCESS_PROCESS_H
 
@@ -15,7 +13,7 @@
 
 enum { PROCESS_MOST_REGISTERS = 40 };
 
-/* A thread's registers: as NT_PRSTATUS has them (elf_gregset_t of the machine), in words. */
+/* A thread's registers, in words, in the order of NT_PRSTATUS (elf_gregset_t of the machine). */
 struct process_thread {
     uint64_t id;
     unsigned count;
@@ -29,11 +27,11 @@ struct process {
     char *executable; /* the path that it had; NULL: unknown */
     struct memory memory;
     VECTOR(struct process_thread) threads;
-    void *copy; /* of a live process; NULL: of a core */
+    void *copy; /* the mapping with the copy of a live process; NULL: it is a core */
     uint64_t copy_size;
 };
 
-/* Frees all but what ranges of memory point to in a core's file. */
+/* Frees everything except the core's file, which ranges of memory may point to. */
 void process_deinit(struct process *process);
 
 #endif

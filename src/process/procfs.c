@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 4096 }; /* their sizes are not known before */
+enum { PIECE = 4096 }; /* the files' sizes are not known in advance */
 
 struct procfs_path procfs_path(uint64_t pid, const char *name)
 {
@@ -68,7 +68,7 @@ uint64_t procfs_number(const struct text *file, const char *key)
     return at && procfs_take_number(&at, 10, &number) ? number : UINT64_MAX;
 }
 
-/* The value of a digit, 255 of what is none. */
+/* Returns the value of a digit, or 255 if the character is no digit. */
 static unsigned digit(char character)
 {
     if (character >= '0' && character <= '9')

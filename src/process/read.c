@@ -1,4 +1,4 @@
-/* read: from a core file, or a live process, to a dump; see include/go2heapsnapshot/process.h. */
+/* read: makes a dump of a core file or a live process; see include/go2heapsnapshot/process.h. */
 #include <go2heapsnapshot/process.h>
 
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static struct g2h_error *write_records(void *context, int fd)
     return records_write(records);
 }
 
-/* The checks that tell a layout which is not that of the release; it would give nonsense. */
+/* Returns an error if the chains of specials do not end, or if counts show that the layout is not
+ * the release's, so that the dump is nonsense. */
 static struct g2h_error *check(const struct records *records)
 {
     const struct g2h_process_account *account = records->account;
@@ -80,7 +81,7 @@ struct g2h_error *g2h_core_executable(const struct g2h_input *core, char **ret)
     return NULL;
 }
 
-/* What is missing may be why. */
+/* Adds to an error that the core is cut, which may be the reason for it. Takes over the error. */
 static struct g2h_error *explain(struct g2h_error *error, const struct core_account *account)
 {
     if (!error || account->missing == 0 || error->code == G2H_ERROR_MEMORY)

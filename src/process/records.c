@@ -35,7 +35,7 @@ struct g2h_error *records_flush(struct records *records)
     return NULL;
 }
 
-/* Pays for names. */
+/* Takes bytes from names_left. Returns false if there are too few; then none are left. */
 static bool take_names(struct records *records, uint64_t size)
 {
     const bool can = size <= records->names_left;
@@ -65,7 +65,7 @@ static const char *name_of_machine(uint16_t machine)
                                      : "ppc64le";
 }
 
-/* The addresses between which the heap has its arenas. */
+/* Finds the addresses between which the heap's arenas lie. */
 static void find_bounds(const struct runtime *runtime, uint64_t *ret_start, uint64_t *ret_end)
 {
     struct runtime_arenas arenas;
@@ -96,14 +96,14 @@ static struct g2h_error *put_params(struct records *records)
 
 /* ---- types and itabs ---- */
 
-/* The dumper remembers which types it has written: the last few of each hash. */
+/* The dumper remembers which types it has written: the last few for each hash. */
 enum { TYPE_BUCKETS = 256, TYPE_ASSOC = 4 };
 
 struct type_cache {
     uint64_t types[TYPE_BUCKETS][TYPE_ASSOC];
 };
 
-/* Makes a type the first of its bucket. Gives whether it was there. */
+/* Makes a type the first of its bucket. Returns whether the bucket had it before. */
 static bool remember(struct type_cache *cache, uint64_t hash, uint64_t type)
 {
     uint64_t *types = cache->types[hash % TYPE_BUCKETS];
@@ -177,8 +177,8 @@ static struct g2h_error *put_segment(struct records *records, enum g2h_record_ki
 
 /* ---- memstats ---- */
 
-/* What is known of runtime.MemStats: sums of objects, and how many collections there were, each of
- * which adds two to sweepgen; all else is 0. */
+/* Puts the numbers of runtime.MemStats that are known: sums of objects, and the number of
+ * collections, each of which adds two to sweepgen. All other numbers are 0. */
 static struct g2h_error *put_memstats(struct records *records)
 {
     enum { ALLOC = 0, HEAP_ALLOC = 6, HEAP_OBJECTS = 11, NUM_GC = 24 + 256, NUMBERS };
@@ -195,7 +195,8 @@ static struct g2h_error *put_memstats(struct records *records)
 
 /* ---- the profile ---- */
 
-/* A function, its file and its line; of an address in no function that in hexadecimal. */
+/* Puts a function, its file and its line. If no function has the address, puts the address in
+ * hexadecimal in place of the function. */
 static bool put_call(struct records *records, uint64_t pc, bool is_first, uint64_t *left)
 {
     const struct runtime *runtime = records->runtime;
@@ -257,7 +258,7 @@ static struct g2h_error *put_profile(struct records *records)
 
 /* ---- facts, behind the end of the dump ---- */
 
-/* Of slots that are of no size class the mspan has the type, from 1.22 on. */
+/* Puts the types of objects that are of no size class, which the mspan has from Go 1.22 on. */
 static struct g2h_error *put_types_of_large(struct records *records)
 {
     struct runtime *runtime = records->runtime;
@@ -280,7 +281,8 @@ static struct g2h_error *put_facts(struct records *records)
 
 /* ---- all of it ---- */
 
-/* What comes behind the objects, but has to be read in the heap before they are given back. */
+/* Records that come behind the objects, but have to be read from the heap before its memory is
+ * given back. */
 struct behind {
     struct worker_buffer goroutines, finalizers, profile, kept;
 };
@@ -293,7 +295,7 @@ static void behind_deinit(struct behind *behind)
     worker_buffer_deinit(&behind->kept);
 }
 
-/* Has records made by put(), which go to *ret. */
+/* Has put() make records, and moves them to *ret. */
 static struct g2h_error *set_aside(struct records *records,
                                    struct g2h_error *(*put)(struct records *),
                                    struct worker_buffer *ret)
@@ -320,8 +322,8 @@ static struct g2h_error *put_module(struct records *records, const struct runtim
     return records_flush(records);
 }
 
-/* WriteHeapDump has those of the first module only. Their number has an end, for modules may be
- * linked in a circle. */
+/* Puts the segments of all modules; WriteHeapDump has those of the first module only. The number of
+ * modules is limited, because they may be linked in a circle. */
 static struct g2h_error *put_segments(struct records *records)
 {
     enum { MOST = 1000 };

@@ -1,8 +1,8 @@
 /*
  * records: the heap dump that runtime/debug.WriteHeapDump would have written, from outside.
  *
- * The same records in the same order (runtime/heapdump.go), without what the dumper takes for
- * objects at the ends of spans. docs/dump-formats.md has the format.
+ * It has the same records in the same order (runtime/heapdump.go), except the ends of spans that
+ * the dumper takes for objects. docs/dump-formats.md has the format.
  */
 #ifndef PROCESS_RECORDS_H
 #define PROCESS_RECORDS_H
@@ -20,44 +20,46 @@ struct records {
     int fd;
     unsigned threads;
     const struct g2h_progress *progress; /* may be NULL */
-    struct worker_buffer buffer;         /* what has not been written yet */
-    uint64_t names_left; /* bytes of names that may be written yet: many may have one long one */
-    uint64_t pcs_left;   /* of the profile, the same */
+    struct worker_buffer buffer;         /* bytes that have not been written yet */
+    uint64_t names_left; /* bytes of names that may still be written: many may share a long one */
+    uint64_t pcs_left;   /* pcs of the profile that may still be written */
     struct g2h_process_account *account;
 };
 
-/* Writes a whole dump to records->fd. Errors: G2H_ERROR_SYSTEM: the file; G2H_ERROR_MEMORY. */
+/* Writes a whole dump to records->fd. Errors: G2H_ERROR_SYSTEM: the file cannot be written;
+ * G2H_ERROR_DAMAGED: spans overlap, or allgs has goroutines many times; G2H_ERROR_MEMORY. */
 struct g2h_error *records_write(struct records *records);
 
 /* ---- for the files of this room ---- */
 
-/* Writes what is in a buffer. */
+/* Writes the contents of a buffer to fd. */
 struct g2h_error *records_put(int fd, const struct worker_buffer *buffer);
 
-/* The same of records->buffer, which is empty then. */
+/* Writes the contents of records->buffer, and empties it. */
 struct g2h_error *records_flush(struct records *records);
 
-/* The objects of all spans (objects.c), which a copy of a live process has no more then. */
+/* Writes the objects of all spans (objects.c), and gives their memory back if it is a live
+ * process's copy. */
 struct g2h_error *records_put_objects(struct records *records);
 
-/* The goroutines, their frames, deferred functions and panics, and the Ms (goroutines.c). They stay
- * in records->buffer. */
+/* Puts the goroutines, their frames, deferred functions and panics, and the Ms (goroutines.c) into
+ * records->buffer. */
 struct g2h_error *records_put_goroutines(struct records *records);
 
-/* Finalizers, queued ones too; samples of the profile; as other roots, what cleanups and weak
- * pointers keep (specials.c). They stay in records->buffer. */
+/* Put into records->buffer (specials.c): finalizers, including the queued ones; samples of the
+ * profile; and, as other roots, objects that cleanups and weak pointers keep. */
 struct g2h_error *records_put_finalizers(struct records *records);
 struct g2h_error *records_put_samples(struct records *records);
 struct g2h_error *records_put_kept(struct records *records);
 
-/* Each gives false where there is no memory. */
+/* All of the following that return a bool return false if memory runs out. */
 
-/* A name of the program, or an empty one once there have been too many. */
+/* Puts a name of the program, or an empty name once too many have been put. */
 bool records_put_name(struct records *records, struct g2h_bytes name);
 
 enum { LONGEST_NUMBER = 10 };
 
-/* Puts a number where there is room for the longest one. Gives the place behind it. */
+/* Puts a number where there is room for the longest one. Returns the place behind it. */
 static inline uint8_t *put_at(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
@@ -81,7 +83,7 @@ static inline bool put_number(struct worker_buffer *buffer, uint64_t value)
     return put_numbers(buffer, &value, 1);
 }
 
-/* A record's numbers: PUT(buffer, tag, address, …). */
+/* Puts numbers of a record: PUT(buffer, tag, address, …). */
 #define PUT(buffer, ...) \
     put_numbers(buffer, (const uint64_t[]){__VA_ARGS__}, \
                 sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
@@ -91,19 +93,19 @@ static inline bool put_raw(struct worker_buffer *buffer, const void *data, uint6
     char *at = worker_buffer_reserve(buffer, (size_t)size);
     if (!at)
         return false;
-    if (size > 0) /* else there may be no data */
+    if (size > 0) /* otherwise data may be NULL */
         memcpy(at, data, (size_t)size);
     buffer->size += (size_t)size;
     return true;
 }
 
-/* A length, and so many bytes. */
+/* Puts a length and the bytes. */
 static inline bool put_bytes(struct worker_buffer *buffer, struct g2h_bytes bytes)
 {
     return put_number(buffer, bytes.size) && put_raw(buffer, bytes.data, bytes.size);
 }
 
-/* A field that is a pointer. */
+/* Puts a field that is a pointer. */
 static inline bool put_field(struct worker_buffer *buffer, uint64_t offset)
 {
     return PUT(buffer, 1, offset);

@@ -9,12 +9,12 @@
 #include "base/scope.h"
 #include "process/heap_bits.h"
 
-/* A huge page: a part of one does not go back by itself. */
+/* The size of a huge page: the system does not take back a part of one. */
 enum { BLOCK = 2 << 20 };
 
-/* ---- what of a block is wanted ---- */
+/* ---- bytes of a block that are wanted ---- */
 
-/* How an amount of bytes of a block changes. */
+/* A function that changes the number of wanted bytes of a block. */
 typedef void change(struct release *release, size_t block, uint32_t bytes);
 
 static void want(struct release *release, size_t block, uint32_t bytes)
@@ -33,7 +33,7 @@ static void drop(struct release *release, size_t block, uint32_t bytes)
         (void)madvise(release->copy + block * BLOCK, BLOCK, MADV_DONTNEED);
 }
 
-/* Bytes of the copy from an offset on, block by block. */
+/* Changes the bytes [from, end) of the copy, block by block. */
 static void change_bytes(struct release *release, uint64_t from, uint64_t end, change *how)
 {
     while (from < end) {
@@ -45,7 +45,7 @@ static void change_bytes(struct release *release, uint64_t from, uint64_t end, c
     }
 }
 
-/* Addresses of the process, as far as the copy has them. */
+/* Changes the bytes at the addresses [from, end) of the process, as far as the copy has them. */
 static void change_addresses(struct release *release, uint64_t from, uint64_t end, change *how)
 {
     const struct memory *memory = release->runtime->memory;
@@ -66,7 +66,7 @@ static void change_addresses(struct release *release, uint64_t from, uint64_t en
 
 /* ---- types in the heap ---- */
 
-/* Types that were looked at lately. */
+/* The number of recently seen types that are remembered, and the bytes of a type. */
 enum { SEEN = 256, TYPE = 48 };
 
 struct kept_types {
@@ -74,7 +74,8 @@ struct kept_types {
     uint64_t seen[SEEN];
 };
 
-/* Keeps a type and its mask, for nobody says of these bytes that they are not wanted. */
+/* Keeps a type and its mask in the copy: their bytes are counted as wanted once more, which no span
+ * takes back. */
 static void keep_type(struct kept_types *types, uint64_t address)
 {
     struct release *release = types->release;

@@ -67,7 +67,7 @@ uint64_t runtime_function_entry(const struct runtime *runtime, uint64_t index)
 
 /* ---- the executable ---- */
 
-/* The distance from the addresses of a file to those of the process. */
+/* Returns the distance from the executable's addresses to those of the process. */
 static uint64_t find_slide(const struct process *process, const struct image *image)
 {
     enum { TYPE_AT = 16, ENTRY_AT = 24 };
@@ -78,7 +78,8 @@ static uint64_t find_slide(const struct process *process, const struct image *im
                                              : 0;
 }
 
-/* Whether what the process has of the notes with an executable's build IDs is what the file has. */
+/* Returns whether the notes with the executable's build IDs, as far as the process has them, are
+ * those of the file. */
 static bool has_same_notes(const struct runtime *runtime, const struct image *image)
 {
     static const char *const names[] = {".note.go.buildid", ".note.gnu.build-id"};
@@ -146,7 +147,8 @@ static struct g2h_error *find_layout(struct runtime *runtime)
 
 /* ---- moduledata ---- */
 
-/* A mask, and whether it has a bit for each word of a segment. */
+/* Reads the mask of a segment that has this many bytes. Returns false if the mask is not there, or
+ * does not have a bit for each word of the segment. */
 static bool read_mask(const struct runtime *runtime, uint64_t address, uint64_t bytes,
                       struct runtime_mask *ret)
 {

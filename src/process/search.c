@@ -1,16 +1,16 @@
 /*
- * search: the runtime's variables in a program without symbols, by what they hold.
+ * search: the runtime's variables in a program without symbols, by their contents.
  *
- * All words of the module's data are looked at, from noptrdata, or data where another linker has
- * put that first, to end. What a variable holds is so much of a kind that hardly anything else
- * looks like it. Looking costs steps, of which there are as many as words, some times over: so that
- * no memory can be made up that takes long.
+ * The search looks at all words of the module's data, from noptrdata (or from data, if another
+ * linker has put that first) to end. The contents of each variable are so peculiar that hardly
+ * anything else looks like them. Looking costs steps, and there are only some times as many steps
+ * as words, so that no forged memory can make the search take long.
  */
 #include "process/runtime.h"
 
 enum {
-    LOOKED_AT = 256,      /* of the entries of a slice */
-    LONGEST_CHAIN = 4096, /* of those that are compared */
+    LOOKED_AT = 256,      /* entries of a slice that are looked at */
+    LONGEST_CHAIN = 4096, /* the longest chain of Ms that is counted */
     SPAN_STATES = 3,
     LAST_STATUS = 11, /* of a goroutine */
     SCAN = 0x1000,
@@ -24,8 +24,8 @@ static const char second_reason[] = "GC assist marking";
 
 struct search {
     struct runtime *runtime;
-    uint64_t steps;          /* left */
-    uint64_t ms, finalizers; /* in the longest chain so far */
+    uint64_t steps;          /* steps that are left */
+    uint64_t ms, finalizers; /* how many are in the longest chain so far */
 };
 
 static bool is_in_text(const struct runtime *runtime, uint64_t pc)
@@ -33,7 +33,7 @@ static bool is_in_text(const struct runtime *runtime, uint64_t pc)
     return pc >= runtime->text && pc < runtime->etext;
 }
 
-/* Pays for so many steps. */
+/* Takes steps from those that are left. Returns false if there are too few; then none are left. */
 static bool pay(struct search *search, uint64_t steps)
 {
     const bool can = steps <= search->steps;
@@ -41,7 +41,7 @@ static bool pay(struct search *search, uint64_t steps)
     return can;
 }
 
-/* ---- what is recognized ---- */
+/* ---- recognizing variables ---- */
 
 static bool is_span(const struct runtime *runtime, uint64_t span)
 {
@@ -119,7 +119,7 @@ static bool is_allgs(struct search *search, uint64_t address)
     return any_starts;
 }
 
-/* How many Ms are in a chain; 0 where it is none. */
+/* Returns the number of Ms in a chain, or 0 if it is no chain of Ms. */
 static uint64_t chain_of_ms(struct search *search, uint64_t m)
 {
     const struct runtime *runtime = search->runtime;
@@ -176,7 +176,8 @@ static bool is_bucket_chain(struct search *search, uint64_t bucket)
     return true;
 }
 
-/* Whether the finalizers that are queued in a block are functions, for objects and types. */
+/* Returns whether all finalizers that are queued in a block have a function, an object and a
+ * type. */
 static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -193,7 +194,7 @@ static bool is_fin_block(const struct runtime *runtime, uint64_t block, uint64_t
     return true;
 }
 
-/* How many finalizers are queued in a chain of blocks; 0 where it is none. */
+/* Returns the number of finalizers in a chain of blocks, or 0 if it is no such chain. */
 static uint64_t chain_of_finalizers(struct search *search, uint64_t block)
 {
     const struct runtime *runtime = search->runtime;
@@ -211,7 +212,8 @@ static uint64_t chain_of_finalizers(struct search *search, uint64_t block)
     return sum;
 }
 
-/* Whether the second string of runtime.waitReasonStrings is at an address; the first is empty. */
+/* Returns whether the second string of runtime.waitReasonStrings is at an address; the first string
+ * is empty. */
 static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 {
     uint64_t size;
@@ -222,7 +224,7 @@ static bool is_second_reason(const struct runtime *runtime, uint64_t address)
 
 /* ---- looking ---- */
 
-/* What the word at an address may be the beginning of. */
+/* Notes the variables that may begin with the word at an address. */
 static void look_at(struct search *search, uint64_t address, uint64_t value)
 {
     struct runtime *runtime = search->runtime;
@@ -263,7 +265,7 @@ static void look_at_range(struct search *search, const struct memory_range *rang
                    range_end = range->address + range->size,
                    first = range->address > start ? range->address : start,
                    end = range_end < data_end ? range_end : data_end;
-    /* The words that are wholly in [first, end), which may be where addresses end. */
+    /* Looks at the words that lie wholly in [first, end); end may be where addresses end. */
     for (uint64_t at = first - first % 8; at < end && end - at >= 8; at += 8) {
         if (at < first)
             continue;

@@ -4,17 +4,19 @@
 /* mspan.state: mSpanInUse, mSpanManual. */
 enum { IN_USE = 1, MANUAL = 2 };
 
-/* sweepgen - sweepgen of the heap of an mspan that a thread is sweeping at this moment. */
+/* The mspan's sweepgen less the heap's while a thread is sweeping the span. */
 enum { BEING_SWEPT = -1 };
 
 /* Green Tea's marks of a span of one page: a bit per slot, in its last 64 bytes (struct
  * spanInlineMarkBits, mgcmark_greenteagc.go). */
 enum { LEAST_INLINE = 16, MOST_INLINE = 512, INLINE_MARKS_AT = PAGE_SIZE - 64, INLINE_MARKS = 63 };
 
-/* An mspan has no more bytes in any release; mspans lie side by side. */
+/* An mspan has at most this many bytes in any release. Mspans lie side by side, so there mostly are
+ * as many bytes. */
 enum { MOST_MSPAN = 256 };
 
-/* A field of the mspan at an address, of which so many bytes are there; NULL: not all of them. */
+/* Reads a field of the mspan at an address. mspan is its MOST_MSPAN bytes, or NULL if they are not
+ * all there. Returns false if the field is not there. */
 static bool read_field(const struct runtime *runtime, uint64_t address, const uint8_t *mspan,
                        enum layout_field field, uint64_t *ret)
 {
@@ -63,9 +65,10 @@ static bool read_fields(const struct runtime *runtime, uint64_t address, struct 
     return true;
 }
 
-/* ---- what is live ---- */
+/* ---- live slots ---- */
 
-/* Adds a bit per slot from so many bytes at an address. */
+/* Adds bits to the live slots, a bit per slot, from the bytes at an address. Returns false if they
+ * are not there. */
 static bool add_bits(const struct runtime *runtime, struct span *span, uint64_t address,
                      uint64_t bytes)
 {
@@ -135,7 +138,7 @@ uint64_t special_cleanup(const struct runtime *runtime)
     return runtime->minor >= 25 ? 7 : 6;
 }
 
-/* An object that is dead and has a finalizer stays until that has run. */
+/* Makes dead objects with finalizers live again: they stay until the finalizer has run. */
 static void revive(struct runtime *runtime, struct span *span)
 {
     struct special special;
@@ -151,12 +154,15 @@ static void revive(struct runtime *runtime, struct span *span)
 }
 
 /*
- * Who sweeps a span moves the inline marks to gcmarkBits, makes allocCount their number, freeindex
- * 0 and the marks the allocBits, takes fresh marks, and stores sweepgen at last. So where there are
- * marks, or freeindex is not 0 yet, it has hardly begun; and where there are none and allocCount is
- * 0, nothing lives, though allocBits may still be those from before. Where freeindex was 0 before,
- * and nothing lives, nobody can tell: then what was there before is taken for garbage, and nothing
- * is lost.
+ * Finds the live slots of a span that has not been swept. Returns false if its bits are not there.
+ *
+ * A thread that sweeps a span moves the inline marks to gcmarkBits, sets allocCount to the number
+ * of marks and freeindex to 0, makes the marks the allocBits, takes fresh mark bits, and stores
+ * sweepgen last. So if there are marks, or freeindex is not 0 yet, the thread has hardly begun. If
+ * there are no marks and allocCount is 0, nothing lives, though allocBits may still be the old
+ * ones. If there are no marks and allocCount is not 0, either the marks are in allocBits already,
+ * or freeindex was 0 before and nothing lives. These two cases cannot be told apart, and allocBits
+ * count in both: in the second one the old objects show up as garbage, and nothing is lost.
  */
 static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
 {
@@ -168,7 +174,7 @@ static bool find_live_of_unswept(struct runtime *runtime, struct span *span)
     return true;
 }
 
-/* Takes away the bits behind the last slot. */
+/* Clears the bits behind the last slot. */
 static void cut(struct span *span)
 {
     enum { WORDS = sizeof(span->live) / sizeof(span->live[0]) };

@@ -1,6 +1,7 @@
 /*
- * specials: the records of what the runtime keeps beside objects (runtime.special): finalizers,
- * samples of the profile; and of what it keeps alive by such, which WriteHeapDump leaves out.
+ * specials: the records of what the runtime keeps beside objects (runtime.special): finalizers and
+ * samples of the profile; and of the objects that specials keep alive, which WriteHeapDump leaves
+ * out.
  */
 #include "base/scope.h"
 #include "process/records.h"
@@ -8,11 +9,11 @@
 
 enum { WORD = 8 };
 
-/* One of the walks over the specials of all spans. */
+/* A walk over the specials of all spans. */
 struct special_walk {
     struct records *records;
     bool (*put)(struct special_walk *walk, const struct span *span, const struct special *special);
-    bool is_queued; /* finalizers: those that sweeping will queue, or the others */
+    bool is_queued; /* of finalizers, those that sweeping will queue; false: the others */
 };
 
 static struct g2h_error *walk_specials(struct special_walk *walk)
@@ -31,7 +32,7 @@ static struct g2h_error *walk_specials(struct special_walk *walk)
     return NULL;
 }
 
-/* Whether the object of a special does not live. */
+/* Returns whether the object of a special is dead. */
 static bool is_dead(const struct span *span, const struct special *special)
 {
     const uint64_t slot = special->offset / span->elemsize;
@@ -55,7 +56,8 @@ static bool put_finalizer(struct special_walk *walk, const struct span *span,
                runtime_field(runtime, special->address, LAYOUT_SPECIALFINALIZER_OT));
 }
 
-/* Who sweeps a span forgets the samples of what is dead. */
+/* Puts a sample of the profile, unless its object is dead: sweeping forgets the samples of dead
+ * objects. Returns false if memory runs out. */
 static bool put_sample(struct special_walk *walk, const struct span *span,
                        const struct special *special)
 {
@@ -65,7 +67,8 @@ static bool put_sample(struct special_walk *walk, const struct span *span,
                runtime_field(runtime, special->address, LAYOUT_SPECIALPROFILE_B));
 }
 
-/* A block of queued finalizers (runtime.finBlock). */
+/* Puts the finalizers of a block of queued ones (runtime.finBlock). Returns false if memory runs
+ * out. */
 static bool put_fin_block(struct records *records, uint64_t block, uint64_t count)
 {
     struct runtime *runtime = records->runtime;
@@ -125,7 +128,8 @@ static bool put_root(struct worker_buffer *buffer, const char *description, uint
                             put_number(buffer, pointer));
 }
 
-/* The function, a closure; since 1.26 the adapter that calls it and the argument's box, too. */
+/* Puts what a cleanup keeps alive: its function, a closure; since Go 1.26 also the adapter that
+ * calls the function, and the box of its argument. Returns false if memory runs out. */
 static bool put_cleanup(struct worker_buffer *buffer, struct runtime *runtime, uint64_t special)
 {
     enum { SINCE_BOXES = 26 };

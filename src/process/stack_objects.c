@@ -7,8 +7,10 @@
 
 enum { WORD = 8 };
 
-/* runtime.stackObjectRecord: offset from varp if negative, else from argp; size; bytes up to the
- * last pointer, negative where a program says what are pointers; the mask, from moduledata.rodata.
+/*
+ * Offsets in runtime.stackObjectRecord, which has: an offset, from varp if negative, otherwise from
+ * argp; the size; the bytes up to the last pointer, negative if a GC program says what is a
+ * pointer; the mask, as an offset from moduledata.rodata.
  */
 enum { RECORD = 16, RECORD_SIZE = 4, RECORD_POINTERS = 8, RECORD_MASK = 12 };
 
@@ -38,7 +40,7 @@ static uint64_t take(struct stack_objects *objects, uint64_t count)
     return taken;
 }
 
-/* ---- which there are ---- */
+/* ---- finding stack objects ---- */
 
 static int32_t number_at(const uint8_t *record, unsigned offset)
 {
@@ -90,7 +92,7 @@ void stack_objects_sort(struct stack_objects *objects)
     vector_sort(&objects->list, compare_objects);
 }
 
-/* ---- which are alive ---- */
+/* ---- live stack objects ---- */
 
 bool stack_objects_point(struct stack_objects *objects, uint64_t value)
 {

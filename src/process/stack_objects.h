@@ -1,10 +1,10 @@
 /*
- * stack_objects: the variables on a stack that are only alive if something points to them.
+ * stack_objects: the variables on a stack that are only live if something points to them.
  *
- * From Go 1.12 on a local variable whose address is taken is in no map of live words. Its frame's
- * function has a table of such (FUNCDATA_StackObjects), and the collector takes those for living
- * that a living word of the stack points to, directly or by others (runtime/mgcstack.go). The
- * dumper does not look for them.
+ * From Go 1.12 on, a local variable whose address is taken is in no map of live words. The function
+ * of its frame has a table of such variables (FUNCDATA_StackObjects). The collector takes them for
+ * live if a live word of the stack points to them, directly or through other stack objects
+ * (runtime/mgcstack.go). The dumper does not look for them.
  */
 #ifndef PROCESS_STACK_OBJECTS_H
 #define PROCESS_STACK_OBJECTS_H
@@ -12,40 +12,43 @@
 #include "process/runtime.h"
 
 struct stack_object {
-    uint64_t address, words; /* as many as may be pointers */
+    uint64_t address, words; /* words: up to the last pointer */
     uint64_t size;
-    const uint8_t *mask; /* a bit per word; NULL: any may be one */
+    const uint8_t *mask; /* a bit per word; NULL: any word may be a pointer */
     bool is_live;
 };
 
-/* Those of one stack after the other. */
+/* The stack objects of one stack at a time. */
 struct stack_objects {
     const struct runtime *runtime;
     VECTOR(struct stack_object) list;
     VECTOR(uint32_t) grey;
-    VECTOR(uint64_t) words; /* what comes out: addresses of words that are pointers, ascending */
+    VECTOR(uint64_t) words; /* the result: addresses of words that are pointers, ascending */
     uint64_t low, high;     /* of the stack */
-    uint64_t left; /* objects, and words of them, that may be looked at yet: they do not overlap */
+    /* Objects, and words of them, that may still be looked at: they do not overlap. */
+    uint64_t left;
 };
 
-/* Nothing is known yet, of no stack. */
+/* Prepares for stacks; none has been begun. */
 void stack_objects_init(struct stack_objects *objects, const struct runtime *runtime);
 void stack_objects_deinit(struct stack_objects *objects);
 
-/* Begins with another stack, in [low, high). */
+/* Begins with another stack, which is [low, high). */
 void stack_objects_begin(struct stack_objects *objects, uint64_t low, uint64_t high);
 
-/* Adds those of a frame, by the table at an address; varp and argp are where its variables end and
- * its arguments begin. False where there is no memory. */
+/* Adds the stack objects of a frame, from the table at an address. varp is where the frame's
+ * variables end, argp is where its arguments begin. Returns false if memory runs out. */
 bool stack_objects_add(struct stack_objects *objects, uint64_t table, uint64_t varp, uint64_t argp);
 
-/* To be called once all are there, and before any of the following. */
+/* Sorts the stack objects; to be called once all are added, and before any of the following. */
 void stack_objects_sort(struct stack_objects *objects);
 
-/* A living word has a value, which may be the address of one. False where there is no memory. */
+/* Marks the stack object that has the address value as live, if there is one; value is that of a
+ * live word. Returns false if memory runs out. */
 bool stack_objects_point(struct stack_objects *objects, uint64_t value);
 
-/* Finds objects->words. False where there is no memory. */
+/* Finds objects->words, the pointers in all live stack objects. Returns false if memory runs
+ * out. */
 bool stack_objects_find(struct stack_objects *objects);
 
 #endif

@@ -13,14 +13,14 @@ enum { WORD = 8 };
 
 #define NO_REGISTER UINT8_MAX
 
-/* Where the registers that matter are, among those of NT_PRSTATUS and of a signal's frame. */
+/* The indexes of registers of a machine, in NT_PRSTATUS and in a signal's frame. */
 struct machine {
     uint16_t machine; /* EM_… */
     uint8_t sp, pc, lr;
-    /* Of a signal's frame: bytes from uc_stack to the registers. 0: it is not known. */
+    /* In a signal's frame: bytes from uc_stack to the registers; 0: not known. */
     uint16_t signal_at;
     uint8_t signal_sp, signal_pc, signal_lr;
-    uint8_t count, signal_count; /* of general registers */
+    uint8_t count, signal_count; /* numbers of general registers */
     const char *const *names, *const *signal_names;
 };
 
@@ -41,7 +41,7 @@ static const char *const r_names[] = {"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  
 static const struct machine machines[] = {
     {EM_X86_64, 19, 16, NO_REGISTER, 24, 15, 16, NO_REGISTER, 15, 15, amd64_names,
      amd64_signal_names},
-    /* A signal's frame has the fault's address before x0. */
+    /* In a signal's frame the fault's address comes before x0. */
     {EM_AARCH64, 31, 32, 30, 160 + WORD, 31, 32, 30, 31, 31, x_names, x_names},
     {EM_RISCV, 2, 0, 1, 0, 0, 0, 0, 32, 0, x_names, NULL},
     {EM_LOONGARCH, 3, 33, 1, 0, 0, 0, 0, 32, 0, r_names, NULL},
@@ -56,7 +56,8 @@ static const struct machine *machine_of(const struct runtime *runtime)
     return NULL;
 }
 
-/* Register number index: of a signal's frame it is in the process's memory. */
+/* Returns register number index. The registers of a signal's frame are bytes of the process's
+ * memory, all others are words. */
 static uint64_t register_of(const uint8_t *registers, bool in_signal, unsigned index)
 {
     const uint8_t *place = registers + WORD * (size_t)index;
@@ -105,7 +106,7 @@ static struct g2h_error *sort_threads(struct threads *threads)
     return NULL;
 }
 
-/* The thread whose stack pointer is in [low, high). */
+/* Returns the thread whose stack pointer is in [low, high), or NULL. */
 static const struct process_thread *thread_on(const struct threads *threads, uint64_t low,
                                               uint64_t high)
 {
@@ -133,8 +134,8 @@ static const struct process_thread *thread_by_id(const struct threads *threads, 
     return index != MAP_NONE ? &threads->runtime->process->threads.data[index] : NULL;
 }
 
-/* procid is the id in the process's own namespace, which need not be ours: the stacks come first.
- */
+/* Returns the thread of an M, or NULL. Looks at the stacks first, because procid is the id in the
+ * process's own PID namespace, which need not be this program's. */
 static const struct process_thread *thread_of(const struct threads *threads,
                                               const struct thread_m *m, uint64_t g0, uint64_t curg)
 {
@@ -214,9 +215,12 @@ static void start_at(const struct machine *machine, const uint8_t *registers, bo
         .in_signal = in_signal};
 }
 
-/* The registers of a goroutine that a signal's handler will give back: behind uc_stack, which says
- * where the handler's stack is. A handler that ends the program by a signal is interrupted itself;
- * of its frame and the one before, that is wanted whose stack pointer is in [g_low, g_high). */
+/*
+ * Finds the registers of a goroutine that a signal's handler will restore. They are behind
+ * uc_stack, which says where the handler's stack is. A handler that ends the program by a signal is
+ * interrupted itself, so there may be two such frames: the wanted one has a stack pointer in
+ * [g_low, g_high). Returns false if it is not found.
+ */
 static bool find_signal_frame(struct threads *threads, const struct thread_m *m, uint64_t g_low,
                               uint64_t g_high, struct unwind_start *ret)
 {

@@ -1,6 +1,4 @@
-/*
- * threads: which of the process's threads runs which of Go's Ms, and where a goroutine was stopped.
- */
+/* threads: which thread of the process runs which M of Go's, and where a goroutine was stopped. */
 #ifndef PROCESS_THREADS_H
 #define PROCESS_THREADS_H
 
@@ -15,22 +13,22 @@ struct thread_m {
 
 struct threads {
     struct runtime *runtime;
-    const struct process_thread **by_sp; /* ascending */
+    const struct process_thread **by_sp; /* by stack pointer, ascending */
     VECTOR(struct thread_m) ms;          /* allm, in its order */
     struct map m_by_address;             /* → index in ms */
     struct map thread_by_id;             /* → index in the threads of the process */
-    uint64_t words_left; /* of signals' stacks that may be looked at yet: no two overlap */
+    uint64_t words_left; /* words of signals' stacks that may still be looked at: no two overlap */
 };
 
 /* Lists the Ms and finds their threads. Error: G2H_ERROR_MEMORY. */
 struct g2h_error *threads_init(struct threads *threads, struct runtime *runtime);
 void threads_deinit(struct threads *threads);
 
-/* Finds where the innermost frame of the goroutine at an address is. */
+/* Finds where the innermost frame of the goroutine at address g is. */
 void threads_find_start(struct threads *threads, uint64_t g, struct unwind_start *ret);
 
-/* Register number index of a place that has any; false behind the last one. *ret_name is "rax" or
- * the like. */
+/* Finds register number index of a goroutine that was stopped at registers. *ret_name is "rax" or
+ * the like. Returns false behind the last register, and if start has no registers. */
 bool threads_register(const struct threads *threads, const struct unwind_start *start,
                       unsigned index, const char **ret_name, uint64_t *ret);
 

@@ -4,12 +4,13 @@
 #include "base/cursor.h"
 #include "base/release.h"
 
-/* tflag and kind */
+/* Bits of tflag and kind. */
 enum { UNCOMMON = 1, EXTRA_STAR = 2, NAMED = 4, KIND_MASK = 31, DIRECT_IFACE = 32 };
 
 enum { KIND_ARRAY = 17, CHAN, FUNC, INTERFACE, MAP, POINTER, SLICE, STRING, STRUCT };
 
-/* How large the descriptor of a kind is, behind which what not all types have is. */
+/* Returns the size of a kind's descriptor; behind it is the uncommon part, which not all types
+ * have. */
 static uint64_t descriptor_size(const struct runtime *runtime, unsigned kind)
 {
     const bool is_swiss = runtime->minor >= 24 && !go_release_parse(runtime->version).no_swiss_maps;
@@ -32,7 +33,8 @@ static uint64_t descriptor_size(const struct runtime *runtime, unsigned kind)
     }
 }
 
-/* The text at an offset from runtime.types: flags, a length, and so many bytes. */
+/* Returns the text at an offset from runtime.types, where there are flags, a length, and the text's
+ * bytes. The text is empty if it is not there. */
 static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t offset)
 {
     enum { LONGEST_HEADER = 11 };
@@ -49,8 +51,8 @@ static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t offset)
     return text ? (struct g2h_bytes){text, size} : none;
 }
 
-/* The name of a named type without its package: what is behind the last dot, but for those of type
- * arguments. */
+/* Returns the name of a named type without its package: the part behind the last dot that is not in
+ * type arguments. */
 static struct g2h_bytes without_package(struct g2h_bytes text)
 {
     int brackets = 0;

@@ -1,4 +1,4 @@
-/* types: what the runtime's descriptors (abi.Type) say of a type in the memory of a process. */
+/* types: reads the runtime's type descriptors (abi.Type) in the memory of a process. */
 #ifndef PROCESS_TYPES_H
 #define PROCESS_TYPES_H
 
@@ -6,11 +6,11 @@
 
 struct process_type {
     uint64_t size, hash;
-    struct g2h_bytes package, name; /* package empty: the name is all of it */
-    bool is_indirect; /* interfaces have a pointer to a value of it, or it has pointers itself */
+    struct g2h_bytes package, name; /* package empty: the name is complete */
+    bool is_indirect; /* an interface has a pointer to a value of it, or it has pointers itself */
 };
 
-/* Reads the descriptor at an address. False where it is not there. */
+/* Reads the descriptor at an address. Returns false if it is not there. */
 bool process_type_read(const struct runtime *runtime, uint64_t address, struct process_type *ret);
 
 #endif

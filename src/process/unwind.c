@@ -44,14 +44,14 @@ static enum unwind_kind kind_of(struct g2h_bytes name)
     return UNWIND_PLAIN;
 }
 
-/* Entry number index of a table of 32 bits. */
+/* Returns entry number index of a table of 32-bit numbers. */
 static uint32_t entry_of(const uint8_t *table, unsigned index)
 {
     return (uint32_t)memory_number(table + 4 * (size_t)index, 4);
 }
 
-/* The map of live words at a pc: that of the call before; of the entry, and where it does not say,
- * the first. */
+/* Returns the index of the map of live words at a pc: that of the call before it. Returns 0, the
+ * first map, at the function's entry and if the table does not say. */
 static int32_t map_at(const struct runtime *runtime, const struct unwind_function *function,
                       uint64_t *left)
 {
@@ -85,7 +85,7 @@ static bool read_function(const struct runtime *runtime, uint64_t pc, uint64_t *
     return true;
 }
 
-/* The function at a pc; false where there is none. */
+/* Finds the function at a pc and makes it the current one. Returns false if there is none. */
 static bool find_function(struct unwinder *unwinder, uint64_t pc)
 {
     struct unwind_function *seen = &unwinder->seen[map_hash(pc) % UNWIND_FUNCTIONS];
@@ -100,7 +100,7 @@ static bool find_function(struct unwinder *unwinder, uint64_t pc)
 
 /* ---- frames ---- */
 
-/* A word of the stack. */
+/* Reads a word of the stack. Returns false if it is not there. */
 static bool stack_word(const struct unwinder *unwinder, uint64_t address, uint64_t *ret)
 {
     return address >= unwinder->low && address < unwinder->high &&
@@ -116,7 +116,8 @@ static bool is_last(const struct unwinder *unwinder)
     return (function->record.flag & TOP_FRAME) != 0 || (writes_sp && !unwinder->is_innermost);
 }
 
-/* Where the function returns to; 0: it is the last one. False where that is not there. */
+/* Finds the address to which the function returns; 0 if its frame is the last one. Returns false if
+ * the address is not there. */
 static bool find_return(struct unwinder *unwinder)
 {
     const struct unwind_frame *frame = &unwinder->frame;
@@ -140,7 +141,8 @@ static uint64_t find_continpc(const struct unwinder *unwinder, bool after_sigpan
                                              : 0;
 }
 
-/* Pays for a frame, so that many goroutines that have one stack do not take long. */
+/* Takes the bytes of a frame from stack_left, so that many goroutines with one stack do not take
+ * long. Returns false if there are too few. */
 static bool take_stack(struct unwinder *unwinder, uint64_t size)
 {
     const bool is_there = size <= unwinder->stack_left;
@@ -148,7 +150,8 @@ static bool take_stack(struct unwinder *unwinder, uint64_t size)
     return is_there;
 }
 
-/* Completes the frame of the function at frame.pc, by frame.sp. */
+/* Completes the frame of the current function, from frame.sp. Returns false if it does not fit in
+ * the stack, or its return address is not there. */
 static bool complete(struct unwinder *unwinder, bool after_sigpanic)
 {
     struct unwind_frame *frame = &unwinder->frame;
@@ -188,8 +191,11 @@ bool unwind_first(struct unwinder *unwinder, uint64_t low, uint64_t high,
     return find_function(unwinder, frame->pc) && complete(unwinder, false);
 }
 
-/* Where calls leave the return address in a register, a signal's handler has put that of the
- * function it interrupted on its stack. */
+/*
+ * Goes to a function that a signal has interrupted, on machines whose calls leave the return
+ * address in a register: the signal's handler has put that of the function on its stack. Returns
+ * false if that is not there, or no function has the pc.
+ */
 static bool pass_signal(struct unwinder *unwinder)
 {
     uint64_t lr;

@@ -11,13 +11,13 @@
 #include "base/scope.h"
 #include "base/text.h"
 
-enum { MOST_OF_GROUPS = G2H_MOST_CONTEXTS - 2 /* garbage, and the other roots */ };
+enum { MOST_OF_GROUPS = G2H_MOST_CONTEXTS - 2 /* two are for garbage and for the other roots */ };
 
-/* A group that a context is made of. */
+/* A group that gets a context. */
 struct group {
     uint64_t bytes;
     struct g2h_node node;
-    uint32_t number; /* of the node */
+    uint32_t number; /* of the group's node */
 };
 
 typedef VECTOR(struct group) group_vector;
@@ -43,9 +43,10 @@ static int compare_edges(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* ---- what there is ---- */
+/* ---- groups ---- */
 
-/* What a context is called behind DevTools' "Native context"; NULL: the group gets none. */
+/* Returns the beginning of a context's name behind "system / NativeContext / ", or NULL if a group
+ * of this kind gets no context of its own. */
 static const char *prefix_of(enum g2h_node_kind kind)
 {
     switch (kind) {
@@ -62,7 +63,7 @@ static const char *prefix_of(enum g2h_node_kind kind)
     }
 }
 
-/* The group of a number, if the view has a node for it. */
+/* Reads the group of a number. Returns false if the view has no node for it. */
 static bool read_group(const struct g2h_view *view, size_t number, struct group *ret)
 {
     struct g2h_view_owner owner;
@@ -75,7 +76,7 @@ static bool read_group(const struct g2h_view *view, size_t number, struct group 
     return true;
 }
 
-/* Whether a group gets a context of its own, if it is large enough. */
+/* Returns whether a group may have a context of its own. The largest such groups get one. */
 static bool is_eligible(const struct group *group)
 {
     return group->bytes > 0 && prefix_of(group->node.kind) != NULL;
@@ -100,7 +101,8 @@ static void free_groups(group_vector *groups)
 
 /* ---- nodes and edges ---- */
 
-/* key: of what the context stands for, the same in every dump of one process. */
+/* Adds a context. key is made of what the context stands for, and is the same in every dump of one
+ * process. Returns false if memory runs out. */
 static bool add_context(const struct making *making, const struct text *name, uint64_t key)
 {
     struct contexts *contexts = making->contexts;
@@ -110,7 +112,7 @@ static bool add_context(const struct making *making, const struct text *name, ui
            vector_push(&contexts->list, context);
 }
 
-/* An edge to the context that was added last. */
+/* Adds an edge from node to the context that was added last. Returns false if memory runs out. */
 static bool add_edge(struct contexts *contexts, uint32_t node)
 {
     const struct context_edge edge = {node, (uint32_t)contexts->list.count - 1};
@@ -128,13 +130,13 @@ static bool add_group(const struct making *making, const struct group *group, st
            add_edge(making->contexts, group->number);
 }
 
-/* A context of several nodes, of each of whose kinds there is one at most. */
+/* A context of several nodes. There is at most one node of each of its kinds. */
 struct rest {
     const char *name;
     enum g2h_node_kind kinds[2];
 };
 
-/* Below (GC roots) and (OS threads), whatever has no context of its own has the rest's. */
+/* Below (GC roots) and (OS threads), all that has no context of its own is of "other roots". */
 static const struct rest rests[] = {
     {"system / NativeContext / garbage", {G2H_NODE_UNREACHABLE, G2H_NODE_UNREACHABLE}},
     {"system / NativeContext / other roots", {G2H_NODE_GC_ROOTS, G2H_NODE_OS_THREADS}}};

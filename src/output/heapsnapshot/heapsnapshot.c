@@ -1,13 +1,14 @@
 /*
- * heapsnapshot: a view as the JSON that Chrome DevTools loads.
+ * heapsnapshot: writes a view as the JSON that Chrome DevTools loads.
  *
  * The file is cut into tasks: the header, nodes by blocks, edges by the same blocks, strings.
- * Counts are known before the first byte, since DevTools allocates by the header. Sections are in
- * the order in which DevTools' loader looks for them. One node or edge a line, as V8 wrote it for
- * many years, keeps the file fit for tools that read lines.
+ * Counts are known before the first byte is written, since DevTools allocates memory by the header.
+ * The sections are in the order in which DevTools' loader looks for them. Each node and each edge
+ * has a line of its own, as V8 wrote them for many years, so that tools which read lines can use
+ * the file.
  *
- * The order of what is made before: ids, then names, then the parts of what is too large, then
- * contexts, then texts, whose numbers come last.
+ * These are made before, in this order: ids, names, the parts of nodes that are too large,
+ * contexts, and texts, whose numbers come last.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,12 +30,13 @@
 
 enum { STRINGS_PER_TASK = 1 << 15 };
 
-enum { MANY = 64 /* nodes, or edges, that are read at a time */ };
+enum { MANY = 64 /* nodes or edges that are read at a time */ };
 
 /* DevTools multiplies a node's number by 7 fields and an edge's by 3, in 32 bits. */
 static const uint64_t NODE_LIMIT = UINT32_MAX / 7, EDGE_LIMIT = UINT32_MAX / 3;
 
-/* V8's lists as of Chromium 156 and Node 20; DESIGN: other readers insist on all of them. */
+/* V8's lists as of Chromium 156 and Node 20. They are complete because other readers insist on all
+ * entries. */
 static const char meta[] =
     "\"meta\":{\"node_fields\":[\"type\",\"name\",\"id\",\"self_size\",\"edge_count\",\"trace_node_"
     "id\","
@@ -52,11 +54,11 @@ static const char meta[] =
     "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],"
     "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]}";
 
-/* A cell has 32 bits: what is larger than this continues in further nodes. */
+/* A cell has 32 bits: a node that is larger than this continues in further nodes. */
 #define PART_SIZE 0xfffffff8u
 
 struct part {
-    uint32_t node, name, id, size; /* name: string */
+    uint32_t node, name, id, size; /* name: a string's number */
     enum node_type type;
 };
 
@@ -66,12 +68,12 @@ struct snapshot {
     struct g2h_identity *series; /* NULL: none */
     struct node_ids ids;
     struct strings strings;
-    VECTOR(struct part) parts; /* ascending by node; their nodes come behind all others */
-    uint32_t continued;        /* string: how parts are called by the edge to them */
-    struct contexts contexts;  /* whose nodes come behind the parts */
+    VECTOR(struct part) parts; /* ascending by node; written behind the view's nodes */
+    uint32_t continued;        /* a string's number: the name of edges to parts */
+    struct contexts contexts;  /* the nodes of contexts are written behind the parts */
     uint64_t nodes, edges;
     size_t string_tasks;
-    struct name_digits digits;  /* of the strings that are no texts */
+    struct name_digits digits;  /* of the strings that are not texts */
     struct g2h_edges **readers; /* by thread */
 };
 
@@ -85,9 +87,10 @@ static bool append(struct worker_buffer *buffer, const char *text, size_t size)
     return true;
 }
 
-/* ---- what is known before anything is written ---- */
+/* ---- preparation ---- */
 
-/* The nodes that a large one continues in, in the order of addresses. */
+/* Adds the parts in which a large node continues, in the order of addresses. Returns false if
+ * memory runs out. */
 static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g2h_node *node)
 {
     struct part part = {.node = number,
@@ -95,7 +98,7 @@ static bool add_parts(struct snapshot *snapshot, uint32_t number, const struct g
     struct text text = {0};
     size_t size;
     const char *class = g2h_view_name(snapshot->view, node->name, &size);
-    if (node->name == G2H_NAME_NONE) /* a text would say too much of what is not in it */
+    if (node->name == G2H_NAME_NONE) /* the text would say too much of what is not in a part */
         text_printf(&text, "noptr%" PRIu64, node->size);
     text_append(&text, class, size);
     text_printf(&text, " (continued)");
@@ -191,7 +194,8 @@ static void snapshot_deinit(struct snapshot *snapshot, unsigned threads)
 
 /* ---- the header ---- */
 
-/* A text of the dump, without what could end a JSON string or unbalance the header's braces. */
+/* Appends a text of the dump without characters that could end a JSON string or unbalance the
+ * header's braces. */
 static void append_plain(struct text *text, const char *plain)
 {
     for (; *plain; plain++) {
@@ -213,7 +217,7 @@ static void append_stacks(struct text *text, const struct g2h_view *view)
                     (unsigned long long)memstats->numbers[G2H_MEMSTATS_STACK_INUSE]);
 }
 
-/* How ids come from addresses; but for those of a series, which do not. */
+/* Appends how ids come from addresses. Ids of a series do not, and are only marked as such. */
 static void append_ids(struct text *text, const struct snapshot *snapshot)
 {
     const struct ids *ids = &snapshot->ids.ids;
@@ -278,7 +282,7 @@ static struct g2h_error *write_header(const struct snapshot *snapshot, struct wo
 
 /* ---- nodes ---- */
 
-/* The first of a large node's parts among all; NULL where it has none. */
+/* Returns the first of a large node's parts, or NULL if it has none. */
 static const struct part *first_part(const struct snapshot *snapshot, uint32_t node)
 {
     size_t at;
@@ -296,7 +300,7 @@ static uint32_t part_count(const struct snapshot *snapshot, const struct part *f
     return (uint32_t)(part - first);
 }
 
-/* texts: of the block's text nodes, at the next one. */
+/* Writes a node. *texts is at the string of the block's next text node. */
 static char *write_node_of(const struct snapshot *snapshot, char *at, uint32_t number,
                            const struct g2h_node *node, const uint32_t **texts)
 {
@@ -326,7 +330,7 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
         const size_t count = g2h_view_nodes(snapshot->view, node, MANY, nodes);
         for (size_t i = 0; i < count; i++) {
             at = write_node_of(snapshot, at, node + (uint32_t)i, &nodes[i], &texts);
-            if (node + i == 0) /* no comma before the first one */
+            if (node + i == 0) /* no comma before the first node */
                 memmove(begin, begin + 1, (size_t)(--at - begin));
         }
         if (count < MANY)
@@ -336,7 +340,7 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
     return NULL;
 }
 
-/* The nodes behind those of the view. */
+/* Writes the nodes behind those of the view: parts and contexts. */
 static struct g2h_error *write_parts(const struct snapshot *snapshot, struct worker_buffer *buffer)
 {
     const struct contexts *contexts = &snapshot->contexts;
@@ -367,7 +371,7 @@ static inline char *write_edge_of(const struct snapshot *snapshot, char *at,
                             edge->target);
 }
 
-/* The edges of the nodes from first on. */
+/* Writes the edges of the nodes from first to end that the view knows. */
 static struct g2h_error *write_edges_of(const struct snapshot *snapshot, struct g2h_edges *reader,
                                         uint32_t first, uint32_t end, struct keys_left *keys,
                                         struct worker_buffer *buffer)
@@ -401,7 +405,7 @@ static struct g2h_error *write_edges_to_parts(const struct snapshot *snapshot, u
     return NULL;
 }
 
-/* The node that a context is written as. */
+/* Returns the number under which a context is written as a node. */
 static uint32_t context_node(const struct snapshot *snapshot, size_t context)
 {
     return g2h_view_node_count(snapshot->view) + (uint32_t)(snapshot->parts.count + context);
@@ -436,7 +440,8 @@ static struct g2h_error *write_edges_of_contexts(const struct snapshot *snapshot
     return NULL;
 }
 
-/* Behind the next node, from first on, that has edges which the view does not know. */
+/* Returns the number behind the next node, from first on, that may have edges which the view does
+ * not know; or end if there is none. */
 static uint32_t next_stop(const struct snapshot *snapshot, uint32_t first, uint32_t end)
 {
     const struct contexts *contexts = &snapshot->contexts;
@@ -448,7 +453,7 @@ static uint32_t next_stop(const struct snapshot *snapshot, uint32_t first, uint3
                : end;
 }
 
-/* The edges of nodes of a block, from first on. */
+/* Writes all edges of the nodes from first to end, which are in one block. */
 static struct g2h_error *write_edges_from(const struct snapshot *snapshot, struct g2h_edges *reader,
                                           uint32_t first, uint32_t end, struct keys_left *keys,
                                           struct worker_buffer *buffer)
@@ -476,7 +481,7 @@ static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t blo
         return write_edges_from(snapshot, reader, first, end, &keys, buffer);
     const size_t begin = buffer->size; /* the root has few edges: none of them is flushed here */
     TRY(write_edges_from(snapshot, reader, 0, 1, &keys, buffer));
-    if (buffer->size > begin) /* no comma before the first one */
+    if (buffer->size > begin) /* no comma before the first edge */
         memmove(buffer->data + begin, buffer->data + begin + 1, --buffer->size - begin);
     return write_edges_from(snapshot, reader, 1, end, &keys, buffer);
 }
@@ -524,7 +529,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
                           "\"locations\":[],\n\"strings\":[";
     const struct snapshot *snapshot = context;
     const size_t blocks = snapshot->strings.blocks;
-    if (snapshot->progress && worker == 0) /* the thread that called us */
+    if (snapshot->progress && worker == 0) /* worker 0 is the thread of the caller */
         snapshot->progress->update(snapshot->progress->context, "writing", task,
                                    2 * blocks + snapshot->string_tasks, 0);
     if (task == 0)

@@ -1,4 +1,4 @@
-/* lines: one node or one edge of a snapshot as text. */
+/* lines: writes single nodes and edges of a snapshot as lines of text. */
 #ifndef OUTPUT_HEAPSNAPSHOT_LINES_H
 #define OUTPUT_HEAPSNAPSHOT_LINES_H
 
@@ -10,10 +10,11 @@ enum {
     NODE_FIELDS = 7,
     NODE_LINE = 7 * (JSON_U32_MAX + 1) + 1,
     EDGE_LINE = 3 * (JSON_U32_MAX + 1) + 1,
-    LINE_SLACK = 8 /* bytes behind a line that writing it may touch */
+    LINE_SLACK = 8 /* bytes behind a line that its writing may change */
 };
 
-/* The digits of the numbers of names, which nodes and edges have: json_short() by number. */
+/* The digits of the numbers of names, since nodes and edges contain these: json_short() by number.
+ */
 struct name_digits {
     uint64_t *digits;
     uint32_t count;
@@ -24,7 +25,7 @@ static inline char *write_name(char *at, const struct name_digits *names, uint32
     return name < names->count ? json_u32_short(at, names->digits[name]) : json_u32(at, name);
 }
 
-/* Room for size bytes more. A buffer that has become large is written first. */
+/* Makes room for size bytes more. A buffer that has become large is flushed first. */
 static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t size)
 {
     const size_t large = 8u << 20;
@@ -34,7 +35,7 @@ static inline struct g2h_error *make_room(struct worker_buffer *buffer, size_t s
     return error || worker_buffer_reserve(buffer, size + (1u << 18)) ? error : &error_no_memory;
 }
 
-/* A line's first field, with commas. */
+/* Writes a line's first field, the type, between commas. */
 static inline char *write_type(char *at, unsigned type)
 {
     const char text[] = {',', (char)('0' + type), ','};
@@ -56,7 +57,7 @@ static inline char *write_node(char *at, const struct name_digits *names, enum n
     return at + 5;
 }
 
-/* The end of an edge's line: the node that is written as number node. */
+/* Writes the end of an edge's line: its target, which is written as number node. */
 static inline char *write_target(char *at, uint32_t node)
 {
     *at++ = ',';
@@ -70,7 +71,7 @@ static inline char *write_element(char *at, uint32_t index, uint32_t node)
     return write_target(json_u32(write_type(at, EDGE_ELEMENT), index), node);
 }
 
-/* An edge of another type, which has a name. */
+/* Writes an edge of a type other than EDGE_ELEMENT, which has a name. */
 static inline char *write_edge(char *at, const struct name_digits *names, enum edge_type type,
                                uint32_t name, uint32_t node)
 {

@@ -1,15 +1,15 @@
 /*
- * arrays: object arrays, and records that are too large for memory; see writer.h.
+ * arrays: writes object arrays, and records that are too large for memory; see writer.h.
  *
- * An element is where an edge's offset says. What has none goes to the last ones, if these are
- * free, and behind them.
+ * The offset of an edge tells its element. Edges without an element go to the last elements, if
+ * these are free, and behind them.
  */
 #include "base/bisect.h"
 #include "output/hprof/writer.h"
 
 /* ---- records that are too large for memory ---- */
 
-/* Ends the segment; another one is to be opened. */
+/* Ends the current segment; large_end() opens another one. */
 struct g2h_error *large_begin(struct writer *writer, uint64_t size)
 {
     struct worker_buffer *buffer = writer->segment.buffer;
@@ -50,7 +50,7 @@ struct g2h_error *large_add(struct writer *writer, const void *data, uint64_t si
 
 /* ---- arrays ---- */
 
-/* Where in its array an edge goes; count: nowhere. */
+/* Returns the element of an edge, or count if it has none. Elements below before are taken. */
 static inline uint64_t element_of(const struct shape *shape, const struct g2h_edge *edge,
                                   uint64_t before, uint64_t count)
 {
@@ -61,8 +61,8 @@ static inline uint64_t element_of(const struct shape *shape, const struct g2h_ed
     return is_there && element >= before && element < count ? element : count;
 }
 
-/* What has no element of its own goes to the last ones, as far as these are free, and behind them.
- */
+/* Writes the ids that have no element to the last elements, as far as these are free, and behind
+ * them. */
 static struct g2h_error *put_rest(struct writer *writer, size_t begin, uint32_t *count)
 {
     struct worker_buffer *buffer = writer->segment.buffer;
@@ -112,10 +112,10 @@ struct g2h_error *array_write(struct writer *writer, const struct shape *shape, 
 
 /* ---- arrays that are too large for memory ---- */
 
-/* An array of so many elements, of which some have been written, piece by piece. */
+/* An array of total elements that is written piece by piece; done elements have been written. */
 struct row {
     struct writer *writer;
-    const struct pieces *pieces; /* NULL: one */
+    const struct pieces *pieces; /* NULL: it has one piece */
     uint64_t total, done;
     uint32_t count; /* of pieces */
     uint32_t id, class;
@@ -129,7 +129,7 @@ static const struct pieces *pieces_of(const struct file *file, uint32_t node)
                                                                          : NULL;
 }
 
-/* Begins a piece. The first elements of the first one lead to the others. */
+/* Begins a piece. The first elements of the first piece lead to the other pieces. */
 static struct g2h_error *begin_piece(struct row *row)
 {
     struct writer *writer = row->writer;
@@ -150,7 +150,7 @@ static struct g2h_error *begin_piece(struct row *row)
     return NULL;
 }
 
-/* Goes on to an element. */
+/* Writes zeros up to an element. */
 static struct g2h_error *skip_elements(struct row *row, uint64_t element)
 {
     while (row->done < element) {
@@ -175,7 +175,8 @@ static struct g2h_error *add_element(struct row *row, uint64_t element, uint32_t
     return large_add(row->writer, bytes, sizeof(bytes));
 }
 
-/* How many elements a large array has: writer->rest goes behind the others. */
+/* Fills writer->rest with the ids that have no element; they go behind the count elements that the
+ * others have. */
 static struct g2h_error *count_elements(struct writer *writer, const struct shape *shape,
                                         uint32_t number, uint64_t count)
 {
@@ -209,7 +210,7 @@ struct g2h_error *array_write_large(struct writer *writer, const struct shape *s
     row.total = count + writer->rest.count;
     row.count = (uint32_t)((row.total + PIECE_ELEMENTS - 1) / PIECE_ELEMENTS);
     if (row.count > (row.pieces ? row.pieces->count : 1))
-        return file_is_too_large(file); /* there are more edges than a node has */
+        return file_is_too_large(file); /* more edges have been read than the node has */
     writer_begin_edges(writer, number, number + 1);
     while ((edge = writer_next_edge(writer, number, &id)) != NULL) {
         const uint64_t element = element_of(shape, edge, before, count);

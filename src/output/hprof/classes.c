@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-/* ---- those that every file has ---- */
+/* ---- classes that every file has ---- */
 
 struct java_field {
     const char *name;
     enum field_type type;
 };
 
-/* What readers insist on, or know by name. Their sizes are those of their fields. */
+/* Classes that readers insist on, or know by name. Their sizes result from their fields. */
 static const struct java_class {
     const char *name;
     uint32_t super;
@@ -78,7 +78,7 @@ static struct g2h_error *add_java_class(struct classes *classes, const struct ja
     return NULL;
 }
 
-/* How the bytes of a String with two per character are put together. */
+/* Adds the statics that say in which order a character of two bytes of a String is put together. */
 static struct g2h_error *add_byte_order(struct classes *classes)
 {
     static const struct {
@@ -159,7 +159,7 @@ struct g2h_error *classes_write_loads(const struct classes *classes, struct work
         char *at = worker_buffer_reserve(buffer, RECORD_HEADER + LOAD);
         TRY_MEMORY(at);
         at = put_record(at, RECORD_LOAD_CLASS, LOAD);
-        at = put_u4(put_u4(at, i + 1), class_id(i)); /* its serial number comes first */
+        at = put_u4(put_u4(at, i + 1), class_id(i)); /* the serial number comes first */
         put_u4(put_u4(at, 0), classes->list.data[i].name);
         buffer->size += RECORD_HEADER + LOAD;
     }
@@ -182,7 +182,7 @@ static struct g2h_error *write_class(const struct classes *classes, uint32_t num
                      &at));
     at = put_u4(put_u4(put_u1(at, HEAP_CLASS), class_id(number)), 0);
     at = put_u4(at, class->super == UINT32_MAX ? 0 : class_id(class->super));
-    memset(at, 0, 5 * ID_SIZE); /* its loader, and the like */
+    memset(at, 0, 5 * ID_SIZE); /* the class loader and further ids, all 0 */
     at = put_u2(put_u4(at + 5 * ID_SIZE, class->size), 0);
     at = put_u2(at, class->statics);
     for (uint32_t i = 0; i < class->statics; i++)

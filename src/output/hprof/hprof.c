@@ -1,9 +1,9 @@
 /*
- * hprof: a view as a heap dump of Java, for Eclipse MAT and VisualVM; docs/hprof.md says what
- * stands for what.
+ * hprof: writes a view as a heap dump of Java, for Eclipse MAT and VisualVM. docs/hprof.md says
+ * what stands for what.
  *
- * What has to come first is made before: strings, classes, stacks. The objects follow by blocks of
- * nodes, each of which is a heap dump segment, or several.
+ * Strings, classes and stacks come first in the file, and are made before anything is written. The
+ * objects follow by blocks of nodes; each block is one heap dump segment or several.
  */
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ struct g2h_error *file_is_too_large(const struct file *file)
                         file->name, (unsigned long long)file->nodes);
 }
 
-/* ---- before anything is written ---- */
+/* ---- preparation ---- */
 
 static struct g2h_error *look_at_nodes(void *context, size_t task, unsigned worker)
 {
@@ -63,7 +63,8 @@ static struct g2h_error *find_rests(void *context, size_t task, unsigned worker)
     return NULL;
 }
 
-/* Fields for what has no field: it takes reading all edges to know where there is any. */
+/* Gives shapes a field for edges that have none. Only reading all edges tells which shapes need
+ * one. */
 static struct g2h_error *add_rests(struct writing *writing, unsigned threads)
 {
     struct classes *classes = &writing->file.classes;
@@ -77,7 +78,7 @@ static struct g2h_error *add_rests(struct writing *writing, unsigned threads)
     return NULL;
 }
 
-/* Nodes that are too large for one record. */
+/* Finds the nodes that are too large for one record. */
 static struct g2h_error *find_pieces(struct file *file)
 {
     struct g2h_node node;
@@ -145,11 +146,11 @@ static void file_deinit(struct file *file)
 
 static struct g2h_error *write_header(struct worker_buffer *buffer)
 {
-    static const char version[] = "JAVA PROFILE 1.0.2"; /* and the NUL */
+    static const char version[] = "JAVA PROFILE 1.0.2"; /* with its NUL */
     char *at = worker_buffer_reserve(buffer, sizeof(version) + 4 + 8);
     TRY_MEMORY(at);
     memcpy(at, version, sizeof(version));
-    put_u8(put_u4(at + sizeof(version), ID_SIZE), 0); /* when: a dump does not say it */
+    put_u8(put_u4(at + sizeof(version), ID_SIZE), 0); /* the time, which a dump does not contain */
     buffer->size += sizeof(version) + 4 + 8;
     return NULL;
 }
@@ -205,7 +206,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
 {
     const struct writing *writing = context;
     const uint32_t nodes = writing->file.nodes;
-    if (writing->progress && worker == 0) /* the thread that called us */
+    if (writing->progress && worker == 0) /* worker 0 is the thread of the caller */
         writing->progress->update(writing->progress->context, "writing", task, writing->blocks + 2,
                                   0);
     if (task == 0)

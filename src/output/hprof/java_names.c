@@ -39,7 +39,7 @@ bool java_names_of_view(struct java_names *names, uint32_t name, uint32_t *ret)
     return true;
 }
 
-/* ---- classes ---- */
+/* ---- names of classes ---- */
 
 static bool has_prefix(const char *text, size_t size, const char *prefix)
 {
@@ -47,7 +47,7 @@ static bool has_prefix(const char *text, size_t size, const char *prefix)
     return size >= length && memcmp(text, prefix, length) == 0;
 }
 
-/* Where the brackets that a type begins with end: those of "[4][]main.Bid" at "main". */
+/* Returns where the brackets at the beginning of a type end: in "[4][]main.Bid" at "main". */
 static size_t skip_brackets(const char *name, size_t size)
 {
     size_t at = 0;
@@ -66,8 +66,8 @@ static void append_slashed(const char *name, size_t size, struct text *ret)
         text_append(ret, name[i] == '.' ? "/" : name + i, 1);
 }
 
-/* A type that begins with no bracket, and then those that it began with. One that has no end stays
- * in front, in another form. */
+/* Appends a type without the brackets that it begins with, and these behind it. A bracket that is
+ * not closed stays in front, as a parenthesis. */
 static void append_turned(const char *name, size_t size, struct text *ret)
 {
     const size_t brackets = skip_brackets(name, size);

@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "output/hprof/classes.h"
 
-/* The next character; what is no UTF-8 is a byte. */
+/* Returns the next character; U+FFFD for a byte that is not UTF-8. */
 static uint32_t next_character(const struct java_string *string, size_t *at)
 {
     const uint8_t *text = (const uint8_t *)string->text;

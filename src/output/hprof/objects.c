@@ -1,9 +1,9 @@
 /*
- * objects: the objects of a view as instances and arrays, by their shapes.
+ * objects: writes the objects of a view as instances and arrays, by their shapes.
  *
- * The edges of a block of nodes are read in the order of the nodes, each once. Pointers go to the
- * field or the element that their offset says. What no field has goes behind: an object array has
- * room there, an instance has one of its own for it.
+ * The edges of a block of nodes are read in the order of the nodes, each once. An edge goes to the
+ * field or the element that its offset says. Edges without a field go to the end: an object array
+ * has room for them there, and an instance has a field of its own that leads to an array of them.
  */
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 #include "output/hprof/java_string.h"
 #include "output/hprof/writer.h"
 
-enum { LONG_TEXT = 2 << 10 /* bytes of a slot whose text may have been cut */ };
+enum { LONG_TEXT = 2 << 10 /* from this size of a slot on, its text may have been cut */ };
 
 struct g2h_error *writer_create(const struct file *file, struct writer **ret)
 {
@@ -52,7 +52,7 @@ bool writer_read_more(struct writer *writer)
 
 /* ---- bytes and texts ---- */
 
-/* A byte[] of size bytes, of which so many are known; the others are zeros. */
+/* Writes a byte[] of size bytes. The first known bytes are in data; the others are zeros. */
 static struct g2h_error *write_bytes(struct writer *writer, uint32_t id, const void *data,
                                      size_t known, uint32_t size)
 {
@@ -87,8 +87,8 @@ static struct g2h_error *write_byte_slice(struct writer *writer, uint32_t number
                        (uint32_t)node->size);
 }
 
-/* The array is at least so large that both are as large as the slot, where the text may have been
- * cut. */
+/* Writes a text as a String and its byte[]. If the text may have been cut, the array is large
+ * enough that both together are at least as large as the slot. */
 static struct g2h_error *write_text(struct writer *writer, uint32_t number,
                                     const struct g2h_node *node)
 {
@@ -139,7 +139,7 @@ static void copy_numbers(const struct file *file, const struct shape *shape,
                         &numbers[i]);
 }
 
-/* The field for a pointer; NULL: there is none. */
+/* Returns the field of the pointer at an offset, or NULL if there is none. */
 static const struct shape_pointer *find_pointer(const struct file *file, const struct shape *shape,
                                                 uint64_t offset)
 {
@@ -149,7 +149,7 @@ static const struct shape_pointer *find_pointer(const struct file *file, const s
     return at < shape->pointers && pointers[at].offset == offset ? &pointers[at] : NULL;
 }
 
-/* What an instance has no fields for, in an array beside it. */
+/* Writes the edges for which an instance has no fields as an array beside it. */
 static struct g2h_error *write_rest(struct writer *writer, uint32_t id)
 {
     const uint32_t count = (uint32_t)writer->rest.count;
@@ -188,9 +188,9 @@ static struct g2h_error *write_instance(struct writer *writer, const struct shap
     return write_rest(writer, helper_id(file, number));
 }
 
-/* ---- all of a block ---- */
+/* ---- blocks ---- */
 
-/* Whether an object has an edge that its shape has no field for. */
+/* Returns whether an object has an edge for which its shape has no field. */
 static bool has_rest(struct writer *writer, const struct shape *shape, uint32_t number)
 {
     const struct shape_pointer *before = NULL, *pointer;
@@ -205,15 +205,17 @@ static bool has_rest(struct writer *writer, const struct shape *shape, uint32_t 
     return has;
 }
 
-/* Whether an object may have such an edge: of most this is clear by their shape. */
+/* Returns whether an object may have an edge without a field; the shapes of most objects exclude
+ * it. */
 static inline bool may_have_rest(const struct file *file, uint32_t node)
 {
     const struct shape *shape = file->id_of[node] != 0 ? shape_of_node(file, node) : NULL;
     return shape && shape->may_have_rest;
 }
 
-/* Behind the last object in question that is not far from the one before it: to read what lies in
- * between takes less than to begin again. */
+/* Returns the end of the run of nodes to read: behind the last object that may have such an edge
+ * and is not far from the one before it. To read the nodes in between takes less time than to begin
+ * again. */
 static uint32_t end_of_run(const struct file *file, uint32_t node, uint32_t end)
 {
     enum { FAR = 16 };

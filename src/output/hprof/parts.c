@@ -20,9 +20,9 @@ static struct g2h_error *add_part(struct parts *parts, struct part part)
     return NULL;
 }
 
-/* ---- by the type ---- */
+/* ---- parts by the type ---- */
 
-/* A part of a value, which is called as the value with a suffix. */
+/* Adds a part of a value. Its name is the value's path and a suffix. */
 static struct g2h_error *add_named(struct classes *classes, struct parts *parts,
                                    const struct g2h_value *value, const char *suffix,
                                    struct part part)
@@ -65,7 +65,7 @@ static struct g2h_error *add_number(struct classes *classes, struct parts *parts
     return part.type != 0 ? add_named(classes, parts, value, "", part) : NULL;
 }
 
-/* What is said of a pointer beside it, a word each: the length of a string, and the like. */
+/* Adds the words behind a value's pointer, such as the length of a string. */
 static struct g2h_error *add_words(struct classes *classes, struct parts *parts,
                                    const struct g2h_value *value, const char *const *names,
                                    size_t count)
@@ -128,9 +128,9 @@ void parts_element(struct classes *classes, const struct shape_key *key, struct 
     }
 }
 
-/* ---- by words ---- */
+/* ---- parts by words ---- */
 
-/* How the pointers of an object are called, by the number of their word. */
+/* Finds the names of an object's pointers, by the numbers of their words. */
 static struct g2h_error *find_word_names(struct classes *classes, uint32_t node, uint32_t *ret,
                                          uint64_t words)
 {

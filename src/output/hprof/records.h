@@ -2,8 +2,8 @@
  * records: the bytes of HPROF 1.0.2, as OpenJDK's heapDumper.cpp describes them: big-endian, with
  * identifiers of 4 bytes.
  *
- * A file is a header and records; what is in the heap are records within those of one kind, heap
- * dump segments. Each segment says how long it is, in 32 bits.
+ * A file is a header followed by records. The contents of the heap are sub-records within records
+ * of one kind, heap dump segments. Each segment has its length in 32 bits.
  */
 #ifndef OUTPUT_HPROF_RECORDS_H
 #define OUTPUT_HPROF_RECORDS_H
@@ -29,8 +29,8 @@ enum heap_tag {
     HEAP_ROOT_THREAD = 0x08,
     HEAP_CLASS = 0x20,
     HEAP_INSTANCE = 0x21,
-    HEAP_OBJECTS = 0x22, /* an array of them */
-    HEAP_NUMBERS = 0x23, /* an array of one type */
+    HEAP_OBJECTS = 0x22, /* an array of objects */
+    HEAP_NUMBERS = 0x23, /* an array of numbers of one type */
 };
 
 enum field_type {
@@ -45,8 +45,8 @@ enum field_type {
     TYPE_OF_LONG = 11,
 };
 
-/* What readers count for an object beside its fields, and for an array beside its elements; in
- * multiples of OBJECT_ALIGNMENT. */
+/* The bytes that readers count for an object besides its fields, and for an array besides its
+ * elements. Readers round sizes up to multiples of OBJECT_ALIGNMENT. */
 enum { OBJECT_HEADER = 8, ARRAY_HEADER = 12, OBJECT_ALIGNMENT = 8 };
 
 enum {
@@ -55,7 +55,7 @@ enum {
     INSTANCE_HEADER = 17,
     OBJECTS_HEADER = 17,
     NUMBERS_HEADER = 14,
-    SEGMENT_MOST = 32 << 20 /* bytes in a segment, but for those of a single larger record */
+    SEGMENT_MOST = 32 << 20 /* bytes in a segment, unless it is a single larger record */
 };
 
 static inline char *put_u1(char *at, uint32_t value)
@@ -123,7 +123,7 @@ static inline struct g2h_error *segment_open(struct segment *segment, struct wor
     return NULL;
 }
 
-/* A segment with nothing in it is none. One that is closed may be closed again. */
+/* Closes a segment; an empty one is removed. A closed segment may be closed again. */
 static inline void segment_close(struct segment *segment)
 {
     struct worker_buffer *buffer = segment->buffer;
@@ -137,8 +137,9 @@ static inline void segment_close(struct segment *segment)
         put_record(buffer->data + segment->begin, RECORD_HEAP_SEGMENT, (uint32_t)size);
 }
 
-/* Makes room for a record of size bytes, in another segment if this one would be too large; *ret is
- * where it begins, and the buffer ends behind it. The buffer of a task is flushed in between. */
+/* Makes room for a record of size bytes, in another segment if this one would become too large.
+ * *ret is where the record begins; the buffer ends behind it. Between two segments the buffer is
+ * flushed if it is that of a task. */
 static inline struct g2h_error *segment_room(struct segment *segment, size_t size, char **ret)
 {
     struct worker_buffer *buffer = segment->buffer;

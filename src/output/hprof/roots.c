@@ -1,10 +1,9 @@
 /*
- * roots: what holds the objects.
+ * roots: writes what holds the objects.
  *
  * A package is a class whose statics are its globals, and so is any other group of roots. A
- * goroutine is a thread; what its frames hold are roots of their own, by the number of the frame,
- * and what they are called is to be read in the frame's signature. Goroutines in one place are one
- * group of threads.
+ * goroutine is a thread. What its frames hold are roots of their own, with the number of the frame;
+ * their names are in the frame's signature. Goroutines in one place are a group of threads.
  */
 #include <stdlib.h>
 
@@ -17,15 +16,16 @@ struct making {
     struct file *file;
     struct g2h_edges *edges;
     struct segment segment;
-    struct map groups;     /* goroutine's node → id of its group of threads */
-    struct text text;      /* that is being made */
+    struct map groups;     /* node of a goroutine → id of its thread group */
+    struct text text;      /* a name that is being made */
     VECTOR(uint32_t) list; /* ids: frames of a stack, or what a thread holds */
     uint32_t threads, frames;
 };
 
 /* ---- classes with statics ---- */
 
-/* What a node's edges are statics of: its own name, or that of all nodes of its kind. */
+/* Returns the name of the class that has the edges of all nodes of a kind as statics; NULL: each
+ * node has a class of its own name. */
 static const char *group_of(enum g2h_node_kind kind)
 {
     switch (kind) {
@@ -47,8 +47,8 @@ static const char *group_of(enum g2h_node_kind kind)
     }
 }
 
-/* What an edge is called as a static: by its name or index, and by its node where the class is that
- * of several. */
+/* Finds the name of an edge as a static: the edge's name or index, with its node's name in front if
+ * the class is that of several nodes. */
 static struct g2h_error *static_name(struct making *making, const struct g2h_node *node,
                                      const struct g2h_edge *edge, uint32_t *ret)
 {
@@ -75,7 +75,7 @@ static struct g2h_error *static_name(struct making *making, const struct g2h_nod
     return NULL;
 }
 
-/* The class of a node's statics, with room for one more at its end. */
+/* Finds the class of a node's statics, such that another static can be added at its end. */
 static struct g2h_error *class_for(struct making *making, const struct g2h_node *node,
                                    uint32_t *ret)
 {
@@ -100,7 +100,7 @@ static struct g2h_error *class_for(struct making *making, const struct g2h_node 
         class->is_root = true;
         return NULL;
     }
-    TRY(classes_add(classes, name, ret)); /* another one of that name */
+    TRY(classes_add(classes, name, ret)); /* another class of that name */
     classes->list.data[*ret].is_root = true;
     map_set(&classes->by_name, name, *ret);
     return NULL;
@@ -128,14 +128,14 @@ static struct g2h_error *add_statics(struct making *making, uint32_t number,
 
 /* ---- frames ---- */
 
-/* A frame's name in its parts: "net/http.(*conn).serve server.go:2000". */
+/* The parts of a frame's name: "net/http.(*conn).serve server.go:2000". */
 struct frame_name {
     const char *package, *function, *file;
     size_t package_size, function_size, file_size;
-    uint32_t line; /* UINT32_MAX: not known */
+    uint32_t line; /* UINT32_MAX: unknown */
 };
 
-/* Where " file.go:17" begins at the end of a name; size where there is none. */
+/* Returns where " file.go:17" begins at the end of a name, or size if the name has no such end. */
 static size_t find_file(const char *name, size_t size, uint32_t *ret_line)
 {
     size_t at = size;
@@ -152,8 +152,8 @@ static size_t find_file(const char *name, size_t size, uint32_t *ret_line)
     return at - 1;
 }
 
-/* A function's package ends at the first point behind the last slash, of what is before brackets.
- */
+/* Returns where a function's package ends: at the first dot behind the last slash, in the part
+ * before any brackets; or 0 if there is none. */
 static size_t find_package(const char *name, size_t size)
 {
     size_t end = 0, slash = 0;
@@ -209,7 +209,7 @@ static struct g2h_error *write_frame(struct making *making, const struct g2h_nod
     return NULL;
 }
 
-/* What a frame holds are roots of its thread. */
+/* Writes what a frame holds as roots of its thread, and makes the frame's signature. */
 static struct g2h_error *write_locals(struct making *making, uint32_t number, uint32_t depth,
                                       uint32_t *ret_signature)
 {
@@ -241,9 +241,9 @@ static struct g2h_error *write_locals(struct making *making, uint32_t number, ui
 
 /* ---- threads ---- */
 
-/* What a goroutine leads to by itself. */
+/* What the edges of a goroutine lead to. */
 struct held {
-    uint32_t frames, stack; /* how many; id */
+    uint32_t frames, stack; /* frames: their number; stack: its id */
     VECTOR(uint32_t) frame_nodes;
     VECTOR(uint32_t) others; /* ids */
 };
@@ -296,7 +296,7 @@ static struct g2h_error *write_stack(struct making *making, const struct held *h
     return NULL;
 }
 
-/* A String of a node's name. */
+/* Writes a String with a node's name; *ret is its id. */
 static struct g2h_error *write_name(struct making *making, const struct g2h_node *node,
                                     uint32_t *ret)
 {
@@ -307,7 +307,7 @@ static struct g2h_error *write_name(struct making *making, const struct g2h_node
                      : java_string_write(&making->segment, *ret, *ret + 2, text, size);
 }
 
-/* An array of what else a thread holds; *ret is 0 where it holds nothing. */
+/* Writes an array of what else a thread holds; *ret is its id, or 0 if there is nothing. */
 static struct g2h_error *write_others(struct making *making, const struct held *held, uint32_t *ret)
 {
     const uint32_t count = (uint32_t)held->others.count;
@@ -349,7 +349,7 @@ static struct g2h_error *write_thread(struct making *making, uint32_t number,
     return NULL;
 }
 
-/* The threads of a group are known by it. */
+/* Writes a group of threads, and records which goroutines are in it. */
 static struct g2h_error *write_group(struct making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
@@ -368,12 +368,12 @@ static struct g2h_error *write_group(struct making *making, uint32_t number,
     return NULL;
 }
 
-/* ---- all of them ---- */
+/* ---- all roots ---- */
 
 typedef struct g2h_error *visit(struct making *making, uint32_t number,
                                 const struct g2h_node *node);
 
-/* Groups of threads come before these. */
+/* Writes a group of threads; these come before all other roots. */
 static struct g2h_error *visit_group(struct making *making, uint32_t number,
                                      const struct g2h_node *node)
 {
@@ -386,7 +386,7 @@ static struct g2h_error *visit_other(struct making *making, uint32_t number,
     switch (node->kind) {
     case G2H_NODE_GOROUTINE:
         return write_thread(making, number, node);
-    case G2H_NODE_FRAME: /* its goroutine writes it */
+    case G2H_NODE_FRAME: /* written with its goroutine */
     case G2H_NODE_GOROUTINES_IN_PLACE:
         return NULL;
     default:

@@ -1,20 +1,20 @@
 /*
- * shapes: which shapes the objects of a view have, and what fields the classes of these get; see
+ * shapes: finds the shapes of a view's objects, and makes the fields of their classes; see
  * classes.h.
  *
- * Fields come from the type of an object, as far as that is known as a whole. Of others each word
- * may be a pointer, and is called as it is in the first object of the shape. What fields do not
- * fill is padding, so that readers that count them come to the slot's size.
+ * Fields come from the type of an object if that is known as a whole. In other objects each word
+ * may be a pointer, and has the name that it has in the first object of the shape. Padding follows
+ * the fields, so that readers which add them up come to the slot's size.
  */
 #include <stdlib.h>
 
 #include "output/hprof/parts.h"
 
 enum {
-    MOST_PADDING = 1024, /* fields that fill an object up */
-    MOST_SHORT = 256,    /* bytes of an array that is written with its elements' parts */
-    LEAST_ARRAY = 24,    /* bytes that an object array has room in for all pointers of 8 bytes */
-    BLOCK = 1 << 14,     /* nodes that are looked at together */
+    MOST_PADDING = 1024, /* the most padding fields of 8 bytes in an instance */
+    MOST_SHORT = 256,    /* the most bytes of an array whose elements' parts become fields */
+    LEAST_ARRAY = 24,    /* bytes at which an object array has room for all 8-byte pointers */
+    BLOCK = 1 << 14,     /* nodes of a task */
     MANY = 64
 };
 
@@ -39,7 +39,7 @@ static struct g2h_error *shape_of_objects(struct classes *classes, const char *n
     return classes_named(classes, id, &shape->class);
 }
 
-/* Fields that fill an instance up to the size of its slot, if they are not enough by themselves. */
+/* Adds fields that fill an instance up to the size of its slot, unless its other fields do. */
 static struct g2h_error *add_padding(struct classes *classes, struct shape *shape)
 {
     struct class *class = &classes->list.data[shape->class];
@@ -77,8 +77,9 @@ static struct g2h_error *add_field(struct classes *classes, struct shape *shape,
     return NULL;
 }
 
-/* Whether some word of an object, where a pointer could be, is in no field: the first word of an
- * interface, and what is behind the value. A folded view has edges that are no pointers. */
+/* Returns whether some word of an object that could be a pointer is in no field, such as the first
+ * word of an interface, or a word behind the value. A folded view has edges that are no pointers,
+ * so that the result is true. */
 static bool has_gap(const struct classes *classes, const struct shape_key *key,
                     const struct parts *parts)
 {
@@ -119,7 +120,8 @@ static struct g2h_error *shape_of_instance(struct classes *classes, const struct
     return add_padding(classes, shape);
 }
 
-/* What holds something is an array of that, though it is a text or bytes. */
+/* Gives a class to the shape of texts, or of bytes, that hold something: a class of object arrays.
+ */
 static struct g2h_error *add_pointing(struct classes *classes, enum shape_form form)
 {
     static const char text[] = "(string)", bytes[] = "[]uint8";
@@ -151,7 +153,8 @@ struct g2h_error *classes_add_rest(struct classes *classes, size_t number)
     return add_padding(classes, shape);
 }
 
-/* Whether an array is written as one of objects: its elements are pointers, or it is long. */
+/* Returns whether an array is written as an object array, since its elements are pointers or it is
+ * long; sets the shape's base and stride. */
 static bool is_object_array(struct classes *classes, const struct shape_key *key,
                             struct shape *shape)
 {
@@ -239,7 +242,7 @@ struct shape_key shape_key_of(const struct classes *classes, uint32_t number,
     return key;
 }
 
-/* ---- all that there are ---- */
+/* ---- shapes of all objects ---- */
 
 bool is_written(const struct classes *classes, uint32_t number, const struct g2h_node *node)
 {
@@ -258,7 +261,7 @@ bool is_written(const struct classes *classes, uint32_t number, const struct g2h
 
 struct finding {
     struct classes *classes;
-    struct map *seen; /* by thread: keys that it has given already */
+    struct map *seen; /* by thread: keys that it has passed on already */
     struct map numbers;
     VECTOR(struct shape_key) keys;
 };
@@ -292,7 +295,7 @@ static struct g2h_error *find_keys(void *context, size_t task, unsigned worker,
     return NULL;
 }
 
-/* Of those with one key the first counts, and the first that has edges. */
+/* Numbers the keys. Of equal keys the first one counts, or the first one that has edges. */
 static struct g2h_error *number_keys(void *context, const struct worker_buffer *buffer)
 {
     struct finding *finding = context;

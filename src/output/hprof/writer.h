@@ -1,32 +1,33 @@
-/* writer: the objects of a view are written by one for each thread; objects.c has instances,
- * arrays.c arrays and what is too large for memory. */
+/* writer: each thread writes objects of a view with a writer of its own. objects.c writes
+ * instances; arrays.c writes arrays, and what is too large for memory. */
 #ifndef OUTPUT_HPROF_WRITER_H
 #define OUTPUT_HPROF_WRITER_H
 
 #include "output/hprof/file.h"
 
 enum {
-    MANY = 64,        /* nodes, or edges, that are read at a time */
-    LARGE = 16 << 20, /* bytes of a record that is not put together in memory */
+    MANY = 64,        /* nodes or edges that are read at a time */
+    LARGE = 16 << 20, /* bytes from which on a record is not put together in memory */
 };
 
 struct writer {
     const struct file *file;
     struct g2h_edges *edges;
     struct g2h_edge given[MANY];
-    size_t count, at; /* of given */
+    size_t count, at; /* number of edges in given; index of the next one */
     struct g2h_text text;
     struct segment segment;
-    VECTOR(uint32_t) rest; /* ids of what an object points to and has no field for */
+    VECTOR(uint32_t) rest; /* ids of objects to which an object points without a field for them */
 };
 
-/* Begins with the edges of nodes. */
+/* Begins with the edges of the nodes from first to end. */
 void writer_begin_edges(struct writer *writer, uint32_t first, uint32_t end);
 
-/* Reads some more of them; false at the end. */
+/* Reads more edges; returns false at the end. */
 bool writer_read_more(struct writer *writer);
 
-/* The next edge of a node that holds an object, whose id is *ret. */
+/* Returns the next edge of a node that holds an object, whose id it stores in *ret; or NULL if
+ * there is none. */
 static inline const struct g2h_edge *writer_next_edge(struct writer *writer, uint32_t node,
                                                       uint32_t *ret)
 {
@@ -42,22 +43,22 @@ static inline const struct g2h_edge *writer_next_edge(struct writer *writer, uin
     return NULL;
 }
 
-/* Whether nothing has been written to a field or element. */
+/* Returns whether nothing has been written to a field or element. */
 static inline bool is_empty_field(const char *field)
 {
     return (field[0] | field[1] | field[2] | field[3]) == 0;
 }
 
-/* A segment with one large record of so many bytes, which are added one after the other. Errors of
- * all that follows: G2H_ERROR_MEMORY; what worker_buffer_flush() gives. */
+/* Begins a segment with one large record of size bytes, which large_add() adds piece by piece.
+ * Errors of this and the following functions: G2H_ERROR_MEMORY; those of worker_buffer_flush(). */
 struct g2h_error *large_begin(struct writer *writer, uint64_t size);
 struct g2h_error *large_end(struct writer *writer);
 
-/* More bytes of a large record; NULL: zeros. */
+/* Adds bytes to a large record; data NULL: zeros. */
 struct g2h_error *large_add(struct writer *writer, const void *data, uint64_t size);
 
-/* Writes an object array, and one that is too large for memory; then the edges are to be begun
- * again. */
+/* Write an object array. array_write_large() writes one that is too large for memory; after it the
+ * edges have to be begun again. */
 struct g2h_error *array_write(struct writer *writer, const struct shape *shape, uint32_t number,
                               const struct g2h_node *node);
 struct g2h_error *array_write_large(struct writer *writer, const struct shape *shape,

@@ -1,10 +1,12 @@
 /*
- * alloc: who allocated what, by the dump's records of runtime.MemProfile: the heap profile that
- * runtime/pprof would have written at the same moment, as its protomem.go and proto.go do.
+ * alloc: writes who allocated the memory, by the dump's records of runtime.MemProfile: the heap
+ * profile that runtime/pprof would have written at the same moment, as its protomem.go and proto.go
+ * do.
  *
- * A dump says less than the process knew: of program counters only function, file and line. What
- * that leaves out is found in the executable (g2h_inlining_repair()); without one each frame is
- * called as the dump calls it. Locations have no addresses, so that two calls on one line are one.
+ * A dump says less than the process knew: for each program counter it has only function, file and
+ * line. What is missing is found in the executable (g2h_inlining_repair()); without an executable
+ * each frame has the name that the dump gives it. Locations have no addresses, so that two calls on
+ * one line are one location.
  */
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/heap.h>
@@ -23,15 +25,15 @@ struct allocations {
     const struct g2h_heap *heap;
     struct g2h_inlining *inlining; /* NULL: there is no executable */
     uint64_t rate;
-    struct map functions; /* name and file → number, from 1 on */
-    struct map locations; /* the calls of one → number, from 1 on */
+    struct map functions; /* name and file → number of the function, from 1 on */
+    struct map locations; /* the calls of a location → its number, from 1 on */
     uint32_t function_count, location_count;
-    VECTOR(struct g2h_call) calls; /* of the stack that is being put */
-    VECTOR(uint32_t) stack;        /* the same as locations */
-    struct worker_buffer part;     /* of a message */
+    VECTOR(struct g2h_call) calls; /* the calls of the stack that is being put */
+    VECTOR(uint32_t) stack;        /* the locations of that stack */
+    struct worker_buffer part;     /* a part of a message */
     struct text text;
-    bool is_early;   /* no collection has completed: sites have no counts yet */
-    struct map live; /* then: site → samples of it */
+    bool is_early;   /* no collection has completed yet: sites have no counts */
+    struct map live; /* if is_early: site → number of its samples */
 };
 
 /* ---- functions and locations ---- */
@@ -47,7 +49,7 @@ static bool intern(struct allocations *all, struct g2h_bytes name, uint32_t *ret
            string_pool_intern(&all->profile.strings, all->text.data, all->text.size, ret);
 }
 
-/* A function, as a message: with the names of a call. */
+/* Puts a function, by the names in a call. */
 static bool put_function(struct allocations *all, const struct g2h_call *call, uint32_t number)
 {
     struct worker_buffer *message = &all->profile.message;
@@ -61,7 +63,8 @@ static bool put_function(struct allocations *all, const struct g2h_call *call, u
            profile_put_message(&all->profile, PROFILE_FUNCTION);
 }
 
-/* The number of a call's function: one that is new is the next. */
+/* Finds the number of a call's function; a new function gets the next number. Returns false if
+ * memory runs out. */
 static bool number_function(struct allocations *all, const struct g2h_call *call, uint32_t *ret)
 {
     uint32_t name, file;
@@ -82,8 +85,8 @@ static bool put_line(struct allocations *all, uint32_t function, uint32_t line)
            profile_put_bytes(&all->profile.message, LOCATION_LINE, part->data, part->size);
 }
 
-/* Calls that are one location, inlined into each other. Functions that are new are put behind it.
- */
+/* Puts a location of calls that are inlined into each other. Functions that are new are put behind
+ * it. Returns false if memory runs out. */
 static bool put_location(struct allocations *all, const struct g2h_call *calls, size_t count)
 {
     struct worker_buffer *message = &all->profile.message;
@@ -128,7 +131,7 @@ static bool is_runtime(const struct g2h_call *call)
     return bytes_begin(call->behind, "runtime.") || bytes_begin(call->behind, "internal/runtime/");
 }
 
-/* The calls of a site, innermost first. */
+/* Reads the calls of a site, innermost first. */
 static struct g2h_error *read_calls(struct allocations *all, struct g2h_memprof site)
 {
     struct g2h_memprof_frame frame;
@@ -146,7 +149,8 @@ static struct g2h_error *read_calls(struct allocations *all, struct g2h_memprof 
     return g2h_inlining_repair(all->inlining, all->calls.data, &all->calls.count);
 }
 
-/* What the runtime does to allocate is not shown, unless it does so for itself. */
+/* Returns the first call that is shown. Calls by which the runtime allocates are left out, unless
+ * it allocates for itself. */
 static size_t first_shown(const struct allocations *all)
 {
     size_t first = 0;
@@ -155,8 +159,9 @@ static size_t first_shown(const struct allocations *all)
     return first < all->calls.count ? first : 0;
 }
 
-/* Calls that are inlined are one location with who called them; but of two of one name a recursion
- * is made, as pcDeck.tryAdd() of proto.go does. */
+/* Makes the locations of a stack. Inlined calls are one location with their caller, except that
+ * calls of two functions with one name are a recursion and stay apart, as in pcDeck.tryAdd() of
+ * proto.go. */
 static struct g2h_error *make_stack(struct allocations *all)
 {
     const struct g2h_call *calls = all->calls.data;
@@ -174,7 +179,7 @@ static struct g2h_error *make_stack(struct allocations *all)
 
 /* ---- samples ---- */
 
-/* Numbers of a sample, packed where there are more than two, as proto.go does. */
+/* Puts the numbers of a sample's locations, packed if there are more than two, as proto.go does. */
 static bool put_locations(struct allocations *all)
 {
     struct worker_buffer *part = &all->part, *message = &all->profile.message;
@@ -219,9 +224,9 @@ static struct g2h_error *put_site(struct allocations *all, const struct g2h_memp
 }
 
 /*
- * A site's counts are those of the last collection that has completed, so before the first one they
- * are 0. runtime/pprof takes what there is then; in the dump that is the samples, of which none is
- * gone.
+ * Counts the samples of each site if no collection has completed. A site's counts are those of the
+ * last completed collection, so before the first one they are 0. Then runtime/pprof takes the
+ * counts that it has; in the dump these are the samples, of which none has been freed.
  */
 static struct g2h_error *count_early(struct allocations *all)
 {
@@ -245,7 +250,8 @@ static struct g2h_error *count_early(struct allocations *all)
 
 /* ---- all of it ---- */
 
-/* When the last collection ended, whose profile this is: runtime.MemStats.LastGC. */
+/* Returns when the last collection ended, which is the time of the profile:
+ * runtime.MemStats.LastGC. */
 static uint64_t last_collection(const struct g2h_heap *heap)
 {
     const struct g2h_memstats *stats = g2h_heap_memstats(heap);
@@ -309,7 +315,7 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
     return put_profile(&all, source->options->program);
 }
 
-/* Says why there is nothing to write. */
+/* Returns the error that says why there is no profile. */
 static struct g2h_error *no_profile(const struct g2h_heap *heap, const char *name)
 {
     return g2h_heap_damage(heap)

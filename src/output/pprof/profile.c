@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Wire types. */
+/* Wire types of protocol buffers. */
 enum { VARINT = 0, BYTES = 2 };
 
 bool profile_init(struct profile *profile, struct worker_buffer *out)

@@ -2,8 +2,8 @@
  * profile: the messages of profile.proto (github.com/google/pprof/proto), a protocol buffer that is
  * compressed by gzip.
  *
- * A message is made in profile->message and put into the message that it is part of, which is the
- * profile itself or one that the caller makes. Functions are false where there is no memory.
+ * A message is made in profile->message, and then put into the message that it is part of: the
+ * profile itself, or one that the caller makes. Functions return false if memory runs out.
  */
 #ifndef OUTPUT_PPROF_PROFILE_H
 #define OUTPUT_PPROF_PROFILE_H
@@ -11,7 +11,7 @@
 #include "base/strings.h"
 #include "output/sink.h"
 
-/* Fields of messages, by their numbers. */
+/* The numbers of fields, by message. */
 enum {
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
@@ -50,41 +50,41 @@ enum {
 
 struct profile {
     struct worker_buffer *out;    /* the profile's bytes */
-    struct worker_buffer message; /* that is being made */
-    struct string_pool strings;   /* the table; 0 is the empty one */
+    struct worker_buffer message; /* the message that is being made */
+    struct string_pool strings;   /* the table of strings; string 0 is the empty one */
 };
 
-/* Begins a profile, whose bytes go to out. */
+/* Begins a profile, whose bytes are appended to out. */
 bool profile_init(struct profile *profile, struct worker_buffer *out);
 void profile_deinit(struct profile *profile);
 
-/* A varint without a field, as packed fields have them. */
+/* Puts a varint without a field, as packed fields contain them. */
 bool profile_put_varint(struct worker_buffer *buffer, uint64_t value);
 
-/* Fields: a number; bytes; a text, by its number in the table; as profile.proto's readers do not
- * need them, no zeros. */
+/* Put a field: a number; bytes; or a text, by its number in the table of strings. A number 0 is
+ * left out, since readers of profile.proto do not need it. */
 bool profile_put_number(struct worker_buffer *buffer, unsigned field, uint64_t value);
 bool profile_put_bytes(struct worker_buffer *buffer, unsigned field, const char *data, size_t size);
 bool profile_put_string(struct profile *profile, struct worker_buffer *buffer, unsigned field,
                         const char *text, size_t size);
 
-/* The same of a text that a zero ends, into the message. */
+/* Puts a NUL-terminated text as a field of profile->message. */
 bool profile_put_text(struct profile *profile, unsigned field, const char *text);
 
-/* Puts the message that has been made as a field of the profile, and empties it. */
+/* Puts profile->message as a field of the profile, and empties it. */
 bool profile_put_message(struct profile *profile, unsigned field);
 
-/* A ValueType: PROFILE_SAMPLE_TYPE or PROFILE_PERIOD_TYPE. */
+/* Puts a ValueType; field is PROFILE_SAMPLE_TYPE or PROFILE_PERIOD_TYPE. */
 bool profile_put_type(struct profile *profile, unsigned field, const char *type, const char *unit);
 
-/* The one mapping, of id 1. program: its file; NULL: not known. flags: a bit for each of its
- * fields from MAPPING_HAS_FUNCTIONS on that is true. */
+/* Puts the only mapping, with id 1. program is its file, or NULL if unknown. In flags the bit of
+ * each field from MAPPING_HAS_FUNCTIONS on that is true is set. */
 bool profile_put_mapping(struct profile *profile, const char *program, unsigned flags);
 
-/* The table of strings, which comes last. */
+/* Puts the table of strings, which comes last. */
 bool profile_put_strings(struct profile *profile);
 
-/* Writes the bytes that produce makes, as a file of pprof. */
+/* Writes the bytes that produce makes as a file for pprof. */
 struct g2h_error *profile_write(const struct g2h_output_options *options, workers_produce *produce,
                                 void *context);
 

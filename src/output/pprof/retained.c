@@ -1,9 +1,9 @@
 /*
- * retained: what holds the memory, as `go tool pprof` shows profiles: its graph, its flame graph,
- * its text.
+ * retained: writes what holds the memory, as a profile that `go tool pprof` shows as a graph, as a
+ * flame graph and as text.
  *
  * Each node of the merged tree of dominators is a sample, whose stack is the way from the root to
- * it: so what pprof calls cum is what a node retains, and flat is what it takes itself.
+ * the node. So pprof's cum is what a node retains, and flat is its own size.
  */
 #include <string.h>
 
@@ -11,7 +11,8 @@
 #include "output/merged.h"
 #include "output/pprof/profile.h"
 
-/* Frames of a stack; of a longer one the outermost and the innermost half. */
+/* The most frames of a stack. Longer stacks keep the outermost and the innermost half of this
+ * number. */
 enum { MOST_FRAMES = 512 };
 
 struct retained {
@@ -23,20 +24,20 @@ struct retained {
     VECTOR(uint32_t) function_of; /* node of merged → function */
 };
 
-/* ---- functions: names ---- */
+/* ---- functions ---- */
 
-/* The package of a class, by its name: "map[string]*http.conn" is of http. What has none is Go's
- * own. */
+/* Finds the package of a class by its name: "map[string]*http.conn" is of http. A class without a
+ * package is of "builtin". */
 static void package_of(const char *name, size_t size, const char **ret, size_t *ret_size)
 {
     static const char builtin[] = "builtin";
     size_t begin = 0, end = size;
     for (size_t i = 0, depth = 0; i < size;
-         i++) { /* behind the last bracket that is before a name */
+         i++) { /* begin: behind the last bracket in front of a name */
         depth += name[i] == '[';
         depth -= name[i] == ']' && depth > 0;
         if (depth > 0 && i > begin && name[begin] != '[' && strncmp(name + begin, "map[", 4) != 0) {
-            end = i; /* arguments of a generic type */
+            end = i; /* the arguments of a generic type begin here */
             break;
         }
         if (depth == 0 && (name[i] == ']' || name[i] == '*' || name[i] == ' '))
@@ -52,7 +53,7 @@ static void package_of(const char *name, size_t size, const char **ret, size_t *
     *ret_size = sizeof(builtin) - 1;
 }
 
-/* Where a function would be, in pprof's words. */
+/* Finds the file of a node's function, as pprof calls it. */
 static void file_of(const struct retained *retained, uint32_t node, const char **ret,
                     size_t *ret_size)
 {
@@ -70,7 +71,7 @@ static void file_of(const struct retained *retained, uint32_t node, const char *
     }
 }
 
-/* A variable is called as Go does: by its package, too. */
+/* Puts the name of a node's function. A variable's begins with its package, as in Go. */
 static bool put_function_name(struct retained *retained, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;
@@ -80,7 +81,7 @@ static bool put_function_name(struct retained *retained, uint32_t node)
     if (nodes[node].kind == MERGED_VARIABLE) {
         package = merged_name(retained->merged, nodes[node].parent, &package_size);
         if (package_size > 0 && package[0] == '(')
-            package_size = 0; /* of no package: who holds something */
+            package_size = 0; /* not a package, but groups that hold something */
     }
     if (package_size == 0 || package_size + 1 + size > sizeof(text))
         return profile_put_string(&retained->profile, &retained->profile.message, FUNCTION_NAME,
@@ -92,8 +93,8 @@ static bool put_function_name(struct retained *retained, uint32_t node)
                               package_size + 1 + size);
 }
 
-/* A function and its location, which have the same number. That its two names differ keeps pprof
- * from taking parts of it for those of C++. */
+/* Puts a function and its location, which have the same number. The function's two names differ so
+ * that pprof does not remove parts of the name that it would take for C++'s. */
 static bool put_function(struct retained *retained, uint32_t node, uint32_t number)
 {
     static const char *const kinds[] = {
@@ -108,7 +109,7 @@ static bool put_function(struct retained *retained, uint32_t node, uint32_t numb
         !profile_put_string(&retained->profile, message, FUNCTION_FILENAME, file, size) ||
         !profile_put_message(&retained->profile, PROFILE_FUNCTION))
         return false;
-    char line[32]; /* two numbers */
+    char line[32]; /* room for two numbers */
     struct worker_buffer of_line = {.data = line, .capacity = sizeof(line)};
     return profile_put_number(&of_line, LINE_FUNCTION_ID, number) &&
            profile_put_number(message, LOCATION_ID, number) &&
@@ -138,7 +139,7 @@ static struct g2h_error *put_functions(struct retained *retained)
 
 /* ---- samples ---- */
 
-/* The way from a node up to the root, without the root itself. */
+/* Puts the way from a node up to the root, without the root. */
 static bool put_stack(struct retained *retained, struct worker_buffer *ids, uint32_t node)
 {
     const struct merged_node *nodes = retained->merged->nodes.data;

@@ -16,7 +16,7 @@ struct g2h_memprof sampling_site(const struct g2h_heap *heap, size_t index)
 
 /* ---- scaling ---- */
 
-/* What a double holds, without its fraction. */
+/* Returns a double without its fraction, within the range of int64_t. */
 static int64_t whole(double value)
 {
     return value >= (double)INT64_MAX   ? INT64_MAX
@@ -24,7 +24,7 @@ static int64_t whole(double value)
                                         : (int64_t)value;
 }
 
-/* A sample of so many bytes stands for how many. */
+/* Returns how many objects a sample of this size stands for. */
 static double scale_of(uint64_t size, uint64_t rate)
 {
     return rate > 1 ? 1 / (1 - exp(-(double)size / (double)rate)) : 1;
@@ -43,8 +43,8 @@ struct sampling_estimate sampling_scale(uint64_t count, uint64_t size, uint64_t 
 
 /* ---- the rate ---- */
 
-/* Whether a site is of the time before the runtime looks whether it is to sample at all: Go 1.27
- * has one in every dump. */
+/* Returns whether a site was recorded before the runtime checks whether it is to sample at all:
+ * Go 1.27 has such a site in every dump. */
 static bool is_early(struct g2h_memprof site)
 {
     struct g2h_memprof_frame frame;
@@ -67,7 +67,8 @@ static double bytes_at_rate(const struct g2h_heap *heap, uint64_t rate)
     return sum;
 }
 
-/* The power of two by which samples make up what is allocated; the sum grows with it. */
+/* Returns the power of two at which the samples best account for the allocated bytes. Their
+ * estimated sum grows with the rate. */
 static uint64_t likely_rate(const struct g2h_heap *heap, uint64_t allocated)
 {
     enum { MOST = 40 };
