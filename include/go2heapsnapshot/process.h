@@ -40,7 +40,7 @@ struct g2h_process_account {
     uint64_t stack_words; /* words of live stack objects, which WriteHeapDump does not list */
     uint64_t goroutines_running; /* goroutines that were running, so that their stack starts at
                                     their thread's registers */
-    uint64_t stacks_incomplete;  /* stacks whose unwinding ended too early */
+    uint64_t stacks_incomplete;  /* stacks whose unwinding ended too early, or that lack a frame */
     uint64_t words_missing;      /* other words that were needed but are missing */
 };
 

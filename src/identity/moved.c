@@ -81,7 +81,7 @@ static bool is_copy(const struct moving *moving, uint32_t was, uint32_t is)
         same += copy.size >= word && there <= copy.size - word &&
                 heap_word(heap, copy.data + there) == value;
     }
-    return same > 0 && same >= all / 2;
+    return same > 0 && same >= all - same;
 }
 
 static bool match_array(struct moving *moving, uint32_t was, uint32_t is)

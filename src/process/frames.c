@@ -150,6 +150,15 @@ static bool add_stack_objects(struct frames *frames, const struct unwind_frame *
            stack_objects_add(&frames->objects, table, frame->varp, frame->argp);
 }
 
+/* Leaves a frame out whose bytes are not there. Its caller becomes the caller of the frame before
+ * it, of whose arguments it has none. */
+static void leave_out(struct frames *frames)
+{
+    frames->child.args = (struct live_words){0};
+    frames->child.arglen = 0;
+    frames->is_incomplete = true;
+}
+
 static struct g2h_error *walk_over(struct frames *frames, const struct unwind_frame *frame)
 {
     const struct runtime *runtime = frames->records->runtime;
@@ -163,8 +172,10 @@ static struct g2h_error *walk_over(struct frames *frames, const struct unwind_fr
                                   .name = runtime_function_name(runtime, frame->function->index),
                                   .first_word = frames->words.count};
     const uint64_t size = frame->fp - frame->sp;
-    if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left)
+    if ((size > 0 && !memory_at(runtime->memory, frame->sp, size)) || size > frames->stack_left) {
+        leave_out(frames);
         return NULL;
+    }
     frames->stack_left -= size;
     TRY_MEMORY(add_words(frames, frame) && add_stack_objects(frames, frame));
     walked.words = frames->words.count - walked.first_word;
@@ -181,11 +192,12 @@ struct g2h_error *frames_walk(struct frames *frames, uint64_t g, const struct un
                    high = runtime_field(runtime, g, LAYOUT_G_STACK_HI);
     frames->child = (struct frame_child){0};
     frames->walked.count = frames->words.count = 0;
+    frames->is_incomplete = false;
     stack_objects_begin(&frames->objects, low, high > low ? high : low);
     for (bool more = unwind_first(unwinder, low, high, start); more; more = unwind_next(unwinder))
         TRY(walk_over(frames, &unwinder->frame));
     stack_objects_sort(&frames->objects);
-    frames->records->account->stacks_incomplete += !unwinder->is_complete;
+    frames->records->account->stacks_incomplete += !unwinder->is_complete || frames->is_incomplete;
     return NULL;
 }
 

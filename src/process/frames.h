@@ -45,6 +45,7 @@ struct frames {
     VECTOR(uint8_t) listed; /* by word of a frame: 1 if it is listed */
     struct stack_objects objects;
     uint64_t stack_left; /* bytes that frames may still have: stacks do not overlap */
+    bool is_incomplete;  /* a frame of the goroutine was left out */
 };
 
 /* Prepares for the frames of records; *ret goes to frames_deinit(). Errors: G2H_ERROR_MEMORY. */

@@ -37,14 +37,17 @@ static uint64_t descriptor_size(const struct runtime *runtime, unsigned kind)
  * bytes. The text is empty if it is not there. */
 static struct g2h_bytes name_at(const struct runtime *runtime, uint64_t offset)
 {
-    enum { LONGEST_HEADER = 11 };
+    enum { SHORTEST_HEADER = 2, LONGEST_HEADER = 11 };
     const struct g2h_bytes none = {(const uint8_t *)"", 0};
     const uint64_t address = runtime->types + offset;
-    const uint8_t *bytes = memory_at(runtime->memory, address, LONGEST_HEADER);
-    uint64_t size;
+    const uint8_t *bytes = NULL;
+    uint64_t header = SHORTEST_HEADER - 1, size;
+    do {
+        bytes = memory_at(runtime->memory, address, ++header);
+    } while (bytes && (bytes[header - 1] & 0x80) != 0 && header < LONGEST_HEADER);
     if (offset == 0 || !bytes)
         return none;
-    struct cursor cursor = {bytes + 1, bytes + LONGEST_HEADER};
+    struct cursor cursor = {bytes + 1, bytes + header};
     if (!cursor_uvarint(&cursor, &size))
         return none;
     const uint8_t *text = memory_at(runtime->memory, address + (uint64_t)(cursor.at - bytes), size);

@@ -65,11 +65,6 @@ static bool append_line(struct builder *builder, uint64_t pc)
     return true;
 }
 
-/*
- * Appends the function that contains pc. The executable gives it, or else the dump's frames if they
- * are conclusive; otherwise "pc 0x…" is appended. pc may be a return address, which belongs to the
- * line of the call before it.
- */
 void builder_append_function(struct builder *builder, uint64_t pc, bool is_return)
 {
     if (append_line(builder, is_return ? pc - 1 : pc))

@@ -261,19 +261,15 @@ static struct g2h_bytes entry_function(const struct builder *builder, const uint
                                        uint32_t count)
 {
     struct g2h_bytes name = {(const uint8_t *)"", 0};
-    while (count-- > 0) {
-        const struct g2h_bytes function = heap_frame(builder->heap, frames[count]).function;
-        bool is_runtime_main = bytes_are(name, "runtime.main");
-        if (is_runtime_main && bytes_begin(function, "runtime."))
-            break;
-        name = function;
-        if (!is_runtime_main && !bytes_are(name, "runtime.goexit") &&
-            !bytes_are(name, "runtime.main"))
-            break;
-        if (is_runtime_main)
+    while (count > 0) {
+        name = heap_frame(builder->heap, frames[--count]).function;
+        if (!bytes_are(name, "runtime.goexit"))
             break;
     }
-    return name;
+    if (count == 0 || !bytes_are(name, "runtime.main"))
+        return name;
+    const struct g2h_bytes called = heap_frame(builder->heap, frames[count - 1]).function;
+    return bytes_begin(called, "runtime.") ? name : called;
 }
 
 static bool dumps_heap(const struct builder *builder, const uint32_t *frames, uint32_t count)

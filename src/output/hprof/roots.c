@@ -243,7 +243,7 @@ static struct g2h_error *write_locals(struct making *making, uint32_t number, ui
 
 /* What the edges of a goroutine lead to. */
 struct held {
-    uint32_t frames, stack; /* frames: their number; stack: its id */
+    uint32_t stack; /* its id */
     VECTOR(uint32_t) frame_nodes;
     VECTOR(uint32_t) others; /* ids */
 };

@@ -262,7 +262,6 @@ bool is_written(const struct classes *classes, uint32_t number, const struct g2h
 struct finding {
     struct classes *classes;
     struct map *seen; /* by thread: keys that it has passed on already */
-    struct map numbers;
     VECTOR(struct shape_key) keys;
 };
 

@@ -100,9 +100,9 @@ static void append_edge(const struct steps *steps, const struct g2h_edge *edge, 
 }
 
 /* Appends what a way begins with: "main." for a package. For a frame, and for other roots that have
- * names, appends to whose instead: "local of" and the frame's name, or the root's name. Returns
- * false for all other nodes except data and bss. */
-static bool append_root(const struct steps *steps, uint32_t node, struct text *text,
+ * names, appends to whose instead: "local of" and the frame's name, or the root's name. For all
+ * other nodes, appends nothing. */
+static void append_root(const struct steps *steps, uint32_t node, struct text *text,
                         struct text *whose)
 {
     size_t size;
@@ -118,10 +118,7 @@ static bool append_root(const struct steps *steps, uint32_t node, struct text *t
                kind == G2H_NODE_QUEUED_FINALIZER || kind == G2H_NODE_DEFER ||
                kind == G2H_NODE_PANIC || kind == G2H_NODE_CLEANUP) {
         text_append(whose, name, size);
-    } else {
-        return kind == G2H_NODE_DATA || kind == G2H_NODE_BSS;
     }
-    return true;
 }
 
 static void append_steps(const struct steps *steps, size_t from, struct text *text)
