@@ -25,7 +25,8 @@ enum {
     SINCE_BOXES = 26,      /* cleanups are three objects, handles have a block of their own */
     SINCE_REFERENCE = 25,  /* from here on the closure has the address of a word with the function,
                               not the function */
-    DICTIONARY_WORDS = 24, /* words of a dictionary that are looked at; it has 5 to 23 */
+    DICTIONARY_WORDS = 16, /* words of a dictionary that are looked at: of its 5 to 23 words, the
+                              first dozen have the types */
     CLOSURE_WORDS = 8,     /* words of a closure that are looked at; it has 2 to 4 */
     TINY = 16,             /* maxTinySize */
     MOST_ARGUMENTS = 256   /* types of arguments */
