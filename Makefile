@@ -1,4 +1,4 @@
-# go2heapsnapshot. `make` builds; `make demo`, `make check`: see README.md. Objects go to build/, nothing else does.
+# go2heapsnapshot. `make` builds it; for `make demo` and `make check` see README.md. Everything that is built goes to build/.
 CC       ?= cc
 CXX      ?= g++
 OBJCOPY  ?= objcopy
@@ -11,7 +11,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 MANDIR   ?= $(PREFIX)/share/man
 BUILD    ?= build
 WERROR   ?=
-# Empty: without the formats that SQLite writes, and without SQLite.
+# If this is empty, the program is built without SQLite, and without the formats that SQLite writes.
 WITH_SQLITE ?= yes
 
 VERSION  := $(shell sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' include/go2heapsnapshot/version.h)
@@ -45,16 +45,16 @@ objects: $(CLI_OBJ) $(LIB_OBJ) $(if $(HEAPQUERY),$(HEAPQUERY_OBJ))
 $(PROGRAM): $(CLI_OBJ) $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# Reads snapshots, whoever wrote them, into the tables of --format sqlite: docs/sqlite.md.
+# heapquery reads any V8 heap snapshot into the tables of --format sqlite: docs/sqlite.md.
 $(BUILD)/heapquery: $(HEAPQUERY_OBJ) $(BUILD)/src/cli/signals.o $(BUILD)/src/cli/target.o $(INTERNAL)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# With all names of the rooms, for the program and the tests.
+# This library has all symbols of the rooms, for the program and the tests.
 $(INTERNAL): $(LIB_OBJ)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-# With those of the public headers only: one object, in which all others are local.
+# The static library has only the symbols of the public headers: it is one object, in which all other symbols are local.
 $(STATIC): $(LIB_OBJ)
 	rm -f $@
 	$(LD) -r -o $(BUILD)/libgo2heapsnapshot.o $^
@@ -66,14 +66,14 @@ $(SHARED): $(LIB_OBJ) $(SYMBOLS)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libgo2heapsnapshot.so.$(SOVERSION) \
 	    -Wl,--version-script=$(SYMBOLS) -o $@ $(LIB_OBJ) $(LIBS)
 
-# It names the prefix, so it is written anew for each.
+# This file contains the prefix, which may change, so it is always written anew.
 $(PKGCONFIG): FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$(INCLUDEDIR)' 'libdir=$(LIBDIR)' '' 'Name: go2heapsnapshot' \
 	    'Description: Go heap dumps as V8 heap snapshots' 'Version: $(VERSION)' \
 	    'Libs: -L$${libdir} -lgo2heapsnapshot' 'Libs.private: $(LIBS)' 'Cflags: -I$${includedir}' > $@
 
-# Programs on the library: samples/README.md.
+# Programs that use the library: samples/README.md.
 samples:
 	tools/setup samples
 	$(MAKE) $(SAMPLES)
@@ -86,7 +86,7 @@ $(BUILD)/samples/%: samples/%.cc $(STATIC)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -Wall -Wextra -Iinclude $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(LIBS)
 
-# What a program has to be linked with beside the static library.
+# Prints what a program must be linked with besides the static library.
 libs:
 	@echo '$(LIBS)'
 
@@ -94,7 +94,7 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# What knows whether SQLite is there is compiled anew when that changes.
+# formats.c depends on whether SQLite is built in, so it is compiled anew when that changes.
 WITH := $(BUILD)/with-sqlite-$(or $(WITH_SQLITE),no)
 $(WITH):
 	@mkdir -p $(@D)
@@ -125,12 +125,12 @@ check:
 	tools/setup check
 	tests/run
 
-# As check, with every release of Go that Debian has, whole heaps, and longer.
+# Like check, but with every release of Go that Debian has, with whole heaps, and for longer.
 check-all:
 	tools/setup check-all
 	CHECK_ALL=1 SHARE=1 FUZZ_MINUTES=10 tests/run
 
-# MINUTES together, shared by TARGETS: tests/fuzz/run.sh.
+# Fuzzes for MINUTES in total, which TARGETS share: see tests/fuzz/run.sh.
 fuzz:
 	tools/setup check
 	tests/fuzz/run.sh $(BUILD)/fuzz samples/dumps --long $${MINUTES:-10}

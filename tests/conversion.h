@@ -1,6 +1,6 @@
 /*
- * conversion: what src/main.c makes of a heap that is there: its types, its graph and a view of it.
- * For all tests that do so in C.
+ * conversion: makes of a loaded heap what src/main.c makes of it: its types, its graph and a view.
+ * All tests in C that convert a heap use this.
  */
 #ifndef TESTS_CONVERSION_H
 #define TESTS_CONVERSION_H
@@ -8,10 +8,10 @@
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
 struct conversion_options {
-    const struct g2h_exe *exe; /* matched with the heap; NULL: none */
+    const struct g2h_exe *exe; /* it matches the heap; NULL: no executable */
     unsigned threads;
     bool redact, full_names;
-    const uint8_t *redact_key; /* redacts with it; NULL: redact says whether */
+    const uint8_t *redact_key; /* redacts with this key; NULL: redacts only if redact is set */
     struct g2h_view_options view;
 };
 
@@ -22,7 +22,7 @@ struct conversion {
     struct g2h_view *view;
 };
 
-/* The result is for conversion_deinit(), whether there is an error or not. */
+/* Converts a heap. conversion must be given to conversion_deinit() also after an error. */
 static inline struct g2h_error *conversion_init(struct conversion *conversion,
                                                 const struct g2h_heap *heap,
                                                 const struct conversion_options *options)

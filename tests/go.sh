@@ -1,13 +1,14 @@
 # shellcheck shell=sh
-# Go for the suites that build programs; to be sourced, with $top set. Sets $goroots, the releases to run with: $GOROOTS,
-# or else $usual_goroots, or else the distribution's and the current one; with $CHECK_ALL all that tools/setup check-all
-# brought, the current one last, unless $two_releases are enough. Of these only the release $GO_ONLY (1.27), where that is set: tests/run gives each release to another process.
+# Go for the suites that build programs; to be sourced, with $top set. Sets $goroots, the releases to run with: $GOROOTS if
+# that is set; else, with $CHECK_ALL and without $two_releases, all releases that tools/setup check-all fetched, the current
+# one last; else $usual_goroots, or the distribution's release and the current one. If $GO_ONLY is set (to 1.27, for
+# example), only that release of these remains: tests/run runs each release in another process.
 
-# Nothing of the user's own settings, nothing from the network.
+# Ignores the user's own settings, and takes nothing from the network.
 unset GODEBUG GOEXPERIMENT GOFLAGS GOARCH GOOS GOWORK GOGC GOMAXPROCS GOMEMLIMIT
 export GOENV=off GO111MODULE=on GOTOOLCHAIN=local GOPROXY=off GOFLAGS=-mod=mod CGO_ENABLED=0
-# One for all suites, beside the toolchains: the standard library is compiled once for each way to build it, not in every
-# clone. Go knows what it is made of.
+# All suites share one build cache, beside the toolchains: the standard library is compiled once for each way to build it,
+# not in every clone. Go knows which inputs each entry was built from.
 export GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
 
 if [ -n "${GOROOTS-}" ]; then
@@ -18,13 +19,14 @@ else
 	goroots=${usual_goroots:-"$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)"}
 fi
 
-# go_release GOROOT: its release as the runtime says it, go1.19.8; fails if there is no Go. `go env GOVERSION` says nothing
-# before 1.16.
+# go_release GOROOT: prints its release as the runtime names it, such as go1.19.8; fails if there is no Go. `go env
+# GOVERSION` prints nothing before 1.16.
 go_release() {
 	go_version=$(GOROOT=$1 "$1/bin/go" version) && echo "$go_version" | cut -d ' ' -f 3
 }
 
-# runs_386: whether this machine runs programs for 386, which not all kernels for amd64 do: by one that ends at once.
+# runs_386: succeeds if this machine runs programs for 386, which not all kernels for amd64 do. It runs one that ends at
+# once.
 runs_386() {
 	if [ -z "${machine_386-}" ]; then
 		program_386=$(mktemp) && machine_386=no
@@ -36,14 +38,15 @@ runs_386() {
 	[ "$machine_386" = yes ]
 }
 
-# skips_386 NAME: the same, turned around, and said.
+# skips_386 NAME: succeeds, and prints a skipped test, if this machine does not run programs for 386.
 skips_386() {
 	! runs_386 || return
 	echo "ok - $1 # SKIP this machine does not run programs for 386"
 }
 
-# all_ways: whether $GOROOT is to be tried with all ways to build a program. The others differ from it in what no way to
-# build changes, and are tried with one or two; with $CHECK_ALL, and where they were asked for, with all.
+# all_ways: succeeds if $GOROOT is to be tried with all ways to build a program. That is the newest release; how the others
+# differ from it does not depend on the way to build, so they are tried with one or two ways, but with all of them if
+# $CHECK_ALL or $GOROOTS is set.
 all_ways() {
 	[ -n "${CHECK_ALL-}${GOROOTS-}" ] || [ "$GOROOT" = "$newest" ]
 }
@@ -56,6 +59,6 @@ if [ -n "${GO_ONLY-}" ]; then
 		"go$GO_ONLY" | "go$GO_ONLY".*) chosen=$goroot ;;
 		esac
 	done
-	# shellcheck disable=SC2034  # for who sources this
+	# shellcheck disable=SC2034  # for the script that sources this
 	goroots=$chosen
 fi

@@ -1,4 +1,4 @@
-/* hang: a test that hangs ends, on a busy machine no sooner than on an idle one. */
+/* hang: ends a test that hangs, on a busy machine no sooner than on an idle one. */
 #ifndef HANG_H
 #define HANG_H
 
@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 /*
- * From now on the process may take so many seconds of the processors, all its threads together;
- * then SIGPROF ends it. One that waits for what never comes takes none: SIGALRM ends it after an
- * hour. 0: no limit. What it executes keeps the limit, a child of fork() has none.
+ * Limits the processor seconds that the process may use from now on, with all its threads together;
+ * then SIGPROF ends it. A process that waits for ever uses no processor time: SIGALRM ends it after
+ * an hour. 0: no limit. A program that the process executes keeps the limit; a child of fork() has
+ * no limit.
  */
 static inline void hang_limit(unsigned seconds)
 {
@@ -19,7 +20,7 @@ static inline void hang_limit(unsigned seconds)
     alarm(seconds ? 3600 : 0);
 }
 
-/* Whether such a signal means that. */
+/* Returns whether a process that this signal ended had exceeded its hang_limit(). */
 static inline bool is_hang(int signal)
 {
     return signal == SIGPROF || signal == SIGALRM;

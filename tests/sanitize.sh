@@ -1,21 +1,22 @@
 # shellcheck shell=sh
-# What all suites share of builds; to be sourced, with $top set. make_plain, make_sanitized and make_threads TARGET... make
-# $plain/TARGET, $sanitized/TARGET, $threads/TARGET (paths from the top), whoever else does so at the same time.
+# The builds that all suites share; to be sourced, with $top set. make_plain, make_sanitized and make_threads TARGET... make
+# $plain/TARGET, $sanitized/TARGET and $threads/TARGET (paths from the top). Several processes may do so at the same time.
 #
-# What is built with sanitizers: the compiler, $sanitizing_cc, its flags, $sanitize, with which a test's own program is
-# compiled as well. clang where it has them, for it sees more than gcc: 0 added to NULL, values that an implicit
-# conversion changes. $sanitize_threads: those of ThreadSanitizer; empty where it does not run.
+# For builds with sanitizers, $sanitizing_cc is the compiler and $sanitize its flags; tests compile their own programs with
+# them as well. The compiler is clang if it has sanitizers, since it detects more than gcc: 0 added to NULL, values that an
+# implicit conversion changes. $sanitize_threads has the flags of ThreadSanitizer; it is empty if that does not run here.
 #
-# $cached: what a compiler is called by; ccache, where it is there, so that what any clone has compiled before is taken from
-# beside the toolchains of tools/setup. CACHED= goes without.
+# $cached: the command that runs a compiler: ccache, if it is installed, so that what any clone has compiled before is taken
+# from its cache, which is beside the toolchains of tools/setup. CACHED= compiles without ccache.
 cached=${CACHED-$(command -v ccache)}
 export CCACHE_DIR="${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-1G}"
-export CCACHE_NOHASHDIR=yes # a clone elsewhere is the same
+export CCACHE_NOHASHDIR=yes # a clone in another directory shares the cache
 plain=build sanitizing_cc=clang sanitized=build/sanitized-clang threads=build/threads
 sanitize='-fsanitize=address,undefined,implicit-conversion -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1'
 sanitize_threads='-fsanitize=thread -O1 -g1'
 
-# sanitizes FLAG...: whether a program that is built with them runs. Not every system has the memory map that they expect.
+# sanitizes FLAG...: succeeds if a program that is built with these flags runs. Not every system has the memory map that
+# sanitizers expect.
 sanitizes() {
 	sanitizing_probe=$(mktemp) || exit 1
 	echo 'int main(void) { return 0; }' | $sanitizing_cc "$@" -x c -o "$sanitizing_probe" - 2>/dev/null &&
@@ -32,7 +33,8 @@ if ! sanitizes $sanitize; then
 fi
 sanitizes $sanitize_threads || sanitize_threads=
 
-# make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: a path from there, all or objects; what make says is shown where it fails only.
+# make_in DIRECTORY [VARIABLE=VALUE]... TARGET...: makes targets, each of which is a path from the directory, all or objects.
+# The output of make is shown only if it fails.
 make_in() {
 	(
 		cd "$top" && mkdir -p "$1" || exit 1
@@ -52,7 +54,8 @@ make_plain() { make_in "$plain" CC="$cached ${CC:-cc}" "$@"; }
 make_sanitized() { make_in "$sanitized" CC="$cached $sanitizing_cc" CFLAGS="$sanitize" "$@"; }
 make_threads() { make_in "$threads" CC="$cached $sanitizing_cc" CFLAGS="$sanitize_threads" "$@"; }
 
-# damages FEW MANY: how many damaged inputs to try: $DAMAGES, else few; with $CHECK_ALL many, for sanitizers are slow.
+# damages FEW MANY: prints how many damaged inputs to try: $DAMAGES if that is set, else few, or many with $CHECK_ALL.
+# Sanitizers are slow.
 damages() {
 	if [ -n "${CHECK_ALL-}" ]; then echo "${DAMAGES:-$2}"; else echo "${DAMAGES:-$1}"; fi
 }

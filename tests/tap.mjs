@@ -1,4 +1,4 @@
-// Tests in TAP on standard output. One that fails makes the exit status 1.
+// Prints tests as TAP on standard output. A test that fails makes the exit status 1.
 //
 //   import {end, report, test} from '../tap.mjs';
 //   test('two and two are four', () => assert.equal(2 + 2, 4));
@@ -7,7 +7,7 @@
 
 let count = 0;
 
-/** Says how a test has ended: what is wrong, as an error or a text; undefined where nothing is. */
+/** Prints a test's result. wrong says what is wrong, as an error or a text; it is undefined if the test passed. */
 export function report(name, wrong) {
   console.log(`${wrong === undefined ? 'ok' : 'not ok'} ${++count} - ${name}`);
   if (wrong === undefined) return;
@@ -16,7 +16,7 @@ export function report(name, wrong) {
   console.log(text.split('\n').slice(0, 40).join('\n').replace(/^/gm, '# '));
 }
 
-/** Runs a test; if its body is asynchronous, the result is to be awaited. */
+/** Runs a test. If its body is asynchronous, the caller must await the result. */
 export function test(name, body) {
   try {
     const pending = body();
@@ -27,7 +27,7 @@ export function test(name, body) {
   }
 }
 
-/** The plan. */
+/** Prints the plan. */
 export function end() {
   console.log(`1..${count}`);
 }

@@ -1,13 +1,13 @@
 /*
- * timed: runs a command and writes down what it cost: "CENTISECONDS BEGIN END" goes to FILE, the
- * processors' time of all its descendants, also of those whose parents ended before them (a browser
- * leaves many), and the seconds since 1970 at both ends. What is left of it is killed. Gives the
- * command's exit status, 128 + signal.
+ * timed: runs a command and writes what it cost, as "CENTISECONDS BEGIN END", to FILE: the
+ * processors' time of the command and all its descendants, also of those whose parents ended before
+ * them (a browser leaves many), and the seconds since 1970 when it began and ended. Then it kills
+ * the processes that are left. Its exit status is the command's, or 128 + the signal that ended it.
  *
  *   timed FILE COMMAND [ARGUMENT]...
  *
- * No test depends on the time it takes. But one that waits for ever would never be noticed: after
- * HOURS all is killed.
+ * No test depends on the time it takes. But a test that waits for ever would never be noticed, so
+ * after HOURS all its processes are killed.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static void on_alarm(int signal)
     too_late = 1;
 }
 
-/* Kills the children there are, orphans that have become ours among them, until none is left. */
+/* Kills all children, including orphans that this process has inherited, until none is left. */
 static void kill_children(void)
 {
     char path[64];

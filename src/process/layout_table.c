@@ -1,6 +1,6 @@
 /*
- * layout_table; see layout_table.h. Made by tools/layouts by the DWARF of programs: do not edit.
- * Go 1.20 is not measured: tools/layouts has what it differs in from 1.19.
+ * layout_table; see layout_table.h. Made by tools/layouts from the DWARF of programs: do not edit.
+ * Go 1.20 is not measured: tools/layouts has its differences from 1.19.
  */
 #include "process/layout_table.h"
 

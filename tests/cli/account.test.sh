@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# -v: the account.
+# Tests -v, which prints an account of the conversion.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -34,7 +34,7 @@ check "-v on a cut dump: the warning, then the account" awk '
 	END { exit !account }' err
 check "-v on a cut dump: does not say that all bytes were read" awk '/bytes read/ && / all$/ { exit 1 }' err
 
-# Native contexts: those that there are, and none.
+# Native contexts in the snapshot and in the account, and none with --no-contexts.
 contexts() { grep -c '"system / NativeContext / ' "$1"; }
 run go2heapsnapshot -v go1.26-386.1.dump
 check "contexts: as many as -v says" [ "$(contexts out)" -eq "$(awk '/of these contexts/ { print $4 }' err)" ]

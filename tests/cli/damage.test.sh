@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Dumps that are cut, damaged, from the future, or too long.
+# Tests dumps that are cut, damaged, of a newer format, or too long.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -8,7 +8,7 @@ dump go1.15-amd64.1 new.dump
 go2heapsnapshot good.dump >good.heapsnapshot || exit 2
 no_globals="without its data and bss records, objects that only globals hold look unreachable"
 
-# cut BYTES FILE
+# cut_at BYTES FILE: makes FILE the first BYTES of good.dump.
 cut_at() {
 	head -c "$1" good.dump >"$2"
 }
@@ -106,8 +106,8 @@ said "bytes behind the EOF record" 0 \
 	"go2heapsnapshot: warning: longer.dump: there are bytes behind the EOF record; they are ignored"
 wrote "bytes behind the EOF record change nothing" good.heapsnapshot
 
-# What is read changes meanwhile: once the snapshot has begun to arrive in a pipe, which is not read until it has.
-# meanwhile CHANGE ARGUMENT...
+# meanwhile CHANGE ARGUMENT...: converts with these arguments, and runs the shell command CHANGE while the input is read:
+# as soon as the first byte of the snapshot arrives in a pipe. The rest of the pipe is read only after the change.
 meanwhile() {
 	local change=$1 pid
 	shift
@@ -123,13 +123,13 @@ meanwhile() {
 }
 mkfifo pipe
 cp new.dump shrinking.dump
-meanwhile ': >shrinking.dump' -j 1 shrinking.dump # one thread: it has not read all when it begins to write
+meanwhile ': >shrinking.dump' -j 1 shrinking.dump # one thread has not read all of the dump when it begins to write
 said "a dump that becomes shorter while it is read" 1 \
 	"go2heapsnapshot: shrinking.dump: became shorter while it was read"
 changed='was changed while it was read; convert it again once nothing writes to it'
 cp new.dump same.dump
 cp -p same.dump old.dump
-sleep 0.02 # times of files are of some milliseconds
+sleep 0.02 # times of files have a resolution of some milliseconds
 meanwhile 'echo more >>same.dump' same.dump
 said "a dump that becomes longer while it is read" 1 "go2heapsnapshot: same.dump: $changed"
 cp new.dump same.dump

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Formats that are several files in a directory: all of them are there, or none.
+# Tests formats that write several files to a directory: all of the files are written, or none.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -50,7 +50,7 @@ said "csv onto the dump itself" 1 "go2heapsnapshot: own/edges.csv: is the dump i
 check "csv onto the dump itself: it is as it was" cmp good.dump own/edges.csv
 equal "csv onto the dump itself: no other file" "$(ls -A own)" edges.csv
 
-# Where the system has no files without names, both have temporary ones, which a signal removes.
+# On a file system that has no files without names, both files have temporary names. A signal removes the files.
 make_named
 mkfifo input
 exec 4<>input

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# What the documentation tells the reader to type.
+# Tests the commands and the code that the documentation tells the reader to type.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
-# Every dump that is fetched: without -f curl would save what a server says instead.
+# Wherever a dump is fetched: without -f, curl would save the server's error message in place of the dump.
 check "curl has -f wherever it fetches a dump" [ -z "$(cd "$top" && grep -n 'curl .*/debug/heapdump' README.md docs/*.1 docs/*.md \
 	samples/README.md samples/leakserver/main.go | grep -v -- ' -f ')" ]
 
-# The handler of samples/README.md, as it stands there, in a module of its own.
+# Compiles the handler of samples/README.md, unchanged, in a module of its own.
 mkdir app
 cp -r "$top/samples/leakserver/heapdump" app
 sed -n '/^```go$/,/^```$/p' "$top/samples/README.md" | sed '/^```/d' >app/dumps.go

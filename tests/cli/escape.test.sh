@@ -1,18 +1,20 @@
 # shellcheck shell=bash
-# Nothing that comes from outside, in whatever message, reaches the terminal as more than text: no controls, also of
-# UTF-8's (C1), no bytes that are no UTF-8, nothing that changes the direction of what follows.
+# Tests that text from outside reaches the terminal only as text, in every message: without control characters, including
+# those of UTF-8 (C1), without bytes that are not UTF-8, and without characters that change the direction of the text behind
+# them.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
 gzip -dc "$top/samples/leakserver.1.dump.gz" >app.dump
 gzip -dc "$top/samples/leakserver.exe.gz" >app
-# An escape, a title, C1's CSI as a character and as a byte, text from right to left, a line of our own.
+# An escape sequence, a window title, C1's CSI as a character and as a byte, a change to right-to-left text, a line of its
+# own.
 bad=$'\e[J\e]0;\a\302\233J\233\342\200\256\nok\177'
 function='main.(*Server).value.gowrap1'
 odd="main.$bad"
 odd+=$(printf '%*s' $((${#function} - $(printf %s "$odd" | wc -c))) '' | tr ' ' x)
 
-# clean NAME: of the last run, that something was said, and all of it is text.
+# clean NAME: tests that the last run wrote something to stderr, and that all of it is text.
 clean() {
 	check "$1: something is said" [ -s err ]
 	check "$1: no controls" [ "$(tr -d '\n' <err | LC_ALL=C tr -cd '\0-\37\177' | wc -c)" -eq 0 ]
@@ -70,7 +72,7 @@ if SHELL=/bin/sh script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	clean "a terminal as stdout"
 fi
 
-# What is text is shown as it is.
+# Text is shown unchanged.
 cp app.dump 'Größe 日本.dump'
 run go2heapsnapshot --exe app 'Größe 日本.dump'
 check "names of files: any language" grep -q '^go2heapsnapshot: Größe 日本.dump: ' err

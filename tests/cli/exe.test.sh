@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# --exe: what is said of an executable, and what the snapshot then has; --redact.
+# Tests --exe: the messages about an executable, and what it adds to the snapshot; and --redact.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -10,7 +10,7 @@ note='go2heapsnapshot: note'
 cost='what only they lead to may stay untyped'
 typed='[0-9]*\.[0-9] % of living bytes typed'
 
-# share NAME PATTERN: the last line of stderr, which says how much is typed. It is taken off: said() has the rest.
+# share NAME PATTERN: tests the last line of stderr, which says how much is typed, and removes it: said() tests the rest.
 share() {
 	check "$1" grep -qx "go2heapsnapshot: $2" <(tail -n 1 err)
 	sed -i '$d' err
@@ -37,7 +37,7 @@ wrote "-e, -j 1: the same bytes" typed.heapsnapshot
 run go2heapsnapshot -v --exe app app.dump
 check "--exe -v: ends with how much is typed" cmp typed.share <(tail -n 1 err)
 sed -i '$d' err
-# How much is known of types may become more.
+# These numbers are masked, since later versions may know more types.
 sed '/^executable/,/^pointers/s/  *[0-9][0-9]*/ N/g; /^  held by several/,$s/  *[0-9][0-9]*/ N/g' err >masked
 check "--exe -v: account-leakserver.1.expected" diff "$here/account-leakserver.1.expected" masked
 # shellcheck disable=SC2016
@@ -102,7 +102,7 @@ check "--exe without DWARF: has names of globals" grep -q '"previews.f8"' out
 remedy='Give --exe the executable that wrote the dump, or build the same commit with the same Go and flags.
 --untyped-ok converts without types where it does not fit.'
 
-# refused NAME FILE WHY
+# refused NAME FILE WHY: tests that the executable FILE is refused with the message WHY, and with --untyped-ok ignored.
 refused() {
 	run go2heapsnapshot --exe "$2" app.dump
 	said "--exe, $1: an error, and what to do" 1 "go2heapsnapshot: $2: $3" "$remedy"
@@ -115,7 +115,7 @@ refused() {
 }
 refused "a text" "$top/Makefile" 'is no executable (ELF, Mach-O or PE)'
 refused "not Go" /bin/sh 'has no table of functions (pclntab): it is no Go program'
-# Another build: a function of the dump has another name.
+# Another build, in which a function of the dump has another name.
 sed 's/value\.gowrap1/value.gowrap2/g' app >other
 refused "another build" other 'is not the executable that wrote the dump: it has no function main.(*Server).value.gowrap1'
 run go2heapsnapshot --untyped-ok --exe app app.dump

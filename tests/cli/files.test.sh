@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is read is not written to; where messages go; who may read what is written.
+# Tests that inputs are never written to, descriptors that are closed, and the permissions of the files that are written.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -11,7 +11,7 @@ cp app good
 
 # ---- an input as the output ----
 
-# kept NAME TARGET WHAT: the last run was refused, and no input has changed.
+# kept NAME TARGET WHAT: tests that the last run refused TARGET, since it is WHAT itself, and that no input has changed.
 kept() {
 	said "$1" 1 "go2heapsnapshot: $2: is the $3 itself; give the snapshot another name"
 	check "$1: the inputs are as they were" cmp app.dump good.dump
@@ -97,7 +97,8 @@ wrote_nothing "stdin and stderr that are closed: nothing on stdout"
 
 # ---- permissions ----
 
-# mode NAME DUMP_MODE EXPECTED [OLD_MODE]: of the snapshot of a dump; of one that replaces a file.
+# mode NAME DUMP_MODE EXPECTED [OLD_MODE]: tests the permissions of the snapshot of a dump that has DUMP_MODE. With OLD_MODE
+# the snapshot replaces a file with these permissions.
 mode() {
 	rm -f private.dump new.heapsnapshot
 	cp good.dump private.dump
@@ -143,7 +144,7 @@ else
 	skip "a dump of another group" "we have one only"
 fi
 
-# The temporary copy of what comes through a pipe.
+# The temporary copy of a dump that comes through a pipe.
 mkdir temporary
 mkfifo input
 exec 4<>input

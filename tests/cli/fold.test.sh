@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# --reachable and --max-nodes: what is left out and folded, and what is said of it.
+# Tests --reachable and --max-nodes: which objects are left out and folded, and the messages about them.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -9,7 +9,7 @@ gzip -dc "$top/samples/leakserver.exe.gz" >app
 gzip -dc "$top/samples/leakserver.2.dump.gz" >app.dump
 go2heapsnapshot --exe app app.dump >whole.heapsnapshot 2>err
 
-# nodes: the number of nodes of the last run's snapshot.
+# nodes: prints the number of nodes of the last run's snapshot.
 nodes() {
 	sed -n 's/.*"node_count":\([0-9]*\),.*/\1/p' out
 }
@@ -60,7 +60,7 @@ bytes=$(awk '/that nothing holds/ { getline; print $3 }' err)
 all=$(nodes)
 run go2heapsnapshot --reachable app.dump
 said "--reachable: says how much" 0 "$note: left out as garbage: $garbage objects, $bytes bytes; what cleanups hold may be among them, which --exe would tell"
-check "--reachable: they and (unreachable) are gone" [ "$(nodes)" -eq $((all - garbage - 2)) ] # and the context of it
+check "--reachable: they and (unreachable) are gone" [ "$(nodes)" -eq $((all - garbage - 2)) ] # 2: (unreachable) and its context
 check "--reachable: there is some" [ "$garbage" -gt 0 ]
 cp out reachable.heapsnapshot
 run go2heapsnapshot --reachable -j 1 app.dump

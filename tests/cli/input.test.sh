@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where a dump may come from.
+# Tests where a dump may come from, and the messages about files that are no dumps.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -29,7 +29,7 @@ printf 'go1.7 heap dump\n' >header.dump
 run go2heapsnapshot header.dump
 said "cut behind the header" 1 "go2heapsnapshot: header.dump: byte 16: the dump is cut: nothing follows its header"
 
-# instead NAME WHAT WHAT_TO_DO: the file foreign, given in place of a dump; then gzipped.
+# instead NAME WHAT WHAT_TO_DO: tests the file foreign, given in place of a dump, and then gzipped.
 instead() {
 	run go2heapsnapshot foreign
 	said "instead of a dump: $1" 1 "go2heapsnapshot: foreign: not a Go heap dump but $2; $3"
@@ -38,7 +38,7 @@ instead() {
 	run go2heapsnapshot - <foreign.gz
 	said "instead of a dump: $1, gzipped, on stdin" 1 "go2heapsnapshot: standard input: not a Go heap dump but $2; $3"
 }
-# text LINE: the file foreign, of which this is the text's quoted line.
+# text LINE: tests the file foreign, a text, of which the message must quote this line.
 text() {
 	instead "text: $1" "text that begins \"$1\"" \
 		'if a server was asked for the dump, that is its answer: curl -f would have failed'
@@ -48,7 +48,7 @@ dumped='a heap dump is what runtime/debug.WriteHeapDump writes'
 cp good.heapsnapshot foreign
 instead "a snapshot" 'a heap snapshot already' 'open it in DevTools as it is: Memory, "Load profile"'
 
-# core NAME MESSAGE: the file foreign, a core of which none can be read.
+# core NAME MESSAGE: tests the file foreign, a core that cannot be read.
 core() {
 	run go2heapsnapshot foreign
 	said "a core file: $1" 1 "go2heapsnapshot: foreign: $2"
@@ -57,7 +57,7 @@ core() {
 	said "a core file: $1, gzipped, on stdin" 1 "go2heapsnapshot: standard input: $2"
 }
 kinds='a core file of this kind is not read: ELF cores of 64-bit little-endian machines are'
-# Headers of ELF, of either byte order: e_type is 2 bytes from 16 on.
+# ELF headers, of both byte orders: e_type is the 2 bytes from offset 16 on.
 printf '\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\4\0\76\0' >foreign
 core "less than a header" "$kinds"
 {
@@ -82,7 +82,8 @@ instead "an executable of macOS" 'an executable' "$give_exe"
 printf 'MZ\220\0\3\0\0\0' >foreign
 instead "an executable of Windows" 'an executable' "$give_exe"
 
-# Profiles: period_type, period, sample_type, string_table with "" first; time, two strings; text.
+# Profiles: one that has period_type, period, sample_type and a string_table whose first entry is ""; one that has a time and
+# two strings; profiles in text form.
 printf '\132\4\10\1\20\2\140\200\200\40\12\4\10\3\20\4\62\0\62\5space' >foreign
 instead "a heap profile" 'a pprof profile' "$dumped"
 printf '\110\200\200\200\10\62\0\62\3cpu' >foreign
@@ -194,9 +195,10 @@ mkdir temporary
 TMPDIR=$PWD/temporary run go2heapsnapshot good.dump.gz
 equal "nothing is left in TMPDIR" "$(ls -A temporary)" ""
 
-# What has no end, or unpacks to a thousand times its size, is not copied as a whole: within a limit of files' sizes that
-# the copy would reach, after what stands first.
-# endless LIMIT_KB SOURCE ARGUMENT...: the standard output of the shell command SOURCE is the dump.
+# Input that has no end, or that unpacks to a thousand times its size, is not copied as a whole: the conversion stays within
+# a limit on files' sizes that a whole copy would exceed.
+# endless LIMIT_KB SOURCE ARGUMENT...: converts, within the limit, with the output of the shell command SOURCE as standard
+# input.
 endless() {
 	local limit=$1 source=$2
 	shift 2
@@ -204,7 +206,7 @@ endless() {
 	eval "$source" 2>/dev/null | (ulimit -f "$limit" && timeout 3600 go2heapsnapshot "$@" >out 2>err)
 	status=${PIPESTATUS[1]}
 }
-small=24000 large=72000 # a copy of what is no dump is 16 MB at most; of what begins as one, 64 MB and what is read of it
+small=24000 large=72000 # kB: a copy of input that is no dump has 16 MB at most; if it begins as a dump, 64 MB and the part read
 endless $small : /dev/zero
 said "/dev/zero" 1 "go2heapsnapshot: /dev/zero: $not_a_dump"
 endless $small 'cat /dev/zero' -
@@ -217,11 +219,12 @@ said "gzipped zeros" 1 "go2heapsnapshot: zeros.gz: $not_a_dump"
 endless $small 'cat zeros.gz' -
 said "gzipped zeros on stdin" 1 "go2heapsnapshot: standard input: $not_a_dump"
 
-# Behind the header of a dump and its params: zeros, the first of which is an EOF record; the beginning of a record that
-# takes what there is.
+# Behind the header of a dump and its params follow zeros, the first of which is an EOF record, or the beginning of a record
+# that takes all bytes behind it.
 header='go1.7 heap dump\n\6\0\10\200\200\200\1\200\200\200\2\5amd64\0\2'
 huge='\200\200\200\200\200\200\200\200\1' # 2^56
-# takes_all NAME RECORD FILLER
+# takes_all NAME RECORD FILLER STATUS PATTERN: converts the header, RECORD, and the output of the shell command FILLER. The
+# exit status must be STATUS, and a line of stderr match PATTERN.
 takes_all() {
 	endless $large "printf '$header$2'; $3" -
 	check "$1: exit $4, not a full disk" [ "$status" -eq "$4" ]

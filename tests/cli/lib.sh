@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the tests beside this file share: TAP, the program, dumps to feed it. They are run by run.sh, each in an empty
-# directory of its own, with the program as go2heapsnapshot on PATH and the sample dumps in $dumps.
+# Functions that the tests beside this file share: for TAP, for running the program, for dumps as its input. run.sh runs each
+# test in an empty directory of its own, with the program as go2heapsnapshot on PATH and the sample dumps in $dumps.
 
 set -u
 # No background job may outlive its test: it would hold run.sh's pipe open.
@@ -12,18 +12,18 @@ here=${here:?run me by run.sh}
 top=${top:?run me by run.sh}
 dumps=${dumps:?run me by run.sh}
 
-# run COMMAND...: stdout goes to the file out, stderr to err, the exit status to $status.
+# run COMMAND...: runs a command. Its stdout goes to the file out, its stderr to the file err, its exit status to $status.
 run() {
 	status=0
 	"$@" >out 2>err || status=$?
 }
 
-# expected_help: what --help says; of a program without SQLite without what that writes.
+# expected_help: prints what --help must print. If the program is built without SQLite, the format sqlite is not in it.
 expected_help() {
 	if go2heapsnapshot --version | grep -q 'without SQLite$'; then sed '/^  *sqlite /d' "$here/help.expected"; else cat "$here/help.expected"; fi
 }
 
-# result BAD NAME: a line of TAP; what was wrong has been written to the file wrong.
+# result BAD NAME: prints a test's line of TAP. BAD is 0 if the test passed; else the file wrong says what was wrong.
 result() {
 	tests=$((tests + 1))
 	if [ "$1" -eq 0 ]; then
@@ -40,7 +40,7 @@ skip() {
 	echo "ok $tests - cli: $1 # SKIP $2"
 }
 
-# check NAME COMMAND...: the command succeeds.
+# check NAME COMMAND...: tests that the command succeeds.
 check() {
 	local name=$1 bad=0
 	shift
@@ -49,7 +49,7 @@ check() {
 	result "$bad" "$name"
 }
 
-# equal NAME ACTUAL EXPECTED
+# equal NAME ACTUAL EXPECTED: tests that two texts are equal.
 equal() {
 	local bad=0
 	[ "$2" = "$3" ] || bad=1
@@ -57,7 +57,7 @@ equal() {
 	result "$bad" "$1"
 }
 
-# said NAME STATUS LINE...: of the last run: its exit status and all of its stderr.
+# said NAME STATUS LINE...: tests the exit status of the last run, and that the lines are all of its stderr.
 said() {
 	local name=$1 expected=$2 bad=0
 	shift 2
@@ -75,19 +75,19 @@ said() {
 	result "$bad" "$name"
 }
 
-# wrote NAME FILE: the last run's stdout has the bytes of FILE.
+# wrote NAME FILE: tests that the last run's stdout has the bytes of FILE.
 wrote() {
 	local bad=0
 	cmp "$2" out >wrong 2>&1 || bad=1
 	result "$bad" "$1"
 }
 
-# wrote_nothing NAME
+# wrote_nothing NAME: tests that the last run's stdout is empty.
 wrote_nothing() {
 	wrote "$1" /dev/null
 }
 
-# is_snapshot FILE: begins and ends as a snapshot does; where there is a Node.js, that it is JSON.
+# is_snapshot FILE: succeeds if the file begins and ends as a snapshot does and, if there is a Node.js, is JSON.
 is_snapshot() {
 	[ "$(head -c 12 "$1")" = '{"snapshot":' ] && [ "$(tail -n 1 "$1" | tail -c 3)" = ']}' ] || return
 	if command -v "${NODE:-node}" >/dev/null; then
@@ -95,16 +95,16 @@ is_snapshot() {
 	fi
 }
 
-# dump NAME FILE: the sample dump NAME, unpacked.
+# dump NAME FILE: unpacks the sample dump NAME to FILE.
 dump() {
 	gzip -dc "$dumps/$1.dump.gz" >"$2"
 }
 
-# What is waited for comes at once, or at the latest when a busy machine lets it; what never comes is a mistake of ours,
-# and waited for so many times 0.05 s.
+# How many times 0.05 s the tests wait for something. It usually comes at once, or later on a busy machine; if it never
+# comes, there is a bug.
 patience=12000
 
-# await_file PATTERN: until a file matches.
+# await_file PATTERN: waits until a file's name matches the pattern. Fails if none does.
 await_file() {
 	local i
 	for ((i = 0; i < patience; i++)); do
@@ -114,7 +114,7 @@ await_file() {
 	return 1
 }
 
-# make_named: named.so, which plays a file system that has no files without names.
+# make_named: builds named.so, a library to preload that simulates a file system without nameless files.
 make_named() {
 	cat >named.c <<-'END'
 	#define _GNU_SOURCE
@@ -139,7 +139,8 @@ make_named() {
 	${CC:-cc} -shared -fPIC -o named.so named.c || exit 2
 }
 
-# nameless PID DIRECTORY: the descriptors, below /proc, of files that a process has open there and that have no name.
+# nameless PID DIRECTORY: prints the paths, below /proc, of a process's descriptors of files in the directory that have no
+# name.
 nameless() {
 	local fd
 	for fd in "/proc/$1"/fd/*; do
@@ -147,7 +148,7 @@ nameless() {
 	done 2>/dev/null
 }
 
-# await_nameless PID DIRECTORY: until a process has a file open there that has no name.
+# await_nameless PID DIRECTORY: waits until a process has a file open in the directory that has no name.
 await_nameless() {
 	local i
 	for ((i = 0; i < patience; i++)); do
@@ -157,7 +158,7 @@ await_nameless() {
 	return 1
 }
 
-# end PID SIGNAL: sends a signal to a background job; its exit status. It is killed if it goes on all the same.
+# end PID SIGNAL: sends a signal to a background job, and returns the job's exit status. A job that does not end is killed.
 end() {
 	local i
 	kill -s "$2" "$1"
@@ -169,8 +170,8 @@ end() {
 	{ wait "$1"; } 2>/dev/null
 }
 
-# on_terminal COMMAND: runs a shell command whose stdin, stdout and stderr are a terminal; what it shows goes to the file
-# shown, its exit status to $status.
+# on_terminal COMMAND: runs a shell command whose stdin, stdout and stderr are a terminal. Its output on the terminal goes to
+# the file shown, its exit status to $status.
 on_terminal() {
 	status=0
 	SHELL=/bin/sh script -qec "$1" /dev/null </dev/null >shown 2>&1 || status=$?

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# What objects are called: classes that are not just a type's name; --names.
+# Tests the names of objects: classes that are not just a type's name, and --names.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
 cp "$top/samples/leakserver.exe.gz" app.gz
 gzip -dc "$top/samples/leakserver.2.dump.gz" >app.dump
 
-# strings FILE: the snapshot's strings, one a line.
+# strings_of FILE: prints the snapshot's strings, one per line.
 strings_of() {
 	sed -n '/^"strings":\[/,$p' "$1"
 }
@@ -29,8 +29,8 @@ run go2heapsnapshot --exe app.gz --names full -o full.heapsnapshot app.dump
 said "--names=full: nothing to say of it" 0 "$(cat err)"
 strings_of full.heapsnapshot >full
 
-# one NAME: whether a name, a regular expression, is a string of the snapshot with short names; other NAME: and of that
-# with full ones.
+# one NAME: tests that a name, a regular expression, matches a string of the snapshot with short names. other NAME: tests
+# that it matches a string of the snapshot with full names, and none of that with short names.
 one() {
 	check "--names=short: $1" grep -qx "\"$1\",\?" strings
 }
@@ -46,27 +46,27 @@ other 'c (argument of net/http\.(\*conn)\.serve)' && one 'c (argument of http\.(
 other 'net/http\.(\*conn)\.serve server\.go:[0-9]*' && one 'http\.(\*conn)\.serve server\.go:[0-9]*' # a frame
 other 'func net/http\.[^"]*' && one 'func http\.[^"]*'                          # a closure
 
-# Two packages of the executable call themselves atomic, and two cpu; what objects are in the dump is no matter.
+# Two packages of the executable are named atomic, and two cpu. It does not matter which objects are in the dump.
 for name in 'func sync/atomic\.[^"]*' '[^"]*vendor/golang\.org/x/sys/cpu\.option'; do
 	check "--names=short: $name, since there are several" grep -qx "\"$name\",\?" strings
 done
 check "--names=short: and no short name that two could have" [ "$(grep -cE '"\[?[]*0-9]*(atomic|cpu)\.' strings)" -eq 0 ]
 
-# What is no name of a package is as it was: texts of the program, and the numbers of nodes.
+# --names changes only names of packages: texts of the program, and the number of nodes, stay the same.
 check "--names: texts are the same" cmp <(grep '/godebug/' strings) <(grep '/godebug/' full)
 ids() {
 	sed -n '/^"nodes":\[/,/^\]/p' "$1" | tr -d '\n[]' | tr ',' '\n' | wc -l
 }
 equal "--names: there are as many nodes" "$(ids short.heapsnapshot)" "$(ids full.heapsnapshot)"
 
-# Of two dumps of a process all names are those of the executable.
+# In two dumps of a process the names are the same, since they depend on the executable.
 gzip -dc "$top/samples/leakserver.1.dump.gz" >before.dump
 run go2heapsnapshot --exe app.gz -o before.heapsnapshot before.dump
 strings_of before.heapsnapshot >before
 check "--names=short: the same in another dump" [ "$(comm -12 <(sort before) <(sort strings) | grep -cE '"(http|big|tls)\.')" -gt 5 ]
 check "--names=short: a package is never called in two ways" [ "$(sort -u before strings | grep -cE '"\*?(net/http|math/big|crypto/tls)\.')" -eq 0 ]
 
-# Without an executable nothing tells which packages there are.
+# Without an executable it is unknown which packages there are.
 go2heapsnapshot app.dump >untyped
 go2heapsnapshot --names=full app.dump >untyped.full
 check "--names without --exe: names are the dump's" cmp untyped untyped.full

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Where a snapshot may go, and what is left when it cannot.
+# Tests where a snapshot may be written to, and which files are left if it cannot be written.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -7,7 +7,7 @@ dump go1.3.3-386.1 good.dump
 echo "no dump" >bad.dump
 go2heapsnapshot good.dump >good.heapsnapshot || exit 2
 
-# files PATTERN: the names that match, temporary ones as well.
+# files PATTERN: prints the names of files that match, including temporary ones.
 files() {
 	find . -maxdepth 1 -name "$1" | sort | tr '\n' ' '
 }
@@ -87,7 +87,8 @@ ln -s round2 round1
 ln -s round1 round2
 run go2heapsnapshot -o round1 good.dump
 said "-o that is a symbolic link to itself" 1 "go2heapsnapshot: round1: cannot create: Too many levels of symbolic links"
-# As /dev/stdout is a link, too. Not by that name: root might replace it, whereas nothing can be made in /proc.
+# /dev/stdout is a link like this one. The test does not use that name: run as root, the program might replace it, whereas
+# nothing can be created in /proc.
 run go2heapsnapshot -o /proc/self/fd/1 good.dump
 said "-o /proc/self/fd/1" 0
 wrote "-o /proc/self/fd/1" good.heapsnapshot
@@ -103,7 +104,7 @@ go2heapsnapshot -o pipe good.dump
 wait $!
 check "-o that is a pipe" cmp piped good.heapsnapshot
 
-# A disk of 64 kB; a limit on files' sizes, which needs no privilege.
+# A disk of 64 kB; then a limit on files' sizes, which needs no privilege.
 mkdir disk
 # shellcheck disable=SC2016
 on_disk='mount -t tmpfs -o size=64k none disk && { echo old >disk/x; go2heapsnapshot -o disk/x good.dump; status=$?
@@ -126,21 +127,23 @@ said "-o beyond the limit of files' sizes" 1 \
 	"go2heapsnapshot: limited.heapsnapshot: cannot write: File too large"
 equal "-o beyond the limit of files' sizes: no file" "$(files 'limited*')" ""
 
-# Signals while it waits for more of its input: of the unfinished file nothing is left. Nor if it is killed, since it has
-# no name; on a file system that has no such files, which a library that is loaded before plays here, it has one.
+# A signal ends the program while it waits for more input: nothing is left of the unfinished file. Nothing is left of it even
+# after SIGKILL, since the file has no name. On a file system without nameless files, which a preloaded library simulates
+# here, it has a temporary name.
 ulimit -c 0
 mkfifo input
 exec 4<>input
 make_named
 
-# start NAME [PRELOAD]: in the background, with all signals as they are by default: bash starts jobs with SIGINT ignored.
+# start NAME [PRELOAD]: starts a conversion in the background, with the default action for all signals: bash starts jobs with
+# SIGINT ignored.
 start() {
 	# shellcheck disable=SC2086
 	env --default-signal ${2:+"$2"} go2heapsnapshot -o "$1.heapsnapshot" - <input >out 2>err 4>&- &
 	pid=$!
 }
 
-# ended NAME SIGNAL
+# ended NAME SIGNAL: sends the signal, and tests that it ends the conversion, of which no file is left.
 ended() {
 	status=0
 	end "$pid" "$2" || status=$?

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# --redact and --redact-key: which keys are taken, and when two snapshots agree. tests/keys looks at what they tell.
+# Tests --redact and --redact-key: which keys are accepted, and when two snapshots have the same hashes. tests/keys tests
+# what redacted snapshots still tell.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -8,11 +9,11 @@ gzip -dc "$top/samples/leakserver.1.dump.gz" >1.dump
 gzip -dc "$top/samples/leakserver.2.dump.gz" >2.dump
 how_to='(umask 077; head -c 32 /dev/urandom > FILE) makes a key'
 
-# hashes FILE: those of a snapshot, once each.
+# hashes FILE: prints the hashes in a snapshot, each once.
 hashes() {
 	grep -o '#[0-9a-f]\{8,\}' "$1" | sort -u
 }
-# common FILE FILE: how many texts two snapshots agree on.
+# common FILE FILE: prints how many hashes two snapshots have in common.
 common() {
 	comm -12 <(hashes "$1") <(hashes "$2") | wc -l
 }
@@ -38,12 +39,12 @@ for other in short.key long.key; do
 	run go2heapsnapshot --exe app --redact-key $other 1.dump
 	equal "--redact-key $other: is taken, and is another key" "$status $(common keyed.1 out)" '0 0'
 done
-# Each byte counts: keys that only begin alike are different ones.
+# Each byte of a key matters: keys that only begin with the same bytes are different keys.
 (umask 077 && { cat key && echo; } >longer.key)
 go2heapsnapshot --exe app --redact-key longer.key 1.dump >out 2>/dev/null
 equal "--redact-key: a key that begins like another is another" "$(common keyed.1 out)" 0
 
-# refused NAME FILE WHY
+# refused NAME FILE WHY: tests that FILE is refused as a key with the message WHY.
 refused() {
 	run go2heapsnapshot --exe app --redact-key "$2" -o refused.heapsnapshot 1.dump
 	said "--redact-key, $1: an error, and what to do" 1 "go2heapsnapshot: $2: $3"
@@ -65,7 +66,7 @@ wrote "--redact-key: one that a group may read is taken" keyed.1
 run go2heapsnapshot --redact-key
 said "--redact-key without a file" 2 "go2heapsnapshot: option '--redact-key' requires an argument" "Try 'go2heapsnapshot --help'."
 
-# Rather no snapshot than one with a key that can be guessed.
+# The program rather writes no snapshot than one with a key that can be guessed.
 printf '%s\n' '#include <errno.h>' '#include <sys/types.h>' 'ssize_t getrandom(void *data, size_t size, unsigned flags);' \
 	'ssize_t getrandom(void *data, size_t size, unsigned flags)' '{' 'return errno = data || size || flags ? ENOSYS : 0, -1;' '}' >no-random.c
 if "${CC:-cc}" -shared -fPIC -o no-random.so no-random.c 2>/dev/null; then

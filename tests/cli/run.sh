@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of the program's command line: what it takes, prints, writes and leaves behind, to the byte. TAP goes to stdout;
-# the exit code is 1 if a test failed.
+# Tests the program's command line: what it accepts, prints, writes and leaves behind, to the byte. TAP goes to stdout; the
+# exit code is 1 if a test failed.
 #
 #   run.sh [DUMP_DIR]    sample dumps (default: samples/dumps of the tree)
 #
@@ -14,7 +14,7 @@ dumps=$(cd "${1:-$top/samples/dumps}" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# The program by its own name. Everything else as a plain system has it.
+# The tests find the program by its own name. The rest of the environment is that of a plain system.
 mkdir "$work/bin"
 ln -s "$program" "$work/bin/go2heapsnapshot"
 export PATH="$work/bin:$PATH" LC_ALL=C here top dumps

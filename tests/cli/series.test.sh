@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# Several dumps of one process: -o DIRECTORY, --base, what is refused.
+# Tests several dumps of one process: -o DIRECTORY, --base, and dumps that are refused.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
 gzip -dc "$top/samples/leakserver.exe.gz" >app
 for n in 1 2; do gzip -dc "$top/samples/leakserver.$n.dump.gz" >$n.dump; done
 
-# survived AFTER BEFORE: the line of stderr, with N for its numbers; it is taken off.
+# survived NAME AFTER BEFORE: tests the line of stderr that says which objects have survived, and removes it.
 survived() {
 	check "$1: says what has survived" grep -Eqx \
 		"go2heapsnapshot: $2: since $3 [0-9]+ objects have survived, [0-9]+ are gone, [0-9]+ are new, of these [0-9]+ in reused slots; [0-9]+ undecided" err
@@ -20,7 +20,7 @@ wrote_nothing "a series: nothing on stdout"
 equal "a series: its snapshots are named after the dumps" "$(ls plain)" "$(printf '1.heapsnapshot\n2.heapsnapshot')"
 check "a series: snapshots" eval 'is_snapshot plain/1.heapsnapshot && is_snapshot plain/2.heapsnapshot'
 
-# What is no id is as it is in a conversion of one dump: but for the header and the third number of a node's line.
+# All but ids is as in a conversion of one dump: everything except the header and the third number of each node.
 cat >without_ids.mjs <<'END'
 import fs from 'node:fs';
 const snapshot = JSON.parse(fs.readFileSync(process.argv[2], 'utf8'));
@@ -31,7 +31,7 @@ END
 go2heapsnapshot 2.dump >single
 check "a series: all but ids is as in a single snapshot" cmp <("${NODE:-node}" without_ids.mjs plain/2.heapsnapshot) <("${NODE:-node}" without_ids.mjs single)
 
-# ids FILE: the ids of all nodes.
+# ids FILE: prints the ids of all nodes, in ascending order.
 ids() {
 	"${NODE:-node}" -e 'const s = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
 		for (let i = 2; i < s.nodes.length; i += 7) console.log(s.nodes[i])' "$1" | sort -n
@@ -59,7 +59,7 @@ check "--max-nodes: a series" eval 'is_snapshot folded/1.heapsnapshot && is_snap
 ids folded/2.heapsnapshot >folded.ids
 check "--max-nodes: ids are odd, and each is there once" awk '$1 % 2 == 0 || $1 == last { exit 1 } { last = $1 }' folded.ids
 
-# A random key, but one for all of them: what is the same text in one is so in the other.
+# The key is random, but the same for all snapshots of a series: equal texts are equal in all of them.
 run go2heapsnapshot --redact --exe app -o redacted 1.dump 2.dump
 survived "--redact" 2.dump 1.dump
 cat >same_texts.mjs <<'END'
@@ -83,7 +83,7 @@ equal "the same dump again: nothing is gone or new" "$(sed -n 's/.*survived, \([
 equal "only the last ending goes" "$(ls twice)" "$(printf '1.heapsnapshot\nagain.dump.gz.heapsnapshot')"
 check "the same dump again: the same nodes" cmp <(sed 1d twice/1.heapsnapshot) <(sed 1d twice/again.dump.gz.heapsnapshot)
 
-# What is no series.
+# Dumps that are no series.
 run go2heapsnapshot -o order 2.dump 1.dump
 check "in the wrong order: says so" grep -Eqx 'go2heapsnapshot: 1\.dump: is older than 2\.dump, or of another process: [0-9]+ [a-z ]+ so far, there [0-9]+' err
 equal "in the wrong order: fails" "$status" 1
@@ -107,7 +107,7 @@ mkdir names && cp 1.dump names/x.dump && ln names/x.dump names/x.heapsnapshot
 run go2heapsnapshot -o names names/x.dump 2.dump
 said "a snapshot's name is a dump's" 1 "go2heapsnapshot: names/x.heapsnapshot: is the dump itself; give the snapshot another name"
 
-# A dump that is cut is one of the series all the same.
+# A dump that is cut is still part of the series.
 head -c $(($(stat -c %s 2.dump) * 9 / 10)) 2.dump >cut.dump
 run go2heapsnapshot -o cut 1.dump cut.dump
 equal "a dump that is cut: exit status 3" "$status" 3

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is different on a terminal.
+# Tests what is different on a terminal.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -26,7 +26,7 @@ on_terminal 'go2heapsnapshot good.dump >out'
 equal "a terminal as stderr: exit 0" "$status" 0
 wrote "a terminal as stderr: the same bytes" good.heapsnapshot
 shown=$(cat shown)
-# How far reading is when it is first shown depends on the machine.
+# How much has been read when progress is first shown depends on the machine.
 equal "a terminal as stderr: begins with progress" "$(sed -E 's/[0-9]+ %, [0-9]+/N %, N/; s/ +/ /g' <<<"${shown:0:23}")" \
 	"${clear}reading N %, N MB"
 equal "a terminal as stderr: ends with a clean line" "${shown: -4}" "$clear"
@@ -43,7 +43,7 @@ check "a warning on a terminal begins a line of its own" grep -qF "${clear}go2he
 on_terminal 'go2heapsnapshot good.dump >out 2>err'
 check "no terminal as stderr: no progress" [ ! -s err ]
 
-# A report is as wide as the terminal, and what is looked for stands out.
+# A report is as wide as the terminal, and what a reader looks for stands out by its colour.
 report='go2heapsnapshot --format report good.dump 2>err'
 plain=$(COLUMNS=80 go2heapsnapshot --format report good.dump 2>err)
 unset COLUMNS NO_COLOR

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the command line may be.
+# Tests the options and arguments of the command line, and the messages about wrong usage.
 # shellcheck source=tests/cli/lib.sh
 . "$here/lib.sh"
 
@@ -19,7 +19,7 @@ version=$(sed -n 's/.*G2H_VERSION "\(.*\)"/\1/p' "$top/include/go2heapsnapshot/v
 run go2heapsnapshot --version
 said "--version" 0
 equal "--version prints name and version" "$(head -n 1 out)" "go2heapsnapshot $version"
-# What the tree would link with; of a program from elsewhere nothing is known.
+# Versions of the libraries: the program may be built elsewhere, so any number is accepted.
 number=[0-9][0-9.]*
 check "--version: then what was built in" grep -Eqx "built with zlib $number, (SQLite $number|without SQLite)" <(sed 1d out)
 cp out version
@@ -75,7 +75,7 @@ for format in pdf '' heap heapsnapshots; do
 	wrote_nothing "--format '$format': nothing on stdout"
 done
 
-# What only some formats look at.
+# Options that only some formats use.
 if grep -q '^ *sqlite ' help.expected; then
 	for option in --append --label=host=web; do
 		run go2heapsnapshot --format sqlite $option -o new.db good.dump

@@ -1,5 +1,6 @@
-// What must have been read of an executable's types: check.mjs NAME DIRECTORY. DIRECTORY has read.json, from print_types;
-// dep, what the linker said with -dumpdep; and, where the program ran, types.json, from itself. TAP on standard output.
+// Checks what was read of an executable's types: check.mjs NAME DIRECTORY. DIRECTORY has read.json, from print_types; dep,
+// the output of the linker with -dumpdep; and, if the program ran, types.json, from the program itself. TAP on standard
+// output.
 import fs from 'node:fs';
 
 const [name, directory] = process.argv.slice(2);
@@ -13,7 +14,7 @@ const address = (number) => types[number]?.address ?? '';
 const kinds = {bool: 1, array: 17, chan: 18, func: 19, interface: 20, map: 21, pointer: 22, slice: 23, string: 24,
   struct: 25, unsafe: 26};
 
-// Each type that the process knew of itself, by the address of its descriptor.
+// Each type that the program itself knew must have been read, by the address of its descriptor.
 if (fs.existsSync(`${directory}/types.json`)) {
   const wrong = [];
   const known = JSON.parse(fs.readFileSync(`${directory}/types.json`, 'utf8'));
@@ -33,8 +34,8 @@ if (fs.existsSync(`${directory}/types.json`)) {
   tap(known.length > 300 && wrong.length === 0, `${known.length} types are what package reflect says`, wrong);
 }
 
-// All that the linker has put in, and nothing else. Its names are those of symbols, which have more in them than type
-// names where there are fields or methods; long ones may be hashes.
+// All types that the linker kept must have been read, and no others. The linker prints names of symbols, which say more
+// than the names of types if there are fields or methods; long ones may be hashes.
 const symbols = new Set();
 for (const line of fs.readFileSync(`${directory}/dep`, 'utf8').split('\n'))
   for (const part of line.split(' -> ')) {
@@ -49,8 +50,8 @@ const unexpected = ours.filter((n) => !theirs.includes(n)), missing = theirs.fil
 tap(ours.length > 100 && unexpected.length + missing.length === 0, `${ours.length} types with names of their own`,
   [...unexpected.map((n) => `no symbol: ${n}`), ...missing.map((n) => `not found: ${n}`)]);
 
-// The pointers of arrays and structs are those of their parts, whatever the collector's mask says of the parts. Both
-// words of an interface may be pointers, or the second one only.
+// The pointer mask of an array or a struct must be made of its parts' pointers, whatever the masks of these are. In an
+// interface, both words may be pointers, or only the second one.
 const word = types.find((t) => t.kind === kinds.unsafe).size;
 const pointers = (t) => { // offsets in words
   if (t.pointerBytes === 0) return [];

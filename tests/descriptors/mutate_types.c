@@ -1,7 +1,8 @@
 /*
- * mutate_types: damages the type descriptors of an executable in COUNT ways and reads each. A way
- * is a number, so a failure can be repeated. What is read must be whole: no type is made of one
- * that is not there; nothing may be read beyond the file, and sanitizers look on.
+ * mutate_types: damages the type descriptors of an executable in COUNT ways and reads each damaged
+ * executable. A way is a number, so a failure can be repeated. The types that are read must be
+ * whole: no type refers to one that is not there. The reader must not read beyond the file, and
+ * sanitizers check this.
  *
  *   mutate_types EXECUTABLE DUMP COUNT [FIRST]
  */
@@ -53,7 +54,8 @@ static struct g2h_bytes read_file(const char *path)
     return bytes;
 }
 
-/* The places of the types and of moduledata in the file. */
+/* The offsets of the types and of moduledata in the file, the size of the types, and the size of
+ * a word. */
 struct places {
     uint64_t types, types_size, moduledata, word;
 };
@@ -79,8 +81,8 @@ static struct places find_places(const char *path, struct g2h_bytes file)
     return places;
 }
 
-/* Words get the values of others, so what is wrong looks right; lengths become large, bytes others.
- */
+/* Gives words the values of other words, so that wrong ones look right; makes lengths large, and
+ * changes other bytes. */
 static void damage(uint8_t *data, uint64_t size, const struct places *places)
 {
     const uint64_t word = places->word, words = places->types_size / word;
@@ -95,7 +97,7 @@ static void damage(uint8_t *data, uint64_t size, const struct places *places)
         case 2:
             memset(types + at + next(word), next(2) ? 0xff : (int)next(256), 1);
             break;
-        case 3: /* a whole descriptor or two over others */
+        case 3: /* a descriptor or two over others */
             from = word * next(words - 20);
             at = word * next(words - 20);
             memmove(types + at, types + from, 8 * (1 + next(12)));
@@ -131,11 +133,12 @@ static void examine(const struct types *types)
                 abort();
         }
     }
-    if (total == 1) /* so that masks are read */
+    if (total == 1) /* keeps the compiler from leaving out the reads of masks */
         putchar('\n');
 }
 
-/* The first types that the dump has records of. */
+/* Fills ret with the first types that the dump has records of, at most `most`. Returns their
+ * number. */
 static size_t find_witnesses(const struct g2h_heap *heap, struct rtype_witness *ret, size_t most)
 {
     size_t count = 0;
@@ -175,7 +178,8 @@ int main(int argc, char **argv)
         check(pclntab_init(&pclntab, &image));
         moduledata_find(&image, &pclntab, &moduledata);
         types_init(&types, image.is_64 ? 8 : 4);
-        /* With all that is damaged, and with what the dump's records agree to. */
+        /* Three ways in four trust the damaged moduledata; the fourth also checks it against the
+         * dump's records. */
         check(rtypes_init(&types, &image, &moduledata, 0, witnesses, way % 4 ? 0 : witness_count,
                           &start));
         examine(&types);

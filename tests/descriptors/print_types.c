@@ -1,6 +1,6 @@
 /*
- * print_types: the types of an executable's runtime descriptors as JSON; those of the process that
- * wrote DUMP, or where the file has them.
+ * print_types: prints the types of an executable's runtime descriptors as JSON, with the addresses
+ * of the process that wrote DUMP, or without DUMP with those of the file.
  *
  *   print_types EXECUTABLE [DUMP]
  */

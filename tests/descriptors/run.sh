@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runtime type descriptors: a program with many types, built in several ways by two releases of Go, tells of them by
-# package reflect, and the linker tells which it kept; what is read from the executable must be the same. Then their
-# descriptors are damaged in many ways. All of it under sanitizers. TAP on standard output.
+# Tests runtime type descriptors. A program with many types, built in several ways by two releases of Go, describes them by
+# package reflect, and the linker says which types it kept; what is read from the executable must be the same. Then the
+# descriptors are damaged in many ways. All of it runs under sanitizers. TAP on standard output.
 #
-#   GOROOTS     the releases (default: two)
-#   DAMAGES     how many of each (default: 60; with CHECK_ALL 250)
+#   GOROOTS     the releases of Go (default: two)
+#   DAMAGES     the number of damaged copies of each executable (default: 60; with CHECK_ALL 250)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 here=$top/tests/descriptors
@@ -26,7 +26,7 @@ for driver in print_types mutate_types; do
 	fi
 done
 
-# variant NAME LINKER_FLAGS GO_BUILD_FLAG...: builds, runs unless the machine cannot, and checks.
+# variant NAME LINKER_FLAGS GO_BUILD_FLAG...: builds the program, runs it unless the machine cannot, and checks what is read.
 variant() {
 	name=$release-$1
 	linker=$2
@@ -58,7 +58,7 @@ variant() {
 	fi
 }
 
-# damaged VARIANT: in many ways.
+# damaged VARIANT: damages the executable of a variant in many ways.
 damaged() {
 	"$build/mutate_types" "$build/$release-$1/app" "$build/$release-$1/dump" "$(damages 60 250)" \
 		>"$build/mutate.out" 2>"$build/mutate.err" ||

@@ -1,4 +1,4 @@
-// Drives the Memory tab of a real Chromium, the way a user would: loads files, clicks, reads what the tables say.
+// Drives the Memory tab of a real Chromium as a user would: loads files, clicks, reads what the tables say.
 //
 //   const tab = await MemoryTab.open();
 //   try {
@@ -8,14 +8,14 @@
 //     await tab.perspective('Comparison');             // or Summary, Containment, Statistics
 //     const rows = await tab.rows();                   // [{name: 'ptr64', '# New': '200', …}]
 //     await tab.expand('ptr64');                       // a name, a RegExp or a function of the row
-//     await tab.retainers('ptr64 @1017');              // selects the row; what the Retainers pane then says
+//     await tab.retainers('ptr64 @1017');              // selects the row; returns what the Retainers pane then says
 //     await tab.filter('noptr');
 //     await tab.screenshot('build/screenshots/x.png');
 //   } finally {
 //     await tab.close();
 //   }
 //
-// Sizes and counts are texts as the panel shows them, with plain spaces: '13.1 kB'.
+// Sizes and counts are texts as the panel shows them, but with plain spaces: '13.1 kB'.
 
 import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -28,17 +28,17 @@ const frontEnd = 'devtools://devtools/bundled/devtools_app.html?panel=heap-profi
 
 const sidebarEntries = '.heap-snapshot-sidebar-tree-item';
 const retainersGrid = '.retaining-paths-view .data-grid';
-/** The table above the Retainers pane; of those of the other perspectives none is in the document. */
+/** The table above the Retainers pane. The tables of the other perspectives are not in the document. */
 const mainGrid = '.heap-snapshot-view .data-grid:not(.retaining-paths-view .data-grid)';
 
 /** How long the panel may take for one step, in ms. A second would do on an idle machine. */
 const defaultTimeout = 1_200_000;
-/** A table counts as complete when it has not changed for so long, times the tab's patience. */
+/** A table counts as complete when it has not changed for this time, in ms, multiplied by the tab's patience. */
 const quietTime = 300;
-/** … after scrolling, which only draws what is known already. */
+/** The same after scrolling, which only draws what the panel knows already. */
 const scrollQuietTime = 100;
 
-/** Chromium's path: $CHROMIUM, or what PATH has under one of its names; undefined if there is none. */
+/** Returns Chromium's path: $CHROMIUM, or the file in PATH that has one of its names, or undefined if there is none. */
 export function findChromium() {
   if (process.env.CHROMIUM) {
     return process.env.CHROMIUM;
@@ -52,20 +52,22 @@ export function findChromium() {
   return undefined;
 }
 
-/** Ends with 77, and one skipped test, where there is no Chromium. */
+/** Exits with 77, and one skipped test, if there is no Chromium. */
 export function endWithoutChromium() {
   if (findChromium() !== undefined) return;
   console.log('1..1\nok 1 # SKIP no Chromium: run tools/setup check, or set CHROMIUM');
   process.exit(77);
 }
 
-/** Tests that look at a tab. A busy machine may draw a table later than it was read: it is read again. */
+/**
+ * Tests that look at a tab. A busy machine may draw a table after a test has read it, so a test that fails is run again.
+ */
 export class TabTests {
   #tab;
 
   constructor(tab) { this.#tab = tab; }
 
-  /** Whether the test passed. */
+  /** Runs a test; returns whether it passed. */
   async test(name, body) {
     const wrong = await patiently(this.#tab, body);
     report(name, wrong);
@@ -77,7 +79,7 @@ export class TabTests {
   end() { end(); }
 }
 
-/** Runs a body that looks at a tab, and again with more patience where it fails; what is wrong then, or undefined. */
+/** Runs a body that looks at a tab; if it fails, runs it again with more patience. Returns the last error, or undefined. */
 async function patiently(tab, body) {
   let wrong;
   for (tab.patience of [1, 5, 25]) {
@@ -93,7 +95,7 @@ async function patiently(tab, body) {
   return wrong;
 }
 
-/** Runs in the page: the rows of a grid that are in the document now. */
+/** Runs in the page: returns the rows of a grid that are in the document now. */
 function readRows(grid) {
   const text = node => (node?.textContent ?? '').replace(/\s+/g, ' ').trim();
   // Chromium 150 still wrote "Retained Size" and "Size Delta".
@@ -110,14 +112,14 @@ function readRows(grid) {
     };
     cells.forEach((cell, i) => {
       const copy = cell.cloneNode(true);
-      // "×205" after the class, "55 %" after the size.
+      // The cell has "×205" after the class, "55 %" after the size.
       const extra = copy.querySelector('.objects-count, .percent-column');
       extra?.remove();
       const value = text(copy);
       row.cells.push(value);
       row[titles[i]] = value;
       if (i === 0) {
-        // An object is made of "f8", " in " or "::", the object and its id, without spaces of their own.
+        // The text of an object consists of "f8", " in " or "::", the object and its id, without spaces of their own.
         const parts = [...copy.querySelectorAll('.event-properties > span')].map(text);
         row.name = parts.length > 0 ? parts.join(' ') : value;
         row.count = extra ? text(extra).slice(1) : '1';
@@ -133,7 +135,10 @@ function readRows(grid) {
   return {titles, rows};
 }
 
-/** Runs in the page: waits until nothing of a grid has changed for so many ms; false where it does not rest, or is gone. */
+/**
+ * Runs in the page: waits until nothing of a grid has changed for `quiet` ms. Returns false if the grid keeps changing, or
+ * is gone.
+ */
 function comesToRest(grid, quiet) {
   return new Promise(resolve => {
     let timer;
@@ -166,18 +171,18 @@ export class MemoryTab {
   #removeProfile;
   #page;
   #timeout;
-  /** How much longer than on an idle machine a table has to stay as it is, to count as complete. */
+  /** By how much longer than on an idle machine a table must stay unchanged to count as complete. */
   patience = 1;
   #passes = 0;
 
   /**
-   * What DevTools warned about on its own console, from the start on: 'error: …' or 'warning: …'. A file that it cannot
-   * load shows up here only.
+   * What DevTools has written to its own console since the start: 'error: …' or 'warning: …'. If it cannot load a file,
+   * that shows up here only.
    */
   problems = [];
 
   /**
-   * Starts Chromium and shows the empty Memory tab. timeout: for each step, in ms; size: of the window.
+   * Starts Chromium and shows the empty Memory tab. timeout: for each step, in ms; size: that of the window.
    */
   static async open({timeout = defaultTimeout, size = {width: 1280, height: 800}} = {}) {
     const tab = new MemoryTab();
@@ -198,7 +203,7 @@ export class MemoryTab {
     }
     const {chromium} = createRequire(import.meta.url)('playwright-core');
     this.#profile = mkdtempSync(join(tmpdir(), 'memory-tab-'));
-    // Also when a test ends by an error that nobody caught; Playwright ends Chromium itself then.
+    // The profile is also removed if a test ends by an error that nobody caught; Playwright ends Chromium itself then.
     this.#removeProfile = () => rmSync(this.#profile, {recursive: true, force: true, maxRetries: 5});
     process.on('exit', this.#removeProfile);
     this.#context = await this.#step('start Chromium', chromium.launchPersistentContext(this.#profile, {
@@ -210,7 +215,7 @@ export class MemoryTab {
       env: {...process.env, LANGUAGE: 'en_US', LC_ALL: 'C.UTF-8'},
       args: [
         '--headless=new',
-        // Its sandbox does not work for root, nor in a container; nothing but DevTools' own pages is opened.
+        // The sandbox works neither for root nor in a container; only DevTools' own pages are opened.
         '--no-sandbox',
         '--lang=en-US', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
         '--disable-component-update', '--disable-sync', '--remote-allow-origins=*',
@@ -230,7 +235,7 @@ export class MemoryTab {
     await this.#step('show the Memory tab', this.#page.getByText('Select profiling type').waitFor());
   }
 
-  /** Says what was being done when something fails, and what DevTools complained about. */
+  /** Awaits a step. If it fails, the error says which step it was, and what DevTools complained about. */
   async #step(what, promise) {
     try {
       return await promise;
@@ -241,7 +246,7 @@ export class MemoryTab {
     }
   }
 
-  /** Asks `look` again and again for something other than undefined. */
+  /** Calls `look` again and again until it returns something other than undefined. */
   async #poll(what, look, timeout = this.#timeout) {
     const end = Date.now() + timeout;
     return this.#step(what, (async () => {
@@ -265,7 +270,7 @@ export class MemoryTab {
     }));
   }
 
-  /** Loads a file by the button "Load profile…" and waits until DevTools is ready with it. */
+  /** Loads a file by the button "Load profile…" and waits until DevTools has finished loading it. */
   async load(file) {
     const before = (await this.snapshots()).length;
     const problems = this.problems.length;
@@ -283,7 +288,7 @@ export class MemoryTab {
     }, 5 * this.#timeout);
   }
 
-  /** Shows the snapshot at this place of the sidebar, in the Summary if it was not shown before. */
+  /** Shows the snapshot at this place in the sidebar, in Summary if it was not shown before. */
   async select(index) {
     await this.#step(`select snapshot ${index}`, this.#page.locator(sidebarEntries).nth(index).click());
     await this.#step('see the perspectives', this.#select('Perspective').waitFor());
@@ -291,7 +296,7 @@ export class MemoryTab {
 
   #select(label) { return this.#page.locator(`select[aria-label="${label}"]:visible`); }
 
-  /** 'Summary', 'Comparison', 'Containment' or 'Statistics'. Waits for its rows, unless there need not be any. */
+  /** Chooses 'Summary', 'Comparison', 'Containment' or 'Statistics'. Waits for its rows, unless it may be empty. */
   async perspective(name, {mayBeEmpty = false} = {}) {
     await this.#step(`choose ${name}`, this.#select('Perspective').selectOption({label: name}));
     if (name === 'Statistics') {
@@ -306,13 +311,13 @@ export class MemoryTab {
     await this.#settled(mainGrid);
   }
 
-  /** Compares with the snapshot at this place of the sidebar (in Comparison; the one before is the default). */
+  /** Compares with the snapshot at this place in the sidebar (in Comparison, where the one before is the default). */
   async base(index) {
     await this.#step('choose the base', this.#select('Base snapshot').selectOption({index}));
     await this.#settled(mainGrid);
   }
 
-  /** Chooses which objects Summary has, by the start of the entry: "Objects allocated between leak.1 and leak.2". */
+  /** Chooses the objects that Summary shows, by the start of an entry: "Objects allocated between leak.1 and leak.2". */
   async objects(text) {
     const entries = await this.#select('Filter').locator('option').allTextContents();
     const index = entries.findIndex(entry => entry.startsWith(text));
@@ -321,7 +326,7 @@ export class MemoryTab {
     await this.#settled(mainGrid);
   }
 
-  /** Chromium's major version, and whether Summary's filter has native contexts, as not every version's has. */
+  /** Returns Chromium's major version, and whether Summary's filter has native contexts, which not every version has. */
   async contexts() {
     const version = await this.#page.evaluate(() => Number(/Chrome\/(\d+)/.exec(navigator.userAgent)?.[1]));
     const entries = await this.#select('Filter').locator('option').allTextContents();
@@ -340,7 +345,7 @@ export class MemoryTab {
     await this.#settled(mainGrid);
   }
 
-  /** {titles, rows} of a grid as far as it is drawn, or null while there is none. */
+  /** Returns {titles, rows} of a grid as far as it is drawn, or null if there is no grid. */
   async #read(grid) {
     const visibleGrid = this.#page.locator(grid).locator('visible=true').first();
     if (await visibleGrid.count() === 0) {
@@ -349,7 +354,7 @@ export class MemoryTab {
     return visibleGrid.evaluate(readRows, undefined, {timeout: 1000}).catch(() => null);
   }
 
-  /** Waits until a grid stays as it is; returns it. */
+  /** Waits until a grid stays unchanged; returns it. */
   async #settled(grid, quiet = quietTime) {
     return this.#poll('see a table come to rest', async () => {
       const visibleGrid = this.#page.locator(grid).locator('visible=true').first();
@@ -362,8 +367,8 @@ export class MemoryTab {
   #scroller(grid) { return this.#page.locator(`${grid} .data-container`).locator('visible=true').first(); }
 
   /**
-   * Grids keep only the rows in sight in the document: scrolls from top to bottom and yields, in order, every row that
-   * was not there before, with its place among those that are in the document.
+   * Grids keep only the visible rows in the document. Scrolls from top to bottom and yields, in order, every row that was
+   * not there before, with its place among the rows that are in the document.
    */
   async* #scrollThrough(grid) {
     const scroller = this.#scroller(grid);
@@ -406,15 +411,15 @@ export class MemoryTab {
   }
 
   /**
-   * The rows of the table, from the top, whether in sight or not, at most `limit`:
+   * Returns the rows of the table from the top, visible or not, at most `limit`:
    * {name, count, edge, object, id, depth, expandable, expanded, selected, cells: [text…]} and each cell under its
-   * column's title. name is a class, or '[1] :: (globals) @6', or 'f8 in ptr64 @1017'; edge, object and id its parts.
+   * column's title. name is a class, or '[1] :: (globals) @6', or 'f8 in ptr64 @1017'; edge, object and id are its parts.
    */
   async rows({limit = 1000} = {}) {
     return this.#allRows(mainGrid, limit);
   }
 
-  /** Selects the first row that matches, by a click; returns it. */
+  /** Selects the first row that matches, by a click; returns its data and its element. */
   async #click(grid, matcher) {
     const matches = matcherOf(matcher);
     const names = [];
@@ -424,7 +429,7 @@ export class MemoryTab {
         await this.#step(`select row ${row.name}`, (async () => {
           await element.evaluate(tr => tr.scrollIntoView({block: 'center'}));
           await this.#settled(grid, scrollQuietTime);
-          // Into the name's column, but right of the triangle that would open the row.
+          // The click is in the name's column, but to the right of the triangle that would open the row.
           await element.click({position: {x: 200, y: 8}});
         })());
         return {row, element};
@@ -435,7 +440,7 @@ export class MemoryTab {
     throw new Error(`Memory tab: no row ${matcher}; there are ${names.slice(0, 20).join(' | ')}`);
   }
 
-  /** Opens a row; returns the rows just below it that are in sight, those of the next level only. */
+  /** Opens a row; returns the visible rows of the next level below it. */
   async expand(matcher) {
     const {row, element} = await this.#click(mainGrid, matcher);
     if (!row.expanded) {
@@ -453,7 +458,7 @@ export class MemoryTab {
     });
   }
 
-  /** Selects an object's row; returns the rows of the Retainers pane, as it opens them by itself. */
+  /** Selects an object's row; returns the rows that the Retainers pane opens by itself. */
   async retainers(matcher, {limit = 200} = {}) {
     const {row} = await this.#click(mainGrid, matcher);
     await this.#poll(`see retainers of ${row.name}`, async () =>
@@ -461,7 +466,7 @@ export class MemoryTab {
     return this.#allRows(retainersGrid, limit);
   }
 
-  /** What Statistics shows beside the pie: {Total: '24 kB', Code: '0 kB', …}. */
+  /** Returns what Statistics shows beside the pie: {Total: '24 kB', Code: '0 kB', …}. */
   async statistics() {
     const rows = await this.#page.locator('.pie-chart-legend-row').evaluateAll(elements => elements.map(element =>
       ['.pie-chart-name', '.pie-chart-size'].map(
@@ -474,10 +479,10 @@ export class MemoryTab {
     await this.#step('take a screenshot', this.#page.screenshot({path}));
   }
 
-  /** Ends Chromium; to be called in any case. */
+  /** Ends Chromium; must be called in any case. */
   async close() {
     if (this.#context !== undefined) {
-      // Should it not end, Playwright kills it when this process exits.
+      // If Chromium does not end, Playwright kills it when this process exits.
       await Promise.race([
         this.#context.close().catch(() => {}),
         new Promise(resolve => setTimeout(resolve, 10_000).unref()),

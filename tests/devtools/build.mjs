@@ -1,9 +1,9 @@
 // Bundles the snapshot loader and the snapshot worker of Chrome DevTools, as the npm package
 // chrome-devtools-frontend ships them, into one module that runs in Node.
 //
-// The code that parses a snapshot and computes what the Memory tab shows is DevTools' own, byte for byte.
-// Only what those two files import from the rest of the front end, and never or hardly use, is replaced:
-// the "barrel" modules, which would pull in half of DevTools, and the translation of progress texts.
+// The code that parses a snapshot and computes what the Memory tab shows is DevTools' own, byte for byte. Replaced is only
+// what those two files import from the rest of the front end and use hardly or never: the "barrel" modules, which would
+// pull in half of DevTools, and the translation of progress texts.
 
 import {mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
@@ -14,7 +14,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const output = join(here, '../../build/devtools/heap-snapshot-worker.mjs');
 const frontEnd = join(here, 'node_modules/chrome-devtools-frontend/front_end');
 
-// What stands in for a module of the front end, by its path below front_end/.
+// The replacements of modules of the front end, by path below front_end/.
 const stubs = {
   // Progress messages stay as they are written in the source.
   'core/i18n/i18n.ts': `
@@ -25,7 +25,7 @@ const stubs = {
     export * as StringUtilities from './StringUtilities.js';
     export * as TypedArrayUtilities from './TypedArrayUtilities.js';`,
   'core/text_utils/text_utils.ts': `export * as TextUtils from './TextUtils.js';`,
-  // TextUtils.ts needs these two for searching in source files, the loader only its JSON tokenizer.
+  // TextUtils.ts needs these two to search source files; the loader uses only its JSON tokenizer.
   'core/text_utils/ContentData.ts': `export const ContentData = null;`,
   'core/text_utils/ContentProvider.ts': `export const SearchMatch = null;`,
   'models/heap_snapshot/heap_snapshot.ts': `export * as HeapSnapshotModel from './HeapSnapshotModel.js';`,
@@ -66,12 +66,12 @@ const modified = path => statSync(path, {throwIfNoEntry: false})?.mtimeMs;
 
 function isFresh() {
   const built = modified(output);
-  // Files out of an npm archive carry a date of the last century: the lock file tells when a version changed.
+  // Files from an npm archive have a date of the last century, so the lock file tells whether a version changed.
   return built !== undefined &&
     ['build.mjs', 'package-lock.json'].every(source => modified(join(here, source)) <= built);
 }
 
-/** Makes the bundle if it is missing or older than what it is made of; returns its URL. */
+/** Makes the bundle if it is missing or older than its sources; returns its URL. */
 export async function buildWorker() {
   if (!isFresh()) {
     if (modified(frontEnd) === undefined) {
@@ -89,7 +89,7 @@ export async function buildWorker() {
       write: false,
       logLevel: 'warning',
     });
-    // Written whole or not at all: several tests may come here at once.
+    // The file is written whole or not at all, as several tests may come here at once.
     mkdirSync(dirname(output), {recursive: true});
     const unfinished = `${output}.${process.pid}`;
     try {

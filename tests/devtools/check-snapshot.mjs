@@ -1,10 +1,10 @@
-// Checks that snapshots keep every promise of docs/ on their shape, and that DevTools loads them without a word.
+// Checks that snapshots keep every promise that docs/ makes on their shape, and that DevTools loads them without a warning.
 //
-//   check-snapshot.mjs FILE...                one line of TAP for every promise of every file
+//   check-snapshot.mjs FILE...                one line of TAP for each promise and file
 //   check-snapshot.mjs --quiet --dir DIR      one line of TAP for all *.heapsnapshot below DIR; failures as comments
-//   --foreign                                 leaves out what only our own files promise (V8's use other ids and roots)
+//   --foreign                                 leaves out promises that only our own files keep (V8's use other ids and roots)
 //
-// Two readers look at a file: JSON.parse, which knows nothing of DevTools, and DevTools itself.
+// Each file is read twice: by JSON.parse, which knows nothing of DevTools, and by DevTools itself.
 
 import {readdirSync, readFileSync, realpathSync} from 'node:fs';
 import {constants} from 'node:buffer';
@@ -13,7 +13,7 @@ import {fileURLToPath} from 'node:url';
 import {isDeepStrictEqual} from 'node:util';
 import {loadSnapshot} from './devtools.mjs';
 
-/** What V8 writes (heap-snapshot-generator.cc, HeapSnapshotJSONSerializer::SerializeSnapshot). */
+/** The meta object that V8 writes (heap-snapshot-generator.cc, HeapSnapshotJSONSerializer::SerializeSnapshot). */
 export const meta = {
   node_fields: ['type', 'name', 'id', 'self_size', 'edge_count', 'trace_node_id', 'detachedness'],
   node_types: [
@@ -43,7 +43,7 @@ const numberedEdges = ['element', 'hidden'].map(type => meta.edge_types[0].index
 
 class Broken extends Error {}
 
-/** Throws with the first few examples of what is wrong. */
+/** Collects what is wrong; throwIfAny() throws with the first few examples. */
 class Complaints {
   #examples = [];
   #count = 0;
@@ -67,7 +67,9 @@ function expect(condition, text) {
   }
 }
 
-/** The promises, in an order in which each may rely on those before it. `ours` only binds our own snapshots. */
+/**
+ * The promises, in an order in which each may rely on the ones before it. Those with `ours` bind our own snapshots only.
+ */
 const promises = [
   {
     name: 'is one JSON document in valid UTF-8',
@@ -266,7 +268,7 @@ const promises = [
     check({snapshot}) {
       const complaints = new Complaints();
       for (let ordinal = 0; ordinal < snapshot.nodeCount; ordinal++) {
-        // Far out are the marks for what is not reachable; DevTools' own start at 100,000,000.
+        // Very large distances mark nodes that are not reachable; those of DevTools itself start at 100,000,000.
         const distance = snapshot.worker.nodeDistances[ordinal];
         if (distance < 0 || distance >= 100_000_000) complaints.add(() => `${snapshot.node(ordinal)}`);
       }
@@ -276,8 +278,8 @@ const promises = [
 ];
 
 /**
- * Checks one snapshot, a path or a Buffer. Returns [{name, problem}], a row for each promise; problem is null where
- * it is kept. After a promise that others rely on is broken, those are not looked at and say so.
+ * Checks one snapshot, a path or a Buffer. Returns [{name, problem}], a row for each promise; problem is null if the
+ * promise is kept. If a broken promise leaves the later ones without a basis, they are not checked, and their rows say so.
  */
 export async function checkSnapshot(pathOrBuffer, {foreign = false} = {}) {
   const context = {bytes: typeof pathOrBuffer === 'string' ? readFileSync(pathOrBuffer) : pathOrBuffer};
@@ -298,7 +300,7 @@ export async function checkSnapshot(pathOrBuffer, {foreign = false} = {}) {
         await check(context);
       } catch (error) {
         problem = error.message || String(error);
-        // Anything but a Broken means that there is nothing to look at, or that the checks cannot make sense of it.
+        // Any other error than a Broken means that there is nothing to check, or that the checks cannot make sense of it.
         hopeless = !(error instanceof Broken);
       }
     }
@@ -357,7 +359,7 @@ async function main(words) {
     }
   }
   if (quiet) {
-    // No file at all means that whatever should have made them did not.
+    // If there is no file at all, the program that should have made them did not.
     const result = bad === 0 && files.length > 0 ? 'ok' : 'not ok';
     console.log(`${result} ${++tests} - ${files.length - bad} of ${files.length} snapshots keep every promise`);
     bad += files.length === 0;

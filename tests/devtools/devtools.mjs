@@ -1,4 +1,4 @@
-// What DevTools makes of a snapshot, computed by its own loader and worker in Node (see build.mjs).
+// Gives what DevTools computes from a snapshot, by running its own loader and worker in Node (see build.mjs).
 //
 //   import {loadSnapshot, comparison} from './devtools.mjs';
 //   const snapshot = await loadSnapshot('app.heapsnapshot');
@@ -17,10 +17,12 @@ const {HeapSnapshotLoader, HeapSnapshotModel, SecondaryInitManager, consoleMessa
 /** The panel reads files in slices of this size (HeapSnapshotView.ts). */
 const sliceSize = 10_000_000;
 
-/** Distances from here on are shown as "−": not reachable, or only from what is not part of the program. */
+/**
+ * The panel shows distances from here on as "−": the node cannot be reached, or only from what is not part of the program.
+ */
 const endOfDistances = HeapSnapshotModel.baseSystemDistance;
 
-/** A node of a snapshot; cheap, made when asked for. */
+/** A node of a snapshot. It costs little and is made when it is asked for. */
 export class Node {
   #worker;
   #node;
@@ -31,7 +33,7 @@ export class Node {
     this.#node = this.#worker.createNode(index);
   }
 
-  /** The position in the file's array of nodes, and the same counted in nodes. */
+  /** The index of the node's first cell in the file's array of nodes, and the number of nodes before it. */
   get index() { return this.#node.nodeIndex; }
   get ordinal() { return this.#node.ordinal(); }
 
@@ -51,7 +53,7 @@ export class Node {
     return distance >= 0 && distance < endOfDistances ? distance : null;
   }
 
-  /** The node that this one's memory hangs on; null for the root. */
+  /** The node's immediate dominator, or null for the root. */
   get dominator() {
     return this.#node.isRoot() ? null : new Node(this.snapshot, this.#node.dominatorIndex());
   }
@@ -119,7 +121,7 @@ export class Snapshot {
   /** The node with this id, or undefined. */
   nodeById(id) {
     if (this.#ordinals === undefined) {
-      // A Map takes 16 million entries at most: a hash table of ordinals + 1, at most half full.
+      // A Map takes 16 million entries at most, so this is a hash table of ordinals + 1, at most half full.
       this.#ordinals = new Uint32Array(2 ** Math.ceil(Math.log2(2 * this.nodeCount + 2)));
       for (let ordinal = 0; ordinal < this.nodeCount; ordinal++) {
         this.#ordinals[this.#slotOf(this.#idOf(ordinal))] = ordinal + 1;
@@ -129,7 +131,7 @@ export class Snapshot {
     return found === 0 ? undefined : this.node(found - 1);
   }
 
-  /** Where this id is in the hash table, or would be. */
+  /** Returns the slot of this id in the hash table, or the slot where it would be. */
   #slotOf(id) {
     const mask = this.#ordinals.length - 1;
     let slot = (Math.imul(id, 0x9e3779b1) >>> 5) & mask;
@@ -165,8 +167,8 @@ export class Snapshot {
 
   /**
    * The rows of Summary, by class name: {name, count, self, retained, distance, ids}.
-   * Nodes of size 0 are in none of them. (Should two rows have the same name, as locations can make them,
-   * the second is to be found under DevTools' key of it.)
+   * Nodes of size 0 are in no row. (If two rows have the same name, which locations can cause, the second one is under
+   * DevTools' key for it.)
    */
   aggregates() {
     const rows = Object.create(null);
@@ -240,7 +242,7 @@ async function load(pathOrBuffer, order) {
   loader.parsingComplete.catch(() => failed = true);
   for (const slice of slicesOf(pathOrBuffer)) {
     loader.write(decoder.decode(slice, {stream: true}));
-    // Lets the loader parse the slice before there is another: memory for one of them only.
+    // Lets the loader parse this slice before it gets the next one, so that memory holds only one of them.
     await nextTurn();
     if (failed) {
       break;
@@ -268,8 +270,8 @@ let loaded = 0;
 let previous = Promise.resolve();
 
 /**
- * Loads a snapshot from a path or a Buffer. Fails as DevTools does; what it only warned about is in `problems`.
- * One after the other, so that every message is counted to its own snapshot.
+ * Loads a snapshot from a path or a Buffer. Fails if DevTools fails; what DevTools only warns about is in `problems`.
+ * Snapshots are loaded one after the other, so that each message is counted for the right one.
  */
 export function loadSnapshot(pathOrBuffer) {
   const order = ++loaded;

@@ -1,10 +1,10 @@
-// Snapshots made by hand in the shape of ours, for tests of the tests: what DevTools must say of them is known.
+// Makes snapshots in the shape of ours by hand, for tests of the tests: it is known what DevTools must say of them.
 //
 //   handmade.mjs DIR     writes DIR/base.heapsnapshot and DIR/target.heapsnapshot
 //
 // root -> (GC roots) -> (globals) -> main.leak -> ptr64 #0 -f8-> ptr64 #1 -f8-> … and each ptr64 -f16-> its noptr48
 //                    -> (goroutines) -> goroutine 1 [running] -> main.main -> the one noptr1024
-// The target has more links at the end of the chain, and not the noptr1024 but another one at another address.
+// The target has more links at the end of the chain; instead of the noptr1024 it has another one at another address.
 
 import {mkdirSync, realpathSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -15,7 +15,7 @@ const typeNumber = Object.fromEntries(meta.node_types[0].map((name, i) => [name,
 const edgeNumber = Object.fromEntries(meta.edge_types[0].map((name, i) => [name, i]));
 
 /**
- * The object that JSON.stringify makes a snapshot of, from
+ * Returns the object that JSON.stringify turns into a snapshot, from
  * [{type, name, id, size, edges: [[edge type, name or index, id of the target]…]}…], the root first.
  */
 export function snapshotOf(graph) {
@@ -36,7 +36,7 @@ export function snapshotOf(graph) {
   };
 }
 
-/** The graph described above, with `links` links in the chain and the noptr1024 at id `bufferId`. */
+/** Returns the graph described above, with `links` links in the chain and the noptr1024 at id `bufferId`. */
 export function chain(links, bufferId) {
   const synthetic = (id, name, edges) => ({type: 'synthetic', name, id, size: 0, edges});
   const linkId = i => 1001 + 16 * i;

@@ -1,10 +1,10 @@
-// Loads two snapshots into a real Memory tab and compares all that it shows with what DevTools' worker computes in
-// Node for the same files. Of a pair from our program this shows that a user sees the numbers the other tests look at.
+// Loads two snapshots into a real Memory tab and compares all that it shows with what DevTools' worker computes in Node for
+// the same files. For a pair from our program, this shows that a user sees the numbers that the other tests check.
 //
 //   memory-tab.test.mjs --base A.heapsnapshot --target B.heapsnapshot [--screenshots DIR]
 //
-// TAP on standard output. Screenshots go to build/screenshots/ unless told otherwise. Exits with 77, and one skipped
-// test, where there is no Chromium.
+// TAP on standard output. Screenshots go to build/screenshots/ unless --screenshots names another directory. Exits with 77,
+// and one skipped test, if there is no Chromium.
 
 import assert from 'node:assert/strict';
 import {basename, dirname, join} from 'node:path';
@@ -13,7 +13,7 @@ import {parseArgs} from 'node:util';
 import {endWithoutChromium, MemoryTab, TabTests} from './browser.mjs';
 import {comparison, loadSnapshot} from './devtools.mjs';
 
-/** Tables are compared as far as this row. */
+/** Tables are compared up to this row. */
 const limit = 300;
 
 const {values: options} = parseArgs({
@@ -32,7 +32,7 @@ if (options.base === undefined || options.target === undefined) {
 }
 endWithoutChromium();
 
-// How the panel writes numbers (core/i18n/ByteUtilities.ts); compared without the spaces.
+// The panel writes numbers like this (core/i18n/ByteUtilities.ts); they are compared without the spaces.
 const inUnit = (unit, digits) => new Intl.NumberFormat('en-US', {
   style: 'unit', unit, unitDisplay: 'narrow', minimumFractionDigits: digits, maximumFractionDigits: digits,
 });
@@ -45,11 +45,11 @@ const thousands = number => new Intl.NumberFormat('en-US').format(number);
 const spaced = number => thousands(number).replaceAll(',', ' ');
 const signed = (number, format) => (number > 0 ? '+' : number < 0 ? '\u2212' : '') + format(Math.abs(number));
 const plain = text => String(text).replace(/\s/g, '');
-/** White space in names is drawn as one space. */
+/** The panel draws white space in names as one space. */
 const oneLine = text => String(text).replace(/\s+/g, ' ').trim();
 const distanceText = distance => distance === null ? '\u2212' : String(distance);
 
-/** Compares what the panel says with what it should say, row by row, named by `key`. */
+/** Compares the rows that the panel shows with the expected ones, which `key` identifies. */
 function compareTables(shown, expected, key) {
   const inOrder = table => new Map(table.map(row => [row[key], row]));
   const [shownRows, expectedRows] = [inOrder(shown), inOrder(expected)];
@@ -71,7 +71,7 @@ const target = await loadSnapshot(options.target);
 const screenshot = name => tab.screenshot(join(options.screenshots, `${name}.png`));
 const title = path => basename(path, '.heapsnapshot');
 
-/** The class that retains most: where a user starts. Undefined where there are no objects. */
+/** The class that retains most, where a user starts. Undefined if there are no objects. */
 const [topClass] = Object.values(target.aggregates()).sort((a, b) => b.retained - a.retained);
 
 async function lookAround() {
@@ -157,7 +157,7 @@ async function lookAround() {
     const children = await tab.expand(row => row.id === gcRoots.id);
     await screenshot('containment');
     assert.deepEqual(asText(children), expected(gcRoots));
-    // One level more of the two largest roots, for the picture.
+    // Opens one more level of the two largest roots, for the picture.
     const largest = gcRoots.edges().map(edge => edge.target).filter(node => node.edgeCount > 0)
       .sort((a, b) => b.retainedSize - a.retainedSize).slice(0, 2);
     for (const node of largest) {
@@ -172,7 +172,7 @@ async function lookAround() {
     const shown = await tab.statistics();
     const {total, native, v8heap} = target.statistics();
     const others = v8heap.total - v8heap.code - v8heap.strings - v8heap.jsArrays - v8heap.system;
-    // Whole kilobytes, whatever the size.
+    // Statistics shows whole kilobytes, whatever the size.
     const digits = text => Number(text.replace(/[^0-9.]/g, ''));
     for (const [name, bytes] of Object.entries({
       Code: v8heap.code, Strings: v8heap.strings, 'JS arrays': v8heap.jsArrays, 'System objects': v8heap.system,
@@ -180,7 +180,7 @@ async function lookAround() {
     })) {
       assert.ok(Math.abs(digits(shown[name]) - bytes / 1000) <= 1, `${name}: ${shown[name]}, not ${bytes} bytes`);
     }
-    // Stacks, of ours.
+    // In our own snapshots, the native memory is that of stacks.
     const ours = target.header.go2heapsnapshot;
     assert.equal(native.total, ours ? ours.stack_bytes ?? 0 : target.header.extra_native_bytes ?? native.total);
   });

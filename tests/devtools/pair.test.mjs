@@ -1,5 +1,5 @@
-// Two snapshots of a process in DevTools' worker, without a browser: what Summary and Comparison would show of them,
-// against what is in the files.
+// Loads two snapshots of a process into DevTools' worker, without a browser, and compares what Summary and Comparison would
+// show with what is in the files.
 //
 //   pair.test.mjs A.heapsnapshot B.heapsnapshot
 //
@@ -16,7 +16,7 @@ if (files.length !== 2) {
   process.exit(2);
 }
 
-/** The objects of a file that have a size, by class: Map from class to Map from id to size. */
+/** Returns the objects of a file that have a size, by class: a Map from class to a Map from id to size. */
 function objectsOf(file) {
   const {snapshot: {meta}, nodes, strings} = JSON.parse(readFileSync(file, 'utf8'));
   const at = name => meta.node_fields.indexOf(name);

@@ -1,4 +1,4 @@
-// Tests of the tests: that devtools.mjs tells what DevTools computes, and that check-snapshot.mjs notices what is wrong.
+// Tests of the tests: devtools.mjs must tell what DevTools computes, and check-snapshot.mjs must notice what is wrong.
 // TAP on standard output.
 
 import assert from 'node:assert/strict';
@@ -94,7 +94,7 @@ await test('check-snapshot is content with a good snapshot', async () => {
   }
 });
 
-// [promise that must be found broken, what breaks it]
+// [the promise that must be found broken, the damage that breaks it]
 const nodeFields = meta.node_fields.length;
 const damages = [
   ['one JSON document', () => '{"snapshot":'],

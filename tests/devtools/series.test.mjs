@@ -1,9 +1,10 @@
-// Two snapshots of a series in a real Memory tab: Comparison, and what Summary says was allocated between them, agree, for
-// each class. Only the stack of a goroutine may have another class than before: it says what that waits for.
+// Loads two snapshots of a series into a real Memory tab. For each class, Comparison must agree with what Summary says was
+// allocated between the two. Only the stack of a goroutine may have another class than before, because its class says what
+// the goroutine waits for.
 //
 //   series.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot      of samples/leakserver, converted together, with --exe
 //
-// TAP on standard output. Exits with 77, and one skipped test, where there is no Chromium.
+// TAP on standard output. Exits with 77, and one skipped test, if there is no Chromium.
 
 import assert from 'node:assert/strict';
 import {basename} from 'node:path';

@@ -1,12 +1,12 @@
-// The walk of samples/README.md, in a real Memory tab: from what has grown between two dumps, by its type, along the
-// names of fields, map keys, locals and globals, to what keeps it.
+// Takes the walk of samples/README.md in a real Memory tab: from the types that have grown between two dumps, along the
+// names of fields, map keys, locals and globals, to what keeps their objects.
 //
 //   walk.test.mjs [--live] LEAK.1.heapsnapshot LEAK.2.heapsnapshot      of samples/leakserver, made with --exe
 //
-// With --live the server had its requests from another process: it has garbage of its connections, and nobody but a global
-// has the auctions.
+// With --live, the server got its requests from another process: it has garbage of its connections, and only a global holds
+// the auctions.
 //
-// TAP on standard output. Exits with 77, and one skipped test, where there is no Chromium.
+// TAP on standard output. Exits with 77, and one skipped test, if there is no Chromium.
 
 import assert from 'node:assert/strict';
 import {endWithoutChromium, MemoryTab, TabTests} from './browser.mjs';
@@ -19,7 +19,7 @@ if (target === undefined) {
 }
 endWithoutChromium();
 
-/** That there are rows like these in this order, as 'edge in object' or 'edge :: object'. */
+/** Asserts that there are rows like these in this order, as 'edge in object' or 'edge :: object'. */
 function assertWay(rows, patterns, between) {
   const seen = rows.map(row => `${row.edge} ${between} ${row.object}`);
   let from = 0;
@@ -37,7 +37,7 @@ try {
   await tab.load(target);
   await tab.select(1);
 
-  /** Opens a class of Comparison and selects its first object; the Retainers. */
+  /** Opens a class of Comparison and selects its first object; returns the rows of Retainers. */
   async function retainersOf(class_) {
     const [{id}] = await tab.expand(row => row.depth === 0 && row.name === class_);
     return tab.retainers(row => row.id === id);
@@ -113,7 +113,7 @@ try {
   const filter = 'Summary: the filter of a package has what its globals alone hold, and nothing else';
   await tab.perspective('Summary');
   const contexts = await tab.contexts();
-  // Debian's first Chromium of bookworm, 150, has none; 156 has.
+  // Debian's first Chromium of bookworm, 150, has no native contexts; 156 has them.
   if (!contexts.are && contexts.version < 156) tests.skip(filter, `there are no native contexts in Chromium ${contexts.version}`);
   else await tests.test(filter, async () => {
     const count = (rows, name) => Number(rows.find(row => row.depth === 0 && row.name === name)?.count.replace(/\D/g, '') ?? 0);

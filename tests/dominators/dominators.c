@@ -1,6 +1,6 @@
 /*
- * dominators DUMP [EXE]: the dominator and the retained size of each node, as the library says; a
- * line per node, in the snapshot's order.
+ * dominators DUMP [EXE]: prints the dominator and the retained size of each node, as the library
+ * computes them; a line per node, in the snapshot's order.
  */
 #include <inttypes.h>
 #include <stdio.h>

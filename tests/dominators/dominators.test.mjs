@@ -1,16 +1,16 @@
-// Dominators and retained sizes as the library computes them, against those of DevTools' own worker, node by node.
+// Compares dominators and retained sizes as the library computes them with those of DevTools' own worker, node by node.
 //
 //   dominators.test.mjs LISTING SNAPSHOT [LISTING SNAPSHOT]...
 //
-// A listing is what dominators.c prints of the dump that became the snapshot: of its nodes but for those at the end in
-// which large objects continue, which a snapshot needs and a view does not. TAP on standard output.
+// A listing is the output of dominators.c for the snapshot's dump. The snapshot may have more nodes at its end, in which
+// large objects continue: a snapshot needs these, a view does not. TAP on standard output.
 
 import {readFileSync} from 'node:fs';
 import {basename} from 'node:path';
 import {loadSnapshot} from '../devtools/devtools.mjs';
 import {end, report} from '../tap.mjs';
 
-/** What differs; undefined where nothing does. */
+/** Returns what differs, or undefined if nothing does. */
 function difference(listing, snapshot) {
   const {worker, nodeCount, problems} = snapshot;
   if (problems.length > 0) {

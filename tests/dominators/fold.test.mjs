@@ -1,9 +1,10 @@
-// A folded snapshot against the whole one, both in DevTools' own worker: what folding promises (docs/snapshot.md).
+// Compares a folded snapshot with the whole one, both in DevTools' own worker: tests what folding promises
+// (docs/snapshot.md).
 //
 //   fold.test.mjs WHOLE FOLDED... [-- WHOLE FOLDED...]...
 //   fold.test.mjs --comparison FOLDED FOLDED
 //
-// A folded snapshot's name has how many nodes it may have at most: NAME.NODES.heapsnapshot. TAP on standard output.
+// The name of a folded snapshot says how many nodes it may have at most: NAME.NODES.heapsnapshot. TAP on standard output.
 
 import assert from 'node:assert/strict';
 import {basename} from 'node:path';
@@ -16,7 +17,7 @@ function expect(condition, text) {
 
 const edgeText = ({type, name, target}) => `${type} ${name} → @${target.id}`;
 
-/** How often each of the items is there. */
+/** Returns how often each item occurs, as a Map. */
 function countOf(items) {
   const counts = new Map();
   for (const item of items) {
@@ -27,7 +28,7 @@ function countOf(items) {
 
 function compare(name, whole, folded, most) {
   const group = folded.nodesByName('(folded)')[0];
-  // The nodes that stand for others, and for how many.
+  // The nodes that stand for folded objects: by id, the name of the edge to them, which says for how many they stand.
   const countById = new Map(group.edges().filter(({type}) => type === 'weak').map(edge => [edge.target.id, edge.name]));
   const foldedNodes = [], kept = [];
   for (const node of folded.nodes()) {
@@ -112,7 +113,7 @@ function compare(name, whole, folded, most) {
   });
 }
 
-/** Two dumps of one process, both folded: what has come and gone of each class must add up. */
+/** Tests two dumps of one process, both folded: what was added and deleted of each class must match the difference in size. */
 function compareFolded(name, one, other) {
   test(`${name}: Comparison of two that are folded`, () => {
     const rows = comparison(one, other), before = one.aggregates(), after = other.aggregates();

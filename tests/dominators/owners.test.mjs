@@ -1,16 +1,16 @@
-// What the roots' groups hold, alone and together: (held by several) and the native contexts of a snapshot, against
-// what DevTools' worker makes of it and what a walk from each group reaches.
+// Tests what the groups of roots hold, alone and together: compares (held by several) and the native contexts of a snapshot
+// with what DevTools' worker computes and with what a walk from each group reaches.
 //
 //   owners.test.mjs SNAPSHOT WITHOUT [SNAPSHOT WITHOUT]...
 //
-// WITHOUT is the same by --no-contexts. TAP on standard output.
+// WITHOUT is the snapshot of the same dump with --no-contexts. TAP on standard output.
 
 import assert from 'node:assert/strict';
 import {basename} from 'node:path';
 import {loadSnapshot} from '../devtools/devtools.mjs';
 import {end, test} from '../tap.mjs';
 
-/** How many rows (held by several) has at most, and how many groups have contexts of their own. */
+/** How many rows (held by several) has at most, and how many groups have a context of their own at most. */
 const mostRows = 1000, mostContexts = 20;
 
 const children = node => node.edges().filter(edge => edge.type !== 'weak').map(edge => edge.target);
@@ -18,7 +18,7 @@ const childNamed = (node, name) => node.edges().map(edge => edge.target).find(ta
 const sum = numbers => numbers.reduce((total, number) => total + number, 0);
 const prefix = 'system / NativeContext / ';
 
-/** The groups of a snapshot's roots: [{node, kind}]. */
+/** Returns the groups of a snapshot's roots: [{node, kind}]. */
 function groupsOf(snapshot) {
   const gcRoots = childNamed(snapshot.root, '(GC roots)'), threads = childNamed(snapshot.root, '(OS threads)'),
     garbage = childNamed(snapshot.root, '(unreachable)');
@@ -35,7 +35,7 @@ function groupsOf(snapshot) {
   return groups;
 }
 
-/** By ordinal the set of groups that reach a node, each from itself, and not by way of another group's node. */
+/** Returns, by ordinal, the set of groups that reach a node. A group reaches its own node, and nothing by way of another group's node. */
 function reachedBy(snapshot, groups) {
   const sets = Array.from({length: snapshot.nodeCount}, () => new Set());
   const own = new Set(groups.map(group => group.node.ordinal));
@@ -52,7 +52,7 @@ function reachedBy(snapshot, groups) {
   return sets;
 }
 
-/** What a name must have of the groups that hold something. */
+/** Returns the parts that the name of something must have by the groups that hold it, and how many parts there are at least. */
 function partsOf(groups) {
   const packages = groups.filter(group => group.kind === 'package').map(group => group.node.name);
   const goroutines = groups.filter(group => group.kind === 'goroutine').map(group => group.node.name);
@@ -72,7 +72,7 @@ function checkSeveral(snapshot, groups, sets) {
   const above = new Set([snapshot.root, gcRoots, childNamed(gcRoots, '(globals)'), childNamed(gcRoots, '(goroutines)')]
     .filter(node => node).map(node => node.ordinal));
   const own = new Set(groups.map(group => group.node.ordinal));
-  const expected = [], direct = []; // direct: below (GC roots), and no group's
+  const expected = [], direct = []; // direct: dominated by a node of above, and held by at most one group
   for (let ordinal = 1; ordinal < snapshot.nodeCount; ordinal++) {
     const node = snapshot.node(ordinal);
     if (!above.has(node.dominator.ordinal) || above.has(ordinal) || own.has(ordinal) || node.retainedSize === 0) continue;
@@ -101,7 +101,7 @@ function checkContexts(snapshot, groups, sets) {
   assert.equal(sum(nativeContexts.map(context => context.attributedSize)) + sharedSize + noAttributionSize,
     snapshot.totalSize, 'sizes add up to all');
   assert.equal(noAttributionSize, 0);
-  // each group's context: by its edge, or that of the rest
+  // The context of each group: the one that its edge "map" leads to, or else that of (GC roots), which is that of the rest.
   const contextOf = group => group.node.edges().find(edge => edge.type === 'internal' && edge.name === 'map')?.target.id;
   const gcRoots = groups.find(group => group.node.name === '(GC roots)');
   const contexts = new Map(groups.map(group => [group, contextOf(group) ?? contextOf(gcRoots)]));
@@ -122,7 +122,7 @@ function checkContexts(snapshot, groups, sets) {
     const node = snapshot.nodeById(nodeId);
     assert.ok(node.edges().every(edge => edge.target.ordinal === node.ordinal), `${nodeName} leads nowhere`);
   }
-  // of packages and goroutines those have one that alone hold most
+  // Among packages and goroutines, those that alone hold most have contexts of their own.
   const sizes = groups.filter(group => group.kind === 'package' || group.kind === 'goroutine')
     .map(group => ({name: group.node.name, size: alone.get(group) ?? 0, has: contextOf(group) !== undefined}))
     .filter(group => group.size > 0);

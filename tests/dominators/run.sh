@@ -1,6 +1,6 @@
 #!/bin/bash
-# Dominators, retained sizes and folding: what the library says of samples and of generated dumps, and what DevTools' own
-# worker makes of their snapshots. TAP on standard output.
+# Tests dominators, retained sizes and folding: compares what the library computes for samples and for generated dumps with
+# what DevTools' own worker computes for their snapshots. TAP on standard output.
 #
 #   run.sh [sizes | owners | folded]...     (default: all)
 #
@@ -8,9 +8,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 converter=${GO2HEAPSNAPSHOT:-build/go2heapsnapshot}
-plain() { "$converter" --no-contexts "$@"; } # for these are no nodes of the graph
+plain() { "$converter" --no-contexts "$@"; } # since contexts are no nodes of the graph
 failed=0
-# written COMMAND CASE...: hands dumps of the oracle's cases to a command, by name and file.
+# written COMMAND CASE...: writes the dumps of the oracle's cases, and calls the command with each one's name and file.
 written() {
 	local command=$1 name
 	shift
@@ -26,7 +26,7 @@ rm -rf "$build"
 mkdir -p "$build"
 node tests/devtools/build.mjs >/dev/null || exit 1
 parts=" ${*:-sizes owners folded} "
-# list NAME DUMP [EXE]: a listing and a snapshot of a dump. Damaged dumps convert with exit status 3.
+# list NAME DUMP [EXE]: makes a listing and a snapshot of a dump. Damaged dumps convert with exit status 3.
 files=()
 list() {
 	"$build/dominators" "${@:2}" >"$build/$1.txt" 2>>"$build/log" || echo "not ok - $1: the library computes dominators"
@@ -49,14 +49,14 @@ sizes() {
 		list "leakserver.$i-untyped" samples/leakserver.$i.dump.gz
 		list "leakserver.$i" samples/leakserver.$i.dump.gz samples/leakserver.exe.gz
 	done
-	# One per trap: parts of large objects, garbage, self references, tentative edges, 2013's single roots ...
+	# One case for each trap: parts of large objects, garbage, self references, tentative edges, 2013's single roots ...
 	written list 2013-64 1.3 object-4gib garbage-cycle self-reference finalizers stack-object defers-panics goroutines segments \
 		samples pair.2 far-fields
 	node tests/dominators/dominators.test.mjs "${files[@]}" || failed=1
 }
 [[ $parts != *' sizes '* ]] || sizes
 
-# owned NAME DUMP [EXE]: a snapshot with contexts and one without.
+# owned NAME DUMP [EXE]: makes a snapshot with contexts and one without.
 pairs=()
 owned() {
 	"$converter" ${3:+--exe "$3"} -o "$build/$1.owned.heapsnapshot" "$2" 2>>"$build/log"
@@ -79,7 +79,7 @@ owners() {
 [[ $parts != *' owners '* ]] || owners
 [[ $parts == *' folded '* ]] || exit $failed
 
-# fold NAME DUMP EXE NODES...: the whole snapshot, and folded ones, the same for one thread and for two.
+# fold NAME DUMP EXE NODES...: makes the whole snapshot and folded ones, and tests that one thread and two threads fold alike.
 folds=()
 fold() {
 	local name=$1 dump=$2 exe=$3 nodes

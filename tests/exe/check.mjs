@@ -1,5 +1,5 @@
-// What a snapshot made with --exe must name: check.mjs NAME DIRECTORY MAIN.GO. DIRECTORY has {with,without}.heapsnapshot,
-// of the same dump, and nm, the output of `go tool nm -size`. TAP on standard output.
+// Checks the names in a snapshot made with --exe: check.mjs NAME DIRECTORY MAIN.GO. DIRECTORY has
+// {with,without}.heapsnapshot, of the same dump, and nm, the output of `go tool nm -size`. TAP on standard output.
 import fs from 'node:fs';
 import {load} from '../oracle/snapshot.mjs';
 
@@ -13,7 +13,7 @@ const without = load(`${directory}/without.heapsnapshot`);
 const child = (node, name) => node.edges.map((e) => e.to).find((n) => n.name === name);
 const globals = (s) => child(child(s.root, '(GC roots)'), '(globals)');
 
-// Goroutines that leak are started by this line; no frame has its function any more.
+// This line starts the goroutines that leak; its function has no frame in them any more.
 const lines = fs.readFileSync(source, 'utf8').split('\n');
 const line = lines.findIndex((l) => l.trim().startsWith('go ask(')) + 1;
 const site = `go statement in main.(*Server).value main.go:${line}`;
@@ -25,21 +25,25 @@ tap(line > 0 && stuck.length >= 10, `${stuck.length} goroutines were created by 
 const unnamed = withExe.nodes.filter((n) => /^go statement in pc /.test(n.name));
 tap(unnamed.length === 0, 'every go statement has a function', unnamed.map((n) => n.name));
 
-// Dynamic types: a dump has only the package of most.
+// Dynamic types: of most of them, a dump has only the package.
 const labels = (s) => s.edges.filter((e) => typeof e.label === 'string').map((e) => e.label);
 const nameless = labels(without).filter((l) => l.endsWith('?)')), left = labels(withExe).filter((l) => l.endsWith('?)'));
 tap(nameless.length > 20 && left.length === 0, `all ${nameless.length} interfaces with a pointer have its type`, left);
 tap(withExe.nodes.some((n) => n.name === 'net.TCPListener'), 'the server has a net.TCPListener',
   withExe.nodes.map((n) => n.name).filter((n) => n.startsWith('net.')));
 
-// Words of data and bss: by address without the executable; with it by variable, and the way to the word in it.
+// A word of data or bss is named by its address without the executable, and with it by its variable and the path to the
+// word in the variable.
 const words = (s) => globals(s).edges.flatMap((g) => g.to.edges.map((e) => ({parent: g.to.name, label: e.label, id: e.to.id})));
 const untyped = (w) => ({...w, label: w.label.replace(/ \(\*.*\)$/s, '')});
 const before = words(without).map(untyped), after = words(withExe).map(untyped);
 tap(before.length > 20 && before.length === after.length && before.map((w) => w.id).sort().join() === after.map((w) => w.id).sort().join(),
   `the ${before.length} words of globals that hit an object are the same`);
 
-/** Whether a name begins with a variable's, which ends at a dot or a bracket, at which one cannot be known. */
+/**
+ * Returns whether a text begins with the name of a variable. The name ends at a dot or a bracket, but it cannot be known at
+ * which, so all are tried.
+ */
 const beginsWithOneOf = (names, text) => [...text.matchAll(/[.[]|$/g)].some((m) => names.has(text.slice(0, m.index)));
 const symbols = fs.readFileSync(`${directory}/nm`, 'utf8').split('\n')
   .map((l) => /^\s*([0-9a-f]+)\s+(\d+)\s+([dDbB])\s+(.*)$/.exec(l)).filter(Boolean)
@@ -53,8 +57,9 @@ if (name.endsWith('-stripped')) {
   tap(named.length > after.length / 2 && wrong.length === 0, `${named.length} of ${after.length} have the name of a variable`,
     wrong.map((w) => `${w.parent} ${w.label}`));
 } else {
-  // Where the executable lies where it was linked, nm says which variable each word is in. What the compiler made, or what
-  // has no symbol, may have the name of the way that leads there, which begins with a variable.
+  // If the executable is loaded at the addresses that it was linked for, nm says which variable each word is in. If the
+  // compiler made the variable, or if it has no symbol, the word may be named by the path that leads there, which begins
+  // with another variable.
   const expected = before.map((w) => {
     const [, hex] = /^(0x[0-9a-f]+)/.exec(w.label);
     const address = BigInt(hex);

@@ -1,6 +1,6 @@
-// What the room exe reads of an executable that is not run: check_image.mjs NAME RELEASE SHOWN NM [UNSTRIPPED]. SHOWN is
-// show_image's output, NM that of `go tool nm -size`; of a stripped executable UNSTRIPPED is what was shown of the same
-// program with symbols. TAP on standard output.
+// Checks what src/exe reads from an executable that is not run: check_image.mjs NAME RELEASE SHOWN NM [UNSTRIPPED]. SHOWN
+// is show_image's output, NM that of `go tool nm -size`; for a stripped executable, UNSTRIPPED is show_image's output for
+// the same program with symbols. TAP on standard output.
 import fs from 'node:fs';
 
 const [name, release, shown, nm, unstripped] = process.argv.slice(2);
@@ -25,14 +25,14 @@ if (unstripped) {
   const symbols = fs.readFileSync(nm, 'utf8').split('\n')
     .map((l) => /^ *([0-9a-f]+) +(-?\d+) ([A-Za-z]) (.*)$/.exec(l)).filter(Boolean)
     .map((m) => ({address: BigInt(`0x${m[1]}`), size: BigInt(m[2]), type: m[3], name: m[4]}));
-  // The linker's marks are in the symbol table only.
+  // Only the symbol table has the linker's marks.
   const isMark = (s) => /^runtime\.(e?(text|data|bss|noptrdata|noptrbss|covctrs)|end)$/.test(s.name);
-  // The table of functions has no ABIs and shortens types; in Mach-O, names of C have a _ before them in the symbol table.
+  // The table of functions has no ABIs and shortens types; in Mach-O, the symbol table puts a _ before the names of C.
   const plain = (text) => (/-darwin-/.test(name) ? text.replace(/ _+/, ' ') : text).replace(/\.abi0$/, '').replace(/\[(\d+|\.\.\.)\]/g, '[N]');
   const text = symbols.find((s) => s.name === 'runtime.text').address;
   same(functions.map(plain), symbols.filter((s) => /[Tt]/.test(s.type) && !isMark(s))
     .map((s) => plain(`${(s.address - text).toString(16)} ${s.name}`)), 'functions, those of nm');
-  // nm knows no sections: what is the last in one goes on to the next for it.
+  // nm does not know sections: for it, the last variable of a section extends to the next section.
   const globals = symbols.filter((s) => /[DdBb]/.test(s.type) && s.size > 0n && !isMark(s));
   const sizes = new Map(lines(shown, 'variable').map((l) => /^(\S+) (\d+) (.*)$/.exec(l)).map((m) => [plain(`${m[1]} ${m[3]}`), BigInt(m[2])]));
   const ends = new Set(lines(shown, 'section').map((l) => l.split(' ')).map((s) => BigInt(`0x${s[2]}`) + BigInt(s[3])));

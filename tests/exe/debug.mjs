@@ -1,5 +1,5 @@
-// What exe/dwarf_info.h gives of the program tests/exe/debug, against what it knew of itself:
-// debug.mjs NAME DIRECTORY PRINT_DEBUG. DIRECTORY has app, truth.json and debug.dump. TAP on standard output.
+// Compares what exe/dwarf_info.h gives for the program tests/exe/debug with what the program knew of itself: debug.mjs NAME
+// DIRECTORY PRINT_DEBUG. DIRECTORY has app, truth.json and debug.dump. TAP on standard output.
 import fs from 'node:fs';
 import {execFileSync} from 'node:child_process';
 import {parse} from '../oracle/dump.mjs';
@@ -18,13 +18,13 @@ const plain = print();
 const optimized = !name.includes('-N');
 const release = Number(/go1\.(\d+)/.exec(name)[1]);
 
-// Where the process lies: by any global.
+// The distance of the process's addresses from those in the file, which any global variable gives.
 const globals = new Map(plain.filter((l) => l.global !== undefined).map((l) => [l.global, l]));
 const anchor = truths.find((t) => t.Name === 'main.globalInt');
 const slide = BigInt(anchor.Address) - BigInt(`0x${globals.get(anchor.Name)?.address ?? '0'}`);
 tap(slide % 4096n === 0n, `the process is ${slide.toString(16)} beyond the file`);
 
-// Memory that the dump has: segments, objects, frames.
+// The memory that the dump has: segments, objects, frames.
 const regions = [...dump.data, ...dump.bss, ...dump.objects.values()]
   .map((r) => ({address: r.address, contents: r.contents}));
 for (const g of dump.goroutines) for (const f of g.frames) regions.push({address: f.sp, contents: f.contents});
@@ -35,7 +35,7 @@ const memory = (address, size, among = regions) => {
   }
 };
 
-// The runtime's kind of a type is called "ptr"; of C's, kinds are near enough.
+// The runtime calls the kind of pointers "ptr". For types of C, the kinds are near enough.
 const kind = (k) => ({pointer: 'ptr'}[k] ?? k);
 const wrongType = (t, type) => {
   const wrong = [];
@@ -53,7 +53,7 @@ const wrongType = (t, type) => {
   if (t.Fields) {
     const text = (f) => `${f.Name}@${f.Offset}${f.Embedded ? '!' : ''}`;
     const own = (type.fields ?? []).map((f) => text({Name: f.name, Offset: f.offset, Embedded: f.embedded}));
-    // A C compiler has no blank fields, and Go 1.18 and before did not say which are embedded in all of them.
+    // A C compiler leaves out blank fields, and Go 1.18 and before did not say of all types which fields are embedded.
     if (!name.includes('cgo') || t.Type.startsWith('main.')) same('fields', own.join(), t.Fields.map(text).join());
     t.Fields.forEach((f, i) => {
       if (!/struct \{|_Ctype/.test(f.Type) && t.Type.startsWith('main.')) same(`field ${f.Name}`, type.fields?.[i]?.type?.name, f.Type);
@@ -77,7 +77,7 @@ const wrongType = (t, type) => {
   tap(wrong.length === 0, `${known.length} global variables have address and type, ${globals.size} there are`, wrong);
 }
 
-// Frames: what the program's functions have in them. A pc is where the callee returns to.
+// Local variables in the frames of the program's functions. A frame's pc is the address that the callee returns to.
 const frames = dump.goroutines.flatMap((g) => g.frames.map((f) => ({...f, g})))
   .filter((f) => /^main\./.test(f.name));
 const at = new Map();
@@ -89,13 +89,13 @@ const locals = frames.flatMap((f) => (at.get((f.pc - slide - 1n).toString(16)) ?
   const wrong = [], missing = [], known = truths.filter((t) => t.Where === 'local');
   let partly = 0;
   for (const t of known) {
-    // Of a generic function there is one per shape.
+    // A generic function has one function per shape.
     const found = locals.filter((l) => l.in.replace(/\[.*/, '[...]') === t.Function && l.local === t.Name);
     if (found.length === 0) {
       missing.push(`${t.Function} ${t.Name}`);
       continue;
     }
-    // Each instance of a generic function has its own; one of the frames must be it.
+    // Each instance of a generic function has its own variable; that of at least one frame must be right.
     const problems = found.map((l) => {
       const notes = wrongType(t, l.type);
       let covered = 0;

@@ -1,9 +1,10 @@
 #!/bin/sh
-# DWARF: tests/exe/debug, built in several ways by two releases of Go, knows its own variables; what exe/dwarf_info.h gives must
-# be them. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on standard output.
+# Tests DWARF: the program tests/exe/debug, built in several ways by two releases of Go, knows its own variables, and
+# exe/dwarf_info.h must give the same ones. Then the sections of DWARF are damaged in many ways, under sanitizers. TAP on
+# standard output.
 #
-#   GOROOTS     the releases (default: two)
-#   DAMAGES     how many for each executable (default: 30; with CHECK_ALL 170)
+#   GOROOTS     the releases of Go (default: two)
+#   DAMAGES     the number of damaged copies of each executable (default: 30; with CHECK_ALL 170)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/exe/debug}
@@ -49,7 +50,7 @@ for GOROOT in $goroots; do
 	CGO_ENABLED=1 variant cgo -ldflags=-linkmode=external
 done
 
-# Executables of other systems, which cannot be run here: the same variables, of the same types.
+# Executables for other systems, which cannot run here, must have the same variables of the same types.
 for system in darwin windows; do
 	all_ways || break
 	name=$release-$system

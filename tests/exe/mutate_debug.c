@@ -1,7 +1,7 @@
 /*
- * mutate_debug: damages the sections of DWARF of an executable in COUNT ways, and asks each for all
- * that dwarf_info.h has. A way is a number, so a failure can be repeated. Sanitizers look on; what
- * is given must keep the promises of dwarf_info.h.
+ * mutate_debug: damages the DWARF sections of an executable in COUNT ways, and asks each damaged
+ * one for all that dwarf_info.h has. A way is a number, so a failure can be repeated. Sanitizers
+ * check the reader, and its answers must keep the promises of dwarf_info.h.
  *
  *   mutate_debug EXECUTABLE COUNT [FIRST]      the sections should be uncompressed
  */
@@ -45,7 +45,7 @@ static void damage(uint8_t *file, const struct image *image)
             continue;
         uint8_t *data = file + (section->data.data - image->file.data);
         uint64_t at = next(section->data.size);
-        if (next(4) == 0 && at > 64) /* what is done most often is what a section begins with */
+        if (next(4) == 0 && at > 64) /* a section begins with what is used most often */
             at = next(64);
         switch (next(6)) {
         case 0:
@@ -57,7 +57,7 @@ static void damage(uint8_t *file, const struct image *image)
         case 2:
             data[at] = 0;
             break;
-        case 3: /* a part of it elsewhere: everything is well-formed, and wrong */
+        case 3: /* copies a part of the section elsewhere: all is well-formed, but wrong */
             memmove(data + at, data + next(section->data.size - at),
                     next(64) % (section->data.size - at));
             break;
@@ -67,7 +67,8 @@ static void damage(uint8_t *file, const struct image *image)
     }
 }
 
-/* Goes down values; depth and order are promised to be bounded. */
+/* Visits a type with its elements and fields, and checks what dwarf_info.h promises of their
+ * depth and order. Returns the type's size. */
 static uint64_t visit(const struct types *types, uint32_t number, unsigned depth)
 {
     uint64_t end = 0;
@@ -94,9 +95,7 @@ static uint64_t visit(const struct types *types, uint32_t number, unsigned depth
     return type->size;
 }
 
-static uint64_t
-    found; /* types and locals: so that it is seen whether damaged ones still have any */
-
+static uint64_t found; /* types and locals, to show whether damaged executables still have any */
 static void ask(struct image *image, uint64_t low, uint64_t high)
 {
     struct types types;

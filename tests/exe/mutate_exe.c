@@ -1,7 +1,8 @@
 /*
- * mutate_exe: damages an executable in COUNT ways and asks each for all that a conversion asks. A
- * way is a number, so a failure can be repeated. Whatever an executable says, nothing may be read
- * beyond it; sanitizers look on. The dump need not be that of the executable.
+ * mutate_exe: damages an executable in COUNT ways and asks each damaged one for all that a
+ * conversion asks. A way is a number, so a failure can be repeated. Whatever an executable says,
+ * the reader must not read beyond it; sanitizers check this. The dump need not be that of the
+ * executable.
  *
  *   mutate_exe EXECUTABLE DUMP COUNT [FIRST]
  */
@@ -28,7 +29,8 @@ static uint64_t next(uint64_t below)
     return state % below;
 }
 
-/* Bytes of the header, the section headers and names at the end, and of anything. */
+/* Returns the offset of a byte in the header, in the section headers and names at the end, or
+ * anywhere in the file. */
 static uint64_t place(uint64_t size)
 {
     switch (next(4)) {
@@ -41,8 +43,8 @@ static uint64_t place(uint64_t size)
     }
 }
 
-/* Where the fields are that say what is where: ELF's section headers, or what is at the start of
- * Mach-O and PE. */
+/* Returns where the fields are that say where everything is: ELF's section headers, or the start
+ * of a Mach-O or PE file. Sets *ret_size to their size, at most 4096 bytes. */
 static uint64_t find_headers(const uint8_t *data, uint64_t size, uint64_t *ret_size)
 {
     uint64_t start = 0, offset = 0;
@@ -55,8 +57,8 @@ static uint64_t find_headers(const uint8_t *data, uint64_t size, uint64_t *ret_s
     return start;
 }
 
-/* Sections that overlap, are elsewhere, or have the size of another one: fields of the headers get
- * the values of others, or extreme ones. */
+/* Gives fields of the headers the values of other fields, or extreme values: sections then
+ * overlap, are elsewhere, or have the size of another section. */
 static void damage_headers(uint8_t *data, uint64_t size)
 {
     uint64_t headers_size, start = find_headers(data, size, &headers_size);
@@ -72,7 +74,8 @@ static void damage_headers(uint8_t *data, uint64_t size)
     }
 }
 
-/* The table of functions begins with a magic number; half of the other damage is done near it. */
+/* Damages the headers, or bytes of the whole file. Half of these bytes are near the table of
+ * functions, which begins with a magic number. Returns the file's new size. */
 static uint64_t damage(uint8_t *data, uint64_t size)
 {
     static const uint8_t magics[][6] = {{0xf1, 0xff, 0xff, 0xff, 0, 0},
@@ -93,7 +96,7 @@ static uint64_t damage(uint8_t *data, uint64_t size)
     return next(8) ? size : next(size);
 }
 
-/* All that the readers of types ask of an image, whether or not it is the dump's. */
+/* Asks an image for all that the readers of types ask, whether or not it is the dump's. */
 static void ask_image(struct image *image)
 {
     struct pclntab pclntab;
@@ -110,7 +113,7 @@ static void ask_image(struct image *image)
                 sum += at[k];
         }
     }
-    if (sum == 1) /* so that they are read */
+    if (sum == 1) /* keeps the compiler from leaving out the reads */
         fputc('.', stderr);
     struct g2h_error *error = pclntab_init(&pclntab, image);
     for (unsigned i = 0; !error && i < 100; i++) {
@@ -132,7 +135,7 @@ static void ask(const struct g2h_exe *exe, const struct g2h_heap *heap)
         g2h_heap_record(heap, G2H_RECORD_GOROUTINE, i, &record);
         g2h_exe_line(exe, record.goroutine.creation_pc, &line);
     }
-    struct g2h_record bss; /* has a list of fields, so that reading it takes long */
+    struct g2h_record bss; /* it has a list of fields, so reading it takes long */
     g2h_heap_record(heap, G2H_RECORD_BSS, 0, &bss);
     for (uint64_t i = 0; i < 2000; i++) {
         struct g2h_line line;
@@ -195,7 +198,7 @@ int main(int argc, char **argv)
         if (!error)
             error = g2h_exe_match(exe, heap);
         matched += !error;
-        if (!error) /* else it tells nothing */
+        if (!error) /* without a match, it answers nothing */
             ask(exe, heap);
         g2h_error_destroy(error);
         struct image image;

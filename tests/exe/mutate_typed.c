@@ -4,12 +4,13 @@
  *
  *   mutate_typed exe|dump EXECUTABLE DUMP COUNT [FIRST]
  *
- * Damage goes where types are: words of the sections of an executable that have descriptors,
- * moduledata and DWARF; words of the contents of objects, segments and frames, which then lie about
- * lengths, types and pointers. Each way has a process of its own, in which sanitizers look on. It
- * fails if it crashes, takes more than 20 s or much more memory than without damage, or writes a
- * snapshot whose counts, indexes or strings are wrong. One way in eight converts again with other
- * numbers of threads and must write the same.
+ * Damage is done where types are: to words of those sections of an executable that have
+ * descriptors, moduledata and DWARF; or to words of the contents of objects, segments and frames,
+ * which then give wrong lengths, types and pointers. Each way has a process of its own, which
+ * sanitizers check. It fails if it crashes, takes more than TIME_LIMIT seconds of processor time or
+ * much more memory than without damage, or writes a snapshot whose counts, indexes or strings are
+ * wrong. One way in eight converts again with other numbers of threads and must write the same
+ * snapshot.
  */
 #include <elf.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 
 enum { TIME_LIMIT = 60, JOBS = 2, STATUS_REFUSED = 10, STATUS_UNTYPED = 11, STATUS_INVALID = 12 };
 
-/* Beyond twice what the undamaged pair needs. */
+/* How much memory a damaged pair may need beyond twice that of the undamaged pair. */
 static const long extra_kilobytes = 48 << 10;
 
 const char *__asan_default_options(void);
@@ -78,7 +79,7 @@ static uint64_t next(uint64_t below)
 
 /* ---- damage ---- */
 
-/* A range of the file, and how often it is chosen. */
+/* A range of the file, and a weight that says how often it is chosen. */
 struct range {
     uint64_t offset, size;
     unsigned weight;
@@ -145,7 +146,7 @@ static void find_sections(const struct bytes *file)
     add_range(headers, (uint64_t)count * (is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)), 3);
 }
 
-/* Objects' addresses, to point at. */
+/* Addresses of objects, which damage makes words point to. */
 static uint64_t addresses[1 << 20];
 static size_t address_count;
 
@@ -181,10 +182,10 @@ static void find_contents(const struct bytes *file)
 
 static void write_word(uint8_t *at, uint64_t value)
 {
-    memcpy(at, &value, word); /* of a little-endian machine, as the executables are */
+    memcpy(at, &value, word); /* this machine is little-endian, as the executables are */
 }
 
-/* A word that may make sense where it is put. */
+/* Changes a word of the range, or some words or bytes, to values that may make sense there. */
 static void damage_word(const struct bytes *bytes, const struct range *range)
 {
     uint64_t place = range->offset + next(range->size - word) / word * word;
@@ -218,7 +219,7 @@ static void damage_word(const struct bytes *bytes, const struct range *range)
         }
         /* fall through */
     case 8:
-    case 9: /* a block of them */
+    case 9: /* copies a block of words */
         for (uint64_t i = 0, count = 1 + next(8); i < count; i++)
             if (place + word <= bytes->size && other + word <= bytes->size) {
                 memmove(bytes->data + place, bytes->data + other, word);
@@ -244,7 +245,7 @@ static size_t damage(const struct bytes *bytes, uint64_t way)
     return next(40) ? bytes->size : bytes->size - next(bytes->size / 2);
 }
 
-/* ---- what was written ---- */
+/* ---- checks of the snapshot ---- */
 
 static uint64_t fnv(const uint8_t *at, size_t size)
 {
@@ -281,14 +282,15 @@ static bool is_utf8(const uint8_t *at, const uint8_t *end)
     return true;
 }
 
-/* The value of "key": in the header. */
+/* Returns the number behind "key": in the header, or UINT64_MAX if the key is not there. */
 static uint64_t header_number(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
     return at ? strtoull(at + strlen(key), NULL, 10) : UINT64_MAX;
 }
 
-/* The numbers of an array of the file; NULL where it is none. */
+/* Returns the numbers of an array of the file and sets *at to its end, or returns NULL if the
+ * array has other than the expected number of them. */
 static uint64_t *numbers_of(char **at, const char *key, size_t expected)
 {
     char *now = strstr(*at, key);
@@ -368,7 +370,8 @@ static bool check_snapshot(char *text, size_t size)
 
 /* ---- one way ---- */
 
-/* Converts and gives a hash of the snapshot, 0 where there is none. */
+/* Converts the heap and returns a hash of the snapshot, or 0 if there is none. Exits with
+ * STATUS_INVALID if the snapshot is wrong. */
 static uint64_t convert(const struct g2h_heap *heap, const char *path, bool redact,
                         unsigned threads, bool *ret_matched, bool *ret_typed)
 {
@@ -441,7 +444,7 @@ struct job {
     uint64_t way;
 };
 
-/* Kept where a checker of leaks sees them. */
+/* Static, so that a leak checker sees that they are in use. */
 static struct bytes exe, dump;
 
 struct counts {
@@ -497,7 +500,7 @@ int main(int argc, char **argv)
     else
         find_contents(&dump);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* The first run is without damage: the measure of memory. */
+    /* The first run is without damage; the memory that it takes sets the limit for the others. */
     for (uint64_t i = 0; i <= count; i++) {
         const uint64_t way = i == 0 ? 0 : first + i - 1;
         size_t free_job = 0;

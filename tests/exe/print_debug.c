@@ -1,8 +1,9 @@
 /*
- * print_debug: what dwarf_info.h gives of an executable, as JSON, one value per line: a header,
- * each global, each captured variable, each local at each pc.
+ * print_debug: prints what dwarf_info.h gives for an executable, as JSON, one value per line: a
+ * header, each global, each captured variable, each local at each pc.
  *
- *   print_debug [-q] EXECUTABLE [PC...]     PC in hexadecimal; -q: types' texts are left out
+ *   print_debug [-q] EXECUTABLE [PC...]     PC in hexadecimal; -q: types without their elements,
+ *                                           keys and fields
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void print_text(const struct types *types, uint32_t number)
     putchar('"');
 }
 
-/* A type down to depth pointers. */
+/* Prints a type. Follows elements, keys and fields down to this depth. */
 static void print_type(const struct types *types, uint32_t number, unsigned depth)
 {
     if (number == TYPE_NONE) {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Executables: all that is beside this file, one after the other. TAP on standard output.
+# Runs the tests of executables beside this file one after the other. TAP on standard output.
 here=$(dirname "$0")
 "$here/server.sh"
 "$here/debug.sh"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Executables: the sample server, built in several ways by two releases of Go, dumps itself; its snapshot must name what
-# the executable knows, also where its debug information is elsewhere. Of programs for other systems, which cannot run
-# here, what is read must be what Go's own tools say. Then some of the executables are damaged in many ways, under
+# Tests executables. The sample server, built in several ways by two releases of Go, dumps itself; its snapshot must have the
+# names that the executable knows, also if its debug information is in another file. What is read from programs for other
+# systems, which cannot run here, must be what Go's own tools say. Then some of the executables are damaged in many ways, under
 # sanitizers. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: two)
-#   DAMAGES              how many for each executable (default: 35; with CHECK_ALL 340)
+#   GOROOTS              the releases of Go (default: two)
+#   DAMAGES              the number of damaged copies of each executable (default: 35; with CHECK_ALL 340)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
@@ -15,7 +15,8 @@ two_releases=yes # sanitizers are slow
 . "$top/tests/go.sh"
 mkdir -p "$build"
 
-# Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in WriteHeapDump: its own mistake.
+# Lets a program dump itself, in up to three attempts: Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in
+# WriteHeapDump, which is a bug of Go.
 dumps_itself() {
 	for _ in 1 2 3; do
 		"$1/app" -self-test "$1" && return
@@ -23,7 +24,7 @@ dumps_itself() {
 	return 1
 }
 
-# same_bytes NAME: whatever the number of threads.
+# same_bytes NAME: the output must have the same bytes for any number of threads.
 same_bytes() {
 	case $1 in *-plain | *-stripped) ;; *) return ;; esac
 	for threads in 1 2 8 8 8; do
@@ -54,7 +55,7 @@ variant() {
 	node "$top/tests/exe/check.mjs" "$name" "$build/$name" "$top/samples/leakserver/main.go"
 }
 
-# result NAME COMMAND...: one test, which is whether the command succeeds.
+# result NAME COMMAND...: reports a test, which passes if the command succeeds.
 result() {
 	what=$1
 	shift
@@ -66,14 +67,14 @@ result() {
 	fi
 }
 
-# What separates an executable from its debug information, and what compresses that, changes nothing.
-names_all() { # EXECUTABLE: the snapshot is that of the plain executable
+# Separating an executable from its debug information, or compressing that, must not change a snapshot.
+names_all() { # EXECUTABLE: the snapshot must be that of the plain executable
 	"$converter" --names=full --exe "$1" -o "$build/debug/heapsnapshot" "$plain/leak.1.dump" && cmp "$build/debug/heapsnapshot" "$plain/with.heapsnapshot"
 }
-names_none() { # the same, of the stripped one: Go's types have names, variables have none
+names_none() { # EXECUTABLE: the snapshot must differ from that of the plain executable, as variables have no names
 	! names_all "$1"
 }
-same_debug() { # EXECUTABLE: its debug sections hold what those of the plain executable do
+same_debug() { # EXECUTABLE: its debug sections must hold the same as those of the plain executable
 	"$build/show_image" "$1" >"$build/debug/shown" && "$build/show_image" "$plain/app" >"$build/debug/expected" &&
 		sed -nE 's/^section (\.debug_[a-z_]*) .* ([0-9]+ [0-9a-f]+)$/\1 \2/p' "$build/debug/expected" >"$build/debug/expected.sections" &&
 		sed -nE 's/^section (\.debug_[a-z_]*) .* ([0-9]+ [0-9a-f]+)$/\1 \2/p' "$build/debug/shown" |
@@ -92,7 +93,7 @@ debug_files() {
 	done
 	objcopy --only-keep-debug "$plain/app" "$build/debug/app.debug"
 	strip -o "$build/debug/app" "$plain/app"
-	# Without build IDs the CRC has to do.
+	# Without build IDs, only the CRC identifies the debug file.
 	objcopy --remove-section=.note.gnu.build-id --remove-section=.note.go.buildid --add-gnu-debuglink="$build/debug/app.debug" "$build/debug/app"
 	result "$release: symbols of a debug file beside the executable" names_all "$build/debug/app"
 	(cd "$build/debug" && mv app.debug .debug) &&
@@ -102,7 +103,7 @@ debug_files() {
 	result "$release: a debug file is no executable" refuses_debug_file "$build/debug/.debug/app.debug"
 }
 
-# image GOOS GOARCH: what is read of a program that cannot run here.
+# image GOOS GOARCH: checks what is read from a program that cannot run here.
 image() {
 	name=$release-$1-$2
 	mkdir -p "$build/images"
@@ -141,7 +142,7 @@ for GOROOT in $goroots; do
 	all_ways || continue
 	variant pie -buildmode=pie
 	skips_386 "$release-386" || GOARCH=386 variant 386
-	# With C's linker Go's data is only a part of .data, and the table of functions of .data.rel.ro.
+	# With C's linker, Go's data is only a part of .data, and the table of functions only a part of .data.rel.ro.
 	CGO_ENABLED=1 variant external -ldflags=-linkmode=external
 	CGO_ENABLED=1 variant external-pie -buildmode=pie -ldflags=-linkmode=external
 	CGO_ENABLED=1 variant external-pie-stripped -buildmode=pie -ldflags='-linkmode=external -s -w'
@@ -151,12 +152,13 @@ for GOROOT in $goroots; do
 	done
 done
 
-# The last one's are tried in all ways.
+# The tests below use the executables of the last release, which must be the newest one.
 # shellcheck disable=SC2154  # go.sh sets it
 [ "$GOROOT" = "$newest" ] || exit 0
 other=$("$top/tools/setup" go-dist) || exit 1
 
-# Not the executable that wrote the dump: an error and no file; with --untyped-ok the snapshot is as without.
+# refused NAME EXECUTABLE MESSAGE: an executable that did not write the dump must give an error and no file; with --untyped-ok,
+# the snapshot must be the one without an executable.
 refused() {
 	rm -f "$build/refused.heapsnapshot"
 	if "$converter" --exe "$2" -o "$build/refused.heapsnapshot" "$build/$release-plain/leak.1.dump" 2>"$build/refused.err" ||
@@ -180,7 +182,7 @@ refused 'another architecture' "$build/images/$release-linux-s390x" 'another arc
 refused 'a program that is not Go' /bin/sh 'it is no Go program'
 refused 'a text' "$0" 'is no executable (ELF, Mach-O or PE)'
 
-# mutate NAME EXECUTABLE DUMP: the executable damaged in many ways.
+# mutate NAME EXECUTABLE DUMP: damages the executable in many ways.
 mutate() {
 	"$build/mutate_exe" "$2" "$3" "$(damages 35 340)" >"$build/mutate.out" 2>"$build/mutate.err" ||
 		{ echo "not ok - $1: damaged executables"; tr '\r' '\n' <"$build/mutate.err" | tail -n 30 | sed 's/^/# /'; }

@@ -1,11 +1,12 @@
 /*
- * show_image: what the room exe reads of an executable, as text to compare with other tools'.
+ * show_image: prints what src/exe reads from an executable, as text to compare with the output of
+ * other tools.
  *
  *   show_image EXECUTABLE
  *
- * Lines: "version V"; "section NAME FLAGS ADDRESS SIZE CONTENTS", the last one being the size
- * without compression and its CRC-32; "function OFFSET NAME" by offsets from the first one;
- * "variable ADDRESS SIZE NAME".
+ * Its lines are "version V"; "section NAME FLAGS ADDRESS SIZE SIZE CRC", where the second size is
+ * that without compression and CRC is the CRC-32 of the uncompressed contents; "function OFFSET
+ * NAME" with offsets from the first function; and "variable ADDRESS SIZE NAME".
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -32,7 +33,7 @@ int main(int argc, char **argv)
     if (error)
         return fail(error);
     const struct g2h_input *input = g2h_exe_input(exe, 0);
-    struct image own; /* of the same file: sections are uncompressed in it */
+    struct image own; /* the same file, but with its sections uncompressed */
     error = image_init(&own, argv[1], (struct g2h_bytes){input->data, input->size});
     if (error)
         return fail(error);

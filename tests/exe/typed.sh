@@ -1,10 +1,10 @@
 #!/bin/sh
-# Conversions with types: of a small program by two releases of Go, its executable or its dump damaged in many ways,
-# under sanitizers; and the same bytes whatever the number of threads. TAP on standard output.
+# Tests conversions with types. Two releases of Go build a small program; its executable or its dump is damaged in many ways,
+# under sanitizers; and the output must have the same bytes for any number of threads. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: two)
-#   DAMAGES              how many of each (default: 40; with CHECK_ALL 150)
+#   GOROOTS              the releases of Go (default: two)
+#   DAMAGES              the number of damaged copies of each file (default: 40; with CHECK_ALL 150)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
@@ -14,13 +14,13 @@ two_releases=yes # sanitizers are slow
 . "$top/tests/sanitize.sh"
 mkdir -p "$build"
 
-# compile NAME: the small program, and its dump.
+# compile NAME: builds the small program, which then writes its dump.
 compile() {
 	(cd "$top/tests/exe/small" && "$go" build -trimpath -ldflags=-compressdwarf=false -o "$build/$1" .) &&
 		"$build/$1" "$build/$1.dump"
 }
 
-# same NAME EXECUTABLE DUMP: -j1, -j2, -j8, and again.
+# same NAME EXECUTABLE DUMP: -j1, -j2 and -j8, the last one several times, must give the same bytes.
 same() {
 	"$converter" -j1 --exe "$2" -o "$build/one.heapsnapshot" "$3" 2>/dev/null
 	for threads in 2 8 8 8; do

@@ -1,14 +1,16 @@
 /*
- * drive: runs a conversion again and again, in each of which another call fails.
+ * drive: runs a conversion again and again; in each run another call fails.
  *
  *   drive SHIM DIRECTORY KIND[+] STEP COMMAND...
  *
- * Every STEPth call of the kind fails, with + all behind it, too; where STEP is 0, of those for
- * memory that come from one place through the same functions the first two and the last. COMMAND
- * writes DIRECTORY/out/file, and has DIRECTORY/tmp as $TMPDIR. Each run must end with status 1, one
- * line that says why, and nothing left: no file, no memory, no descriptor. What does not matter may
- * fail: then the file is that of the run in which nothing fails. A line of TAP on standard output;
- * those that went wrong on standard error.
+ * There is a run for every STEPth call of the kind, in which that call fails; with +, all calls of
+ * the kind after it fail, too. If STEP is 0, there are runs for the calls for memory: of those that
+ * come from one place through the same functions, for the first two and the last. COMMAND writes
+ * DIRECTORY/out/file, and has DIRECTORY/tmp as $TMPDIR. Each run must end with status 1 and one
+ * line that says why, and leave nothing: no file, no memory, no descriptor. If the conversion can
+ * do without the call, it may also end well: then the file must be that of a run in which nothing
+ * fails. The result is a line of TAP on standard output; the runs that went wrong are listed on
+ * standard error.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -46,7 +48,7 @@ static char *path_of(const struct run *run, const char *name)
     return path;
 }
 
-/* Removes the files of a folder, and gives their number. */
+/* Removes the files in a folder of the directory, and returns how many there were. */
 static int empty(const struct run *run, const char *name)
 {
     char *path = path_of(run, name);
@@ -65,7 +67,8 @@ static int empty(const struct run *run, const char *name)
     return count;
 }
 
-/* Reads up to size bytes of a file of the directory; how many there are, -1 where it is not. */
+/* Reads up to size bytes of a file of the directory. Returns how many it read, or -1 if the file
+ * cannot be opened. */
 static ssize_t read_file(const struct run *run, const char *name, void *data, size_t size)
 {
     char *path = path_of(run, name);
@@ -77,7 +80,7 @@ static ssize_t read_file(const struct run *run, const char *name, void *data, si
     return count;
 }
 
-/* Runs the command; failure is what $FAILURE is then, NULL: nothing fails. */
+/* Runs the command with failure as $FAILURE; NULL: no call fails. */
 static void run_command(struct run *run, const char *failure)
 {
     char *said = path_of(run, "said"), *report = path_of(run, "report"), *tmp = path_of(run, "tmp");
@@ -109,7 +112,7 @@ static void run_command(struct run *run, const char *failure)
     free(tmp);
 }
 
-/* Whether it wrote the file that it should have. */
+/* Returns whether the run wrote the same file as the run in which nothing failed. */
 static bool is_as_expected(const struct run *run)
 {
     char *command;
@@ -121,14 +124,15 @@ static bool is_as_expected(const struct run *run)
     return is;
 }
 
-/* What is wrong with a run; NULL: nothing. *ret_went_on: it did without what failed. */
+/* Returns what is wrong with a run; NULL: nothing. Sets *ret_went_on to whether the run ended well
+ * and wrote the expected file although a call failed. */
 static const char *judge(struct run *run, const struct failure_report *good, bool *ret_went_on)
 {
     const char *line = strchr(run->said, '\n');
     *ret_went_on = false;
     if (WIFSIGNALED(run->status))
         return is_hang(WTERMSIG(run->status)) ? "it did not end" : "it crashed";
-    if (run->report.blocks > good->blocks) /* threads have some that stay */
+    if (run->report.blocks > good->blocks) /* some blocks of threads stay */
         return "memory was not freed";
     if (run->report.mapped > good->mapped)
         return "memory was not unmapped";
@@ -154,7 +158,7 @@ static const char *judge(struct run *run, const struct failure_report *good, boo
 
 /* ---- which calls fail ---- */
 
-/* Of each call for memory a number for where it comes from; of a program with one thread. */
+/* A number for the place that each call for memory comes from. The program has one thread. */
 struct places {
     uint64_t *hashes;
     uint64_t count;
@@ -175,7 +179,8 @@ static void find_places(struct run *run, struct places *ret)
     free(path);
 }
 
-/* Whether a call, counted from 1, is one of the first two from its place, or the last. */
+/* Returns whether a call, counted from 1, is one of the first two calls from its place, or the last
+ * one. */
 static bool is_chosen(const struct places *places, uint64_t number)
 {
     const uint64_t place = places->hashes[number - 1];

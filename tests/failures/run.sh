@@ -1,11 +1,11 @@
 #!/bin/bash
-# Conversions in which a call fails: the n-th malloc, mmap, pthread_create, write, or another one that is done to a file,
-# for all n. Each must end with status 1 and a line that says why, and leave no file and no memory. TAP on standard
-# output.
+# Tests conversions in which a call fails: the n-th malloc, mmap, pthread_create, write, or other call on a file, for all n.
+# Each conversion must end with status 1 and a line that says why, and leave no file and no memory; if it can do without the
+# call, it must write the usual file. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT   the program (default: build/go2heapsnapshot of the tree)
-#   STEP              of malloc, every so many (default: 1 with CHECK_ALL; else of those from one place the first two and
-#                     the last)
+#   STEP              for malloc, every STEPth call fails (default: 1 with CHECK_ALL; else of the calls from one place the
+#                     first two and the last fail)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 program=$(realpath "${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}") || exit 1
@@ -17,7 +17,7 @@ if ! ldd "$program" 2>/dev/null | grep -q libc.so; then
 	exit
 fi
 
-# The small program, of all that typing knows: its executable and its dump.
+# Builds the shim, the driver, and tests/exe/small, a program with all that typing knows, which dumps itself.
 go=$("$top/tools/setup" go-current)/bin/go
 if ! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -fPIC -shared -o "$build/shim.so" "$top/tests/failures/shim.c" -ldl >"$build/log" 2>&1 ||
 	! cc -std=c17 -D_GNU_SOURCE -Wall -Wextra -O1 -o "$build/drive" "$top/tests/failures/drive.c" >>"$build/log" 2>&1 ||
@@ -30,7 +30,7 @@ fi
 rm -f "$build/key"
 (umask 077 && head -c 32 /dev/urandom >"$build/key")
 
-# fails NAME KIND STEP ARGUMENT...: of a conversion.
+# fails NAME KIND STEP ARGUMENT...: lets calls of a kind fail in conversions with these arguments.
 failed=0
 fails() {
 	local name=$1 kind=$2 step=$3 said
@@ -46,7 +46,7 @@ plain=(-j 1 --exe "$build/app" "$build/app.dump")
 packed=(-j 3 -z --redact-key "$build/key" --max-nodes 2000 --exe "$build/app.gz" "$build/app.dump.gz")
 fails typed memory "${STEP:-$([ -n "${CHECK_ALL-}" ] && echo 1 || echo 0)}" "${plain[@]}"
 fails 'gzipped, without types' memory "${STEP:-0}" -j 1 "$build/app.dump.gz"
-few=61 # of calls, one in so many
+few=61 # every 61st call fails
 [ -z "${CHECK_ALL-}" ] || few=23
 fails 'typed, all from one on' memory+ $few "${plain[@]}"
 fails 'folded and packed, on three threads' memory $few "${packed[@]}"

@@ -1,11 +1,12 @@
 /*
- * shim: to be loaded before libc, which it then lets fail: the call of one kind that $FAILURE names
- * as KIND:N, counted from 1; with KIND:N+ all from that one on. What was called, and what is left
- * at the end, is written to the file $FAILURE_REPORT.
+ * shim: a library to preload, which makes calls of libc's functions fail. $FAILURE names the call
+ * as KIND:N: the Nth call of this kind, counted from 1; with KIND:N+ all calls of the kind from
+ * that one on. At the end it writes how many calls there were, and which resources are left, to the
+ * file $FAILURE_REPORT.
  *
- * With $FAILURE_TRACE the call that fails says where it came from. With $FAILURE_PLACES a file of
- * that name says it of each call for memory: a number for all the functions that it was called
- * through.
+ * With $FAILURE_TRACE the call that fails prints its stack trace. With $FAILURE_PLACES a number for
+ * each call for memory is written to the file of that name: a hash of all the functions that it was
+ * called through.
  */
 #include "shim.h"
 
@@ -23,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own, which need not be looked for: dlsym() allocates. */
+/* glibc's own functions for memory. They need no dlsym(), which itself allocates. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -35,7 +36,7 @@ static int failing_kind = -1;
 static uint64_t failing_number;
 static bool failing_on, is_ready;
 static int first_files;  /* descriptors that were open at the start */
-static uint64_t *places; /* of each call for memory, in its order */
+static uint64_t *places; /* a hash for each call for memory, in the order of the calls */
 enum { MAX_PLACES = 1 << 20, DEPTH = 48 };
 
 static int open_files(void)
@@ -63,7 +64,7 @@ __attribute__((constructor)) static void begin(void)
     if (getenv("FAILURE_PLACES")) {
         void *frames[1];
         places = __libc_calloc(MAX_PLACES, sizeof(*places));
-        backtrace(frames, 1); /* at its first call it asks for memory itself */
+        backtrace(frames, 1); /* its first call allocates memory */
     }
     is_ready = true;
 }
@@ -85,7 +86,7 @@ __attribute__((destructor)) static void end(void)
         syscall(SYS_write, list, places, count * sizeof(*places));
 }
 
-/* A number for the functions through which this one is called. */
+/* Returns a hash of the functions through which this function is called. */
 static uint64_t place(void)
 {
     void *frames[DEPTH];
@@ -98,7 +99,7 @@ static uint64_t place(void)
     return hash;
 }
 
-/* Whether this call fails. */
+/* Counts a call of this kind. Returns whether the call must fail. */
 static bool fails(enum failure_kind kind)
 {
     if (!is_ready)
@@ -232,7 +233,8 @@ int pthread_create(pthread_t *ret, const pthread_attr_t *attributes, void *(*run
     return fails(FAILURE_THREAD) ? EAGAIN : next(ret, attributes, run, context);
 }
 
-/* What is said on standard error is no part of what must be there. */
+/* Counts a call that writes, and sets errno if it must fail. Messages on standard error are no
+ * output that must be complete: these calls are not counted, and do not fail. */
 static bool write_fails(int fd)
 {
     if (fd == STDERR_FILENO || !fails(FAILURE_WRITE))

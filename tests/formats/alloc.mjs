@@ -1,10 +1,10 @@
-// What go tool pprof reads of a profile of --format pprof --by alloc is what it reads of the profile that the process wrote itself
-// at that moment. TAP on standard output.
+// Checks that go tool pprof reads the same from a profile of --format pprof --by alloc as from the profile that the process
+// wrote itself at that moment. TAP on standard output.
 //
 //   alloc.mjs PPROF NAME THEIRS.pb.gz OURS.pb.gz [bare | THEIRS.2.pb.gz OURS.2.pb.gz]
 //
-//   bare    ours was made without the executable: counts and sizes are the same, calls are named as the dump has them
-//   *.2     of later: what has grown
+//   bare    OURS was made without the executable: counts and sizes are the same, calls have the names that the dump has
+//   *.2     profiles of a later moment, for the growth between the two
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
@@ -18,15 +18,15 @@ const types = ['alloc_objects', 'alloc_space', 'inuse_objects', 'inuse_space'];
 const pprof = (...options) => execFileSync(program, options, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 30});
 
 /**
- * Without what a dump does not know: the file's name, its id, and the time; and without sizes that have no values, which are of
- * what the process allocated to write its profile.
+ * Returns pprof's output without what a dump does not know: the file's name, its build ID and the time. Sizes that have no
+ * values are left out too: they come from what the process allocated to write its profile.
  */
 const shown = (...options) => pprof(...options).split('\n').filter(line => !/^(File|Build ID|Time):|^ +0 \( +0%\): /.test(line)).join('\n');
 
 /**
- * A profile by -raw: {head, samples}. Each location of a stack is its text, which has functions, files and lines of all calls
- * that are inlined there, but no address: two calls on one line are one location in a dump. What has no values is left out: what
- * the process allocated to write its profile.
+ * Reads a profile with -raw: {head, samples}. A location of a stack is represented by its text, which has the functions,
+ * files and lines of all calls that are inlined there, but no address: a dump has only one location for two calls on one
+ * line. Samples without values are left out: they are what the process allocated to write its profile.
  */
 function raw(path) {
   const lines = pprof('-raw', path).split('\n');

@@ -1,7 +1,8 @@
-# shellcheck shell=sh disable=SC2154 # what run.sh has
-# The format csv, read by SQLite's shell: the rows are those that the database has. Sourced by run.sh.
+# shellcheck shell=sh disable=SC2154 # variables that run.sh sets
+# Tests the format csv: the rows that SQLite's shell reads must be those of the database. Sourced by run.sh.
 
-# read_as_sqlite NAME ARGUMENT...: $build/NAME, in which SQLite's shell reads what is in the database of the same.
+# read_as_sqlite NAME ARGUMENT...: converts to CSV files in $build/NAME, from which SQLite's shell must read the rows of the
+# database that the same arguments give.
 read_as_sqlite() {
 	name=$1
 	shift
@@ -14,7 +15,7 @@ read_as_sqlite() {
 	result $? "$name: SQLite reads the rows that are in the database"
 }
 
-# sql NAME QUERY: what it gives of what was read.
+# sql NAME QUERY: queries the rows that SQLite's shell read.
 sql() {
 	sqlite3 "$build/$1/read.db" "$2"
 }

@@ -1,7 +1,7 @@
-// heapquery on snapshots that nobody wrote: those of other versions of V8, with other fields in another order, and all that
-// DevTools has rules for; and damaged ones, none of which may do more than to be refused. TAP on standard output.
+// Tests heapquery on made-up snapshots: those of other versions of V8, with other fields in another order, and one with all
+// that DevTools has rules for; and on damaged ones, each of which it must read or refuse. TAP on standard output.
 //
-//   heapquery.mjs HEAPQUERY DIRECTORY COUNT      HEAPQUERY: with sanitizers; COUNT: damaged ones
+//   heapquery.mjs HEAPQUERY DIRECTORY COUNT      HEAPQUERY: built with sanitizers; COUNT: the number of damaged snapshots
 
 import assert from 'node:assert/strict';
 import {execFileSync, spawnSync} from 'node:child_process';
@@ -18,7 +18,10 @@ const nodeTypes = ['hidden', 'array', 'string', 'object', 'code', 'closure', 're
 const edgeTypes = ['context', 'element', 'property', 'internal', 'hidden', 'shortcut', 'weak'];
 const usual = ['type', 'name', 'id', 'self_size', 'edge_count'];
 
-/** A snapshot of nodes [{type, name, size, edges: [[type, name or index, node]]}]; each node's id is 2 * its number + 1. */
+/**
+ * Makes a snapshot of nodes [{type, name, size, edges: [[type, name or index, node]]}]; each node's id is 2 * its number +
+ * 1.
+ */
 function make(list, nodeFields = usual, edgeFields = ['type', 'name_or_index', 'to_node']) {
   const strings = [], nodes = [], edges = [];
   const string = text => (strings.includes(text) || strings.push(text), strings.indexOf(text));
@@ -39,10 +42,10 @@ function make(list, nodeFields = usual, edgeFields = ['type', 'name_or_index', '
 
 const node = (type, name, size, ...edges) => ({type, name, size, edges});
 
-/** Held by the key, node 18, and not by the WeakMap's table, node 19. */
+/** The name of an edge to a value that the key, node 18, holds, and not the WeakMap's table, node 19. */
 const pair = '1 / part of key (Key @37) -> value (Value @41) pair in WeakMap (table @39)';
 
-/** Every rule of DevTools; behind some their numbers. */
+/** Nodes for every rule of DevTools; comments behind some of them give their numbers. */
 const rules = [
   node('synthetic', '', 0, ['element', 1, 1], ['shortcut', 'window', 2], ['element', 3, 16], ['weak', 'w', 7]), // 0
   node('synthetic', '(GC roots)', 0, ['element', 1, 3], ['element', 2, 4], ['weak', 'w', 9], ['element', 3, 18], ['element', 4, 19]),
@@ -80,7 +83,7 @@ const shapes = {
 };
 for (const [shape, fields] of Object.entries(shapes)) {
   const made = make(rules, ...fields);
-  // As V8 does, which writes no character that is not ASCII.
+  // V8 writes ASCII characters only, so this does too.
   const {status, stderr} = run(JSON.stringify(made).replace(/[\u0080-\uffff]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`));
   test(`fields ${shape}: all rows`, () => {
     assert.deepEqual([status, stderr], [0, '']);
@@ -99,7 +102,7 @@ const worker = (await loadSnapshot(snapshotPath)).worker;
 test('dominators are those of DevTools', () =>
   assert.deepEqual(query('select coalesce(dominator, number) from node_ order by number').map(Number), [...worker.dominatorsTree].slice(0, rules.length)));
 
-// What is no snapshot.
+// Files that are no valid snapshots, with the message that each must give.
 const changed = change => { const made = make(rules); return JSON.stringify(change(made) ?? made); };
 const wrong = {
   'nothing': ['', /the file ends here/],

@@ -1,7 +1,7 @@
-// An HPROF file read by the letter, and held against the snapshot of the same view: every object with its class, its size
-// and all that it holds, and all that the roots hold. TAP on standard output.
+// Reads an HPROF file strictly by the format and compares it with the snapshot of the same view: every object with its
+// class, its size and all that it holds, and all that the roots hold. TAP on standard output.
 //
-//   hprof.mjs HPROF SNAPSHOT [WHAT VISUALVM SAYS: Hprof.java]
+//   hprof.mjs HPROF SNAPSHOT [VISUALVM]      VISUALVM: the output of Hprof.java
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
@@ -147,7 +147,7 @@ at += 8
 while (at < bytes.length) readRecord()
 check(bytes.length > 40 && bytes[bytes.length - 9] === 0x2c, 'HEAP DUMP END')
 
-// ---- by itself
+// ---- the file by itself
 
 for (const [id, of] of classes) {
   check(of.super === 0 ? of.name === 'java/lang/Object' : classes.has(of.super), `${of.name}: superclass`)
@@ -179,7 +179,7 @@ for (const { id, thread, other } of roots[3]) {
 }
 for (const id of roots[5]) check(classes.has(id), 'a class that is a root is one')
 
-// ---- beside the snapshot
+// ---- compared with the snapshot
 
 const snapshot = JSON.parse(readFileSync(snapshotFile, 'utf8'))
 const { nodes, edges, strings: texts } = snapshot
@@ -188,7 +188,8 @@ const count = nodes.length / 7
 const isObject = (node) => ['object', 'string', 'native'].includes(types[nodes[7 * node]])
 const idOf = (node) => nodes[7 * node + 2]
 
-// What DevTools would misread is called otherwise in a snapshot; and brackets are where Java has them.
+// Undoes the changes that a snapshot makes to names that DevTools would misread; turned() puts brackets where Java has
+// them.
 const goName = (name) =>
   name
     .replace(/^chan \(<-\) /, '<-chan ')
@@ -208,11 +209,11 @@ const isNamed = (object, name) => {
 
 const differences = { class: [], size: [], edges: [], roots: [] }
 const differ = (what, text) => differences[what].length < 5 && differences[what].push(text.slice(0, 400))
-// In a folded snapshot an object has one edge to a node that stands for several.
+// In a folded snapshot, an object has only one edge to a node that stands for several objects.
 const isFolded = snapshot.snapshot.go2heapsnapshot.folded_nodes > 0
 const sorted = (list) => (isFolded ? [...new Set(list)] : list).sort((a, b) => a - b).join(' ')
 const held = new Set()
-// A class and arrays of it are one: of a class that is written as an array both have one name.
+// Counts a class and arrays of it as one, because a class that is written as an array has the same name as they.
 const plain = (name) => name.replaceAll('/', '.').replace(/ \(\d+ bytes\)$/, '').replace(/( \(Go\))?(\[\])?$/, '')
 const histogram = new Map()
 const sum = (map, name, size) => {
@@ -260,7 +261,7 @@ for (let node = 0; node < count; node++) {
   const found = refs.map(({ to }) => to).filter((to) => to !== 0)
   if (sorted(found) !== sorted(targets)) differ('edges', `${object.class.name} @${idOf(node)}: ${found} instead of ${targets}`)
   if (object.kind === 'objects' && name.startsWith('[]') && !isFolded && elements.length === targets.length)
-    for (const [index, to] of elements.filter(([index]) => index < 1 << 20)) // from there on it is the offset
+    for (const [index, to] of elements.filter(([index]) => index < 1 << 20)) // from there on, the element's number is its offset
       if (object.refs[index]?.to !== to) differ('edges', `${object.class.name} @${idOf(node)}: ${object.refs[index]?.to} at ${index} instead of ${to}`)
   if (object.kind === 'numbers') {
     bytesOf++
@@ -294,7 +295,7 @@ result(wrong.length === 0, `${objects.size} objects of ${classes.size} classes: 
 result(seen > 0 && inHprof === seen && differences.class.length === 0, `all ${seen} objects of the snapshot, with their classes`, differences.class)
 result(differences.size.length === 0, `their sizes, but for strings and bytes${inexact ? `; ${inexact} arrays are a word or two larger` : ''}`, differences.size)
 result(differences.edges.length === 0, 'each holds what it holds', differences.edges)
-// ---- beside VisualVM
+// ---- compared with VisualVM
 
 const ofJava = new Set(['java.lang.String', 'byte[]', 'java.lang.Thread', 'java.lang.ThreadGroup', 'java.lang.Object[]'])
 if (visualvmFile) {

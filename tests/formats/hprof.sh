@@ -1,7 +1,8 @@
-# shellcheck shell=sh disable=SC2154 # what run.sh has
-# The format hprof, by the letter against the snapshot, and by VisualVM's library. Sourced by run.sh.
+# shellcheck shell=sh disable=SC2154 # variables that run.sh sets
+# Tests the format hprof: compares it strictly with the snapshot, and lets VisualVM's library read it. Sourced by run.sh.
 
-# letter NAME [FILE]: $build/NAME.hprof and $build/NAME.heapsnapshot agree by the letter; and FILE, what VisualVM's library read.
+# letter NAME [FILE]: $build/NAME.hprof must agree with $build/NAME.heapsnapshot, and with FILE, which says what VisualVM's
+# library read.
 letter() {
 	node "$here/hprof.mjs" "$build/$1.hprof" "$build/$1.heapsnapshot" ${2+"$2"} >"$log" 2>&1
 	sed -nE "s/^((not )?ok - )/\1$1: /p; /^#/p" "$log"
@@ -9,8 +10,8 @@ letter() {
 	result $? "$1: is compared"
 }
 
-# java_dump NAME DUMP ARGUMENT...: $build/NAME.heapsnapshot and $build/NAME.hprof. They are compared once VisualVM has read them,
-# where it is there.
+# java_dump NAME DUMP ARGUMENT...: writes $build/NAME.heapsnapshot and $build/NAME.hprof. If VisualVM's library is there,
+# visualvm() compares them, after it has read the file; if not, this does.
 java_dump() {
 	name=$1 dump=$2
 	shift 2
@@ -19,7 +20,7 @@ java_dump() {
 	[ -n "$jar" ] || letter "$name"
 }
 
-# visualvm NAME CLASS...: what VisualVM's library reads of it, in $build/NAME.visualvm.
+# visualvm NAME CLASS...: VisualVM's library reads $build/NAME.hprof and writes what it found to $build/NAME.visualvm.
 visualvm() {
 	name=$1
 	shift
@@ -30,7 +31,7 @@ visualvm() {
 	result $? "$name: VisualVM counts the objects and bytes of each class that the snapshot has"
 }
 
-# says NAME WHAT LINE: VisualVM's library said a line; \t is a tab.
+# says NAME WHAT LINE: VisualVM's library must have printed LINE, in which \t is a tab.
 says() {
 	grep -Fx "$(printf "$3")" "$build/$1.visualvm" >/dev/null || {
 		cp "$build/$1.visualvm" "$log"

@@ -1,5 +1,5 @@
-// What go tool pprof reads of a profile of --format pprof is what the snapshot of the same dump has: the same bytes and as many
-// objects of each class, the same in all; and what stands at the top is what retains most. TAP on standard output.
+// Checks that go tool pprof reads from a profile of --format pprof what the snapshot of the same dump has: as many bytes
+// and objects of each class, and as many bytes in all; and that the roots retain all but garbage. TAP on standard output.
 //
 //   pprof.mjs PPROF PROFILE.pb.gz SNAPSHOT.heapsnapshot
 
@@ -11,7 +11,10 @@ import {end, report} from '../tap.mjs';
 
 const [pprof, profile, snapshotPath] = process.argv.slice(2);
 
-/** What pprof says of a sample type: Map from name to {flat, cum}; of all: total. */
+/**
+ * Returns what pprof prints for a sample type: rows, a Map from name to {flat, cum}; text, all of its output; total, the
+ * sum of all.
+ */
 function top(type) {
   const text = execFileSync(pprof, ['-top', '-cum', '-nodecount=1000000', '-nodefraction=0', '-unit=B', `-sample_index=${type}`, profile],
                             {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 30});
@@ -23,7 +26,7 @@ function top(type) {
   return {rows, text, total: Number(/ of (\d+)B? total/.exec(text)?.[1])};
 }
 
-/** Classes of the snapshot: Map from name to {count, bytes}; and the sum of all sizes. */
+/** Returns the classes of the snapshot, a Map from name to {count, bytes}, and the sum of all sizes. */
 function read(path) {
   const {snapshot, nodes, strings} = JSON.parse(readFileSync(path, 'utf8'));
   const fields = snapshot.meta.node_fields, types = snapshot.meta.node_types[0];
@@ -33,7 +36,7 @@ function read(path) {
     const type = types[nodes[i]], size = nodes[i + fields.indexOf('self_size')];
     total += size;
     if (type === 'synthetic' || type === 'native') continue;
-    // What V8 calls a string, DevTools shows as one class.
+    // DevTools shows all that V8 calls a string as one class.
     const name = type.includes('string') ? '(string)' : strings[nodes[i + fields.indexOf('name')]].replace(/^(map\[.*) entries$/, '$1');
     const own = classes.get(name) ?? {count: 0, bytes: 0};
     own.count++;
@@ -56,12 +59,12 @@ const space = top('space'), objects = top('objects'), snapshot = read(snapshotPa
 test('all bytes are there', () => assert.equal(space.total, snapshot.total));
 test('each class has as many bytes', () => {
   assert.ok(snapshot.classes.size > 20);
-  const flat = name => space.rows.get(name)?.flat ?? 0; // what a map keeps may be held by others than that map
+  const flat = name => space.rows.get(name)?.flat ?? 0; // something other than the map may hold its entries
   for (const [name, {bytes}] of snapshot.classes) assert.equal(flat(name) + flat(`${name} entries`), bytes, name);
 });
 test('each class has as many objects', () => {
   for (const [name, {count, bytes}] of snapshot.classes)
-    if (bytes > 0 && !name.startsWith('map[')) assert.equal(objects.rows.get(name)?.flat, count, name); // maps without their parts
+    if (bytes > 0 && !name.startsWith('map[')) assert.equal(objects.rows.get(name)?.flat, count, name); // the profile counts maps without their parts
 });
 test('names are whole', () => {
   for (const name of snapshot.classes.keys())

@@ -1,7 +1,7 @@
-// The queries of a page: each ```sql block is given to sqlite3 as it stands, and what it answers first is what the page says, in
-// comments with an arrow: "-- → main.Session|Agent|2000". TAP on standard output.
+// Runs the SQL queries of a page: sqlite3 gets each ```sql block as it stands, and its first rows must be those that the
+// page has in comments with an arrow: "-- → main.Session|Agent|2000". TAP on standard output.
 //
-//   queries.mjs FILE.md DIRECTORY COUNT      COUNT: at least so many there are; DIRECTORY has leak.1.db and leak.2.db
+//   queries.mjs FILE.md DIRECTORY COUNT      COUNT: the least number of queries; DIRECTORY has leak.1.db and leak.2.db
 
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';

@@ -1,5 +1,5 @@
-// A report as JSON has the figures of the same report as text: lines are made again of the numbers, with the words between
-// them, and must be there. TAP on standard output.
+// Checks that a report as JSON has the figures of the same report as text: it makes lines of the text from the numbers and
+// the words between them, and the text must have these lines. TAP on standard output.
 //
 //   report-json.mjs NAME REPORT.json REPORT.txt
 
@@ -12,7 +12,7 @@ const [name, json, path] = process.argv.slice(2);
 const report = JSON.parse(readFileSync(json, 'utf8'));
 const lines = readFileSync(path, 'utf8').split('\n').map(line => line.replace(/ +/g, ' ').trim());
 
-/** A size in three digits, a number in groups, a change. */
+/** bytes() writes a size in three digits, count() a number with its digits in groups, change() a change with its sign. */
 function bytes(size) {
   if (size < 1000) return `${size} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -23,7 +23,7 @@ function bytes(size) {
 const count = number => number.toLocaleString('en');
 const change = (number, show = count) => number === 0 ? '·' : (number < 0 ? '-' : '+') + show(Math.abs(number));
 
-/** Whether there is a line that begins so; names may be cut in text. */
+/** Checks that a line begins with this text; names may be cut in the report as text. */
 function has(begin) {
   const line = begin.replace(/ +/g, ' ').trim();
   assert.ok(lines.some(known => known.startsWith(line) || line.startsWith(known.replace(/….*/, '')) && /…/.test(known)), line);

@@ -1,4 +1,5 @@
-// A report of a planted leak: what leaks is the first suspect, and its variable is named. TAP on standard output.
+// Checks the report of a planted leak: what leaks must be the first suspect, with the name of its variable. TAP on standard
+// output.
 //
 //   report.mjs NAME LEAK REPORT.txt      LEAK: one of tests/formats/planted
 
@@ -8,7 +9,10 @@ import {end, report} from '../tap.mjs';
 
 const [name, leak, path] = process.argv.slice(2);
 
-/** What there is of it, what holds it, and how many; what holds the second suspect, where there are two. */
+/**
+ * For each leak: the class of what leaks, what holds it, and how many there are (20000 if not given); then what holds the
+ * second suspect, if there are two.
+ */
 const expected = {
   map: ['main.record', 'main.byName["record '],
   slice: ['main.record', 'main.history['],

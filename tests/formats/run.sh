@@ -1,8 +1,8 @@
 #!/bin/sh
-# Each format but DevTools' own, read by the program that it is for: as much is in it as in the snapshot of the same dump. TAP on
-# standard output.
+# Tests each format except DevTools' own: the program that the format is for reads it, and must find as much in it as in the
+# snapshot of the same dump. TAP on standard output.
 #
-#   run.sh FORMAT          pprof, alloc (pprof by that), report, hprof, sqlite, csv, summary
+#   run.sh FORMAT          pprof, alloc (pprof with --by alloc), report, hprof, sqlite, csv, summary
 #
 #   G2H                    the program (default: build/go2heapsnapshot)
 set -u
@@ -14,11 +14,12 @@ rm -rf "$build"
 mkdir -p "$build" || exit 1
 go=$("$top/tools/setup" go-current)/bin/go
 export GOTOOLCHAIN=local GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
-# The program that "go tool pprof" runs, which from 1.25 on it has to build first: the go command takes 30 times as long.
+# The program that "go tool pprof" runs. From Go 1.25 on, the go command has to build it first. Running it by the go command
+# takes 30 times as long.
 case $1 in pprof | alloc) pprof=$("$go" tool pprof -h >/dev/null 2>&1; "$go" tool -n pprof) ;; esac
 log=$build/log
 
-# result STATUS NAME
+# result STATUS NAME: reports a test, which passed if STATUS is 0.
 result() {
 	if [ "$1" -eq 0 ]; then
 		echo "ok - $2"
@@ -28,7 +29,7 @@ result() {
 	fi
 }
 
-# convert NAME ARGUMENT...: $build/NAME.heapsnapshot and $build/NAME.pb.gz
+# convert NAME ARGUMENT...: writes $build/NAME.heapsnapshot and $build/NAME.pb.gz.
 convert() {
 	name=$1
 	shift
@@ -36,7 +37,7 @@ convert() {
 	result $? "$name: is written"
 }
 
-# same NAME: what pprof reads of it.
+# same NAME: what pprof reads from $build/NAME.pb.gz must agree with the snapshot.
 same() {
 	node "$here/pprof.mjs" "$pprof" "$build/$1.pb.gz" "$build/$1.heapsnapshot" | sed -E "s/^((not )?ok [0-9]+ - )/\1$1: /"
 }
@@ -73,19 +74,20 @@ pprof() {
 	result $? 'the same bytes with one thread'
 }
 
-# by_alloc NAME DUMP ARGUMENT...: $build/NAME.pb.gz
+# by_alloc NAME DUMP ARGUMENT...: writes $build/NAME.pb.gz with --by alloc.
 by_alloc() {
 	name=$1 dump=$2
 	shift 2
 	"$g2h" "$@" --format pprof --by alloc -o "$build/$name.pb.gz" "$dump" 2>"$log"
 }
 
-# as_they_say NAME THEIRS...: as alloc.mjs takes them
+# as_they_say NAME FILE...: compares profiles; alloc.mjs gets NAME and the FILEs.
 as_they_say() {
 	node "$here/alloc.mjs" "$pprof" "$@" | sed -E 's/^((not )?ok) [0-9]+ - /\1 - /; /^1\.\./d'
 }
 
-# profiled WAY [BUILD ARGUMENT...]: a program that writes dump and profile of the same moments, at $rates.
+# profiled WAY [BUILD ARGUMENT...]: builds a program that writes a dump and a profile of the same moments at each rate of
+# $rates, and compares the profiles that the dumps give with its own.
 profiled() {
 	way="$release $1" program=$build/profiled-$release-$1
 	shift
@@ -122,7 +124,7 @@ alloc() {
 		*) [ -z "${CHECK_ALL-}" ] || { rates='1 4096 524288' && profiled plain; } ;;
 		esac
 	done
-	# The last program goes on.
+	# The tests below use the program that was built last.
 	dump=$program.524288.2.dump
 	by_alloc one "$dump" --exe "$program" -j 1 && by_alloc two "$dump" --exe "$program" -j 3 && cmp "$build/one.pb.gz" "$build/two.pb.gz" >"$log" 2>&1
 	result $? 'the same bytes with any number of threads'
@@ -189,7 +191,7 @@ report() {
 	done
 }
 
-# For machines: the figures of the text, and of the snapshot.
+# The report as JSON must have the figures of the report as text, and those of the snapshot.
 json() {
 	"$g2h" --exe "$sample.exe.gz" --format report --json "$sample.2.dump.gz" >"$build/sample.json" 2>"$log" &&
 		"$g2h" --exe "$sample.exe.gz" --format report "$sample.2.dump.gz" >"$build/sample.txt" 2>"$log"
@@ -218,7 +220,7 @@ json() {
 	result $? 'as JSON, redacted: no text of the heap'
 }
 
-# asked NAME PATTERN ARGUMENT...: what is said of --path-to, as JSON, is as jq's pattern has it.
+# asked NAME PATTERN ARGUMENT...: the report as JSON with these arguments, of which one is --path-to, must match the pattern of jq.
 asked() {
 	name=$1 pattern=$2
 	shift 2
@@ -226,7 +228,7 @@ asked() {
 	result $? "--path-to: $name"
 }
 
-# refused NAME MESSAGE ASKED: an error, and nothing on standard output.
+# refused NAME MESSAGE ASKED: --path-to ASKED must end with the error MESSAGE and print nothing on standard output.
 refused() {
 	"$g2h" --exe "$sample.exe.gz" --format report --path-to "$3" "$sample.2.dump.gz" >"$build/path.txt" 2>"$log"
 	[ $? -eq 1 ] && [ ! -s "$build/path.txt" ] && grep -Fxq "go2heapsnapshot: $2" "$log"
@@ -267,7 +269,7 @@ path_to() {
 	refused 'what is no address' "'0xyz' is no address" 0xyz
 }
 
-# What another build of a program held before: nothing that leaks.
+# Tests a base that another build of the program wrote, in which nothing leaks.
 other_build() {
 	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -gcflags=-N -o "$build/other" .) >"$log" 2>&1 &&
 		"$build/other" none "$build/before.dump" >"$log" 2>&1 && "$build/planted" map "$build/leak.dump" >"$log" 2>&1
@@ -285,7 +287,7 @@ other_build() {
 	result $? "$release: the same build is no other one"
 }
 
-# A program that knows what it wastes.
+# Tests the report of a program that knows what it wastes.
 wasteful() {
 	(cd "$here/waste" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/waste" .) >"$log" 2>&1 &&
 		"$build/waste" "$build/waste.dump" >"$build/known.json" 2>"$log" &&
@@ -302,7 +304,7 @@ wasteful() {
 	asked "$release: garbage" '.object.is_garbage and .object.held_by == null and .object.steps == []' --exe "$build/waste" --path-to "$dropped" "$build/waste.dump"
 }
 
-# Programs with one leak each.
+# Tests the reports of programs with one leak each.
 planted() {
 	(cd "$here/planted" && GOROOT=$goroot GOFLAGS=-mod=mod GOPROXY=off "$goroot/bin/go" build -o "$build/planted" .) >"$log" 2>&1
 	result $? "$release: the programs build"
@@ -314,13 +316,13 @@ planted() {
 	done
 }
 
-# odd NAME [MANY]: $build/NAME.dump, of the program in odd/.
+# odd NAME [MANY]: the program in odd/ writes $build/NAME.dump.
 odd() {
 	[ -e "$build/odd.exe" ] || (cd "$here/odd" && GOFLAGS=-mod=mod GOPROXY=off "$go" build -o "$build/odd.exe" .) >"$log" 2>&1
 	"$build/odd.exe" "$build/$1.dump" ${2-} >>"$log" 2>&1
 	result $? "$1: the program writes its dump"
 }
 
-# shellcheck disable=SC1090  # one of those beside this file
+# shellcheck disable=SC1090  # one of the scripts beside this file
 [ ! -e "$here/$1.sh" ] || . "$here/$1.sh"
 "$1"

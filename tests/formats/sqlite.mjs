@@ -1,5 +1,5 @@
-// What sqlite3 reads of a database's views is what the snapshot of the same heap has, read as JSON; and dominators are those of
-// DevTools' own worker. TAP on standard output.
+// Checks that sqlite3 reads from a database's views what the snapshot of the same heap has, which is read as JSON; and that
+// the dominators are those of DevTools' own worker. TAP on standard output.
 //
 //   sqlite.mjs FILE.db FILE.heapsnapshot
 
@@ -12,13 +12,13 @@ import {end, test} from '../tap.mjs';
 
 const [db, path] = process.argv.slice(2);
 
-/** Rows of a query: arrays of texts. */
+/** Returns the rows of a query as arrays of texts. */
 function query(sql) {
   const text = execFileSync('sqlite3', ['-separator', '|', db, sql], {encoding: 'utf8', maxBuffer: 1 << 30});
   return text === '' ? [] : text.trimEnd().split('\n').map(line => line.split('|'));
 }
 
-/** Text as SQL's hex() has it: of half a surrogate pair V8's readers make U+FFFD. */
+/** Returns a text as SQL's hex() writes it. For half a surrogate pair this is U+FFFD, as V8's readers make it. */
 const hex = text => Buffer.from(text.toWellFormed?.() ?? text, 'utf8').toString('hex').toUpperCase();
 
 const {snapshot: {meta}, nodes, edges, strings} = JSON.parse(readFileSync(path, 'utf8'));
@@ -46,7 +46,7 @@ function* jsonEdges() {
   }
 }
 
-/** The first row that differs. */
+/** Fails at the first row that differs. */
 function compare(rows, expected) {
   let row = 0;
   for (const wanted of expected) assert.equal(rows[row++]?.join('|'), wanted, `row ${row - 1}`);

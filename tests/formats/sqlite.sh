@@ -1,21 +1,23 @@
 # shellcheck shell=sh
-# The format sqlite, read by sqlite3 itself; and tools/heapquery, which makes the same tables of a snapshot. Sourced by run.sh.
+# Tests the format sqlite, which sqlite3 itself reads, and tools/heapquery, which makes the same tables from a snapshot. Sourced
+# by run.sh.
 heapquery=${HEAPQUERY:-$top/build/heapquery}
 sample=$top/samples/leakserver
 
-# What two databases must have in common: all but where they come from, and addresses, which a snapshot does not have.
+# The rows that two databases must have in common: all except their sources, and addresses, which a snapshot does not have.
 rows='select "number", type, name, id, self_size, edge_count, first_edge, retained_size, dominator, trace_node_id, detachedness from node_;
 	select * from edge_; select number, hex(text) from string; select * from node_type; select * from edge_type;
 	select name, sql from sqlite_schema order by name'
 
-# same_rows NAME ONE.db OTHER.db
+# same_rows NAME ONE.db OTHER.db: both must have the same rows.
 same_rows() {
 	sqlite3 "$2" "$rows" >"$build/one" 2>"$log" && sqlite3 "$3" "$rows" >"$build/other" 2>>"$log" && [ -s "$build/one" ] &&
 		cmp "$build/one" "$build/other" >>"$log" 2>&1
 	result $? "$1"
 }
 
-# convert_both NAME ARGUMENT...: $build/NAME.heapsnapshot, $build/NAME.db, and of the snapshot $build/NAME.query.db
+# convert_both NAME ARGUMENT...: writes $build/NAME.heapsnapshot, $build/NAME.db and, from the snapshot, $build/NAME.query.db,
+# which must have the same rows.
 convert_both() {
 	name=$1
 	shift
@@ -28,7 +30,8 @@ convert_both() {
 	result $? "$name: PRAGMA integrity_check"
 }
 
-# refused NAME STATUS TEXT OUTPUT ARGUMENT...: and nothing is left.
+# refused NAME STATUS TEXT OUTPUT COMMAND...: the command must end with STATUS, print TEXT and leave no file that begins with
+# OUTPUT.
 refused() {
 	name=$1 status=$2 text=$3 output=$4
 	shift 4
@@ -102,7 +105,7 @@ failures() {
 	result $? 'and is replaced where it is'
 }
 
-# The queries of README.md, as they stand there: each with the row that it says comes first.
+# Tests the queries of README.md and docs/sqlite.md as they stand there: each must give the row that it says comes first.
 queries() {
 	mkdir -p "$build/readme"
 	for i in 1 2; do
@@ -135,7 +138,7 @@ snapshots() {
 		sh -c 'ulimit -f 400; exec "$@"' - "$heapquery" "$build/typed.2.heapsnapshot" "$build/none.db"
 }
 
-# Without SQLite.
+# Tests a build without SQLite.
 without() {
 	. "$top/tests/sanitize.sh"
 	make -s -C "$top" CC="$cached ${CC:-cc}" BUILD="$build/without" WITH_SQLITE= CFLAGS=-O0 -j"$(nproc)" all >"$log" 2>&1

@@ -1,14 +1,14 @@
-# shellcheck shell=sh disable=SC2154 # what run.sh has
-# Summaries of several dumps in one database: --format sqlite --summary --append. Sourced by run.sh.
+# shellcheck shell=sh disable=SC2154 # variables that run.sh sets
+# Tests summaries of several dumps in one database: --format sqlite --summary --append. Sourced by run.sh.
 
-# is NAME QUERY EXPECTED: what it gives of the database of summaries.
+# is NAME QUERY EXPECTED: QUERY on the database of summaries must give EXPECTED.
 is() {
 	sqlite3 -bail "$build/fleet.db" "ATTACH '$build/whole.db' AS whole; $2" >"$log" 2>&1
 	[ "$(cat "$log")" = "$3" ]
 	result $? "$1"
 }
 
-# append ARGUMENT...: adds to the database of summaries.
+# append ARGUMENT...: adds the summary of a dump to the database of summaries.
 append() {
 	"$g2h" --format sqlite --summary --append -o "$build/fleet.db" "$@" 2>"$log"
 }
@@ -57,7 +57,7 @@ main.Watcher|1600"
 		AND started_by LIKE '%main.go:166'" "1|20
 2|80"
 
-	# The largest have rows; what they leave out is one row more.
+	# Only the largest classes and places have rows; further rows sum up the others.
 	odd many 2500
 	append --exe "$build/odd.exe" "$build/many.dump"
 	result $? 'many classes: a summary is added'
@@ -69,7 +69,7 @@ main.Watcher|1600"
 	is 'many classes: a place retains what is below it' "SELECT count(*) FROM tree t WHERE dump = 4 AND kind <> 'others' AND retained <> bytes +
 		coalesce((SELECT sum(retained) FROM tree c WHERE c.dump = 4 AND c.parent = t.place), 0)" 0
 
-	# Without --append it is a file of its own; the bytes are the same for any number of threads.
+	# Without --append, a summary has a database of its own; its bytes are the same for any number of threads.
 	for threads in 1 3; do
 		"$g2h" -j $threads --format sqlite --summary --exe "$sample.exe.gz" -o "$build/alone.$threads.db" "$sample.2.dump.gz" 2>"$log"
 	done
@@ -82,7 +82,7 @@ main.Watcher|1600"
 	together
 }
 
-# Several at once, and those that do not come to an end.
+# Tests several programs that append at once, and programs that are killed before they end.
 together() {
 	dumps() { sqlite3 "$build/fleet.db" 'SELECT count(*) FROM dump'; }
 	before=$(dumps)
@@ -99,7 +99,7 @@ together() {
 	[ "$(sqlite3 "$build/new.db" 'SELECT count(*) FROM dump')" -eq 4 ]
 	result $? 'several at once to a database that is not there yet'
 
-	# A library that is loaded before kills the program when it syncs a file for the Nth time.
+	# A preloaded library kills the program when it syncs a file for the Nth time, N being $KILL_AT.
 	cat >"$build/kill.c" <<-'END'
 		#include <signal.h>
 		#include <stdlib.h>

@@ -1,6 +1,6 @@
-// What a report says of waste is what the program knows itself. TAP on standard output.
+// Checks that a report says of waste what the program itself knows. TAP on standard output.
 //
-//   waste.mjs NAME WASTE.json REPORT.json      WASTE.json: what tests/formats/waste has printed
+//   waste.mjs NAME WASTE.json REPORT.json      WASTE.json: the output of tests/formats/waste
 
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';

@@ -1,5 +1,5 @@
-/* dice: the random numbers of a target's own mutator: splitmix64, from what libFuzzer gives as a
- * seed. */
+/* dice: the random numbers of a target's own mutator: splitmix64, with the seed that libFuzzer
+ * passes. */
 #ifndef FUZZ_DICE_H
 #define FUZZ_DICE_H
 
@@ -16,7 +16,7 @@ static inline uint64_t next_random(void)
     return z ^ z >> 31;
 }
 
-/* Below limit, which is at least 1. */
+/* Returns a random number below limit, which is at least 1. */
 static inline size_t below(size_t limit)
 {
     return (size_t)(next_random() % limit);

@@ -1,6 +1,6 @@
-// Writes small executables of Go: the parts that the program reads, as the linker of some release would write them, of
-// a program that is described as data. The mirror image of src/exe/, made from the same sources: internal/abi/type.go,
-// runtime/symtab.go, debug/gosym, cmd/link. Text has no bytes, and there is nothing to run.
+// Writes small executables of Go: only the parts that go2heapsnapshot reads, as the linker of a given release would write
+// them, for a program that is described as data. This is the mirror image of src/exe/, made from the same sources:
+// internal/abi/type.go, runtime/symtab.go, debug/gosym, cmd/link. Text has no bytes, and there is nothing to run.
 
 /** Collects bytes in the target's byte order. */
 export class Bytes {
@@ -91,7 +91,7 @@ const KINDS = ['invalid', 'bool', 'int', 'int8', 'int16', 'int32', 'int64', 'uin
   'unsafe.Pointer'];
 const up = (n, to) => Math.ceil(n / to) * to;
 
-/** The types of a program. Each is { name, kind, size, align, mask } and what it is made of; mask: a word, has it a pointer? */
+/** The types of a program. Each is { name, kind, size, align, mask } and its parts; mask says which words are pointers. */
 export class Types {
   constructor(target) {
     this.target = target;
@@ -144,13 +144,13 @@ export class Types {
     return this.add({ name, kind: 'func', size: this.target.word, align: this.target.word, mask: [true], parameters, results });
   }
 
-  /** Methods: [name, func type]. */
+  /** Each method is [name, func type]. */
   interface(name, methods) {
     return this.add({ name, kind: 'interface', size: 2 * this.target.word, align: this.target.word, mask: [true, true], methods,
       named: methods.length > 0 });
   }
 
-  /** Fields: [name, type], the name ended by ! where it is embedded. */
+  /** Each field is [name, type]; the name of an embedded field ends with "!". */
   struct(name, fields) {
     const type = this.add({ name, kind: 'struct', named: !name.startsWith('struct ') });
     return this.fill(type, fields);
@@ -178,7 +178,7 @@ export class Types {
     return mask;
   }
 
-  /** With what the compiler makes for it: a group of a Swiss map, a bucket of a classic one. */
+  /** Adds a map type, with the type that the compiler makes for it: the group of a Swiss map, the bucket of a classic one. */
   map(key, elem) {
     const name = `map[${key.name}]${elem.name}`;
     if (this.byName.has(name)) return this.byName.get(name);
@@ -199,16 +199,17 @@ export class Types {
     return type.fields.find((f) => f.name === name);
   }
 
-  /** The path of its package, and its name as descriptors have it: with the last part of that only. */
+  /** The path of the package of a type; main if the type has no name. */
   pkg(type) {
     return type.named ? /^([\w./]*)\./.exec(type.name.replace(/\[.*/, ''))[1] : 'main';
   }
 
+  /** The name of a type as its descriptor has it, with only the last part of the package's path. */
   text(type) {
     return type.named ? `*${type.name.replace(/^[\w./]*\//, '')}` : type.name;
   }
 
-  // What follows the header of a descriptor, in words, before entries that follow the uncommon type.
+  // The size of a descriptor without the uncommon type and the entries behind that: the header, and the part for its kind.
   baseSize(type) {
     const w = this.target.word;
     const more = { pointer: w, slice: w, func: w, chan: 2 * w, array: 3 * w, interface: 4 * w, struct: 4 * w };
@@ -223,7 +224,7 @@ export class Types {
     return type.kind === 'func' ? w * (type.parameters.length + type.results.length) : 0;
   }
 
-  /** All descriptors, their names and masks, to lie at an address of the file. */
+  /** Encodes all descriptors, their names and masks, for this address of the file. */
   encode(address) {
     const { target } = this;
     const w = target.word;
@@ -302,7 +303,7 @@ export class Types {
 
 // ---- pclntab ----
 
-/** Functions: { name, entry, size, line }, ascending; all of one file. */
+/** Encodes functions { name, entry, size, line }, which ascend and are all of one source file. */
 export function pclntab(target, functions, text) {
   const { pcln, word: w } = target;
   const relative = pcln >= 118;
@@ -314,7 +315,7 @@ export function pclntab(target, functions, text) {
     return at;
   });
   const filePc = pcs.size;
-  pcs.uleb(pcln === 12 ? 4 : 2).uleb(0x10000).u8(0); // file 0, in 1.2's table 1: zigzag from -1
+  pcs.uleb(pcln === 12 ? 4 : 2).uleb(0x10000).u8(0); // file 0, or 1 in the table of Go 1.2: a zigzag delta from -1
   const linePcs = functions.map((f) => {
     const at = pcs.size;
     pcs.uleb(2 * (f.line + 1)).uleb(16).uleb(2).uleb(0x10000).u8(0);
@@ -356,7 +357,7 @@ export function pclntab(target, functions, text) {
 
 // ---- moduledata ----
 
-/** Of ranges { text, noptrdata, data, bss, noptrbss, types }: each [start, end]. */
+/** Encodes moduledata; ranges are { text, noptrdata, data, bss, noptrbss, types }, each [start, end]. */
 export function moduledata(target, table, ranges) {
   const { release: r } = target;
   const at = r >= 16 ? { text: 22, types: r >= 20 ? 37 : 35 } : { text: 12, types: 25 };
@@ -374,7 +375,7 @@ export function moduledata(target, table, ranges) {
   return new Bytes(target).word(...words);
 }
 
-/** What debug/buildinfo reads. */
+/** Encodes the build information that debug/buildinfo reads. */
 export function buildInfo(target, version) {
   const out = new Bytes(target).text('\xff Go buildinf:'.slice(1), false);
   out.data.unshift(0xff);
@@ -387,7 +388,7 @@ const FORM = { addr: 1, block1: 10, data1: 11, string: 8, flag: 12, udata: 15, r
 const AT = { sibling: 1, location: 2, name: 3, size: 11, low: 17, high: 18, language: 19, inline: 32, upper: 47, origin: 49, count: 55,
   member: 56, encoding: 62, external: 63, base: 64, type: 73, ranges: 85, parameter: 75, kind: 0x2900, key: 0x2901, elem: 0x2902, embedded: 0x2903,
   runtime: 0x2904, closure: 0x2907 };
-// Tag, whether it has children, attributes.
+// Each has a tag, whether it has children, and attributes.
 const ABBREVS = {
   unit: [17, 1, 'name string', 'language data1', 'low addr', 'ranges offset'],
   base: [36, 0, 'name string', 'encoding data1', 'size data1', 'kind data1', 'runtime addr'],
@@ -415,7 +416,7 @@ const ABBREVS = {
 };
 const ENCODINGS = { bool: 2, f: 4, i: 5, u: 7 };
 
-/** The debug sections. Globals: { name, address, type }; functions also with their variables; see seeds.mjs. */
+/** Encodes the debug sections. Globals are { name, address, type }; functions also have their variables: see seeds.mjs. */
 export function dwarf(target, types, globals, functions, text) {
   const { word: w, dwarf: version } = target;
   const info = new Bytes(target), abbrev = new Bytes(target), lists = new Bytes(target), ranges = new Bytes(target);
@@ -449,7 +450,7 @@ export function dwarf(target, types, globals, functions, text) {
     lists.u32(0).u16(5).u8(w, 0).u32(0);
     ranges.u32(0).u16(5).u8(w, 0).u32(0);
   }
-  // Places in the frame for parts of a function: [from, to, offset from the CFA].
+  // Adds a location list of a variable: its places in the frame for parts of a function, [from, to, offset from the CFA].
   const list = (function_, parts) => {
     const at = lists.size;
     for (const [from, to, offset] of parts) {
@@ -533,7 +534,8 @@ export function dwarf(target, types, globals, functions, text) {
 }
 
 // ---- files ----
-// Sections: { name, address, data (Bytes) or size, write, exec, debug, type, more }; symbols: { name, address, size, section (name) }.
+// Sections are { name, address, data (Bytes) or size, write, exec, debug, type, more }, symbols { name, address, size,
+// section (name) }.
 
 export function elf(target, sections, symbols) {
   const { word: w } = target, wide = w === 8;
@@ -606,7 +608,7 @@ export function pe(target, sections, symbols, base) {
   return out.raw(table.data).raw(texts.data).buffer();
 }
 
-/** 64 bit. Sections have names of Mach-O; each segment is a run of them: { name, write, sections }. */
+/** Writes a 64-bit file. Sections have their Mach-O names; each segment is a run of sections: { name, write, sections }. */
 export function macho(target, segments, symbols, { fixups } = {}) {
   const out = new Bytes(target), texts = new Bytes(target).u8(0), table = new Bytes(target);
   const flat = segments.flatMap((s) => s.sections);

@@ -1,7 +1,7 @@
 /*
  * fuzz_target; see fuzz_target.h.
  *
- * It does what convert() and main() of src/main.c do, with the program's own messages
+ * It does the work of convert() and main() in src/main.c, with the program's own messages
  * (src/cli/messages.c).
  */
 #include "fuzz_target.h"
@@ -25,8 +25,8 @@ uint64_t fuzz_choice(const uint8_t *data, size_t size)
     return sum;
 }
 
-/* Of all inputs a third is folded, half is converted without garbage, and a fifth is redacted: with
- * one key, so that the same comes of the same. */
+/* Folds a third of all inputs, converts half of them without garbage, and redacts a fifth of them,
+ * always with one key, so that the same input gives the same output. */
 static struct conversion_options choose_options(const struct g2h_exe *exe, unsigned threads,
                                                 uint64_t choice)
 {
@@ -52,7 +52,7 @@ static struct g2h_error *open_exe(const char *path, const struct g2h_heap *heap,
     return error;
 }
 
-/* In a format that wants a file of its own. */
+/* Writes a format that needs a file of its own. */
 static struct g2h_error *write_file(const struct g2h_format *format, const struct g2h_view *view,
                                     const struct g2h_output_options *options)
 {
@@ -65,7 +65,7 @@ static struct g2h_error *write_file(const struct g2h_format *format, const struc
     return error;
 }
 
-/* In all formats but the first one, which are read by nobody here; and as summaries. */
+/* Writes all formats except the first, and the summaries. Nobody reads them here. */
 static struct g2h_error *write_others(const struct g2h_view *view, unsigned threads,
                                       uint64_t choice)
 {
@@ -137,7 +137,7 @@ int fuzz_convert(const struct g2h_input *input, const char *exe_path, unsigned t
     return status;
 }
 
-/* Whether files have the same bytes. */
+/* Returns whether two files have the same bytes. */
 static bool are_same(int one, int other)
 {
     static char buffers[2][1 << 16];
@@ -172,7 +172,7 @@ void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t c
     close(other);
 }
 
-/* A copy of a dump in which one byte of some hundreds is another one. */
+/* Returns a copy of a dump in which one byte of every few hundred is changed. */
 static uint8_t *change(const struct g2h_input *input, uint64_t choice)
 {
     uint8_t *copy = malloc(input->size + 1);

@@ -1,5 +1,5 @@
-/* fuzz_target: what the targets have in common: a conversion within the process, as the program
- * would do it. */
+/* fuzz_target: the code that the targets share: a conversion within the process, done as the
+ * program does it. */
 #ifndef FUZZ_TARGET_H
 #define FUZZ_TARGET_H
 
@@ -9,38 +9,38 @@
 #include <go2heapsnapshot/input.h>
 
 /*
- * Converts input on as many threads as told and writes the snapshot to fd, the program's messages
- * and its account (-v) to stderr. Gives the exit status that the program would give: 0, 1 or 3.
- * input remains the caller's. exe is the path of its executable, NULL: none. choice says what is
- * folded, redacted and left out: any number.
+ * Converts input on this number of threads. Writes the snapshot to fd, and the program's messages
+ * and its account (-v) to stderr. Returns the exit status that the program would return: 0, 1 or 3.
+ * input remains the caller's. exe is the path of its executable, or NULL for none. choice is any
+ * number; it decides whether the snapshot is folded, redacted and without garbage.
  */
 int fuzz_convert(const struct g2h_input *input, const char *exe, unsigned threads, uint64_t choice,
                  int fd);
 
-/* A choice for such bytes: their sum. */
+/* Returns a choice for these bytes: their sum. */
 uint64_t fuzz_choice(const uint8_t *data, size_t size);
 
 /*
- * The same once, or for one choice of 16 on one thread and on three, which must come to the same
- * bytes: ends the process where they do not.
+ * Calls fuzz_convert() on one thread. For one choice of 16 it does so on one thread and on three,
+ * and aborts if the two do not write the same bytes.
  */
 void fuzz_convert_any(const struct g2h_input *input, const char *exe, uint64_t choice);
 
-/* Converts an input and a copy of it in which some bytes have changed, or the other way round, as a
- * series. */
+/* Converts an input and a copy of it with some changed bytes as a series, in this or the other
+ * order. */
 void fuzz_series(const struct g2h_input *input, uint64_t choice);
 
-/* /dev/null, to be written to. */
+/* Returns a descriptor of /dev/null, for writing. */
 int fuzz_nowhere(void);
 
 /*
- * A new file without a name that has such bytes; its descriptor, and in ret_path the path to open
- * it by. The caller closes it.
+ * Makes a file without a name that holds these bytes. Returns its descriptor, which the caller
+ * closes, and in ret_path a path to open the file by.
  */
 enum { FUZZ_PATH = 32 };
 int fuzz_file(const void *data, size_t size, char ret_path[FUZZ_PATH]);
 
-/* The entry points of libFuzzer; each target has the first one. */
+/* The entry points of libFuzzer; each target defines the first one. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other,

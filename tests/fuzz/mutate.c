@@ -3,29 +3,31 @@
  *
  *   mutate [OPTION]... DUMP...     dumps may be gzipped
  *     --cuts N        dumps that end at a random byte (default 200)
- *     --flips N       dumps with one random byte changed; three of four are small, where it is
- * seldom one of an object's contents (2000)
- *     --records N     small dumps with broken records: numbers replaced by huge ones or by those of
- * other records, records swapped, doubled, lost, bytes inserted and overwritten (1000)
+ *     --flips N       dumps with one random byte changed (2000); three of four are small dumps, in
+ *                     which it is seldom a byte of an object's contents
+ *     --records N     small dumps with broken records (1000): numbers replaced by huge ones or by
+ *                     those of other records; records swapped, doubled or lost; bytes inserted or
+ *                     overwritten
  *     --gzips N       small gzipped dumps with bytes of the gzip stream changed or cut off (100)
- *     --seed S        another choice of all of these (1)
- *     --jobs N        conversions at a time (one per processor)
- *     --keep DIR      writes each snapshot of exit 0 or 3 to DIR/0 … DIR/<jobs - 1>, each once if
- * many are the same, and each dump that fails to DIR/failed
+ *     --seed S        another random choice of all of these (1)
+ *     --jobs N        the number of conversions at a time (one per processor)
+ *     --keep DIR      writes each snapshot of exit 0 or 3 to DIR/0 … DIR/<jobs - 1>, equal
+ *                     ones only once, and each dump that fails to DIR/failed
  *     --small DIR     only writes DUMP's small forms to DIR, as a corpus for other fuzzers
- *     --repeat RUN    only this run ("flip 17"), in this process: for a debugger
+ *     --repeat RUN    does only this run ("flip 17"), in this process: for a debugger
  *
- * TAP: a line per dump. A run depends only on the seed, the dump's name and the run's own name.
- * Each has a process of its own, so that a crash is the end of that run alone; the sanitizers it is
- * built with turn hidden errors into crashes. A run fails if it
+ * The output is TAP, a line per dump. A run depends only on the seed, the dump's name and the run's
+ * own name. Each run has a process of its own, so that a crash ends only that run; the sanitizers
+ * turn hidden errors into crashes. A run fails if it
  *   - crashes, or if a sanitizer ends it (leaks count too);
- *   - hangs: takes longer than 20 s, where the whole dump takes some 30 ms;
- *   - needs more memory than twice what the whole dump needs and 32 MB. The whole dump's need grows
- * with its size, and damage adds neither bytes nor records; twice, because the ways of damage
- * (sorting all objects one by one) are not those of a good dump;
+ *   - hangs: takes more than TIME_LIMIT seconds of processor time, where the whole dump takes some
+ *     30 ms;
+ *   - needs more memory than twice what the whole dump needs, and 32 MB. The need grows with the
+ *     size of a dump, and damage adds neither bytes nor records. It is twice because a damaged
+ *     dump can take ways that a good one does not (sorting all objects one by one);
  *   - ends with a status other than 0, 1 and 3, or with 0 though the dump was cut;
- *   - fails (1) though the params record, from which on a dump can be read, is whole, and does not
- * say why.
+ *   - is a cut or a flip and fails (1) though the params record, from which on a dump can be read,
+ *     is whole.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,8 +59,8 @@ static const char *const kind_plurals[KINDS] = {"whole", "cuts", "flips", "broke
 #define VISIBLE \
     __attribute__((visibility("default"))) /* the sanitizers' libraries look for these */
 
-/* Sanitizers: an exit status of their own, little memory kept back from reuse, NULL where there is
- * no memory. */
+/* The options of the sanitizers: an exit status of their own, little memory kept back from reuse,
+ * and NULL from malloc() if memory runs out. */
 VISIBLE const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -96,7 +98,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Below limit, which is at least 1. */
+/* Returns a random number below limit, which is at least 1. */
 static size_t below(uint64_t *state, size_t limit)
 {
     return (size_t)(next_random(state) % limit);
@@ -118,7 +120,7 @@ struct bytes {
     size_t size;
 };
 
-/* A record, or the header: kind G2H_RECORD_KINDS. */
+/* A record, or the header, whose kind is G2H_RECORD_KINDS. */
 struct piece {
     uint8_t *data;
     size_t size;
@@ -128,9 +130,9 @@ struct piece {
 
 struct dump {
     const char *name;
-    struct bytes whole, small, gzip; /* gzip: of small */
-    size_t params_end;               /* behind the first record */
-    struct piece *pieces;            /* of small */
+    struct bytes whole, small, gzip; /* gzip is small, gzipped */
+    size_t params_end;               /* the offset behind the first record */
+    struct piece *pieces;            /* the pieces of small */
     size_t piece_count;
 };
 
@@ -165,12 +167,12 @@ static struct bytes gzip(const struct bytes *plain)
     return packed;
 }
 
-/* Whether the small form has a record, by how many of its kind came before: all of the few, some of
- * the many. */
+/* Returns whether the small form has a record, given how many records of its kind came before: it
+ * has all records of rare kinds and some of frequent ones. */
 static bool is_kept(enum g2h_record_kind kind, size_t number, size_t goroutines)
 {
     switch (kind) {
-    case G2H_RECORD_OBJECT: /* neighbours of one span, and then those of another */
+    case G2H_RECORD_OBJECT: /* neighbours in one span, and then in another */
         return number % 512 < 12 && number < 512 * 16;
     case G2H_RECORD_GOROUTINE:
     case G2H_RECORD_STACKFRAME:
@@ -249,7 +251,7 @@ static void free_dump(struct dump *dump)
     free(dump->pieces);
 }
 
-/* ---- mutations: all give a block of exactly their size, so that one byte too far is seen ---- */
+/* ---- mutations: each gives a block of exactly its size, so that a read behind it is seen ---- */
 
 static struct bytes copy_of(const uint8_t *data, size_t size)
 {
@@ -258,7 +260,7 @@ static struct bytes copy_of(const uint8_t *data, size_t size)
     return copy;
 }
 
-/* Puts size bytes in the place of *length bytes at offset at. */
+/* Puts size bytes in the place of length bytes at offset at. */
 static void replace(struct bytes *bytes, size_t at, size_t length, const uint8_t *data, size_t size)
 {
     struct bytes changed = {NULL, bytes->size - length + size};
@@ -276,7 +278,7 @@ static void flip(struct bytes *bytes, uint64_t *random)
         bytes->data[below(random, bytes->size)] ^= (uint8_t)(1 + below(random, 255));
 }
 
-/* The uvarint at at: its length, 0 where there is none. */
+/* Reads the uvarint at offset at. Returns its length, or 0 if there is none. */
 static size_t uvarint(const struct bytes *bytes, size_t at, uint64_t *ret)
 {
     *ret = 0;
@@ -288,8 +290,8 @@ static size_t uvarint(const struct bytes *bytes, size_t at, uint64_t *ret)
     return 0;
 }
 
-/* A place in a record where a number is: one of the first few, or one near its end, where field
- * lists are. */
+/* Returns the offset of a number in a record: one of the first few, or one near the end, where
+ * field lists are. */
 static size_t number_at(const struct bytes *record, uint64_t *random)
 {
     uint64_t ignored;
@@ -363,7 +365,7 @@ static void put_number(struct bytes *record, size_t at, uint64_t value, uint64_t
     for (; value >= 0x80; value >>= 7)
         digits[size++] = (uint8_t)(value | 0x80);
     digits[size++] = (uint8_t)value;
-    if (below(random, 32) == 0) { /* longer than it needs to be, or than any may be */
+    if (below(random, 32) == 0) { /* longer than necessary, or than a uvarint may be */
         digits[size - 1] |= 0x80;
         while (size < 10 + below(random, 2))
             digits[size++] = 0x80;
@@ -372,7 +374,7 @@ static void put_number(struct bytes *record, size_t at, uint64_t value, uint64_t
     replace(record, at, length > 0 ? length : at < record->size, digits, size);
 }
 
-/* A record, rare kinds as often as the most frequent ones. */
+/* Chooses a record, of a rare kind as often as of a frequent one. */
 static size_t choose(const struct piece *pieces, size_t count, uint64_t *random)
 {
     const enum g2h_record_kind kind = (enum g2h_record_kind)below(random, G2H_RECORD_KINDS);
@@ -392,7 +394,7 @@ static void own(struct piece *piece, struct bytes bytes)
     piece->own = true;
 }
 
-/* One change of records. *count may grow by one. */
+/* Makes one change to the records. *count may grow by one. */
 static void break_record(struct piece *pieces, size_t *count, uint64_t *random)
 {
     const size_t one = choose(pieces, *count, random), other = choose(pieces, *count, random);
@@ -405,8 +407,8 @@ static void break_record(struct piece *pieces, size_t *count, uint64_t *random)
         put_number(&record, at, odd_number(old, random), random);
         break;
     case 0:
-    case 1: { /* a number becomes that of another record: addresses that are the same, chains in
-                 circles */
+    case 1: { /* a number becomes that of another record: this makes equal addresses and circular
+                 chains */
         struct bytes source = {pieces[other].data, pieces[other].size};
         uvarint(&source, number_at(&source, random), &old);
         put_number(&record, at, old, random);
@@ -416,7 +418,7 @@ static void break_record(struct piece *pieces, size_t *count, uint64_t *random)
         own(&pieces[one], copy_of(pieces[other].data, pieces[other].size));
         own(&pieces[other], record);
         return;
-    case 3: /* a record is there twice, elsewhere as well or one behind the other */
+    case 3: /* a record is doubled: its copy is elsewhere, or next to it */
         memmove(pieces + other + 1, pieces + other, (*count - other) * sizeof(*pieces));
         pieces[other] = (struct piece){record.data, record.size, G2H_RECORD_KINDS, true};
         ++*count;
@@ -427,7 +429,7 @@ static void break_record(struct piece *pieces, size_t *count, uint64_t *random)
     case 5: /* a record is cut */
         record.size = below(random, record.size + 1);
         break;
-    case 6: /* a record is another kind */
+    case 6: /* a record gets another kind */
         if (record.size > 0)
             record.data[0] = (uint8_t)below(random, 20);
         break;
@@ -435,13 +437,13 @@ static void break_record(struct piece *pieces, size_t *count, uint64_t *random)
     own(&pieces[one], record);
 }
 
-/* One change of bytes, whatever they are. */
+/* Makes one change to the bytes, whatever they are. */
 static void break_bytes(struct bytes *bytes, uint64_t *random)
 {
     const size_t from = below(random, bytes->size + 1), to = below(random, bytes->size + 1);
     size_t length = below(random, 1 + (bytes->size - from < 4096 ? bytes->size - from : 4096));
     switch (below(random, 4)) {
-    case 0: { /* a chunk is there twice */
+    case 0: { /* a chunk is doubled */
         struct bytes chunk = copy_of(bytes->data + from, length);
         replace(bytes, to, 0, chunk.data, chunk.size);
         free(chunk.data);
@@ -483,7 +485,7 @@ struct run {
     size_t number;
 };
 
-/* What is cut, or flipped, or left as it is. */
+/* Returns the form of the dump that a run cuts, flips or leaves as it is. */
 static const struct bytes *base_of(const struct dump *dump, struct run run)
 {
     return run.kind == FLIP && run.number % 4 != 0 ? &dump->small : &dump->whole;
@@ -525,15 +527,15 @@ struct options {
     const char *keep;
 };
 
-/* What a child tells, in memory shared with it. */
+/* The report of a child, in memory that it shares with its parent. */
 struct report {
     bool done;
     int status;
-    size_t changed_from; /* the first byte that is not the dump's own */
+    size_t changed_from; /* the first byte that differs from the dump */
 };
 
 struct job {
-    pid_t pid; /* 0: none */
+    pid_t pid; /* 0 if none is running */
     struct run run;
     struct report *report;
     int snapshot, messages; /* files without names */
@@ -569,7 +571,7 @@ static struct g2h_error *open_input(enum kind kind, const struct bytes *bytes,
     return error;
 }
 
-/* In the child. */
+/* Does a run, in the child. Returns its exit status. */
 static int convert(const struct options *options, const struct dump *dump, const struct job *job)
 {
     uint64_t random;
@@ -613,7 +615,7 @@ static void start(const struct options *options, const struct dump *dump, struct
     if (job->pid == 0) {
         hang_limit(TIME_LIMIT);
         dup2(job->messages, STDERR_FILENO);
-        exit(convert(options, dump, job)); /* exit, not _exit: it looks for leaks */
+        exit(convert(options, dump, job)); /* not _exit(): exit() looks for leaks */
     }
 }
 
@@ -703,7 +705,7 @@ static void keep_snapshot(const struct options *options, const struct dump *dump
     free(snapshot.data);
 }
 
-/* After the child: what became of the run. */
+/* Judges a run whose child has ended. */
 static void judge(const struct options *options, const struct dump *dump, const struct job *job,
                   struct results *results, int wait_status, const struct rusage *usage,
                   long memory_limit)
@@ -740,7 +742,7 @@ static void judge(const struct options *options, const struct dump *dump, const 
         keep_snapshot(options, dump, job, results);
 }
 
-/* Ends one of the jobs that are running, if any, and gives it back. */
+/* Waits for one of the running jobs, judges its run, and returns the job. */
 static struct job *finish(const struct options *options, const struct dump *dump, struct job *jobs,
                           struct results *results, long memory_limit)
 {
@@ -780,7 +782,7 @@ static struct results run_all(const struct options *options, const struct dump *
     return results;
 }
 
-/* One line of TAP for a dump; true if nothing failed. */
+/* Prints one line of TAP for a dump. Returns whether nothing failed. */
 static bool test_dump(const struct options *options, const struct dump *dump, struct job *jobs,
                       int number)
 {

@@ -1,6 +1,5 @@
-/* pair: an executable, and behind it the dump that it wrote, or the core that it left, in one
- * input.
- */
+/* pair: one input that holds an executable, followed by the dump that it wrote or the core that it
+ * left. */
 #ifndef PAIR_H
 #define PAIR_H
 
@@ -8,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where the dump begins, by the last header of one; size where there is none. */
+/* Returns the offset of the dump, which is that of the last header, or size if there is none. */
 static inline size_t pair_split(const uint8_t *data, size_t size)
 {
     static const char start[] = "go1.", end[] = " heap dump\n";
@@ -23,8 +22,8 @@ static inline size_t pair_split(const uint8_t *data, size_t size)
 }
 
 /*
- * Where the core begins: in the last bytes of e_ident, which nobody reads, the executable says how
- * long it is. So what is behind it may be damaged at will.
+ * Where the core begins: the executable has its own size in the last bytes of its e_ident, which
+ * nobody reads. So the core behind it may be damaged at will.
  */
 enum { PAIR_SIZE_AT = 12 };
 

@@ -1,22 +1,23 @@
 #!/bin/sh
 # Damages dumps in thousands of ways and converts each under AddressSanitizer and
-# UndefinedBehaviorSanitizer; then DevTools' own loader reads the snapshots. And
-# gives libFuzzer's targets (target_*.c) their corpus and all that was ever found,
-# built by clang with the same sanitizers. TAP goes to stdout, compilers' messages
+# UndefinedBehaviorSanitizer; then DevTools' own loader reads the snapshots. Also
+# runs libFuzzer's targets (target_*.c), built by clang with the same sanitizers,
+# on their corpora and on all former finds. TAP goes to stdout, compilers' messages
 # to stderr. The exit code is 1 if a test failed.
 #
 #   run.sh BUILD_DIR DUMP_DIR                  35 cuts, 165 flips and more over five dumps (with CHECK_ALL 200, 2000 and
 #                                              more), and all inputs of the targets once: about a minute
-#   run.sh BUILD_DIR DUMP_DIR --long MINUTES   the inputs of the targets, and then other choices each time: libFuzzer
-#                                              (if there is clang with it) and mutate with all dumps share the minutes
+#   run.sh BUILD_DIR DUMP_DIR --long MINUTES   first the inputs of the targets; then libFuzzer (if clang has it) and mutate with all
+#                                              dumps share the minutes, with other random choices each time
 #
-#   TARGETS  what shares them (default: dump exe core gzip options mutate); without --long: targets, mutate or both
+#   TARGETS  which of them share the minutes (default: dump exe core gzip options mutate); without --long: targets, mutate
+#            or both
 #   NODE     Node.js 18 or newer (default: node)
 #   JOBS     conversions at a time (default: one per processor)
 #
-# What fails is kept: dumps in BUILD_DIR/kept/failed, snapshots in BUILD_DIR/kept, libFuzzer's finds in
-# BUILD_DIR/libfuzzer/TARGET/found. What libFuzzer learns is kept too, in BUILD_DIR/libfuzzer/TARGET/corpus: the next
-# long run goes on from there. corpus/README.md says what to do with a find.
+# Inputs that fail are kept: dumps in BUILD_DIR/kept/failed, snapshots in BUILD_DIR/kept, libFuzzer's finds in
+# BUILD_DIR/libfuzzer/TARGET/found. The inputs that libFuzzer adds to its corpus are kept too, in
+# BUILD_DIR/libfuzzer/TARGET/corpus: the next long run goes on from there. corpus/README.md says what to do with a find.
 
 set -u
 if [ $# -ne 2 ] && { [ $# -ne 4 ] || [ "$3" != --long ]; }; then
@@ -34,20 +35,21 @@ jobs=${JOBS:-$(nproc)}
 kept=$build/kept
 targets='dump exe core gzip options'
 chosen_targets=${TARGETS:-$targets mutate}
-# Seconds that an input may take by the clock: libFuzzer knows no other. A busy machine is no hang.
+# The seconds of wall-clock time that an input may take; libFuzzer measures no other time. There are many of them, as a
+# busy machine is no hang.
 slowest=$([ "$minutes" -gt 0 ] && echo 120 || echo 3600)
 . "$top/tests/sanitize.sh"
 
-# One of each family: types and fields in the file; 32-bit words; big endian; field lists of Go 1.5, whose type records
+# One dump of each family: types and fields in the file; 32-bit words; big endian; field lists of Go 1.5, whose type records
 # may be corrupt; before and after Go 1.22's phantom objects and malloc headers.
 chosen='go1.3.3-386.1 go1.5.4-amd64-clean.1 go1.15-amd64.1 go1.26-386.1 go1.26-s390x.1'
 
 library=internal.a
-# What the program is made of beside the library.
+# The objects that the program is made of, beside the library.
 program=$(cd "$top" && echo src/cli/*.c | sed 's/\.c/.o/g')
 
-# link COMPILER BUILD FLAGS OUTPUT SOURCE...: from the sources of this directory and what a build has. Drivers have to
-# be told where the corpus is.
+# link COMPILER BUILD FLAGS OUTPUT SOURCE...: links sources of this directory with the objects of a build. FUZZ_CORPUS
+# tells the sources where the corpus is.
 link() {
 	compiler=$1 from=$2 flags=$3 output=$4
 	shift 4
@@ -71,8 +73,8 @@ has_libfuzzer() {
 	clang -fsanitize=fuzzer "$build/probe.c" -o "$build/probe" 2>/dev/null
 }
 
-# build_targets: BUILD_DIR/fuzz_TARGET of each. To see what an input does, the build will do that all suites share; to find
-# new ones, libFuzzer needs one that counts where it has been.
+# build_targets: builds BUILD_DIR/fuzz_TARGET for each target. The build that all suites share is enough to run given
+# inputs; to find new ones, libFuzzer needs a build that counts which code has run.
 build_targets() {
 	from=$sanitized flags=$sanitize
 	if [ "$minutes" -gt 0 ]; then
@@ -88,7 +90,8 @@ build_targets() {
 	done
 }
 
-# An allocation that is too large fails, as it does for the program, and is not a find; so much memory as rss_limit_mb is.
+# An allocation that is too large fails, as it does in the program, and is no find. A process that takes more memory than
+# rss_limit_mb is one.
 run_target() {
 	target=$1
 	shift
@@ -96,7 +99,7 @@ run_target() {
 		"$build/fuzz_$target" -timeout="$slowest" -rss_limit_mb=1024 "$@"
 }
 
-# replay: each input of the corpora, and all former finds, once.
+# replay: runs each input of the corpora and all former finds once.
 replay() {
 	if ! has_libfuzzer; then
 		for target in $targets; do
@@ -120,7 +123,7 @@ replay() {
 			show_find "$build/replay.log"
 		fi
 	done
-	# Else nothing behind the match would ever be tried.
+	# If an executable did not match its dump, the code behind the match would not be tested.
 	set -- "$here/corpus/exe"/*
 	run_target exe "$@" >"$build/replay.log" 2>&1
 	if [ "$(LC_ALL=C awk '/^Running: / { typed = 0 } /% of living bytes typed/ && !typed++ { n++ } END { print n + 0 }' "$build/replay.log")" -eq $# ]; then
@@ -135,7 +138,7 @@ show_find() {
 	grep -a -e 'runtime error' -e 'is not so' -e 'ERROR: ' -e 'Test unit' -e '^ *#[0-9]* .* in ' "$1" | head -n 20 | sed 's/^/# /'
 }
 
-# check_snapshots: one process of Node per directory that mutate made.
+# check_snapshots: reads the snapshots with DevTools' loader, in one process of Node per directory that mutate made.
 check_snapshots() {
 	for directory in "$kept"/[0-9]*; do
 		(
@@ -148,7 +151,7 @@ check_snapshots() {
 	sed -e 's/^\(not \)*ok \([0-9]*\) - /&fuzz: /' -e '/^\(ok\|not ok\|1\.\.\|#\)/!s/^/# /' "$kept"/*.tap
 }
 
-# mutate OPTION... DUMP..., and then DevTools.
+# mutate OPTION... DUMP...: runs mutate, and then check_snapshots.
 mutate() {
 	rm -rf "$kept"/[0-9]*
 	mkdir -p "$kept"
@@ -199,7 +202,7 @@ fuzz() {
 	grep -a '^#[0-9]*: cov: ' "$work/log" | tail -n 1 | sed 's/^/# /'
 }
 
-# mutate_all SECONDS: with all dumps, one after the other, until the time is over.
+# mutate_all SECONDS: runs mutate with all dumps, one after the other, until the time is over.
 mutate_all() {
 	end=$(($(date +%s) + $1))
 	set -- "$dumps"/*.1.dump.gz
@@ -241,7 +244,7 @@ all() {
 	fi
 }
 
-# Each test numbers from its own start: number them through.
+# Each part of the output has its own numbers: number all tests consecutively.
 all | awk '
 	/^1\.\./            { next }
 	/^(not )?ok [0-9]+/ { sub(/ok [0-9]+/, "ok " ++n) }

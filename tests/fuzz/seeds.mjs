@@ -2,8 +2,8 @@
 //
 //   node seeds.mjs DIR
 //
-// An input of exe is an executable and behind it the dump that it wrote: of a small program in each format, by releases
-// of Go that differ, in both sizes and orders of words (executable.mjs). See corpus/README.md.
+// An input of exe is an executable, followed by the dump that it wrote. All are of one small program, in each file format,
+// as different releases of Go make it, with both word sizes and byte orders (executable.mjs). See corpus/README.md.
 import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
@@ -14,7 +14,7 @@ import { Bytes, Types, buildInfo, dwarf, elf, macho, moduledata, pclntab, pe } f
 
 // ---- a program ----
 
-/** Of the library and the runtime: what holds an unsafe.Pointer, though it is known to what. */
+/** Adds types of the library and the runtime that hold an unsafe.Pointer, though the type of its target is known. */
 function makeLibrary(types, t) {
   const uint8 = types.get('uint8'), uintptr = types.get('uintptr'), bool = types.get('bool'), pairOf = '[interface {},interface {}]';
   const atomic = (name, of) => types.struct(`sync/atomic.Pointer[${name}]`, [['_', types.array(0, types.pointer(of))], ['v', t.raw]]);
@@ -35,7 +35,7 @@ function makeLibrary(types, t) {
   types.func([t.string], []);
 }
 
-/** Its types, by the names that the code below has for them. */
+/** Returns the types of the program, by the names that the code below uses for them. */
 function makeTypes(target) {
   const types = new Types(target), w = target.word;
   const t = { int: types.get('int'), string: types.get('string'), raw: types.get('unsafe.Pointer'), u64: types.get('uint64') };
@@ -74,7 +74,7 @@ function makeTypes(target) {
 const FUNCTIONS = ['runtime.goexit', 'runtime.main', 'runtime.gopark', 'runtime.chanrecv', 'runtime.chanrecv1', 'main.tree', 'main.main', 'main.main.func1',
   'main.wait', 'main.(*square).area', 'main.(*node).visit-fm', 'main.(*square).free', 'runtime.getOrAddWeakHandle', 'runtime.AddCleanup[go.shape.struct {},go.shape.string].func1'];
 
-/** An executable and its dump. The target says which release, format and machine. */
+/** Returns an executable, followed by its dump. The target says for which release, format and machine. */
 function makeProgram(target) {
   const { word: w, base, slide = 0 } = target;
   const { types, t } = makeTypes(target);
@@ -85,7 +85,7 @@ function makeProgram(target) {
   const typeBytes = types.encode(at.types);
   at.table = at.types + Math.ceil(typeBytes.size / 64) * 64;
 
-  // The heap, in the process, which may have the program elsewhere than the file says.
+  // The heap of the process, which may have loaded the program elsewhere than the file says.
   const heap = w === 8 ? 0xc000000000n : 0x9400000n, objects = [];
   let next = heap;
   const process = (address) => BigInt(address) + BigInt(slide);
@@ -96,7 +96,7 @@ function makeProgram(target) {
     return address;
   };
   const pointers = (type) => type.mask.flatMap((is, i) => (is ? [i * w] : []));
-  // Words of a value, from those of its fields: a number, or several from the field's start on.
+  // The words of a value, given its fields: each field is one word, or several words from the field's start on.
   const value = (type, fields) => Object.fromEntries(Object.entries(fields).flatMap(([name, v]) =>
     [v].flat().map((word, i) => [types.field(type, name).offset + i * w, word])));
   const make = (type, fields) => object(type.size, value(type, fields), pointers(type));
@@ -133,7 +133,7 @@ function makeProgram(target) {
     nodes[i] = make(t.node, { left: nodes[i + 1] ?? 0, right: nodes[i + 2] ?? 0, name: text(`node ${i}`), values: made, any: [typeWord(types.pointer(t.circle)), circle],
       shape: [itab, squares[i]], call: closure, queue: channel, keys: [keys, 2, 2], last: nodes[2] || 0 });
   }
-  const header = target.release >= 22 ? 8 : 0; // of objects of more than 512 bytes: their type
+  const header = target.release >= 22 ? 8 : 0; // objects of more than 512 bytes have a malloc header: their type
   const big = object(t.big.size + header, { ...(header && { 0: typeWord(t.big) }), [header]: nodes[0], [header + w]: squares[0], [header + 9 * w]: squares[1] },
     pointers(t.big).map((o) => o + header));
   const list = object(3 * w, { 0: nodes[0], [w]: nodes[1], [2 * w]: nodes[2] }, [0, w, 2 * w]);
@@ -144,7 +144,7 @@ function makeProgram(target) {
   const method = object(2 * w, { 0: process(fn('main.(*node).visit-fm').entry), [w]: nodes[1] }, [w]);
   const released = object(16, { 0: process(fn('main.(*square).free').entry) }, []);
 
-  // What the library holds, and a type that package reflect has made: []main.circle, which the program does not have.
+  // Objects of the library, and a type that package reflect has made: []main.circle, which the executable does not have.
   const direct = new Bytes(target).word(3 * w, w).u32(99).u8(0, w, w, 23).word(0, 0).u32(-2, 0).word(typeWord(t.circle)).align(16);
   const made1 = object(direct.size, wordsOf(direct.buffer()), [2 * w + 8, 3 * w + 8]);
   objects.at(-1).words[3 * w + 8] = object(16, { 0: 1 }, []);
@@ -180,7 +180,7 @@ function makeProgram(target) {
   };
   const dataSize = 0x100 + 4 * w, bssSize = 12 * w;
 
-  // Frames, and what lies in them, by the distance from the end of each.
+  // The variables of the frames; their places are distances from the end of the frame.
   const variables = {
     'main.main': [{ name: 'n', type: t.toNode, place: -w }, { name: 's', type: t.string, place: -3 * w }, { name: 'c', type: t.queue, place: [[0, 32, -4 * w], [32, 64, -5 * w]] },
       { name: 'l', type: types.slice(t.toNode), pieces: [-8 * w, -7 * w, -6 * w] }],
@@ -227,7 +227,7 @@ function makeProgram(target) {
   return Buffer.concat([FORMATS[target.format](target, parts), ...dump]);
 }
 
-// ---- its file ----
+// ---- the file of the program ----
 
 const named = (symbols, names) => symbols.map((s) => ({ ...s, section: names[s.section] }));
 
@@ -271,7 +271,7 @@ const FORMATS = {
     return elf(target, sections, named(symbols, { table: target.plainTable ? '.data.rel.ro' : '.gopclntab', data: '.data', bss: '.bss', text: '.text' }));
   },
 
-  // Data and what is .bss elsewhere are one section, as is all that is only read.
+  // Data and bss are one section, and all read-only data are another.
   pe(target, { at, types, table, module, info, bssSize, textSize, debug, symbols }) {
     const rdata = new Bytes(target).raw(types.data).pad(at.table - at.types).raw(table.data);
     const data = new Bytes(target).raw(info.data).pad(at.module - at.info).raw(module.data);
@@ -286,7 +286,7 @@ const FORMATS = {
 
   macho(target, { at, types, table, module, info, dataSize, bssSize, textSize, debug, symbols }) {
     let fixups, moduleData = module;
-    if (target.chained) { // as Apple's linker has them: each word of moduledata says where the next one is
+    if (target.chained) { // as Apple's linker writes them: each word of moduledata says how far away the next one is
       const words = [];
       for (let i = 0; i < module.size; i += 8) if (module.buffer().readBigUInt64LE(i) > 64n) words.push(i);
       moduleData = new Bytes(target).raw(module.data);
@@ -294,7 +294,7 @@ const FORMATS = {
         const distance = n + 1 < words.length ? (words[n + 1] - i) / 4 : 0;
         moduleData.patch(i, (BigInt(module.buffer().readBigUInt64LE(i)) - BigInt(target.base)) | (BigInt(distance) << 51n), 8);
       });
-      fixups = new Bytes(target).u32(0, 28, 0, 0, 0, 0, 0); // its header; then starts of each segment
+      fixups = new Bytes(target).u32(0, 28, 0, 0, 0, 0, 0); // the header; the starts in each segment follow it
       fixups.u32(2, 0, 12).u32(22 + 2).u16(0x1000, 6).word(at.module - target.base).u32(0).u16(1, words[0]);
     }
     const segments = [
@@ -361,7 +361,7 @@ function gzips() {
   };
 }
 
-// ---- options: an argument a line ----
+// ---- options: one argument per line ----
 
 const OPTIONS = [
   'dump', '-o\nout\ndump', '--exe\napp\ndump', '-eapp\n-o\nout.heapsnapshot\n-v\ndump', '--exe=app.gz\n--output=out\n--redact\ndump.gz', '--reachable\n--max-nodes=100\ndump',

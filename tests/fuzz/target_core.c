@@ -1,10 +1,10 @@
 /*
- * target_core: an input is an executable, and behind it the core that it left (pair.h). The core is
- * read with the executable, and the dump that comes of it is converted.
+ * target_core: an input is an executable, followed by the core that it left (pair.h). The core is
+ * read with the executable, and the resulting dump is converted.
  *
  * Most of a core is the contents of objects, which nobody follows. So most changes go where the
- * reader looks: it is asked beforehand where the runtime has its variables, and from there on the
- * structures are looked up as the reader would.
+ * reader looks: the reader is asked beforehand where the runtime has its variables, and from there
+ * on the mutator looks up the structures as the reader would.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "process/core.h"
 #include "process/runtime.h"
 
-/* What may come of an input: a dump that is many times as large as the core is a find. */
+/* Limits of the size of a dump: one that is many times as large as its core is a find. */
 enum { DUMP_FACTOR = 24, DUMP_LEAST = 1 << 16 };
 
 static void not_so(const char *what)
@@ -42,7 +42,7 @@ static struct g2h_error *read_pair(const struct g2h_input *core, const char *pat
     return error;
 }
 
-/* What comes of it on several threads is the same. */
+/* Checks that reading on several threads gives the same dump or error. */
 static void check_threads(const struct g2h_input *core, const char *path,
                           const struct g2h_error *error, const struct g2h_input *dump)
 {
@@ -92,14 +92,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- changing ---- */
 
-/* A place that is read: bytes of the input. */
+/* Bytes of the input that the reader looks at. */
 struct place {
     size_t offset, size;
 };
 
 enum { PLACES_MOST = 4096, LARGEST_PART = 1 << 12, WORD = 8 };
 
-/* Places by kind, so that one mspan of hundreds is no likelier than the moduledata. */
+/* The kinds of places. A kind is chosen first, so that the hundreds of mspans are together no
+ * likelier to change than the moduledata. */
 enum kind {
     KIND_EXE,
     KIND_HEADERS,
@@ -136,7 +137,7 @@ static void add_place(struct places *places, enum kind kind, size_t offset, size
         places->of[kind][places->counts[kind]++] = (struct place){offset, size};
 }
 
-/* The place of what the core has at an address: nothing, where it is the executable's. */
+/* Adds the place of the core's bytes at an address, unless they are the executable's. */
 static void add_at(struct places *places, enum kind kind, uint64_t address, uint64_t size)
 {
     const uint8_t *bytes = memory_at(&places->process.memory, address, size);
@@ -282,7 +283,7 @@ static void find_headers(struct places *places)
     }
 }
 
-/* Finds the places of an input; those of the executable's and the core's own headers at least. */
+/* Finds the places of an input, at least those of the executable and of the core's own headers. */
 static struct places *find_places(const uint8_t *data, size_t size)
 {
     static struct places places;
@@ -324,7 +325,8 @@ static const struct place *choose(const struct places *places)
     return &places->of[kind][below(places->counts[kind])];
 }
 
-/* Where any structure is: an address of the process, of which words have many. */
+/* Returns a word of any place, or 0 if that is too small. Many words are addresses of structures in
+ * the process. */
 static uint64_t some_word(const struct places *places)
 {
     const struct place *place = choose(places);
@@ -377,7 +379,7 @@ static void change_number(const struct places *places, uint8_t *data, const stru
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* A place's bytes over those of another one, often of its kind. */
+/* Copies another place's bytes over a place. */
 static void copy_place(const struct places *places, uint8_t *data, const struct place *place)
 {
     const struct place *source = choose(places);
@@ -387,7 +389,7 @@ static void copy_place(const struct places *places, uint8_t *data, const struct 
     memmove(data + place->offset, data + source->offset, size);
 }
 
-/* libFuzzer's own changes, with the size as it was. */
+/* Makes libFuzzer's own changes in a place, which keeps its size. */
 static void mutate_place(uint8_t *data, const struct place *place)
 {
     static uint8_t part[LARGEST_PART];
@@ -404,7 +406,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     state = seed;
     if (size == 0 || below(200) == 0)
         return LLVMFuzzerMutate(data, size, max_size);
-    if (below(100) == 0) /* it is cut */
+    if (below(100) == 0) /* cuts the input */
         return 1 + below(size);
     const struct places *places = find_places(data, size);
     for (size_t count = 1 + below(below(3) ? 3 : 16); count > 0; count--) {

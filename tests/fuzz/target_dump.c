@@ -1,4 +1,5 @@
-/* target_dump: an input is a dump, converted without types; some with a changed one as a series. */
+/* target_dump: an input is a dump, which is converted without types. Some inputs are also converted
+ * as a series, with a changed copy. */
 #include <stdlib.h>
 
 #include "fuzz_target.h"

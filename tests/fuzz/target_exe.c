@@ -1,11 +1,11 @@
 /*
- * target_exe: an input is an executable, and behind it the dump that it wrote. It is opened,
- * matched and used for a conversion with types. Where there is no dump in the input, it is opened
- * only.
+ * target_exe: an input is an executable, followed by the dump that it wrote. The executable is
+ * opened, matched and used for a conversion with types. If the input has no dump, the executable is
+ * only opened.
  *
- * A byte more or less would move all that is behind it, and next to nothing of an executable would
- * still be found; so most changes leave everything where it is, go to the sections that are read,
- * and put words there that might make sense.
+ * One byte more or less would move everything behind it, and next to nothing in the executable
+ * would still be found. So most changes leave everything in its place, go to the sections that are
+ * read, and put words there that might make sense.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- changing ---- */
 
-/* What is changed: the contents of a section. */
+/* Bytes that may be changed, such as the contents of a section. */
 struct range {
     size_t offset, size;
     uint64_t address;
@@ -58,7 +58,7 @@ struct layout {
     unsigned weights;
     unsigned word;
     bool big_endian;
-    struct image image; /* its sections' names are in it */
+    struct image image; /* the ranges' names point into it */
 };
 
 static unsigned section_weight(struct g2h_bytes name)
@@ -87,7 +87,7 @@ static void add_range(struct layout *layout, struct range range)
     layout->weights += range.weight;
 }
 
-/* Where the sections of an executable are, its headers, and the dump. */
+/* Finds the ranges of an input: the sections and headers of the executable, and the dump. */
 static void find_ranges(struct layout *layout, const uint8_t *data, size_t size)
 {
     const size_t exe_size = pair_split(data, size);
@@ -104,7 +104,7 @@ static void find_ranges(struct layout *layout, const uint8_t *data, size_t size)
         const struct image_section *section = &layout->image.sections[i];
         const uint8_t *at = section->data.data;
         if (at < data || at >= data + exe_size || section->data.size == 0)
-            continue; /* it is empty, or relocations have been applied to a copy */
+            continue; /* the section is empty, or relocations have been applied to a copy */
         const struct range range = {(size_t)(at - data), (size_t)section->data.size,
                                     section->address, section->name, section_weight(section->name)};
         add_range(layout, range);
@@ -114,7 +114,7 @@ static void find_ranges(struct layout *layout, const uint8_t *data, size_t size)
     const struct g2h_bytes none = {(const uint8_t *)"", 0};
     const size_t start = exe_size < 1024 ? exe_size : 1024;
     add_range(layout, (struct range){0, start, 0, none, 6});
-    if (end < exe_size) /* headers of sections, as a rule */
+    if (end < exe_size) /* usually the section headers */
         add_range(layout, (struct range){end, exe_size - end, 0, none, 4});
     add_range(layout, (struct range){exe_size, size - exe_size, 0, none, 1 + layout->weights / 4});
 }
@@ -141,7 +141,7 @@ static void put(const struct layout *layout, uint8_t *at, size_t size, uint64_t 
         at[i] = (uint8_t)(value >> 8 * (layout->big_endian ? size - 1 - i : i));
 }
 
-/* A number in the place of another: of a few bytes or a word. */
+/* Replaces a number, of a few bytes or a word, by another one. */
 static void change_number(const struct layout *layout, uint8_t *data, const struct range *range)
 {
     static const size_t sizes[] = {1, 2, 4, 8};
@@ -176,7 +176,7 @@ static void change_number(const struct layout *layout, uint8_t *data, const stru
     case 6:
         value = target->offset + below(target->size);
         break;
-    case 7: /* what stands elsewhere */
+    case 7: /* a number from elsewhere */
         if (target->size >= size)
             value = get(layout, data + target->offset + below(target->size - size + 1), size);
         break;
@@ -190,7 +190,7 @@ static void change_number(const struct layout *layout, uint8_t *data, const stru
     put(layout, at, size, value);
 }
 
-/* A block of one range over a part of another. */
+/* Copies a block of one range over a part of another. */
 static void copy_block(const struct layout *layout, uint8_t *data, const struct range *range)
 {
     const struct range *source = below(2) ? range : choose(layout);
@@ -201,7 +201,7 @@ static void copy_block(const struct layout *layout, uint8_t *data, const struct 
             data + source->offset + below(source->size - size + 1), size);
 }
 
-/* libFuzzer's own changes, in a range that keeps its size. */
+/* Makes libFuzzer's own changes in a range, which keeps its size. */
 static void mutate_range(uint8_t *data, const struct range *range)
 {
     static uint8_t part[LARGEST_PART];
@@ -213,7 +213,7 @@ static void mutate_range(uint8_t *data, const struct range *range)
     memcpy(at, part, changed < size ? changed : size);
 }
 
-/* The dump may grow and shrink, as nothing is behind it. */
+/* Changes the dump, which may grow and shrink, as nothing is behind it. */
 static size_t mutate_dump(uint8_t *data, size_t size, size_t max_size)
 {
     const size_t start = pair_split(data, size);
@@ -249,7 +249,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     return size;
 }
 
-/* A section of the other one in the place of that of the same name. */
+/* Copies a section of the other input over the section of the same name. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t one_size, const uint8_t *other,
                                  size_t other_size, uint8_t *ret, size_t max_size, unsigned seed)
 {

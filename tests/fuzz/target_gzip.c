@@ -1,10 +1,10 @@
 /*
- * target_gzip: an input is a file as it is given to the program, gzipped as a rule.
+ * target_gzip: an input is a file as it is given to the program, usually gzipped.
  *
- * It is opened as a file and as a pipe, which must come to the same bytes, and to those that zlib's
- * own reader of files comes to; then it is converted. Deflated bytes that are changed at random are
- * hardly ever the stream of anything, so three of four changes are made to what is in the stream,
- * which is then packed anew: in one member or several, with all the fields that a header may have.
+ * It is opened as a file and as a pipe; both must give the same bytes, and those that zlib's own
+ * reader of files gives. Then it is converted. Deflated bytes that are changed at random are hardly
+ * ever a valid stream, so three of four changes are made to the contents of the stream, which are
+ * then packed anew: in one member or several, with all the fields that a header may have.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static struct g2h_input *open_file(const uint8_t *data, size_t size)
     return input;
 }
 
-/* NULL as well where a pipe does not hold as much at once. */
+/* Returns NULL also if a pipe cannot hold all the bytes at once. */
 static struct g2h_input *open_pipe(const uint8_t *data, size_t size)
 {
     char path[FUZZ_PATH];
@@ -60,15 +60,15 @@ static struct g2h_input *open_pipe(const uint8_t *data, size_t size)
     return input;
 }
 
-/* Nobody copies on where there is nothing that he can use: who looks at it may say so from here on.
- */
+/* Returns whether an input may lack its end: from this size on, the loader may stop copying bytes
+ * that it cannot use. */
 static bool may_be_short(const struct g2h_input *input)
 {
     return input->size >= INPUT_FIRST_LOOK;
 }
 
-/* What zlib reads of a gzipped file: all of it where the file is whole. Of one that is cut it may
- * forget the end, and that it is cut (gzread() of 1.2.13). */
+/* Compares an input with the bytes that zlib reads of a gzipped file: all of them if the file is
+ * whole. If it is cut, zlib may lose the end, and the fact that it is cut (gzread() of 1.2.13). */
 static void check_against_zlib(const uint8_t *data, size_t size, const struct g2h_input *input)
 {
     static uint8_t buffer[1 << 16];
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- changing ---- */
 
-/* What all members hold; what is no stream holds itself. */
+/* Unpacks all members, or copies data that are no stream. Returns the size. */
 static size_t unpack(const uint8_t *data, size_t size, uint8_t ret[PLAIN_MOST])
 {
     z_stream stream = {0};
@@ -138,7 +138,7 @@ static size_t unpack(const uint8_t *data, size_t size, uint8_t ret[PLAIN_MOST])
     return plain;
 }
 
-/* One member in at most max_size bytes, cut where it does not fit; its size. */
+/* Packs one member into at most max_size bytes, cut if it does not fit. Returns its size. */
 static size_t pack_member(const uint8_t *plain, size_t size, uint8_t *ret, size_t max_size)
 {
     static Bytef extra[] = "AP\4\0fuzz", name[] = "app.dump", comment[] = "a comment";
@@ -176,7 +176,7 @@ static size_t pack(const uint8_t *plain, size_t size, uint8_t *ret, size_t max_s
         plain += part;
         size -= part;
     }
-    if (below(8) == 0) /* something behind it */
+    if (below(8) == 0) /* bytes behind the last member */
         for (size_t count = below(20); count > 0 && packed < max_size; count--)
             ret[packed++] = below(2) ? 0 : below(2) ? 0x1f : (uint8_t)below(256);
     if (below(8) == 0)
@@ -184,7 +184,7 @@ static size_t pack(const uint8_t *plain, size_t size, uint8_t *ret, size_t max_s
     return packed;
 }
 
-/* Makes each member's CRC and size true, as far as it can be inflated. */
+/* Corrects each member's CRC and size, as far as the members can be inflated. */
 static void correct(uint8_t *data, size_t size)
 {
     static uint8_t plain[PLAIN_MOST];
@@ -198,7 +198,7 @@ static void correct(uint8_t *data, size_t size)
         stream.next_out = plain;
         stream.avail_out = PLAIN_MOST;
         const int status = inflate(&stream, Z_NO_FLUSH);
-        const size_t at = size - stream.avail_in; /* four bytes behind what is wrong */
+        const size_t at = size - stream.avail_in; /* the end of the four bytes that are wrong */
         uint32_t number = (uint32_t)stream.total_out;
         if (status == Z_STREAM_END) {
             start = at;

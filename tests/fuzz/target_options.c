@@ -1,10 +1,10 @@
 /*
- * target_options: an input is a command line, an argument a line. The whole program runs with it,
- * main() included, in a directory that has a few files: see prepare().
+ * target_options: an input is a command line, with one argument per line. The whole program runs
+ * with it, main() included, in a directory that has a few files: see prepare().
  *
- * Afterwards all files must be what they were, and the output is the only one that is new; where
- * the program failed, there is no new one, but of a series those of the dumps before. None may be
- * read by more than the dump.
+ * Afterwards all files must be unchanged, and the output is the only new one. If the program
+ * failed, there is no new file, except the snapshots of the earlier dumps of a series. No file may
+ * be readable by more users than the dump is.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -46,7 +46,8 @@ static void remove_directory(void)
     rmdir(directory);
 }
 
-/* The files are an executable and its dump; an input of another target has both. */
+/* Takes the executable and the dump that the files are made of from an input of target_exe, which
+ * has both. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
@@ -62,7 +63,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     work = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK(home >= 0 && work >= 0);
-    /* Snapshots that go to standard output are not to be seen, nor to stop where that is a pipe. */
+    /* Snapshots on standard output must not be seen, and must not block if it is a pipe. */
     CHECK(dup2(fuzz_nowhere(), STDOUT_FILENO) >= 0);
     return 0;
 }
@@ -84,12 +85,12 @@ static size_t pack(const uint8_t *data, size_t size)
 
 static const char text[] = "A text, which is good for a key.";
 
-/* What there is: names, and as much of which bytes. */
+/* The files of the directory: their names, and which bytes each holds. */
 static const struct {
     const char *name;
     enum { DUMP, EXE, TEXT } what;
     bool packed;
-    size_t cut; /* so many bytes less */
+    size_t cut; /* bytes that are missing at the end */
 } files[] = {
     {"dump", DUMP, false, 0},     {"dump.gz", DUMP, true, 0},
     {"cut", DUMP, false, 300},    {"cut.gz", DUMP, true, 40},
@@ -131,7 +132,7 @@ static void prepare(void)
     close(input);
 }
 
-/* Removes all files of the directory, which is open; gives how many there were. */
+/* Removes all files below a directory and returns how many there were. */
 static size_t clean(const char *path)
 {
     size_t count = 0;
@@ -144,12 +145,12 @@ static size_t clean(const char *path)
         struct stat status;
         CHECK(snprintf(name, sizeof(name), "%s/%s", path, entry->d_name) < (int)sizeof(name));
         CHECK(lstat(name, &status) == 0);
-        if (S_ISDIR(status.st_mode)) { /* sub, or what a series is written to */
+        if (S_ISDIR(status.st_mode)) { /* sub, or the directory of a series */
             count += clean(name);
             CHECK(rmdir(name) == 0);
         } else {
             CHECK(unlink(name) == 0);
-            /* No more may read what is written than might read what it is made of. */
+            /* Only a user who may read the dump may read what is written from it. */
             CHECK(S_ISLNK(status.st_mode) || (status.st_mode & 0077) == 0);
             count++;
         }
@@ -158,7 +159,7 @@ static size_t clean(const char *path)
     return count;
 }
 
-/* Whether a file is what prepare() has made it. */
+/* Returns whether a file is as prepare() made it. */
 static bool is_unchanged(size_t i)
 {
     static uint8_t found[FILE_MOST];
@@ -180,13 +181,13 @@ static bool is_same_file(const char *one, const char *other)
            a.st_ino == b.st_ino;
 }
 
-/* What may be there afterwards. */
+/* The files that the program may write. */
 struct expected {
-    size_t output;    /* the file that may be another one; FILES: none */
-    size_t snapshots; /* of a series; 0: it is none */
+    size_t output;    /* the file that may be overwritten, or FILES if none may be */
+    size_t snapshots; /* how many a series may write; 0 if it is no series */
 };
 
-/* Whether something is read from the file that is written to. */
+/* Returns whether the output is one of the files that the program reads. */
 static bool reads_output(const struct options *options)
 {
     const char *input =
@@ -214,7 +215,7 @@ static struct expected find_expected(int count, char **arguments)
     return expected;
 }
 
-/* Nothing is read or written but in the directory: no path leads out of it. */
+/* Replaces slashes so that no path leads out of the directory. */
 static void stay_inside(char *line)
 {
     static const char allowed[] = "sub/";
@@ -241,7 +242,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copies, arguments, sizeof(copies));
     prepare();
     const struct expected expected = find_expected(count, copies); /* getopt() reorders them */
-    optind = 0;                                                    /* and begins anew with that */
+    optind = 0;                                                    /* and starts anew at 0 */
     const int status = program_main(count, arguments);
     CHECK(status == EXIT_FINE || status == EXIT_FAILED || status == EXIT_USAGE ||
           status == EXIT_DAMAGED);

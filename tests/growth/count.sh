@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# How many instructions conversions execute; to be sourced, with $top and $build set, after tests/sanitize.sh. All that are
-# to be counted run in one process of valgrind: counted.c says how.
+# Counts the instructions that conversions execute; to be sourced after tests/sanitize.sh, with $top and $build set. All
+# conversions run in one process of valgrind: counted.c says how.
 
-# build_counted: $build/counted, of what $plain is made of.
+# build_counted: builds $build/counted from the objects in $plain.
 build_counted() {
 	local sources
 	sources=$(cd "$top" && echo src/cli/*.c)
@@ -12,14 +12,15 @@ build_counted() {
 			$(printf "$plain/%s " ${sources//.c/.o}) "$plain/internal.a" $(make -s libs)) >&2
 }
 
-# to_count NAME ARGUMENT...: one more conversion to count.
+# to_count NAME ARGUMENT...: adds a conversion to those that count_all counts.
 commands=
 to_count() {
 	local IFS=$'\t'
 	commands+="$*"$'\n'
 }
 
-# count_all: ${instructions[NAME]} and ${status[NAME]} of all that were to be counted; nothing of what did not run.
+# count_all: counts, and sets ${instructions[NAME]} and ${status[NAME]} of all conversions; sets nothing for those that did not
+# run.
 declare -A instructions status
 count_all() {
 	local pid code name number nothing=0
@@ -35,7 +36,7 @@ count_all() {
 	done <"$build/runs"
 }
 
-# said NAME: the messages of a conversion that was counted.
+# said NAME: prints the messages of a conversion that was counted.
 said() {
 	awk -v name="== $1" '/^== / { here = $0 == name; next } here' "$build/said" | tail -n 5 | sed 's/^/# /'
 }

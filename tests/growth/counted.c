@@ -1,15 +1,15 @@
 /*
- * counted: runs the program, main() included, many times in one process of valgrind, which takes
- * longer to begin than most of these conversions take.
+ * counted: runs the program, main() included, many times in one process of valgrind, because
+ * valgrind takes longer to start than most of these conversions take.
  *
  *   valgrind ... counted <COMMANDS >RUNS
  *
- * A line of COMMANDS is a name and arguments, between tabs. Each runs in a child of its own, whose
- * count goes on from its parent's. So the first child does nothing, and what it counts is to be
- * taken from all others. Before that the parent itself runs the first line, so that valgrind has
- * translated what all of them execute. RUNS has a line "PID STATUS NAME" for each child, "nothing"
- * for the first one; STATUS is 128 + the signal that ended it. On standard error "== NAME" stands
- * before what each one says.
+ * A line of COMMANDS is a name and arguments, separated by tabs. Each line runs in a child of its
+ * own, whose count continues that of its parent. So the first child does nothing, and its count is
+ * to be subtracted from those of all others. Before that, the parent itself runs the first line, so
+ * that valgrind has translated the code that all children execute. RUNS has a line "PID STATUS
+ * NAME" for each child, where NAME is "nothing" for the first one and STATUS is 128 + the signal if
+ * a signal ended the child. On standard error, "== NAME" precedes the messages of each child.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int program_main(int argc, char **argv);
 
 enum { LINES_MOST = 256, LINE_MOST = 4096, ARGUMENTS_MOST = 16 };
 
-/* Runs the program with the arguments behind a line's name. */
+/* Runs the program with the arguments of a line, the name being argv[0]. */
 static int run(char *line)
 {
     char *arguments[ARGUMENTS_MOST + 1];
@@ -31,11 +31,12 @@ static int run(char *line)
     for (char *at = line; at && count < ARGUMENTS_MOST;)
         arguments[count++] = strsep(&at, "\t");
     arguments[count] = NULL;
-    optind = 0; /* getopt() begins anew */
+    optind = 0; /* resets getopt() */
     return program_main(count, arguments);
 }
 
-/* Runs a line in a child; NULL: a child that does nothing. */
+/* Runs a line in a child; NULL: a child that does nothing. Returns false if it cannot be run or
+ * reported. */
 static bool run_in_child(char *line)
 {
     int status, name = line ? (int)strcspn(line, "\t") : 0;
@@ -56,7 +57,8 @@ int main(void)
     static char lines[LINES_MOST + 1][LINE_MOST];
     static char first[LINE_MOST];
     int count = 0;
-    /* All are read before the first child, which else would set back the file where it ends. */
+    /* All lines are read before the first child starts, because at its end it would otherwise
+     * reset the position in the file. */
     while (count <= LINES_MOST && fgets(lines[count], LINE_MOST, stdin)) {
         lines[count][strcspn(lines[count], "\n")] = '\0';
         count++;

@@ -1,12 +1,12 @@
-// Writes an executable, each of whose tables has about n entries, and a dump that asks for them.
+// Writes an executable with a table of about n entries, and a dump that asks for them.
 //
-//   node exe.mjs TABLE random|adverse N DIRECTORY    DIRECTORY/exe and DIRECTORY/dump
-//   node exe.mjs --all DIRECTORY    all of them in DIRECTORY/TABLE-KIND-1 and -2, the second of twice as many entries;
-//                                   prints TABLE KIND N ABOUT for each; DIRECTORY/none has the least there is
+//   node exe.mjs TABLE random|adverse N DIRECTORY    writes DIRECTORY/exe and DIRECTORY/dump
+//   node exe.mjs --all DIRECTORY    writes all of them to DIRECTORY/TABLE-KIND-1 and -2, the second with twice as many
+//                                   entries; prints TABLE KIND N ABOUT for each; DIRECTORY/none has the smallest executable
 //
-// Nothing here is Go's but the layouts: the smallest ELF file that the reader takes for a program of Go 1.22, with one
-// table that is as long as is asked for. "random" is the table as a linker would write it, "adverse" what costs most:
-// entries that share one long text, chains, lists and trees that many lead into.
+// Only the layouts are Go's: the file is the smallest ELF file that the reader takes for a program of Go 1.22, with one
+// table as long as is asked for. "random" is the table as a linker would write it; "adverse" is the one that costs most:
+// entries that share one long text, or chains, lists and trees that many entries lead into.
 import fs from 'node:fs';
 import zlib from 'node:zlib';
 import {pathToFileURL} from 'node:url';
@@ -15,7 +15,7 @@ import {writeFile} from '../oracle/writer.mjs';
 
 // ---- bytes ----
 
-/** The same numbers in each run. */
+/** Returns a generator of random numbers, which gives the same ones in each run. */
 function random(seed) {
   let state = seed * 2654435761 >>> 0 || 1;
   return (most) => {
@@ -64,7 +64,7 @@ const [PROGBITS, SYMTAB, STRTAB, RELA] = [1, 2, 3, 4], [WRITE, ALLOC] = [1, 2];
 
 function elf(sections) {
   const all = [{name: '', type: 0, data: Buffer.alloc(0)}, ...sections, {name: '.shstrtab', type: STRTAB}];
-  // Names that end alike may share their bytes: a section may say where its own is.
+  // Names with the same end may share their bytes: nameAt says where a section's name is.
   const names = join(text(''), all.slice(1).map((s) => (s.nameAt === undefined ? text(s.name) : [])));
   let place = 1;
   for (const s of all) {
@@ -89,7 +89,10 @@ function elf(sections) {
   return out;
 }
 
-/** The table of functions; `functions` have a name or a nameAt (of more), a size, and tables of lines by offset. */
+/**
+ * Makes the table of functions. `functions` have a name, or a nameAt that is an offset in `more`; a size; and the offsets
+ * of their line tables in `pcs`.
+ */
 function pclntab({functions, more = Buffer.alloc(0), pcs = u8(0), files = text('main.go')}) {
   let place = more.length, entry = 0;
   const names = join(more, functions.map((f) => (f.nameAt === undefined ? text(f.name) : [])));
@@ -110,15 +113,15 @@ function pclntab({functions, more = Buffer.alloc(0), pcs = u8(0), files = text('
 
 const MAIN = {name: 'main.main', size: 0x1000};
 
-/** abi.Type: a header that a descriptor begins with. */
+/** Makes the header that a descriptor begins with, abi.Type. */
 const header = (size, kind, name_offset, {flags = 4, pointers = size} = {}) =>
   join(u64(size, pointers), u32(0), u8(flags, 8, 8, kind), u64(0, 0), u32(name_offset, 0));
 const go_name = (s) => join(u8(0), uleb(s.length), Buffer.from(s, 'latin1'));
 const aligned = (bytes) => join(bytes, Buffer.alloc(-bytes.length & 7));
-/** A type of int, at 16. */
+/** The type int, whose descriptor is at offset 16. */
 const integers = join(Buffer.alloc(8), go_name('int'), Buffer.alloc(3), header(8, 2, 8, {pointers: 0}));
 
-/** The file, of parts that have their defaults. */
+/** Makes the file of these parts, each of which has a default. */
 function executable({functions = [MAIN], table, types = integers, symbols, sections = [], debug = {}}) {
   const end = DATA + 0x1000000;
   const words = new Array(40).fill(0);
@@ -148,7 +151,7 @@ function executable({functions = [MAIN], table, types = integers, symbols, secti
   return elf(all);
 }
 
-/** What the process had: one goroutine in main.main, data that points to objects. */
+/** Makes the dump of the process: one goroutine in main.main, and data that points to objects. */
 function dump({frames = [], words = {}, size = 4096, types = [], objects = 1, ...more} = {}) {
   return encode('1.7', {
     version: 'go1.22.0',
@@ -177,7 +180,7 @@ const FIRST = 11; // the offset of the first DIE
 const at = (address) => join(uleb(9), u8(3), u64(address));
 const cfa = u8(1, 0x9c); // DW_OP_call_frame_cfa
 
-/** The abbreviations of all trees here. */
+/** The abbreviations that the trees of DIEs here use. */
 const known = join(
   abbreviation(1, CU, 1),
   abbreviation(2, VARIABLE, 0, NAME, STRING, LOCATION, EXPRLOC, TYPE, REF4),
@@ -202,7 +205,7 @@ const compile_unit = (dies) => unit(join(uleb(1), dies, u8(0)));
 const function_at = (body, entry = TEXT, size = 0x1000) => join(uleb(6), text('main.main'), u64(entry, size), cfa, body, u8(0));
 const int_at = FIRST + 1;
 
-/** A file with these DIEs behind the one of int, and its sections. */
+/** Makes a file with these DIEs behind the one of int, and with more sections. */
 const dwarf = (dies, more = {}) => executable({debug: {info: compile_unit(join(integer, dies)), abbrev: known, ...more}});
 
 const unit5 = (dies) => join(u32(dies.length + 8), u16(5), u8(1, 8), u32(0), dies);
@@ -211,14 +214,14 @@ const dwarf5 = (dies, more = {}) => executable({debug: {info: unit5(join(uleb(1)
 
 // ---- the tables ----
 
-/** Symbols of variables, named by offsets in a table of texts. */
+/** Makes symbols of variables, whose names are at these offsets in a table of texts. */
 function variables(offsets, texts) {
   return {
     texts: join(text(''), texts),
     table: join(Buffer.alloc(24), offsets.map((o, i) => join(u32(o + 1), u8(1, 0), u16(4), u64(DATA + 8 * i, 8)))),
   };
 }
-/** Each word of data points to an object of its own. */
+/** Makes the options of dump() with which each word of data points to an object of its own. */
 const pointing = (n) => ({objects: n, size: 8 * n, words: Object.fromEntries(times(n, (i) => [8 * i, HEAP + 16n * BigInt(i)]))});
 
 const ends = (names) => names.reduce((list, s) => [...list.slice(0, -1), list.at(-1), list.at(-1) + s.length + 1], [0]);
@@ -232,7 +235,7 @@ const starts = (names) => {
   return list;
 };
 
-/** Descriptors, made by make(number, offset of the name), behind the names. */
+/** Makes n descriptors behind their names. make() gets a descriptor's number, the offset of its name, and its address. */
 function descriptors(n, names, make, size, offset_of = (i, at) => at[i]) {
   const texts = [], offsets = [];
   let place = 8;
@@ -246,7 +249,7 @@ function descriptors(n, names, make, size, offset_of = (i, at) => at[i]) {
   return join(head, times(n, (i) => make(i, offset_of(i, offsets), TYPES + head.length + size * i)));
 }
 
-/** int, and a struct with n fields of it, of these names. */
+/** Makes the types int and a struct with n fields of type int, which have these names. */
 function fields(n, names) {
   const texts = names.map(go_name), places = [];
   let place = integers.length;
@@ -277,7 +280,7 @@ export const tables = {
   lines: {
     about: 'lines of functions: tables of steps, and frames that ask for them',
     sizes: [1000, 500],
-    // A table of 16 steps for each function; or one of all functions, whose end all frames ask for.
+    // random: a table of 16 steps for each function; adverse: one long table, whose end all frames ask for.
     random: (n, next) => {
       const functions = times(n, (i) => ({name: name(next), size: 64, pcfile: 0, pcln: 3 + 33 * i}));
       const pcs = join(u8(2), uleb(64), u8(0), times(n, () => [times(16, () => u8(2 + 2 * next(9), 4)), u8(0)]));
@@ -321,7 +324,7 @@ export const tables = {
     sizes: [20000, 20000],
     random: (n, next) => ({exe: executable({sections: [{name: '.x', flags: ALLOC | WRITE, address: 0x50000000, data: Buffer.alloc(8 * n)},
       {name: '.rela', type: RELA, flags: ALLOC, address: 0x60000000, data: join(times(n, () => u64(0x50000000 + 8 * next(n), 8, next(1 << 30))))}]})}),
-    // Each one changes a section of its own, and all are the same bytes.
+    // The relocations change many sections in turn, which all have the same contents.
     adverse: (n) => ({exe: executable({sections: [...times(Math.floor(n / 100), (i) => ({name: '.x', flags: ALLOC | WRITE, address: 0x50000000 + 4096 * i, data: u64(0, 0)})),
       {name: '.rela', type: RELA, flags: ALLOC, address: 0x70000000, data: join(times(n, (i) => u64(0x50000000 + 4096 * (i % Math.floor(n / 100)), 8, i)))}]})}),
   },
@@ -331,7 +334,7 @@ export const tables = {
     random: (n, next) => ({
       exe: executable({types: descriptors(n, times(n, () => name(next)), (i, at) => header(16, 12, at, {pointers: 0}).fill(u64(8), 0, 8), 48)}),
     }),
-    // All of one long name.
+    // All types share one long name.
     adverse: (n) => ({exe: executable({types: join(aligned(join(Buffer.alloc(8), go_name('x'.repeat(16 * n)))), times(n, () => header(8, 2, 8, {pointers: 0})))})}),
   },
   fields: {
@@ -352,7 +355,7 @@ export const tables = {
     about: 'type records that name no descriptor of the executable, sought in each section',
     sizes: [1000, 2500],
     random: (n, next) => ({exe: executable({types: Buffer.alloc(64)}), dump: dump({types: times(n, (i) => ({address: 0x80000000n + 64n * BigInt(next(1 << 20)), size: 8, name: 'main.T'}))})}),
-    // In the heap, where what reflect made is: none of them is a witness.
+    // The records are in the heap, where types made by package reflect are: none of them is a witness.
     adverse: (n) => ({
       exe: executable({types: Buffer.alloc(64), sections: times(250, (i) => ({name: '.x', flags: ALLOC, address: 0x50000000 + 4096 * i, data: Buffer.alloc(72)}))}),
       dump: dump({objects: n, types: times(n, (i) => ({address: HEAP + 16n * BigInt(i), size: 8, name: 'T'}))}),
@@ -362,7 +365,7 @@ export const tables = {
     about: 'DIEs of one unit',
     sizes: [2000, 1500],
     random: (n, next) => ({exe: dwarf(times(n, (i) => [uleb(2), text(name(next)), at(DATA + 8 * i), u32(int_at)])), dump: dump(pointing(n))}),
-    // Each of one byte, which has n attributes of none.
+    // Each DIE is one byte, but has n attributes, which take no bytes.
     adverse: (n) => ({exe: executable({debug: {
       info: unit(join(uleb(1), Buffer.alloc(n, 2), u8(0))),
       abbrev: join(abbreviation(1, CU, 1), abbreviation(2, VARIABLE, 0, times(n, () => [0x3f, FLAG_PRESENT])), u8(0))}})}),
@@ -372,7 +375,7 @@ export const tables = {
     sizes: [1000, 1000],
     random: (n, next) => ({exe: executable({debug: {abbrev: known,
       info: join(times(n, (i) => compile_unit(join(integer, uleb(2), text(name(next)), at(DATA + 8 * i), u32(int_at)))))}}), dump: dump(pointing(n))}),
-    // Each unit uses the last one.
+    // Each unit uses the last abbreviation.
     adverse: (n) => ({exe: executable({debug: {
       info: join(times(n, () => unit(join(uleb(n + 1), u8(0))))),
       abbrev: join(times(n, (i) => abbreviation(i + 1, BASE, 0)), abbreviation(n + 1, CU, 1), u8(0))}})}),
@@ -414,7 +417,7 @@ export const tables = {
       const lists = times(n, () => [u64(TEXT, TEXT + 0x1000), u16(2), u8(0x91, 8), u64(0, 0)]);
       return {exe: dwarf(function_at(times(n, (i) => [uleb(8), text(name(next)), u32(36 * i), u32(int_at)])), {loc: join(lists)})};
     },
-    // One that all share, of entries for other places.
+    // All variables share one list, whose entries are for other places.
     adverse: (n) => ({exe: dwarf(function_at(times(n, (i) => [uleb(8), text(`v${i}`), u32(0), u32(int_at)])),
       {loc: join(times(10 * n, () => [u64(0x100, 0x200), u16(1), u8(0x9c)]), u64(0, 0))})}),
   },
@@ -436,7 +439,7 @@ export const tables = {
     about: 'ranges of functions',
     sizes: [1000, 400],
     random: (n, next) => ({exe: dwarf(times(n, (i) => [uleb(7), u32(32 * i)]), {ranges: join(times(n, (i) => u64(TEXT + 16 * i, TEXT + 16 * i + 1 + next(15), 0, 0)))})}),
-    // Empty ones, which all share.
+    // All functions share one list of empty ranges.
     adverse: (n) => ({exe: dwarf(times(n, () => [uleb(7), u32(0)]), {ranges: join(times(10 * n, () => u64(TEXT + 1, TEXT + 1)), u64(0, 0))})}),
   },
   'ranges-of-bases': {
@@ -460,7 +463,7 @@ export const tables = {
     about: 'blocks in each other',
     sizes: [2000, 1000],
     random: (n, next) => ({exe: dwarf(function_at(times(n, () => [uleb(10), u64(TEXT, 0x1000), uleb(2), text(name(next)), u8(2, 0x91, 8), u32(int_at), u8(0)])))}),
-    // Asked for at many places: no frame costs the whole of it.
+    // The blocks are asked for at many pcs: no frame may cost a walk through all of them.
     adverse: (n) => ({
       exe: dwarf(function_at([times(n, () => [uleb(10), u64(TEXT, 0x1000)]), Buffer.alloc(n)])),
       dump: dump({frames: times(n, (i) => ({sp: 0xc100000100n, size: 0, name: 'main.main', entry: TEXT, pc: TEXT + 1 + i}))}),
@@ -481,14 +484,14 @@ export const tables = {
       return {exe: dwarf([times(n, () => [uleb(11), text(name(next)), u32(8), uleb(12), text(name(next, 14)), u32(0, int_at), u8(0)]),
         times(n, (i) => [uleb(2), text('v'), at(DATA + 8 * i), u32(int_at + integer.length + size * i)])])};
     },
-    // All have the members of the last one: structs in structs, whose ends come at once.
+    // All structs have the members of the last one: they are nested, and end together.
     adverse: (n) => ({exe: dwarf([times(n, () => [uleb(11), text(''), u32(8 * n)]), times(10 * n, (i) => [uleb(12), text(''), u32(8 * i, int_at)]), Buffer.alloc(n),
       times(n, (i) => [uleb(2), text('v'), at(DATA + 8 * i), u32(int_at + integer.length + 6 * i)])])}),
   },
   expressions: {
     about: 'expressions of variables',
     sizes: [2000, 2000],
-    // Of many operations; Go has one.
+    // Each expression has many operations; Go's have one.
     adverse: (n) => ({exe: dwarf(times(Math.floor(n / 10), (i) => [uleb(2), text('v'), uleb(1000), Buffer.alloc(1000, 0x96), u32(int_at)]))}),
   },
   indirect: {
@@ -502,7 +505,7 @@ export const tables = {
     about: 'debug sections that are compressed',
     sizes: [2000, 200],
     random: (n, next) => ({exe: compressed(join(integer, times(n, (i) => [uleb(2), text(name(next)), at(DATA + 8 * i), u32(int_at)]))), dump: dump(pointing(n))}),
-    // Variables of one byte, 1,000 of which are one of what was given.
+    // Each variable is one byte; 1,000 of them are one byte of the input.
     adverse: (n) => ({exe: compressed(Buffer.alloc(1000 * n, 17))}),
   },
   chains: {
@@ -513,14 +516,17 @@ export const tables = {
   },
 };
 
-/** A file with these DIEs, compressed the older way. */
+/** Makes a file with these DIEs, compressed in the older way. */
 function compressed(dies) {
   const info = compile_unit(dies), size = Buffer.alloc(8);
   size.writeBigUInt64BE(BigInt(info.length));
   return executable({sections: [{name: '.zdebug_info', data: join(Buffer.from('ZLIB'), size, zlib.deflateSync(info, {level: 9}))}], debug: {abbrev: known}});
 }
 
-/** Mach-O for nothing but its fixups: segments that all have the same pages, in which no chain begins. */
+/**
+ * Makes a Mach-O file that is good for nothing but its fixups: its segments all have the same pages, in which no chain
+ * begins.
+ */
 function macho(segments, pages) {
   const starts = join(u32(segments), times(segments, () => u32(4 + 4 * segments)),
     u32(22 + 2 * pages), u16(4096, 2), u64(0x1000), u32(0), u16(pages), Buffer.alloc(2 * pages, 0xff));

@@ -1,9 +1,9 @@
 #!/bin/bash
-# What the program does for an executable, and for one with a table twice as long: the instructions that it executes must
-# not grow by more than 2.6 times, whatever the entries are like, nor be out of proportion to what was given. What it
-# does for the least executable is not counted. TAP on standard output.
+# Counts the instructions that the program executes for an executable, and for one with a table twice as long: they must not
+# grow by more than 2.6 times, whatever the entries are like, nor be out of proportion to the size of the input. What the
+# program does for the smallest executable is subtracted. TAP on standard output.
 #
-#   ROWS              a pattern: only what is named so
+#   ROWS              a pattern: only rows whose names match it
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -18,7 +18,8 @@ if ! command -v valgrind >/dev/null; then
 	exit 0
 fi
 
-# count DIRECTORY: the instructions of a conversion; one that is refused is one too. Nothing where it crashes, or does not end.
+# count DIRECTORY: prints the instructions of a conversion, also of one that is refused. Prints nothing if it crashed or did not
+# end.
 count() {
 	case ${status[$1]-} in
 	0 | 1 | 3) echo "${instructions[$1]}" ;;
@@ -40,7 +41,7 @@ while read -r table kind count about; do
 	name="$table, $kind: $about"
 	one=$(count "$table-$kind-1") two=$(count "$table-$kind-2")
 	bytes=$(cat "$build/$table-$kind-2/exe" "$build/$table-$kind-2/dump" | wc -c)
-	# What takes next to nothing is let grow: some executables need less than the least one.
+	# Rows that take next to nothing may grow: some executables need less than the smallest one.
 	said=$(awk -v none="$none" -v one="$one" -v two="$two" -v bytes="$bytes" -v most="$most_per_byte" -v count="$count" 'BEGIN {
 		if (one == "" || two == "") { print "not ok it ends"; exit }
 		less = one - none; more = two - none

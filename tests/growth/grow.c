@@ -1,7 +1,8 @@
 /*
- * grow: dumps with COUNT records of one kind, on standard output, for run.sh: of some sort, random,
- * or such as an adversary would have them, who knows the source. Keys are "chosen" such that they
- * met in one slot of a hash table before its hash had a seed, and so that ids made of them meet.
+ * grow: writes dumps with COUNT records of one kind to standard output, for run.sh. The records are
+ * regular, random, or such as an adversary who knows the source would choose. Keys are "chosen" so
+ * that they met in one slot of a hash table before its hash had a seed, and so that ids made of
+ * them meet.
  *
  *   grow --list            the names of all rows, with the count that run.sh begins with
  *   grow NAME COUNT
@@ -15,7 +16,7 @@
 
 /* ---- keys ---- */
 
-/* id_hash() backwards. */
+/* The inverse of id_hash(). */
 static uint64_t unhash(uint64_t hash)
 {
     const uint64_t factors[2] = {0x94d049bb133111eb, 0xbf58476d1ce4e5b9};
@@ -30,13 +31,13 @@ static uint64_t unhash(uint64_t hash)
     return hash;
 }
 
-/* Keys that met in every table of up to 2^24 slots. */
+/* Returns the key of number i. These keys met in one slot of every table of up to 2^24 slots. */
 static uint64_t chosen(uint64_t i)
 {
     return unhash(i << 24);
 }
 
-/* The next key whose first id of this kind is the same for all. */
+/* Returns the next of the keys that all have the same first id for this kind of node. */
 static uint64_t chosen_id(enum g2h_node_kind kind)
 {
     static uint64_t next;
@@ -77,14 +78,14 @@ static void objects_random(struct dump *dump, uint64_t count)
                     WORDS(BASE + any() % count * 64, BASE + any() % count * 64));
 }
 
-/* In the order that is the opposite of that which is wanted. */
+/* Writes the objects in descending order, the opposite of the order that the reader wants. */
 static void objects_descending(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = count; i-- > 0;)
         dump_object(dump, BASE + i * 4096, 64, WORDS(BASE + (count - i) * 4096));
 }
 
-/* Two spans' objects, one after the other, so that no run has more than one. */
+/* Writes objects of two spans in turn, so that no run has more than one object. */
 static void objects_interleaved(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -106,7 +107,7 @@ static void objects_list(struct dump *dump, uint64_t count)
     dump_bss(dump, 0x560000, WORDS(BASE));
 }
 
-/* Dominators' worst case: a ladder, whose rungs lead up again. */
+/* The worst case for dominators: a ladder whose rungs lead up again. */
 static void objects_ladder(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -116,7 +117,7 @@ static void objects_ladder(struct dump *dump, uint64_t count)
     dump_bss(dump, 0x560000, WORDS(BASE, BASE + 32));
 }
 
-/* A field list of its own for each. */
+/* Gives each object a field list of its own. */
 static void objects_shapes(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -136,7 +137,7 @@ static void objects_shapes(struct dump *dump, uint64_t count)
     }
 }
 
-/* An object in each arena, all arenas with the same slot for their ids. */
+/* Writes an object in each arena; all arenas have the same slot for their ids. */
 static void objects_scattered(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -150,7 +151,7 @@ static void objects_overlapping(struct dump *dump, uint64_t count)
         dump_object(dump, BASE + i * 8, 64, WORDS(BASE + i * 16));
 }
 
-/* Of whose terabytes nothing is in the file. */
+/* Writes objects of terabytes, of which the file has no contents. */
 static void objects_huge(struct dump *dump, uint64_t count)
 {
     const uint64_t huge = (uint64_t)1 << 41;
@@ -160,7 +161,7 @@ static void objects_huge(struct dump *dump, uint64_t count)
     }
 }
 
-/* One object of many fields. */
+/* Writes one object with many fields. */
 static void object_fields(struct dump *dump, uint64_t count)
 {
     uint64_t *words = calloc(count, sizeof(*words));
@@ -208,7 +209,7 @@ static void types_chosen(struct dump *dump, uint64_t count)
     types_at(dump, count, chosen);
 }
 
-/* As Go 1.3 has them: with fields, and objects of them. */
+/* Writes types as in Go 1.3, with fields, and objects of these types. */
 static void old_types(struct dump *dump, uint64_t count)
 {
     const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}, {G2H_FIELD_SLICE, 8}};
@@ -267,7 +268,7 @@ static void frames_deep(struct dump *dump, uint64_t count)
         dump_frame(dump, "main.f", 0xc100000000 + i * 64, i, WORDS(BASE, 1, 2), 2);
 }
 
-/* They all claim the same memory, and are of goroutines that all have the same number. */
+/* All frames claim the same memory, and their goroutines all have the same number. */
 static void frames_equal(struct dump *dump, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -284,7 +285,7 @@ static void frames_named(struct dump *dump, uint64_t count)
                    NO_WORDS, 0);
 }
 
-/* A frame of many words. */
+/* Writes one frame with many words. */
 static void frame_fields(struct dump *dump, uint64_t count)
 {
     uint64_t *words = calloc(count, sizeof(*words));
@@ -330,7 +331,8 @@ static void defers(struct dump *dump, uint64_t count)
     }
 }
 
-/* Of one place, with an object each; or of places whose keys meet. */
+/* Writes a profile, with a sampled object for each record: all of one place, or of places whose
+ * keys meet. */
 static void put_profile(struct dump *dump, uint64_t count, bool is_chosen)
 {
     static const uint8_t frame[] = {6, 'm', 'a', 'i', 'n', '.', 'f', 4, 'm', '.', 'g', 'o', 7};
@@ -384,7 +386,7 @@ static void params(struct dump *dump, uint64_t count)
         dump_params(dump);
 }
 
-/* Roots of the layout of 2013. */
+/* Writes roots in the layout of 2013. */
 static void old_roots(struct dump *dump, uint64_t count)
 {
     dump_typed_object(dump, BASE, 0, G2H_OBJECT_VALUE, 64, NO_WORDS);

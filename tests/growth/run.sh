@@ -1,13 +1,13 @@
 #!/bin/bash
-# What the program does for an input, and for one with twice as many records of one kind: the instructions that it
-# executes must not grow by more than 2.6 times, whatever the records are like. They are counted by valgrind, so the
-# machine's load is no matter. TAP on standard output.
+# Counts the instructions that the program executes for an input, and for one with twice as many records of one kind: they must
+# not grow by more than 2.6 times, whatever the records are like. Valgrind counts them, so the machine's load does not matter.
+# TAP on standard output.
 #
 #   run.sh [records | folded | strings | executables]...      (default: all)
 #
-#   ROWS              a pattern: only what is named so
+#   ROWS              a pattern: only rows whose names match it
 #
-# Records of dumps come from grow.c; strings from words/, a Go program; executables from exe.sh.
+# grow.c makes the records of dumps, the Go program words/ the strings, and exe.sh the executables.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -25,7 +25,8 @@ if ! command -v valgrind >/dev/null; then
 	exit 0
 fi
 
-# prepare NAME COUNT MAKE...: a row: MAKE N writes N records to standard output; further arguments are in $options.
+# prepare NAME COUNT MAKE...: prepares a row. MAKE N writes N records to standard output; the program gets the arguments of
+# $options too.
 options=() names=()
 prepare() {
 	local name=$1 count=$2 factor
@@ -38,7 +39,7 @@ prepare() {
 	done
 }
 
-# judge NAME: of a row that was counted.
+# judge NAME: reports the test of a row that was counted.
 judge() {
 	local one=${instructions[$1.1]-} two=${instructions[$1.2]-} factor
 	if [[ ${status[$1.1]-} == [03] && ${status[$1.2]-} == [03] && $one -gt 0 ]]; then

@@ -1,36 +1,36 @@
 #!/bin/bash
 # Builds the programs of samples/ against what `make install` put into ROOT, as a user of the library would, with nothing
-# else of this tree: build.sh ROOT OUTPUT. They are OUTPUT/COMPILER/{shared,static}/NAME; TAP on standard output.
+# else of this tree: build.sh ROOT OUTPUT. The programs are OUTPUT/COMPILER/{shared,static}/NAME. TAP on standard output.
 set -u
 root=$1 output=$2
 cd "$(dirname "$0")/../.." || exit 1
 export PKG_CONFIG_PATH=$root/lib/pkgconfig
 shared=$(pkg-config --cflags --libs go2heapsnapshot) && static=$(pkg-config --cflags --static --libs go2heapsnapshot) || exit 1
-static=${static/-lgo2heapsnapshot/$root/lib/libgo2heapsnapshot.a} # else the linker would take the shared one
+static=${static/-lgo2heapsnapshot/$root/lib/libgo2heapsnapshot.a} # without its path the linker would take the shared library
 strict='-Wall -Wextra -Wpedantic -Werror'
 
-# result NAME COMMAND...
+# result NAME COMMAND...: a test that passes if the command succeeds.
 result() {
 	local name=$1 log
 	shift
 	if log=$("$@" 2>&1); then echo "ok - $name"; else echo "not ok - $name" && sed 's/^/# /' <<<"$log"; fi
 }
 
-# build COMPILER STANDARD shared|static SOURCE FLAG...
+# build COMPILER STANDARD shared|static SOURCE FLAG...: builds a program, and fails unless it is linked with that library.
 build() {
 	local program
 	program=$output/$1/$3/$(basename "${4%.*}")
 	mkdir -p "${program%/*}"
 	# shellcheck disable=SC2086  # flags are words
 	"$1" "-std=$2" -O1 $strict -o "$program" "$4" "${@:5}" || return
-	# Whether it is that library which it takes.
+	# Fails unless the program needs the shared library, or does not need it.
 	case $3 in
 	shared) readelf -d "$program" | grep -q 'NEEDED.*libgo2heapsnapshot[.]so[.]0' ;;
 	static) ! readelf -d "$program" | grep 'NEEDED.*libgo2heapsnapshot' ;;
 	esac
 }
 
-# A header is enough by itself.
+# alone COMPILER STANDARD LANGUAGE: succeeds if each public header compiles by itself.
 alone() {
 	local header
 	for header in "$root"/include/go2heapsnapshot/*.h; do
@@ -40,7 +40,7 @@ alone() {
 	done
 }
 
-# try COMPILER STANDARD LANGUAGE SOURCE...
+# try COMPILER STANDARD LANGUAGE SOURCE...: tests the headers, and the programs with both libraries, with a compiler.
 try() {
 	local source
 	if ! command -v "$1" >/dev/null; then

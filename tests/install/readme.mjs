@@ -1,4 +1,4 @@
-// Whether what a page shows of a command, "$ command" and its output in a block of console, is what it prints: readme.mjs PAGE
+// Tests that the commands in a page's blocks of console ("$ command") print the output that the page shows: readme.mjs PAGE
 
 import assert from 'node:assert/strict';
 import {execSync} from 'node:child_process';
@@ -8,7 +8,7 @@ const blocks = [...readFileSync(process.argv[2], 'utf8').matchAll(/^```console\n
 assert.ok(blocks.length > 0, 'no block');
 for (const block of blocks) {
   for (const part of block.split(/^\$ /m).slice(1)) {
-    // A command may go on in the next line.
+    // A command may continue on the next line.
     const [, command, output] = /^((?:.*\\\n)*.*)\n([^]*)$/.exec(part);
     assert.equal(execSync(command, {encoding: 'utf8'}).replaceAll('\r', ''), output, command);
   }

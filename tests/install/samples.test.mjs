@@ -1,4 +1,4 @@
-// What the programs of samples/ print, against DevTools' own worker and the snapshot of the same dump.
+// Compares what the programs of samples/ print with DevTools' own worker and with the snapshot of the same dump.
 //
 //   samples.test.mjs CONVERTER BIN DUMP[+EXE]...
 //
@@ -16,22 +16,22 @@ const [converter, bin, ...inputs] = process.argv.slice(2);
 const directory = mkdtempSync(join(tmpdir(), 'samples-'));
 process.on('exit', () => rmSync(directory, {recursive: true}));
 
-/** What a program does: {status, stdout, stderr}. */
+/** Runs a program; returns {status, stdout, stderr}. */
 const call = (program, ...args) => spawnSync(program, args, {encoding: 'utf8', maxBuffer: 2 ** 30});
 
-/** What a program prints, which must say nothing else. */
+/** Returns the stdout of a program, which must succeed and have no stderr. */
 function run(program, ...args) {
   const {status, stdout, stderr} = call(program, ...args);
   assert.deepEqual([status, stderr], [0, ''], `${basename(program)} ${args.join(' ')}`);
   return stdout;
 }
 
-/** A class as it is called in snapshots, where some names are V8's own (docs/snapshot.md, "Names"). */
+/** Returns the name that a class has in snapshots, where some names are V8's own (docs/snapshot.md, "Names"). */
 const inSnapshot = name => name.replace(/^<-chan /, 'chan (<-) ');
 
 const sorted = entries => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** What a file has, as columns: nodes, and the edges with their sources. */
+/** Reads a snapshot's file: its nodes, and its edges with their sources. */
 function read(path) {
   const {snapshot: {meta, edge_count: edgeCount, go2heapsnapshot: tool}, nodes, edges, strings} = JSON.parse(readFileSync(path));
   const width = meta.node_fields.length, edgeWidth = meta.edge_fields.length;
@@ -51,7 +51,7 @@ function read(path) {
   return file;
 }
 
-/** Records of fields, {text, quoted}, by RFC 4180 and no more than that. */
+/** Returns the records of a CSV file, lists of fields {text, quoted}. It accepts RFC 4180 strictly. */
 function parse(csv) {
   const records = [];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
@@ -70,17 +70,17 @@ function parse(csv) {
   return records;
 }
 
-/** Whether a row of edges.csv is an edge of the snapshot. */
+/** Returns whether a row that edges prints is this edge of the snapshot. */
 function isEdge([source, target, label, flags], edge) {
   const words = new Set(flags.text.split(' '));
   const byIndex = !label.quoted, isWeak = words.has('weak');
   const type = isWeak ? 'weak' : byIndex ? 'element' : words.has('internal') ? 'internal' : 'property';
-  // A weak edge of a snapshot has no index, but a name that all such have, or that of the slot.
+  // A weak edge of a snapshot has no index, but a name, which is the same for all such edges or that of the slot.
   return Number(source.text) === edge.source && Number(target.text) === edge.target && type === edge.type &&
     (isWeak && byIndex || label.text === edge.label);
 }
 
-/** How many strong edges there are from the root to each node. */
+/** Returns the distance of each node from the root, in strong edges. */
 function distances(file) {
   const distance = new Array(file.nodes.length).fill(Infinity), queue = [0];
   distance[0] = 0;
@@ -94,7 +94,7 @@ function distances(file) {
   return distance;
 }
 
-/** Walks along a chain that path has printed: the nodes that it may have come to. */
+/** Follows a chain that path has printed; returns the nodes to which it may lead, and its length. */
 function follow(file, text, addressOf) {
   const [first, ...steps] = text.trimEnd().split('\n');
   assert.equal(first, '(root)');
@@ -164,7 +164,7 @@ for (const input of inputs) {
     const distance = distances(file);
     for (let i = 0; i < count; i++) {
       const object = objects[Math.floor(i * (objects.length - 1) / (count - 1))], number = file.nodes.indexOf(object);
-      // Any byte of the object, as a program's %p would say it, or without 0x.
+      // The address of any byte of the object, as a program's %p prints it, or without 0x.
       const address = `${i % 2 === 0 ? '0x' : ''}${(addressOf(object) + BigInt(i % 8)).toString(16)}`;
       const {at, length} = follow(file, run(join(bin, 'path'), dump, address, ...args.slice(1)), addressOf);
       assert.deepEqual([...at], [number]);

@@ -1,10 +1,10 @@
 #!/bin/bash
-# What the libraries in ROOT export is what the headers there declare, both ways: symbols.sh ROOT. TAP on standard output.
+# Tests that the libraries in ROOT export exactly what the headers there declare: symbols.sh ROOT. TAP on standard output.
 set -u
 root=$1
 cd "$root" || exit 1
 
-# same NAME LIST: whether a list has what the headers declare.
+# same NAME LIST: tests that a list of functions is the list of those that the headers declare.
 same() {
 	local difference
 	if [ -n "$2" ] && difference=$(diff <(echo "$declared") <(echo "$2")); then
@@ -15,7 +15,7 @@ same() {
 	fi
 }
 
-# Declarations without comments, one a line: the name is what comes before the first parenthesis.
+# Declarations without comments, one per line: the name is the word before the first parenthesis.
 code=$(cat include/go2heapsnapshot/*.h | sed '/^#/d' | cc -E -P -x c - | tr '\n' ' ' | sed 's/;/;\n/g')
 declared=$(grep -o 'G2H_PUBLIC [^(]*' <<<"$code" | grep -o '[a-z0-9_]*$' | sort)
 functions=$(grep -o '\bg2h_[a-z0-9_]*(' <<<"$code" | tr -d '(' | sort -u)

@@ -1,5 +1,5 @@
-// Whether a program's maps are named by their keys in its snapshot: check.mjs NAME DIRECTORY, with keys.json and
-// keys.heapsnapshot. TAP on standard output.
+// Checks that the entries of a program's maps are named by their keys in its snapshot: check.mjs NAME DIRECTORY, with
+// keys.json and keys.heapsnapshot. TAP on standard output.
 import fs from 'node:fs';
 import { load } from '../oracle/snapshot.mjs';
 import { loadSnapshot } from '../devtools/devtools.mjs';
@@ -21,19 +21,22 @@ const at = (address) => byId.get(Number((BigInt(address) - BigInt(base)) / BigIn
 if (arenas) throw new Error('an arena has its ids elsewhere');
 
 const label = (edge) => (edge.type === 'element' ? `[${edge.label}]` : edge.label);
-/** Whether a node is a part of a map that holds entries, or leads to such. */
+/** Returns whether a node is a part of a map that holds entries, or leads to such parts. */
 const isEntries = (node) => /^map\[.* entries$/.test(node.name);
 
-/** The edges that can be seen within so many clicks. */
+/** Yields the edges that a user sees within this number of clicks. */
 function* within(node, clicks) {
   for (const edge of node.edges) {
     yield edge;
-    // A map's own parts only: what an entry leads to has entries of its own.
+    // Follows only a map's own parts: what an entry leads to has entries of its own.
     if (clicks > 1 && (edge.type === 'internal' || edge.type === 'weak')) yield* within(edge.to, clicks - 1);
   }
 }
 
-/** The edges that can be seen of a map, by their names: `=` and all of it, `#` and what stands behind an index. */
+/**
+ * Returns the edges of a map that a user sees, by name: "=" and the whole name, and "#" and the part of the name behind an
+ * index.
+ */
 function edgesByName(map) {
   if (map.byName) return map.byName;
   map.byName = new Map();
@@ -99,7 +102,8 @@ if (Number(/^go1\.(\d+)/.exec(name)[1]) >= 22) {
   tap('DevTools counts every string', strings.length, row?.count === strings.length ? [] : [row?.count]);
   const shown = strings.filter((n) => n.name.startsWith('this text is: ')).map((n) => [n.name, tools.nodeById(n.id)]);
   tap('DevTools shows strings as they are', shown.length, shown.filter(([text, node]) => node.displayName !== text).map(([text]) => text));
-  // Weak edges change neither distances nor retained sizes: those of maps whose shortcuts are left out are the same.
+  // Weak edges change neither distances nor retained sizes: the targets of shortcuts have the distances that their other
+  // retainers give them.
   const weakly = snapshot.edges.filter((e) => e.type === 'weak' && /^(groups|overflow)\[/.test(e.label));
   if (weakly.length > 0) tap('shortcuts count for no distance', weakly.length, weakly.filter((e) => {
     const distances = e.to.id && tools.nodeById(e.to.id).retainers().filter((r) => r.type !== 'weak').map((r) => r.source.distance);

@@ -1,5 +1,5 @@
-// What --redact keeps to itself: redact.mjs NAME DIRECTORY CONVERTER, with keys.json, keys.dump, app and keys.heapsnapshot. TAP
-// on standard output.
+// Checks what --redact keeps secret: redact.mjs NAME DIRECTORY CONVERTER, with keys.json, keys.dump, app and
+// keys.heapsnapshot. TAP on standard output.
 import fs from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
@@ -39,7 +39,8 @@ const names = (snapshot) => [...snapshot.matchAll(/#[0-9a-f]{8,}/g)].map(([text]
   tap('no tag of a struct that package reflect made is, either', records.length, records.filter((s) => s.includes(tag)).map(() => tag));
 }
 {
-  // Equal strings stay equal: the same nodes have equal names before and after, as far as names were whole; and others differ.
+  // Equal strings stay equal: if their names were whole, nodes with equal names have equal names afterwards, and others do
+  // not.
   const snapshot = load(`${directory}/keys.heapsnapshot`), redacted = load(`${directory}/redacted.heapsnapshot`);
   const classes = new Map(), back = new Map(), complaints = [];
   let count = 0;
@@ -56,9 +57,9 @@ const names = (snapshot) => [...snapshot.matchAll(/#[0-9a-f]{8,}/g)].map(([text]
   tap('redacted strings are a rounded length and a hash, equal where the strings are and nowhere else', count, complaints);
   const shape = (s) => s.nodes.map((n) => [n.type, n.id, n.size, n.edges.length].join()).join('\n');
   tap('a redacted snapshot has the same nodes', 1, shape(snapshot) === shape(redacted) ? [] : ['differs']);
-  // Some objects were sampled, and lead to where they were allocated.
+  // Some objects were sampled and have an edge to the place where they were allocated.
   const own = redacted.edges.filter((e) => e.type !== 'internal' && e.label !== 'allocated at' &&
-    !/^map\[.* entries$/.test(e.to.name)); // and not from a map's directory to its tables
+    !/^map\[.* entries$/.test(e.to.name)); // leaves out edges from a map's directory to its tables
   const keys = own.filter((e) => /^map\[(string|int|interface).* entries$/.test(e.from.name));
   tap('redacted keys are hashes or places', keys.length, keys.filter((e) => e.type === 'element' ||
     !/^\[(\(<=\d+ bytes, #[0-9a-f]{20}\)|#\d+)\]/.test(e.label) && !/^(\[\d+\]\.)?(slots|keys|elems)/.test(e.label)).map((e) => e.label));
@@ -67,14 +68,14 @@ const names = (snapshot) => [...snapshot.matchAll(/#[0-9a-f]{8,}/g)].map(([text]
     !/^\[#\d+\]/.test(e.label) && !/^(\[\d+\]\.)?(slots|keys|elems)/.test(e.label)).map((e) => e.label));
 }
 
-// ---- trying out
+// ---- guessing texts
 
 {
   const first = new Set(names(closed)), second = names(again);
   tap('what another run says of a text says nothing of this one\'s', second.length, second.filter((n) => first.has(n)));
 }
 
-/** SipHash-2-4 with 128 bits, as the paper has it. */
+/** SipHash-2-4 with 128 bits, as its paper defines it. */
 function sipHash(key, data) {
   const mask = (1n << 64n) - 1n, rotate = (x, n) => ((x << n) | (x >> (64n - n))) & mask;
   const k0 = key.readBigUInt64LE(0), k1 = key.readBigUInt64LE(8);
@@ -133,7 +134,7 @@ const keyed = convert('keyed', ...withKey, dump), other = convert('keyed-other',
 // ---- numbers
 
 {
-  // The same program with other numbers: each place of the dump that has one of them gets another.
+  // The dump of the same program with other numbers: each place that has one of them gets another number.
   const bytes = fs.readFileSync(dump), missing = [];
   const pattern = (value) => { const at = Buffer.alloc(4); at.writeInt32LE(value); return at; };
   for (const text of known.ints) {

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Keys: a program that has maps of every kind dumps itself; in its snapshot each entry must be found by its key. TAP on
+# Tests keys: a program that has maps of every kind dumps itself; in its snapshot each entry must be found by its key. TAP on
 # standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: see tests/go.sh)
+#   GOROOTS              the releases of Go (default: see tests/go.sh)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -23,7 +23,7 @@ variant() {
 		return
 	fi
 	"$at/app" >"$at/log" 2>&1
-	if ! grep -q '^usage: ' "$at/log"; then # by the status it may be a runtime that gives up as well
+	if ! grep -q '^usage: ' "$at/log"; then # the status could also be that of a runtime that gives up
 		echo "ok - $name # SKIP this machine does not run it"
 		return
 	fi

@@ -1,5 +1,6 @@
-// Whether a snapshot has what the program expects of it: check.mjs NAME DIRECTORY [--stripped]. DIRECTORY has expected.json
-// and 1.heapsnapshot; if it has 2.heapsnapshot too, no object that is in both may change its class. TAP on standard output.
+// Checks that a snapshot has what the program expects of it: check.mjs NAME DIRECTORY [--stripped]. DIRECTORY has
+// expected.json and 1.heapsnapshot; if it has 2.heapsnapshot too, no object that is in both may change its class. TAP on
+// standard output.
 import fs from 'node:fs';
 import { reachable, readSnapshot } from '../truth/readers.mjs';
 
@@ -31,7 +32,7 @@ const goroutinePlaces = () => {
 };
 const goroutines = () => goroutinePlaces().flatMap((n) => (/^[\d,]+ goroutines \[/.test(s.className(n)) ? below(n) : [n]));
 
-/** Classes by their bytes, the largest first. */
+/** Lists the classes of the reachable objects that the filter accepts, those with the most bytes first. */
 function largest(filter) {
   const bytes = new Map();
   for (let n = 0; n < s.count; n++) {
@@ -109,7 +110,7 @@ const kinds = {
   frame({ what, edge: edgeName, class: c, count }) {
     const pattern = whole(c), word = whole(edgeName);
     const frames = goroutines().flatMap((g) => [...edgesOf(g)].map((e) => edge.to[e]))
-      .filter((n) => s.className(n).replace(/ [^ ]+:\d+$/, '') === what); // without its line
+      .filter((n) => s.className(n).replace(/ [^ ]+:\d+$/, '') === what); // the name of a frame without its line
     const found = frames.filter((f) => [...edgesOf(f)].some((e) => word.test(s.edgeName(e)) && pattern.test(classOf(edge.to[e]))));
     tap(found.length >= count, `${count} frames of ${what} have ${edgeName}, of ${c}`, `${found.length} of ${frames.length} frames`,
       ...frames.slice(0, 1).flatMap((f) => [...edgesOf(f)].map((e) => `${s.edgeName(e)}: ${classOf(edge.to[e]).slice(0, 100)}`)));
@@ -196,9 +197,9 @@ if (fs.existsSync(`${directory}/2.heapsnapshot`)) {
     if (n === undefined || !reached[n] || !living[m] || node.size[n] !== later.node.size[m]) continue;
     both++;
     const is = later.node.type[m] === string ? '(string)' : later.className(m);
-    // Without DWARF nobody says what the runtime's own variables are.
+    // Without DWARF, nothing says which types the runtime's own variables have.
     if (stripped && [classOf(n), is].some((c) => c.includes('runtime.'))) continue;
-    // A string that shares a slot may die before what else is there.
+    // A string that shares a slot with other things may die before they do.
     const tiny = ['(string)', '(tiny block)', 'noptr16'];
     if (classOf(n) !== is && tiny.includes(is) && tiny.includes(classOf(n)) && node.size[n] === 16) shared++;
     else if (classOf(n) !== is) changes.set(`${classOf(n)} is now ${is}`, (changes.get(`${classOf(n)} is now ${is}`) ?? 0) + 1);

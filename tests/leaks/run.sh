@@ -1,11 +1,12 @@
 #!/bin/sh
-# Leaks: programs that leak as real ones do, each with what a user must find in its snapshot. TAP on standard output.
+# Runs programs that leak as real ones do, and checks that each one's snapshot shows what a user must find in it. TAP on
+# standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: 1.22 and the current one, of maps 1.19, 1.21 and 1.24 too, as far as they
-#                        are there; with CHECK_ALL all)
-#   PROGRAMS             some of them (default: all)
-#   SIZE                 of maps: how many entries (default: 300000 with the current release, 100000 with others)
+#   GOROOTS              the releases of Go (default: 1.22 and the current one, and for maps also 1.19, 1.21 and 1.24, as
+#                        far as they are installed; with CHECK_ALL all)
+#   PROGRAMS             the programs to run (default: all)
+#   SIZE                 the number of entries that maps makes (default: 300000 with the current release, 100000 with others)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -55,7 +56,8 @@ variant() {
 	[ "$program" != paths ] || short
 }
 
-# What leaks/paths/yaml.v2 and leaks/paths/go-queue call themselves is in all names: of types, functions, globals.
+# All names of types, functions and globals must have the names that the packages in leaks/paths/yaml.v2 and
+# leaks/paths/go-queue give themselves.
 short() {
 	"$converter" --exe "$at/app" "$at/1.dump" >"$at/short" 2>>"$at/log"
 	if [ "$(grep -c 'yaml\.v2\|go-queue' "$at/short")" -eq 0 ] && grep -q '"func queue\.New\.func1"' "$at/short" && grep -q '"yaml\.(\*Decoder)\.Decode decoder\.go:' "$at/short" &&
@@ -67,14 +69,15 @@ short() {
 	fi
 }
 
-# since MINOR: whether the release is that new.
+# since MINOR: succeeds if the release is Go 1.MINOR or newer. Sets $minor.
 since() {
 	minor=${release#go1.}
 	minor=${minor%%[!0-9]*}
 	[ "$minor" -ge "$1" ]
 }
 
-# program NAME MINOR [stripped]: from that release on; stripped too, if it says so.
+# program NAME MINOR [stripped]: tests a program with Go 1.MINOR and newer releases; if the third argument is there, stripped
+# too.
 program() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
 	since "$2" || return
@@ -82,7 +85,8 @@ program() {
 	[ $# -lt 3 ] || ! all_ways || variant "$1" stripped --stripped '-ldflags=-s -w'
 }
 
-# linked NAME: position-independent; and by C's linker, which puts C's data and Go's into one section.
+# linked NAME: tests a program that is position-independent, and one that C's linker links, which puts C's data and Go's into
+# one section.
 linked() {
 	case " ${PROGRAMS:-$1} " in *" $1 "*) ;; *) return ;; esac
 	all_ways || return
@@ -104,7 +108,7 @@ for GOROOT in $goroots; do
 		continue
 	fi
 	program maps 19
-	# The other programs are about what changed less often.
+	# The other programs test what changed less often between releases.
 	if [ -z "$all" ] && [ "$minor" -ne 22 ] && ! since 27; then
 		continue
 	fi

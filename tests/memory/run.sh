@@ -1,12 +1,11 @@
 #!/bin/bash
-# A dump larger than the memory there is: converted in a control group whose limit is below the dump's size, page cache
-# included, it gives the same bytes as without a limit, and with types the dump is read at most six times. TAP on standard
-# output.
+# Tests a dump that is larger than memory: converted in a control group whose limit, page cache included, is below the dump's
+# size, it gives the same bytes as without a limit; with types, the dump is read at most six times. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   MEMORY_GROUP         a group of the memory controller (v1 or v2) in which this may make groups of its own; else
-#                        the root of v1's is taken, where root may write to it, or systemd-run is asked for one. Without
-#                        any all is skipped.
+#   MEMORY_GROUP         a group of the memory controller (v1 or v2) in which this script may make groups of its own; by
+#                        default it uses the root group of v1, if it may write to it, or a group made by systemd-run.
+#                        Without any group, all tests are skipped.
 #   BUILD                where everything goes (default: build/memory); its file system must not be tmpfs, whose files
 #                        are memory
 set -u
@@ -25,7 +24,8 @@ skip() {
 	exit 0
 }
 
-# in_group MB COMMAND...: runs it where it may use so much memory; the file pressed says how often the limit was met.
+# in_group MB COMMAND...: runs the command in a group that may use this much memory. The file pressed says how often the
+# limit was reached.
 in_group() {
 	local limit=$(($1 << 20)) status=0
 	shift
@@ -51,14 +51,14 @@ in_group() {
 	else
 		cat "$group/memory.failcnt" >"$build/pressed"
 	fi
-	for _ in {1..3000}; do # what has ended may take a moment to leave
+	for _ in {1..3000}; do # processes that have ended may take a moment to leave the group
 		rmdir "$group" 2>/dev/null && break
 		sleep 0.2
 	done
 	return $status
 }
 
-# Which kind of group there is, by what a group is good for.
+# Finds out which kind of group works here, by trying one.
 find_group() {
 	local of_v1=/sys/fs/cgroup/memory
 	if [ -z "${MEMORY_GROUP-}" ] && [ -w $of_v1/memory.limit_in_bytes ] && [ -w $of_v1/cgroup.procs ]; then
@@ -79,20 +79,21 @@ find_group() {
 	[ -s "$build/pressed" ] || skip 'no memory control group: that of systemd-run does not count memory'
 }
 
-# How many times as many bytes as the dump has were read from the disk, in percent, by what measure printed.
+# Prints how many bytes were read from the disk, in percent of the dump's size, from the output of measure.
 reads() {
 	awk -v size="$(stat -c %s "$dump")" '{ printf "%d", 100 * 512 * $5 / size }' "$build/figures"
 }
 
-# converts NAME MB READS ARGUMENT...: under a limit of so many MB the dump gives what it gives without one, and is read at
-# most so many times; -: as often as it takes, which depends on how much the system reads ahead.
+# converts NAME MB READS ARGUMENT...: tests that under a limit of this many MB the dump converts to the same bytes as without
+# a limit, and that it is read at most READS times. If READS is -, it may be read any number of times, which then depends on
+# how much the system reads ahead.
 converts() {
 	local name="a dump larger than memory, $1" limit=$2 most=$3 why=''
 	shift 3
 	rm -f "$build/pressed"
 	if ! "$converter" -o "$build/whole" "$@" "$dump" 2>"$build/log"; then
 		why='it does not convert without a limit'
-	elif sync "$dump" && # out of the page cache, or its pages are another group's, and cost this one nothing
+	elif sync "$dump" && # the dump leaves the page cache, or its pages would count to another group, not to this one
 		! { dd of="$dump" oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null &&
 			in_group "$limit" "$build/measure" -o "$build/short" "$converter" "$@" "$dump" >"$build/figures" 2>"$build/log"; }; then
 		why="it does not convert in $limit MB"
@@ -130,7 +131,7 @@ if [ ! -s "$dump" ]; then
 		exit 1
 	fi
 fi
-# 118 MB of dump. Its conversion needs 56 MB of anonymous memory, 80 with types, 94 folded.
+# The dump has 118 MB. Its conversion needs 56 MB of anonymous memory, 80 MB with types, 94 MB folded.
 converts 'without types' 76 -
 converts 'with types' 104 6 --exe "$exe"
 converts 'folded' 116 - --max-nodes 100K

@@ -1,8 +1,8 @@
 // One small dump per trap of the format notes. A case is
 //   { about, variant, dump, expect, status? }
-// `dump` is the description for encode(); `expect` is what the trap is about, stated by hand so that the reader is
-// tested against it too:
-//   format       what the reader must call it
+// `dump` is the description for encode(); `expect` has the facts that the trap is about, stated by hand so that the
+// reader is tested against them too:
+//   format       the format that the reader must find
 //   objects      number of objects without phantoms
 //   edges        all edges between objects: [from, offset, to]
 //   unreachable  all objects that no root reaches
@@ -11,7 +11,7 @@
 // `status` is the exit status of the program, 0 if not given.
 
 const H = 0xc000000000n; // where the heap begins since 1.11
-const H3 = 0xc208000000n; // and in 1.3
+const H3 = 0xc208000000n; // where it begins in 1.3
 const at = (offset, heap = H) => heap + BigInt(offset);
 const bssOf = (...values) => [{ address: 0x550000, size: values.length * 8,
   words: Object.fromEntries(values.map((v, i) => [i * 8, v])) }];
@@ -49,7 +49,7 @@ function typedHeap(w, heap, hchan) {
     { address: o(3), size: 5 * w, type: NODE, kind: 1, words: { 0: o(4), [w]: 0, [2 * w]: 0, [3 * w]: o(5), [4 * w]: o(6) } },
     { address: o(4), size: 2 * w, type: NODE, kind: 0, words: { 0: o(4), [w]: o(5) } },
     { address: o(5), size: 4 * w, type: CELL, kind: 1, words: { 0: o(4), [w]: 0, [2 * w]: 0x1234, [3 * w]: o(4) + 1n } },
-    // 6: only things that are no pointers say so
+    // 6: only words that are no pointers lead to it
     { address: o(6), size: 16, type: 0 },
     // 7: a channel of *Node: the buffer is behind the header, the header is no field
     { address: o(7), size: hchan + 2 * w, type: CELL, kind: 2, words: { 0: o(6), [hchan]: 0, [hchan + w]: o(8) } },
@@ -323,7 +323,7 @@ function phantoms(name, about, version, spans, more = {}) {
   const heap = more.heap ?? H;
   const place = (i) => heap + BigInt(i) * 8192n;
   const objects = spans.flatMap(([size, real, pointers, list], i) => span(place(i), size, real, pointers, list));
-  // a page behind everything so that no last pointer hits the span after it by accident
+  // the chain of each span; the last pointer into a phantom slot is no edge
   const edges = spans.flatMap(([size, real, pointers], i) => (pointers ? chain(place(i), size, real) : []));
   // a span without phantoms has its last pointer at the next page's first object
   spans.forEach(([size, real, pointers], i) => {

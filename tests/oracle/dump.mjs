@@ -319,7 +319,7 @@ function ownerOf(c, dump, address) {
   return dump.goroutines.find((g) => g.address === address) ?? lastGoroutine(c, dump);
 }
 
-/** §3.3, 1.5 only: a length above 65536 is the sum of two addresses, not what is in the file. */
+/** §3.3, 1.5 only: a length above 65536 is the sum of two addresses, not the length of the bytes in the file. */
 function looksCorrupt(c) {
   const start = c.at;
   const length = c.big();
@@ -395,8 +395,8 @@ export function parse(input) {
 
   let dump;
   if (minor === 3) {
-    // §9: five layouts under one header. Only the true one reads to an EOF record that is the last byte; a cut
-    // file goes to the layout that gets furthest.
+    // §9: five layouts have one header. Only the right one leads to an EOF record that is the last byte; a cut file
+    // is read by the layout that gets furthest.
     const tries = ['1.3', '1.3beta', '2013'].map((name) => parseAs(source, name, LAYOUTS[name], first));
     const score = (d) => (d.complete && d.end === source.length ? Infinity : d.end);
     dump = tries.reduce((best, d) => (score(d) > score(best) ? d : best));
@@ -431,7 +431,7 @@ function hasPointers(dump, o) {
 // ---------------------------------------------------------------------------------------------------------------
 // Phantom objects (§3.1): slots of Go ≥ 1.22 that hold the span's own bitmaps.
 
-/** {minor, experiments} of the version in params, or null. */
+/** {minor, text} of the version in params, or null. */
 export function goVersion(dump) {
   const match = /go1\.(\d+)/.exec(dump.params?.version ?? '');
   return match ? { minor: Number(match[1]), text: dump.params.version } : null;
@@ -484,7 +484,7 @@ function elements(dump, o) {
   return list;
 }
 
-/** The one of an index; undefined where there is none. An array has as many edges as elements: no list for each of them. */
+/** The element with an index, or undefined. As an array has as many edges as elements, this makes no list for each edge. */
 export function elementAt(dump, o, index) {
   const type = dump.types.get(o.type);
   if (!type || !Number.isInteger(index) || index < 0) return undefined;
@@ -526,7 +526,7 @@ function follow(dump, region, kind, offset, add) {
     case 'ptr':
       add(offset);
       break;
-    case 'string': // the GC of 1.3 looks at the pointer only if there is something behind it
+    case 'string': // the GC of 1.3 looks at the pointer only if the length (of a slice: the capacity) is not 0
       if (wordAt(dump, region, offset + word) !== 0n) add(offset);
       break;
     case 'slice':

@@ -88,13 +88,13 @@ export function encode(variant, description) {
     if (!(name in tags)) throw new Error(`no ${name} record in ${variant}`);
     out.num(tags[name]);
   };
-  /** Fields are offsets of pointers or [kind, offset]. */
+  /** A field is the offset of a pointer, or [kind, offset]. */
   const pair = (f) => (Array.isArray(f) ? [kinds[f[0]], f[1]] : [kinds.ptr, f]);
   const fields = (list) => {
     for (const f of list ?? []) out.num(...pair(f));
     out.num(0);
   };
-  /** `size` bytes of which only `stored` are in the file (§4), the first of them from `words`. */
+  /** Writes contents of `size` bytes, of which only `stored` are in the file (§4); the first of them have `words`. */
   const contents = ({ size, words, stored = size, head = Math.min(stored, 4096) }) => {
     out.num(size);
     if (size <= 1 << 20) {
@@ -240,7 +240,7 @@ export function encode(variant, description) {
   return out.parts;
 }
 
-/** The 281 numbers, with what the objects add up to in HeapAlloc (7th) and HeapObjects (12th). */
+/** The 281 numbers of memstats; HeapAlloc (7th) and HeapObjects (12th) have the sums of the objects. */
 function memstats(d) {
   const real = (d.objects ?? []).filter((o) => !o.phantom);
   const list = new Array(281).fill(0);

@@ -1,4 +1,4 @@
-// What hangs together in a dump: address → object, the roots, and what they reach.
+// Finds the object of an address in a dump, the roots, and the objects that they reach.
 import { followed, wordAt } from './dump.mjs';
 
 /** Finds the object that an address points into; interior pointers are normal, phantoms are no objects. */
@@ -38,7 +38,10 @@ export class Heap {
     return (o.hits ??= this.hits(o.pointers));
   }
 
-  /** Everything reached from `start` (objects), as a Set. `extra` may add objects when one is visited. */
+  /**
+   * The Set of all objects reached from those of `start`. `all` also follows words that are not sure; `extra` may add
+   * objects when one is visited.
+   */
   reach(start, all, extra = () => []) {
     const seen = new Set(start);
     const queue = [...seen];
@@ -55,7 +58,7 @@ export class Heap {
   }
 }
 
-/** Every frame with contents, for "does this pointer point into a stack frame?". */
+/** All frames with contents, to find the frame that a pointer points into. */
 export class Stacks {
   constructor(dump) {
     this.frames = dump.goroutines.flatMap((g) => g.frames).filter((f) => f.contents && f.contents.declared > 0)
@@ -88,8 +91,8 @@ export function allWords(dump, frame) {
 }
 
 /**
- * Frames into which some pointer leads, so that their words count although no field list names them (§3.5: stack
- * objects, Go ≥ 1.12, and nothing in the dump tells 1.12 from 1.7). `words` starts with every pointer there is.
+ * Finds the frames that some pointer leads into: their words count although no field list names them (§3.5: stack
+ * objects, Go ≥ 1.12, and nothing in the dump tells 1.12 from 1.7). The search starts from all pointers in the dump.
  */
 export function pointedFrames(dump, heap) {
   const frames = new Set();
@@ -110,9 +113,10 @@ export function pointedFrames(dump, heap) {
 }
 
 /**
- * Reachability in two bounds. `must`: what the records alone keep alive beyond doubt. `may`: with every reading that
- * the format leaves open (frames scanned conservatively, finalizers' objects, g and m and defer records as roots,
- * interface words that no record explains). A snapshot has to lie between the two.
+ * Finds two bounds of the reachable objects. `must` has those that the records alone keep alive beyond doubt. `may`
+ * has those that are alive in any reading that the format leaves open (frames scanned conservatively, finalizers'
+ * objects, g and m and defer records as roots, interface words that no record explains). A snapshot has to lie
+ * between the two.
  */
 export function reachability(dump, heap) {
   const must = new Set();
@@ -155,7 +159,7 @@ export function reachability(dump, heap) {
   const pointed = pointedFrames(dump, heap);
   for (const f of pointed) for (const w of allWords(dump, f)) root(w.value, false);
 
-  // Beyond doubt are the frames that segments, listed frame words and living objects point into.
+  // Frames that segments, listed frame words or living objects point into are scanned beyond doubt.
   const stacks = new Stacks(dump);
   const scanned = new Set();
   const scan = (words) => words.flatMap((w) => {

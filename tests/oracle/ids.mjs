@@ -1,4 +1,4 @@
-// The ids of objects, computed from their addresses by docs/snapshot.md: Map id → object.
+// Computes the ids of objects from their addresses, as docs/snapshot.md says: Map id → object.
 const MASK = (1n << 64n) - 1n;
 const ARENA_SHIFT = 26n;
 const ARENA = 1n << ARENA_SHIFT;
@@ -12,7 +12,7 @@ function mix(key) {
   return key ^ (key >> 31n);
 }
 
-/** Which of 256 slots of 64 MiB an address' arena has. */
+/** The slot that the arena of an address has: one of 256, of 64 MiB each. */
 export function slotOf(address, pointerSize) {
   const turn = pointerSize === 4 ? 0n : 157n * ((address >> 36n) - USUAL_REGION);
   return (((address >> ARENA_SHIFT) + turn) & 255n);
@@ -22,7 +22,7 @@ export function placeOf(address, pointerSize) {
   return ((slotOf(address, pointerSize) << ARENA_SHIFT) | (address & (ARENA - 1n))) / 8n;
 }
 
-/** objects: ascending by address. Of two with the same place the lower one has it; the other goes where a hash says. */
+/** The objects ascend by address. If two have the same place, the lower one gets it, and the other goes where a hash says. */
 export function idsOf(objects, pointerSize) {
   const owner = new Map();
   const displaced = [];

@@ -17,7 +17,7 @@ const stackOf = (s) => s.nodes.find((n) => n.type === 'native');
 const placeOf = (s) => s.nodes.find((n) => n.type === 'synthetic' && /^[\d,]+ goroutines \[/.test(n.name));
 const frameOf = (s) => s.nodes.filter((n) => /^goroutine/.test(n.name)).flatMap((n) => n.edges.map((e) => e.to)).find((n) => n.edges.length);
 
-// Each takes a fresh snapshot and spoils it, or returns false where there is nothing of the kind.
+// Each spoils a fresh snapshot, or returns false if the snapshot has nothing of the kind.
 const MUTATIONS = {
   'a lost object': (s) => {
     const victim = objects(s).pop();
@@ -122,7 +122,7 @@ function test(name, dumpFile) {
   tap.none(missed, `${name}: every mutation fails`);
 }
 
-// Heaps of more than 16 GiB and arenas terabytes apart need a scheme of ids that the reference has not got.
+// Heaps of more than 16 GiB and arenas terabytes apart need a scheme of ids that the reference does not have.
 const SKIP = /^(far-apart|heap-60gib|heap-1tib|arenas-|pair-.*)/;
 const files = process.argv.slice(2);
 try {

@@ -1,10 +1,10 @@
-// What a snapshot calls things: class names of objects, and the way back from an edge's name to the word it stands for.
+// The names in a snapshot: checks class names of objects, and finds the word that an edge's name stands for.
 import { elementAt, wordAt } from './dump.mjs';
 
-const ELEMENTS_FROM = 1 << 20; // from this offset on a field is an element edge: no string per offset
+const ELEMENTS_FROM = 1 << 20; // from this offset on, a field is an element edge, as each offset would need a string
 const LONGEST = 1024;
 
-/** Names on which DevTools hangs a meaning of its own when an object bears them. */
+/** Names that have a meaning of their own in DevTools if an object has them. */
 const EXACT = new Set(['Object', 'Array', 'Function', 'RegExp', 'V8EventListener', '(string)', '(array)', '(system)',
   '(compiled code)', '(closure)', '(number)', '(symbol)', '(bigint)', '(object shape)', '(concatenated string)',
   '(sliced string)', '(synthetic)', '(map descriptors)']);
@@ -13,7 +13,7 @@ export function isTrap(name) {
   return EXACT.has(name) || /^<[^ ]* /.test(name) || /^system \/ /.test(name) || /^Detached </.test(name);
 }
 
-/** null when `name` is right for the object, otherwise what was expected. */
+/** Returns null if `name` is right for the object, otherwise the name that was expected. */
 export function wrongClass(dump, o, name) {
   const type = dump.layout.typed ? dump.types.get(o.type) : undefined;
   if (!type) {
@@ -24,7 +24,7 @@ export function wrongClass(dump, o, name) {
   return sameText(name, prefix + type.name) ? null : prefix + type.name;
 }
 
-/** Whether `shown` is `real` after the rewriting that a snapshot needs: traps, bytes that are not UTF-8, length. */
+/** Returns whether `shown` is `real` after the rewriting that a snapshot needs: traps, bytes that are not UTF-8, length. */
 export function sameText(shown, real) {
   if (isTrap(shown)) return false;
   // Which character stands for a bad byte, and for how many, is the writer's choice.
@@ -32,7 +32,7 @@ export function sameText(shown, real) {
   const want = smooth(real.replace(/^<-chan /, 'chan (<-) '));
   const have = smooth(shown);
   if (isTrap(want)) return have.includes(want.replace(/^[<(]|\)$/g, '').trim()) || have.includes(want);
-  // Cut at 1024, whether bytes, UTF-16 units or characters are counted, perhaps with a sign of it at the end.
+  // A long name is cut at 1024 bytes, UTF-16 units or characters, perhaps with a mark of the cut at its end.
   if (want.length > LONGEST) return have.length <= 2 * LONGEST && [...have].length <= LONGEST + 1 && have.startsWith(want.slice(0, LONGEST - 14));
   return have === want;
 }
@@ -81,7 +81,7 @@ export function globalOf(dump, segment, edge) {
   return wrong ? { problem: `${edge.label}: ${wrong}` } : { offset };
 }
 
-/** A type behind a field's name comes from the interface word before it. */
+/** A type behind a field's name is that of the interface word before the field. Returns what is wrong, or null. */
 function wrongDynamicType(dump, region, offset, shown) {
   const head = offset >= dump.params.ptrSize ? wordAt(dump, region, offset - dump.params.ptrSize) : 0n;
   const itab = dump.itabs.get(head);

@@ -1,5 +1,5 @@
-// The snapshot that verify.mjs would like best, made straight from the reader's own model. Nobody uses it for
-// anything but to test the verifier: it must pass, and with one thing changed it must fail.
+// Makes the snapshot that verify.mjs expects, straight from the reader's own model. It serves only to test the
+// verifier: it must pass, and with one thing changed it must fail.
 import { elementAt, followed, wordAt } from './dump.mjs';
 import { idsOf, slotOf } from './ids.mjs';
 import { Heap, allWords, pointedFrames } from './heap.mjs';
@@ -10,7 +10,7 @@ const EDGE_TYPES = ['context', 'element', 'property', 'internal', 'hidden', 'sho
 const ARENA = 1n << 26n;
 const hex = (n) => `0x${n.toString(16)}`;
 
-/** {nodes, key}: nodes are {type, name, id, size, edges: [{type, label, to}]}; `key` is the header's go2heapsnapshot. */
+/** Returns {nodes, key}: nodes are {type, name, id, size, edges: [{type, label, to}]}; `key` is the header's go2heapsnapshot. */
 export function reference(dump) {
   const heap = new Heap(dump);
   const ids = idsOf(heap.sorted, dump.params.ptrSize);
@@ -121,7 +121,7 @@ export function reference(dump) {
   }
   for (const r of dump.otherRoots) hold('(other roots)', r.value);
 
-  // what is left, once each
+  // the objects that are left, once each
   const reached = (from) => {
     const seen = new Set([from]);
     for (const n of seen) for (const e of n.edges) if (e.type !== 'weak') seen.add(e.to);
@@ -171,7 +171,7 @@ function wordName(dump, o, offset) {
   return ['property', found && !dump.layout.typed ? `f${offset} (${found.name})` : `f${offset}`];
 }
 
-/** The text of a .heapsnapshot. */
+/** Returns the text of a .heapsnapshot. */
 export function write({ nodes, key }) {
   const strings = new Map([['<dummy>', 0]]);
   const string = (s) => {

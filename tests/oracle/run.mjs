@@ -1,9 +1,9 @@
-// Converts every dump and every case of the writer with the program and verifies what comes out.
+// Converts every dump and every case of the writer with the program and verifies the snapshots.
 //
 //   node run.mjs PROGRAM [-v] [--no-cases] [--cuts N [--cut-first]] [DIRECTORY | DUMP]...
 //
-// One line per dump, with the checks that failed under it; -v shows all checks. --cuts also cuts every dump given, or the
-// first one, at N places: what was read up to there must be verified as well.
+// The output has one line per dump, with the checks that failed under it; -v shows all checks. --cuts also cuts every dump
+// given, or with --cut-first the first one, at N places, and verifies the snapshots of these parts as well.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -85,7 +85,7 @@ function cutUp(dump) {
 }
 
 try {
-  const done = new Map(); // dump → Case, the first of a pair is kept until the second comes
+  const done = new Map(); // dump → Case; the first of a pair is kept until the second comes
   const pairUp = (dump, verified) => {
     const first = dump.replace(/\.2(\.dump(\.gz)?)?$/, '.1$1');
     if (first !== dump && done.has(first)) {

@@ -20,7 +20,7 @@ export function dumpsIn(args) {
     ? fs.readdirSync(arg).filter((f) => /\.dump(\.gz)?$/.test(f)).sort().map((f) => path.join(arg, f)) : [arg]));
 }
 
-/** What must hold for every dump that a Go program has written. */
+/** Tests what must hold for every dump that a Go program has written. */
 function testDump(tap, file) {
   const dump = parse(file);
   const name = path.basename(file);
@@ -68,7 +68,7 @@ function testMemstats(tap, name, dump, objects, bytes) {
     [`${objects} objects, ${bytes} bytes`, `${wantObjects} objects, ${wantBytes} bytes in memstats`]);
 }
 
-/** A case against what it says of itself. */
+/** Tests what the reader finds in a case against what the case says of itself. */
 function testCase(tap, name, file) {
   const { expect } = cases[name];
   const dump = parse(file);

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import zlib from 'node:zlib';
 
 /**
- * {text, json, header, meta, nodes, edges, problems}, without DevTools' native contexts, of which no dump knows, and
+ * Returns {text, json, header, meta, nodes, edges, problems}, without DevTools' native contexts, of which no dump knows, and
  * without edges to them. A node is {ordinal, type, name, id, size, edges: [...]}, an edge is
  * {from, type, label, to} where label is a string, or a number for element and hidden edges. `problems` lists
  * whatever does not add up in the file itself.

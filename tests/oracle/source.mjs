@@ -1,5 +1,5 @@
 // Bytes by position, from a Buffer or from a file too large for one (a dump with an object of 4 GiB is sparse
-// on disk but would not fit into memory). Everything above asks only for byteAt() and slice().
+// on disk but would not fit into memory). Readers call only byteAt() and slice().
 import fs from 'node:fs';
 import zlib from 'node:zlib';
 

@@ -57,7 +57,7 @@ export class Case {
     this.gcRoots = this.snapshot.root.edges.map((e) => e.to).find((n) => n.name === '(GC roots)');
   }
 
-  /** The node with this name below (GC roots), or beside it: what nothing holds is no matter of the GC's roots. */
+  /** The node with this name below (GC roots), or beside it: objects that nothing holds are not below the GC's roots. */
   sub(name) {
     return [...(this.gcRoots?.edges ?? []), ...this.snapshot.root.edges].map((e) => e.to).find((n) => n.name === name);
   }
@@ -73,7 +73,7 @@ export class Case {
     return this.objectOf.has(node) || this.pieceOf.has(node);
   }
 
-  /** What hangs from (goroutines): goroutines that are alone in their place, and those that are not, together. */
+  /** The places below (goroutines). Each has one goroutine, or the group of goroutines that share the place. */
   places() {
     return (this.sub('(goroutines)')?.edges ?? []).map((e) => {
       const match = /^([\d,]+) goroutines (\[.*)$/s.exec(e.to.name);
@@ -177,9 +177,9 @@ function checkObjects(tap, c) {
 // 2. Edges between objects.
 
 /**
- * Edges from garbage to what the roots hold are weak, so that garbage takes nothing away from the retained sizes of its
- * targets; no others are. Gives the edges as they would be otherwise; an element's index is lost, its word is found by
- * its target.
+ * Checks that edges from garbage to objects that the roots hold are weak, so that garbage takes nothing away from the
+ * retained sizes of its targets, and that no other edges are. Returns the edges as they would be if all were strong. A
+ * weak edge has lost its element's index: its word is found by its target.
  */
 function strong(c, node, out, hits, live, report) {
   const free = hits.slice();
@@ -371,7 +371,7 @@ function checkGoroutines(tap, c, ledger) {
   tap.none(guessed, `the ${guesses} conservative edges of frames are words of those frames`);
 }
 
-/** Goroutines that do the same, with the same functions on their stacks, have a node together; others have not. */
+/** Checks that goroutines that do the same, with the same functions on their stacks, share a node, and others do not. */
 function checkPlaces(tap, c) {
   const nodes = c.goroutineNodes();
   const placeOf = new Map();
@@ -395,7 +395,7 @@ function checkPlaces(tap, c) {
   tap.none(wrong, `goroutines in the same of ${seen.size} places are together`);
 }
 
-/** Stacks are as large as the first two words of their runtime.g say, since 1.4; nothing else is native. */
+/** Checks that stacks are as large as the first two words of their runtime.g say, since 1.4, and that nothing else is native. */
 function checkStacks(tap, c) {
   const { dump } = c;
   const nodes = c.goroutineNodes();
@@ -468,7 +468,7 @@ function takeStackRoot(c, bySp, frame, edge, report) {
   else list.splice(i, 1);
 }
 
-/** Sub-roots whose inner form is free: only what they reach is checked. */
+/** Checks the sub-roots whose inner form is free: only the objects that they reach count. */
 function checkOtherRoots(tap, c, ledger) {
   const { dump } = c;
   const group = (name, required, allowed) => {
@@ -510,7 +510,7 @@ function checkOtherRoots(tap, c, ledger) {
 
 function checkNothingElse(tap, c, ledger) {
   const unreachable = c.sub('(unreachable)'), several = c.sub('(held by several)');
-  // A goroutine or thread may show its own g and m: ids by the format, but runtime objects that are surely alive.
+  // A goroutine or thread may show its own g and m: to the format they are ids, but they are runtime objects that are surely alive.
   const own = new Set([...c.dump.threads.map((t) => t.m), ...c.dump.goroutines.flatMap((g) => [g.address, g.m])].map((a) => c.heap.find(a)));
   const wrong = [];
   for (const node of c.snapshot.nodes) {
@@ -555,7 +555,7 @@ function checkReachability(tap, c) {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-/** Gives the Case that was verified. */
+/** Verifies a snapshot and returns its Case. */
 export function verify(tap, dump, snapshotPath) {
   const c = new Case(dump, snapshotPath);
   if (!c.dump.complete) tap.note(`the dump is cut: ${c.dump.error.message}`);
@@ -574,7 +574,7 @@ export function verify(tap, dump, snapshotPath) {
   return c;
 }
 
-// 5. Two dumps of one process: their Cases.
+// 5. Two dumps of one process, given their Cases.
 export function verifyPair(tap, a, b) {
   const changed = [];
   const taken = [];

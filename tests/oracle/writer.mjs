@@ -1,4 +1,4 @@
-// Writes the dump of one of the cases to standard output: a sparse file where that is a file and the case needs it.
+// Writes the dump of one of the cases to standard output; if that is a file and the case has holes, the file is sparse.
 //
 //   node writer.mjs CASE > file
 //   node writer.mjs --list

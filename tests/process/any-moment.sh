@@ -1,14 +1,14 @@
 #!/bin/sh
-# Programs that allocate and collect garbage all the time, talk over channels, or compute, are read from outside at moments that chance chooses.
-# Nothing that is needed may be missing: no pointer of what is reached points to a free slot. TAP on standard output.
+# Programs that allocate and collect garbage all the time, talk over channels, or compute, are read from outside at random
+# moments. No object that is needed may be missing: no pointer of a reached object points to a free slot. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
-#   SNAPSHOTS            of each program (default: 30; with CHECK_ALL 60, which is more than 1000 of all releases together); a
-#                        third of them where it only computes
-#   TREES                megabytes that live (default: 50)
+#   SNAPSHOTS            the number for each program (default: 30; with CHECK_ALL 60, which is more than 1000 of all releases
+#                        together); a third of it if the program only computes
+#   TREES                the megabytes of live objects (default: 50)
 #   MODES                what the programs do (default: 'alloc,3 talk,3 spin,2')
-#   WAYS                 how they are built (default: plain; one of stripped, pie and cgo, of the newest release, too)
+#   WAYS                 how they are built (default: plain; with the newest release, or with CHECK_ALL, pie,stripped too)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -50,7 +50,7 @@ any_moment() { # WAY MODE
 	i=0
 	count=$snapshots
 	[ "${2%,*}" != spin ] || count=$(((snapshots + 2) / 3))
-	# Chance gives some of the moments at which spans are not swept yet: about one in five. There must be one.
+	# At about one in five of the random moments, some spans are not swept yet. There must be such a moment.
 	while [ $((i += 1)) -le "$count" ] || { [ "${2%,*}" = alloc ] && [ "$i" -le $((count + 100)) ] && ! grep -q '[1-9]' "$at/unswept"; }; do
 		sleep "0.$(printf '%03d' $((i * 7919 % 97)))"
 		"$g2h" -v --pid "$pid" --format dump -o "$at/$2.dump" >"$at/log" 2>&1
@@ -64,7 +64,7 @@ any_moment() { # WAY MODE
 		if ! "$build/dangling" "$at/$2.dump" >"$at/log" 2>&1; then
 			echo "snapshot $i:" >>"$at/failed"
 			cat "$at/log" >>"$at/failed"
-			[ -e "$at/$2.$i.dump" ] || mv "$at/$2.dump" "$at/$2.$i.dump" # to look at
+			[ -e "$at/$2.$i.dump" ] || mv "$at/$2.dump" "$at/$2.$i.dump" # for inspection
 			continue
 		fi
 		tail -n 1 "$at/log" >>"$at/checked"
@@ -99,8 +99,8 @@ any_moment() { # WAY MODE
 	pid=
 }
 
-# Read as if Green Tea had no marks in its spans, objects of spans that are not swept yet are missing: by an executable that
-# says so of itself. Of $pid, which has them.
+# without_marks: reads $pid, which has Green Tea's marks in its spans, with an executable that claims to have none. Then objects
+# of spans that are not swept yet must be missing.
 without_marks() {
 	case $release in
 	go1.2[6-9]*) ;;

@@ -1,19 +1,19 @@
 /*
- * compare: whether a dump that was taken from outside is the one that the program wrote itself at
- * the same moment, record by record, byte by byte.
+ * compare: checks whether a dump that was taken from outside is the same as the one that the
+ * program wrote itself at that moment, record by record and byte by byte.
  *
  *   compare [OPTION]... OURS REFERENCE
  *
- *   --symbols FILE    what `go tool nm -size` says of the executable, for names
+ *   --symbols FILE    the output of `go tool nm -size` for the executable, for names
  *   --may-change NAME a variable that may have changed in between
- *   --threads-move    so may the runtime's own structures of threads
- *   --stripped        ours does not know the number of processors
+ *   --threads-move    the runtime's own structures of threads may have changed too
+ *   --stripped        ours lacks the number of processors
  *   --cut             the reference ends behind data and bss
- *   --both            both were written by programs: ours has phantoms too, and all memstats
- *   --most N          so many differences of a kind are told (5)
- *   --self-test       takes one dump, spoils it in many ways, and wants to see each noticed
+ *   --both            programs wrote both dumps: ours has phantoms too, and all memstats
+ *   --most N          reports at most N differences of a kind (5)
+ *   --self-test       takes one dump, spoils it in many ways, and checks that each is noticed
  *
- * Exit status: 0 the same, 1 not, 2 no dump could be read.
+ * Exit status: 0 if the dumps are the same, 1 if they are not, 2 if they could not be read.
  */
 #include "differences.h"
 
@@ -38,7 +38,7 @@ static int by_address(const void *first, const void *second)
     return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Lines of an address, a size, a letter, and a name. */
+/* Reads symbols: lines of an address, a size, a letter and a name. Returns false if that fails. */
 static bool read_symbols(const char *path, struct comparison *comparison)
 {
     char line[LINE], name[LINE];
@@ -53,7 +53,7 @@ static bool read_symbols(const char *path, struct comparison *comparison)
                    &letter, name) != 4 ||
             !strchr("dDbB", letter))
             continue;
-        symbol.name = strdup(name); /* until the end */
+        symbol.name = strdup(name); /* never freed */
         good = symbol.name && vector_push(&comparison->symbols, symbol);
     }
     fclose(file);

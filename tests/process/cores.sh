@@ -1,13 +1,13 @@
 #!/bin/sh
-# Core files of the kernel, of processes that crash and that are told to, and gdb's, of one that lives on: they are converted, nothing of their stacks and of
-# their heap is missing, and the leak is found. Cores that are cut, without memory, or given with the executable of another
-# program end with a message. TAP on standard output.
+# Converts core files: the kernel's, of processes that crash or are told to by a signal, and gdb's, of a process that lives on.
+# Nothing of their stacks and of their heap may be missing, and the leak must be found. Cores that are cut, that have no memory, or
+# that are given with the executable of another program must end with a message. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh; with CHECK_ALL all from 1.19 on)
 #   WAYS                 how they are built (default: plain and stripped; of the newest release pie and cgo too)
 #
-# Where the kernel writes no cores to the current directory, all are gdb's.
+# If the kernel writes no cores to the current directory, all cores are gdb's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -18,10 +18,10 @@ ways_asked=${WAYS-}
 mkdir -p "$build" || exit 1
 c dangling "$here/dangling.c" "$here/listing.c" || exit 1
 
-# Seconds of the processor after which a conversion is taken for one that hangs.
+# The seconds of processor time after which a conversion is taken for one that hangs.
 patience=600
 
-# Whether the kernel writes them where they are found.
+# kernel_writes: succeeds if the kernel writes cores to the current directory, where they are found.
 kernel_writes() {
 	case $(cat /proc/sys/kernel/core_pattern) in
 	'' | '|'* | */* | *%*) return 1 ;;
@@ -39,8 +39,8 @@ else
 	echo "# the kernel writes no cores to the current directory: gcore does"
 fi
 
-# take HOW: a core as $at/core, of a process that ends so: nil, ABRT, QUIT; spinning: ABRT, while goroutines of it compute; or
-# gcore: it lives, and they do too.
+# take HOW: takes a core as $at/core. HOW is the end of the process: nil, ABRT or QUIT; spinning is ABRT while some of its
+# goroutines compute. With gcore the process lives on, and its goroutines compute too.
 take() {
 	signal=$1 flags=
 	[ "$1" != spinning ] || signal=ABRT flags='-spinning -yielding'
@@ -75,7 +75,7 @@ take() {
 	done
 }
 
-# convert OUTPUT ARGUMENT...: says what it ended with.
+# convert OUTPUT ARGUMENT...: returns the exit status of the conversion.
 convert() {
 	convert_to=$1
 	shift
@@ -99,7 +99,7 @@ whole() { # WAY HOW
 	status=$?
 	result "$status" "$name: is converted" "$at/log"
 	[ "$status" -eq 0 ] || return
-	# Warnings, and what the account says of what is not there.
+	# Looks for warnings, and for lines of the account about missing things.
 	! grep -E ' warning: |NOT what memstats say|(not there|not complete|pointers are not known) +[1-9]' "$at/log" >"$at/missing"
 	result $? "$name: nothing is missing" "$at/missing"
 	cp "$here/expected.json" "$at/expected.json"
@@ -125,7 +125,7 @@ whole() { # WAY HOW
 	rm -f "$at"/?.heapsnapshot
 }
 
-# A cut core says how much of it is missing, whatever becomes of it.
+# The message about a cut core says how much of it is missing, whether or not there is a snapshot.
 cuts() {
 	size=$(wc -c <"$at/core")
 	for percent in 99 95 60 3; do

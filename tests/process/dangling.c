@@ -1,21 +1,22 @@
 /*
- * dangling: whether a dump that was taken from outside, at any moment, lacks an object that it
- * needs.
+ * dangling: checks whether a dump that was taken from outside, at any moment, lacks an object that
+ * it needs.
  *
  *   dangling DUMP
  *   dangling --control DUMP
  *
- * Marks from the roots, and looks at all pointers of what is reached. One that points to a page of
- * objects, but to none of these, points to a free slot; one to a page without objects must point to
- * a stack. Else what the collector keeps has been left out, or what it does not keep is taken for
- * an object. Only words count that the collector follows
- * exactly: those of objects, of data and bss, of frames at calls. The frame of a goroutine that was
- * stopped in the midst of its code has words that mean nothing, and an object that is being
- * allocated has what was there before; what only these reach is counted apart. Samples of the
- * profile are of objects, each.
+ * It marks from the roots, and looks at all pointers of reached memory. A pointer to a page of
+ * objects, but to none of them, points to a free slot; a pointer to a page without objects must
+ * point to a stack. Otherwise an object that the collector keeps was left out, or one that it does
+ * not keep is taken for an object. Only words count that the collector follows exactly: those of
+ * objects, of data and bss, of frames at calls. The frame of a goroutine that was stopped in the
+ * middle of its code has words that mean nothing, and an object that is being allocated has the old
+ * contents of its slot; pointers that are reached only from these are counted apart. Each sample of
+ * the profile must be of an object.
  *
- * With --control some objects that are reached are taken away first, one by one: each must be
- * missed. Exit status: 0 none dangles, 1 some do (with --control: one was not missed), 2 not read.
+ * With --control some reached objects are taken away first, one by one: each must be missed. Exit
+ * status: 0 if no pointer dangles, 1 if one does (with --control: if an object was not missed), 2
+ * if the dump cannot be read.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ struct object {
     bool is_marked, is_gone;
 };
 
-/* Memory that is in the heap's range and has no objects. */
+/* Memory in the heap's range that has no objects. */
 struct stack {
     uint64_t begin, end;
 };
@@ -43,10 +44,10 @@ struct heap {
     VECTOR(struct object) objects; /* ascending */
     VECTOR(struct stack) stacks;
     VECTOR(uint32_t) grey;
-    bool *exact_frames;                             /* by their numbers among frames */
+    bool *exact_frames;                             /* by the number among frames */
     uint64_t followed, reached, dangling, doubtful; /* doubtful: by words that prove nothing */
     uint64_t dead;
-    bool is_exact; /* what is marked now hangs from exact words only */
+    bool is_exact; /* so far, marking has followed only exact words */
     bool is_quiet;
 };
 
@@ -69,7 +70,7 @@ static struct g2h_error *add_objects(struct heap *heap)
     return NULL;
 }
 
-/* The number of objects that begin at an address or before it. */
+/* Returns the number of objects that begin at an address or before it. */
 static size_t objects_to(const struct heap *heap, uint64_t address)
 {
     size_t low = 0, high = heap->objects.count;
@@ -83,8 +84,8 @@ static size_t objects_to(const struct heap *heap, uint64_t address)
     return low;
 }
 
-/* Whether a page has an object that is not gone, given how many begin at an address in it or
- * before. */
+/* Returns whether the page of an address has an object that is not gone. count is the number of
+ * objects that begin at the address or before it. */
 static bool is_page_of_objects(const struct heap *heap, uint64_t address, size_t count)
 {
     const uint64_t page = address / PAGE * PAGE;
@@ -105,7 +106,7 @@ static bool is_page_of_objects(const struct heap *heap, uint64_t address, size_t
     return false;
 }
 
-/* The object that an address is in; NULL where there is none. */
+/* Returns the object that an address is in, or NULL if there is none. */
 static struct object *object_at(const struct heap *heap, uint64_t address)
 {
     const size_t count = objects_to(heap, address);
@@ -113,7 +114,7 @@ static struct object *object_at(const struct heap *heap, uint64_t address)
     return object && !object->is_gone && address < object->address + object->size ? object : NULL;
 }
 
-/* Says what has led to an object, or whatever a record is about, up to a root. */
+/* Prints the way from the subject of a record, such as an object, back to a root. */
 static void tell_way(const struct heap *heap, uint32_t number)
 {
     const struct listing *listing = &heap->listing;
@@ -162,7 +163,7 @@ static bool is_in_stack(const struct heap *heap, uint64_t address)
     return false;
 }
 
-/* The words of an object from an address on; NULL where there are not so many. */
+/* Returns the words of an object from an address on, or NULL if it has fewer. */
 static const uint8_t *words_at(const struct heap *heap, uint64_t address, uint64_t words)
 {
     const struct object *object = object_at(heap, address);
@@ -172,7 +173,7 @@ static const uint8_t *words_at(const struct heap *heap, uint64_t address, uint64
            (address - object->address);
 }
 
-/* A runtime.g begins with the bounds of its stack. */
+/* Adds the stack of a runtime.g, which begins with the bounds of its stack. */
 static struct g2h_error *add_stack(struct heap *heap, uint64_t g)
 {
     struct stack stack;
@@ -184,8 +185,8 @@ static struct g2h_error *add_stack(struct heap *heap, uint64_t g)
     return NULL;
 }
 
-/* Stacks of goroutines, and of threads: a runtime.m begins with its g0, and has another g, for
- * signals, not far behind it. */
+/* Adds the stacks of goroutines and of threads: a runtime.m begins with its g0, and has another g,
+ * for signals, not far behind it. */
 static struct g2h_error *add_stacks(struct heap *heap)
 {
     enum { WORDS_OF_M = 16 };
@@ -204,7 +205,7 @@ static struct g2h_error *add_stacks(struct heap *heap)
     return NULL;
 }
 
-/* Follows a pointer that a record has at a place. */
+/* Follows a pointer that a record has at an offset. */
 static struct g2h_error *follow(struct heap *heap, uint64_t pointer, uint32_t from, uint64_t offset)
 {
     const struct g2h_params *params = &heap->listing.params;
@@ -255,8 +256,8 @@ static bool is_function(const struct g2h_stackframe *frame, const char *name)
            memcmp(frame->function.data, name, frame->function.size) == 0;
 }
 
-/* Whether all words of a frame from its begin on are in its list, as those of one whose map means
- * nothing. */
+/* Returns whether a frame lists its words from its begin on without a gap, as does one whose map
+ * means nothing. */
 static bool lists_all(const struct g2h_stackframe *frame)
 {
     struct g2h_fields fields = frame->fields;
@@ -270,7 +271,7 @@ static bool lists_all(const struct g2h_stackframe *frame)
     return true;
 }
 
-/* Whether what stands in the frame was put there by an interrupt: the next one's map means nothing
+/* Returns whether an interrupt put the frame there. The map of the next frame then means nothing
  * either. */
 static bool is_interrupt(const struct g2h_stackframe *frame)
 {
@@ -278,8 +279,8 @@ static bool is_interrupt(const struct g2h_stackframe *frame)
            is_function(frame, "runtime.debugCallV2") || is_function(frame, "unknown function");
 }
 
-/* runtime.mallocgc, and those that it is split into: the object that it makes may not have been
- * cleared. */
+/* Returns whether the function is runtime.mallocgc or a part that it is split into. The object that
+ * it makes may not have been cleared. */
 static bool is_allocating(const struct g2h_stackframe *frame)
 {
     static const char name[] = "runtime.mallocgc";
@@ -287,8 +288,8 @@ static bool is_allocating(const struct g2h_stackframe *frame)
            memcmp(frame->function.data, name, strlen(name)) == 0;
 }
 
-/* Finds the frames whose words the collector would follow exactly: those at calls, and not of an
- * allocation. */
+/* Finds the frames whose words the collector would follow exactly: those at calls, except the
+ * frames of an allocation. */
 static struct g2h_error *find_exact_frames(struct heap *heap)
 {
     const struct listing *listing = &heap->listing;
@@ -360,7 +361,7 @@ static struct g2h_error *follow_others(struct heap *heap)
     return NULL;
 }
 
-/* What register words of goroutines that run point to: no proof of anything. */
+/* Follows the words in registers of running goroutines, which prove nothing. */
 static struct g2h_error *follow_registers(struct heap *heap)
 {
     const struct listing *listing = &heap->listing;
@@ -384,11 +385,12 @@ static struct g2h_error *mark_all(struct heap *heap)
 }
 
 /*
- * Garbage since the last collection points to nothing that has been freed either: what it points to
- * was there when it was made, and the collection that could free it would free the garbage first.
- * So objects that nobody reaches and that have such a pointer are dead ones, taken for living. A
- * thread in an allocation has one that may not have been cleared, and one that has just begun to
- * sweep a span a whole page of them (docs/process.md): pages count.
+ * Counts the pages with dead objects that are taken for living ones. Garbage since the last
+ * collection points to nothing that has been freed either: its targets were there when it was made,
+ * and the collection that could free them would free the garbage first. So an unreached object with
+ * a pointer to freed memory is dead. A thread in an allocation has one object that may not have
+ * been cleared, and a thread that has just begun to sweep a span has a whole page of dead objects
+ * (docs/process.md): so pages are counted.
  */
 static struct g2h_error *count_dead(struct heap *heap)
 {
@@ -416,7 +418,7 @@ static struct g2h_error *count_dead(struct heap *heap)
     return NULL;
 }
 
-/* Samples of what is no object. */
+/* Counts the samples whose address is no object. */
 static uint64_t count_lost_samples(const struct heap *heap)
 {
     const struct listing *listing = &heap->listing;
@@ -435,8 +437,8 @@ static void forget(struct heap *heap)
         heap->objects.data[i].is_marked = false;
 }
 
-/* Objects are taken away one by one, from all over the heap. Of those that are alone in their page,
- * or are in several, nobody could tell. */
+/* Takes objects away one by one, from all over the heap, and checks that each is missed. Objects
+ * that are alone in their page, or are in several, could not be missed. */
 static struct g2h_error *control(struct heap *heap, bool *ret)
 {
     uint64_t tried = 0, missed = 0;

@@ -15,7 +15,7 @@ enum form {
     ADDRESS,
     NUMBER,
     TEXT,
-    CONTENTS, /* of memory at the value's number */
+    CONTENTS, /* of memory whose address is the value's number */
     FIELDS,
 };
 
@@ -51,7 +51,7 @@ static void add_fields(struct values *values, struct g2h_fields fields)
         (struct value){.form = FIELDS, .name = "field list", .fields = fields};
 }
 
-/* The numbers of memstats that are counted from outside. */
+/* Adds the numbers of memstats that are counted from outside; if all is set, all numbers too. */
 static void add_memstats(struct values *ret, struct g2h_bytes encoded, bool all)
 {
     struct g2h_memstats stats;
@@ -185,7 +185,7 @@ static struct values values_of(const struct g2h_record *record, bool all_memstat
     return ret;
 }
 
-/* ---- what is said ---- */
+/* ---- reports ---- */
 
 static void print_bytes(FILE *file, struct g2h_bytes bytes)
 {
@@ -204,7 +204,7 @@ static uint64_t count_fields(struct g2h_fields fields)
     return ret;
 }
 
-/* The symbol that has an address of the process; NULL where none has it. */
+/* Returns the symbol that an address of the process is in, or NULL if it is in none. */
 static const struct symbol *symbol_at(const struct comparison *comparison, uint64_t address)
 {
     size_t low = 0, high = comparison->symbols.count;
@@ -223,7 +223,8 @@ static const struct symbol *symbol_at(const struct comparison *comparison, uint6
     return NULL;
 }
 
-/* Begins to tell a difference, with the record that it is in; false where enough were told. */
+/* Counts a difference and begins to report it, with the record that it is in. Returns false if it
+ * is not to be reported, as enough were. */
 static bool tell(struct comparison *comparison, const struct listing *listing, uint32_t number)
 {
     const enum g2h_record_kind kind = (enum g2h_record_kind)listing->kinds.data[number];
@@ -254,8 +255,8 @@ static bool tell(struct comparison *comparison, const struct listing *listing, u
     return true;
 }
 
-/* The first word in which two memories differ, from offset on, that is not of a moving one; the
- * size where there is none. */
+/* Returns the offset of the first word, from offset on, in which the two contents differ, except
+ * words of moving memory; returns the size if there is none. */
 static uint64_t find_difference(struct comparison *comparison, const struct value *ours,
                                 const struct value *reference, uint64_t offset)
 {
@@ -299,7 +300,7 @@ static bool compare_contents(struct comparison *comparison, uint32_t number,
     bool same = true;
     for (uint64_t at = 0; (at = find_difference(comparison, ours, reference, at)) < size;
          at += WORD) {
-        /* An object counts once, the segments with each word. */
+        /* A record counts once, except data and bss, where each word counts. */
         if (!same && kind != G2H_RECORD_DATA && kind != G2H_RECORD_BSS)
             continue;
         same = false;
@@ -327,8 +328,8 @@ static bool lists(struct g2h_fields fields, uint64_t offset)
     return false;
 }
 
-/* Behind what the dumper lists of a frame ours has the words of stack objects, which it does not
- * list. */
+/* Compares two field lists. That of a frame may have more words in ours: those of stack objects,
+ * which the dumper does not list, come behind the words that it lists. */
 static bool compare_fields(struct comparison *comparison, uint32_t number, const struct value *ours,
                            const struct value *reference)
 {
@@ -396,7 +397,7 @@ static bool compare_value(struct comparison *comparison, uint32_t number, const 
 
 /* ---- records ---- */
 
-/* Compares two records of a kind; of a record the first thing that differs is told. */
+/* Compares two records of a kind and reports the first part that differs. */
 static void compare_records(struct comparison *comparison, uint32_t ours_number,
                             uint32_t reference_number)
 {
@@ -416,7 +417,7 @@ static int compare_keys(const void *first, const void *second)
     return a < b ? -1 : a > b;
 }
 
-/* The keys of all records of a kind, ascending. */
+/* Finds the keys of all records of a kind, ascending. */
 static struct g2h_error *keys_of(const struct listing *listing, enum g2h_record_kind kind,
                                  uint64_t **ret)
 {
@@ -453,8 +454,8 @@ static void tell_record(struct comparison *comparison, const struct listing *lis
         fprintf(comparison->report, "%s\n", what);
 }
 
-/* Whether a record of ours is a root that the dumper does not know of: what cleanups and weak
- * pointers keep. These are at the end. */
+/* Returns whether a record of ours is a root that the dumper does not write: an object that a
+ * cleanup or a weak pointer keeps. These roots are at the end. */
 static bool is_kept(const struct comparison *comparison, uint32_t number)
 {
     static const char *const descriptions[] = {"cleanup", "cleanup's caller",
@@ -514,7 +515,7 @@ static struct g2h_error *compare_kind(struct comparison *comparison, enum g2h_re
     return NULL;
 }
 
-/* The kinds of the records that both have are in the same order. */
+/* Checks that the records that both dumps have are in the same order. */
 static void compare_order(struct comparison *comparison)
 {
     const struct listing *ours = &comparison->ours, *reference = &comparison->reference;
@@ -565,7 +566,8 @@ static void compare_sum(struct comparison *comparison, const char *what, uint64_
                 stats);
 }
 
-/* What the reference's own count says: no phantom among ours, none taken for an object. */
+/* Compares the number and size of objects with the reference's memstats, which shows a phantom that
+ * was taken for an object. */
 static void compare_sums(struct comparison *comparison)
 {
     const struct listing *ours = &comparison->ours;
@@ -578,7 +580,7 @@ static void compare_sums(struct comparison *comparison)
     compare_sum(comparison, "size of objects", ours->object_bytes, stats[G2H_MEMSTATS_HEAP_ALLOC]);
 }
 
-/* ---- what may move ---- */
+/* ---- memory that may change ---- */
 
 static struct g2h_error *add_moving(struct comparison *comparison, uint64_t begin, uint64_t size,
                                     const char *name)
@@ -588,7 +590,8 @@ static struct g2h_error *add_moving(struct comparison *comparison, uint64_t begi
     return NULL;
 }
 
-/* The object of the reference that an address is that of, or of what is behind a malloc header. */
+/* Finds the object of the reference that begins at an address, or at a malloc header before it.
+ * Returns false if there is none. */
 static bool find_object(const struct comparison *comparison, uint64_t address,
                         struct g2h_object *ret)
 {
@@ -604,7 +607,7 @@ static bool find_object(const struct comparison *comparison, uint64_t address,
     return false;
 }
 
-/* Ms, and the gs of their own stacks, which are the first word of each. */
+/* Adds the Ms, and their g0s, which the first word of each M points to. */
 static struct g2h_error *add_threads(struct comparison *comparison)
 {
     const struct listing *reference = &comparison->reference;
@@ -613,7 +616,7 @@ static struct g2h_error *add_threads(struct comparison *comparison)
         const uint64_t m = reference->keys.data[number];
         struct g2h_object object;
         if (!find_object(comparison, m, &object))
-            continue; /* the first one is a variable */
+            continue; /* the first M is a variable */
         TRY(add_moving(comparison, object.address, object.size, "runtime.m"));
         const uint64_t g0 = word_of(object.contents, m - object.address);
         if (find_object(comparison, g0, &object))
@@ -632,7 +635,7 @@ static struct g2h_error *add_variables(struct comparison *comparison)
     return NULL;
 }
 
-/* Makes the symbols' addresses those of the process, by where the data are. */
+/* Changes the symbols' addresses to those in the process, given by where its data are. */
 static void slide_symbols(struct comparison *comparison)
 {
     const struct listing *reference = &comparison->reference;
@@ -649,7 +652,7 @@ static void slide_symbols(struct comparison *comparison)
         comparison->symbols.data[i].address += slide;
 }
 
-/* What WriteHeapDump writes after data and bss. */
+/* Returns whether WriteHeapDump writes records of this kind after data and bss. */
 static bool is_behind_segments(enum g2h_record_kind kind)
 {
     return kind == G2H_RECORD_EOF || kind == G2H_RECORD_FINALIZER ||

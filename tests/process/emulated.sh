@@ -1,11 +1,11 @@
 #!/bin/sh
-# The same moment on another processor: a program that qemu-user runs, and that neither ptrace nor /proc show as what it is,
-# writes its heap dump to a FIFO. Behind data and bss, while it waits for the reader, SIGQUIT ends it, and qemu writes a core
-# of it, which is what has been dumped, record by record and byte by byte. TAP on standard output.
+# Does the test of same-moment.sh for other processors. qemu-user runs the program, so that neither ptrace nor /proc show the
+# program itself. It writes its heap dump to a FIFO. Behind data and bss, while it waits for the reader, SIGQUIT ends it, and qemu
+# writes its core, which must hold the same as the dump, record by record and byte by byte. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: those of tests/leaks; with CHECK_ALL all from 1.19 on)
-#   PROCESSORS           in Go's words (default: arm64, ppc64le and loong64; of riscv64 qemu writes no cores)
+#   PROCESSORS           by Go's names (default: arm64, ppc64le and loong64; qemu writes no cores of riscv64)
 #   WAYS                 how they are built (default: plain and stripped; a PIE would need the processor's dynamic linker)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -18,7 +18,7 @@ usual_goroots=$("$top/tools/setup" go-leaks)
 mkdir -p "$build" || exit 1
 c pause "$here/pause.c" && c compare "$here/compare.c" "$here/differences.c" "$here/listing.c" "$here/spoil.c" || exit 1
 
-# ends PID: qemu gives the signal to what it runs, and writes the core before it ends.
+# ends PID: ends qemu by SIGQUIT, and waits for its end. qemu passes the signal to the program, and writes the core first.
 ends='kill -QUIT "$1"; while kill -0 "$1" && ! grep -q "^State:.Z" "/proc/$1/status"; do sleep 0.1; done 2>/dev/null'
 
 emulated() { # PROCESSOR WAY

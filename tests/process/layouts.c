@@ -1,6 +1,6 @@
 /*
- * Prints the layout of the runtime's structures that an executable has: a line of name, offset and
- * size for each field. For tools/layouts and tests/process/layouts.sh.
+ * layouts: prints the layout of the runtime's structures that an executable has: a line of name,
+ * offset and size for each field. For tools/layouts and tests/process/layouts.sh.
  *
  *   layouts EXE          by its DWARF
  *   layouts EXE table    by the table, for its release and machine

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the program in subject/ with releases of Go, and compares where the table of src/process/layout.c has the fields
-# of the runtime's structures with where its DWARF has them. TAP without numbers on standard output.
+# Builds the program in subject/ with releases of Go, and compares the places of the runtime's fields in the table of
+# src/process/layout.c with those in the program's DWARF. TAP without numbers on standard output.
 #
 #   GOROOTS              the releases (default: see tests/go.sh)
 #   LIBRARY              internal.a (default: build/internal.a)
@@ -39,7 +39,7 @@ for GOROOT in $goroots; do
 	export GOROOT
 	release=$(go_release "$GOROOT")
 	case $release in
-	go1.?.* | go1.1[0-8].*) continue ;; # older than any that cores are read of
+	go1.?.* | go1.1[0-8].*) continue ;; # cores of these releases are not read
 	esac
 	compare amd64
 	compare arm64

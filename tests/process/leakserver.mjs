@@ -1,6 +1,6 @@
-// The sample server, leaking, read by --pid twice, as many requests apart as the two dumps of samples/: live.1.heapsnapshot
-// and live.2.heapsnapshot. The three leaks of samples/README.md are in the second one as they are in that of a dump that the
-// server writes itself a moment later. TAP on standard output.
+// Reads the leaking sample server by --pid twice, as many requests apart as the two dumps of samples/, and writes
+// live.1.heapsnapshot and live.2.heapsnapshot. The second one must show the three leaks of samples/README.md, as does the
+// snapshot of a dump that the server writes itself a moment later. TAP on standard output.
 //
 //   leakserver.mjs GO2HEAPSNAPSHOT LEAKSERVER DIRECTORY
 
@@ -39,7 +39,7 @@ async function started() {
   throw new Error('leakserver does not start');
 }
 
-/** Of a snapshot: {classes: class → number of nodes, edges: names of edges and groups}. */
+/** Reads a snapshot: {classes: class → number of nodes, names: names of edges}. */
 function read(path) {
   const {snapshot, nodes, edges, strings} = JSON.parse(readFileSync(path, 'utf8'));
   const {node_fields: nodeFields, edge_fields: edgeFields} = snapshot.meta;
@@ -50,7 +50,7 @@ function read(path) {
   return {classes, names};
 }
 
-/** One test; seen is what there was instead. */
+/** Reports one test; if it is not good, seen is what was found instead. */
 function ok(good, name, seen) {
   report(name, good ? undefined : `instead: ${[seen].flat().join('\n')}`);
 }
@@ -65,7 +65,7 @@ for (const [i, round] of rounds.entries()) {
   await request(round.value, n => `${publicUrl}/value?auction=${auction(n)}`);
   await request(round.preview, n => `${publicUrl}/preview?auction=${auction(n)}&width=${100 + sums.preview + n}`);
   for (const kind of Object.keys(sums)) sums[kind] += round[kind];
-  await fetch(`${debugUrl}/debug/heapdump?gc=1`).then(response => response.arrayBuffer()); // a collection for both
+  await fetch(`${debugUrl}/debug/heapdump?gc=1`).then(response => response.arrayBuffer()); // collects garbage for both snapshots
   execFileSync(program, ['--pid', String(server.pid), '-o', live[i]], {stdio: 'pipe'});
   ok((await fetch(`${publicUrl}/preview?auction=lamp&width=1`)).ok, 'the server answers afterwards');
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The sample server as it is, leaking, read by --pid; and with CHECK_ALL the walk of samples/README.md in a Chromium's
-# Memory tab with what was read. TAP on standard output.
+# Reads the sample server by --pid, unchanged, while it leaks; with CHECK_ALL it also does the walk of samples/README.md in a
+# Chromium's Memory tab with the snapshots. TAP on standard output.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -16,7 +16,7 @@ if ! (cd "$top/samples/leakserver" && GOROOT=$newest "$newest/bin/go" build -o "
 	exit 1
 fi
 node "$here/leakserver.mjs" "$g2h" "$build/leakserver" "$build" | sed -E 's/^((not )?ok [0-9]+ - )/\1the sample server: /'
-# The walk is that of the samples, which is tried in any case.
+# Another test does the same walk with the samples in any case.
 [ -n "${CHECK_ALL-}" ] || exit 0
 node "$top/tests/devtools/walk.test.mjs" --live "$build/live.1.heapsnapshot" "$build/live.2.heapsnapshot" |
 	sed -E 's/^((not )?ok [0-9]+ - )/\1the walk, by --pid: /'

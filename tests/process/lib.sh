@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# For the tests beside this file, which read a process from outside; to be sourced, with $here, $top, $build and $goroots set.
+# Functions for the tests beside this file, which read a process from outside; to be sourced, with $here, $top, $build and
+# $goroots set.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   LIBRARY              internal.a, for the checks (default: build/internal.a)
@@ -22,7 +23,7 @@ pid=
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 
-# c PROGRAM SOURCE...: builds what the tests use.
+# c PROGRAM SOURCE...: builds $build/PROGRAM, which the tests use.
 c() {
 	c_program=$1
 	shift
@@ -31,7 +32,7 @@ c() {
 		$(make -s -C "$top" libs)
 }
 
-# may_trace NAME: whether processes may be read here; if not, it is said.
+# may_trace NAME: succeeds if processes may be read here, and prints a skipped test if not.
 may_trace() {
 	c may_trace "$here/may_trace.c" || exit 1
 	trace_error=$("$build/may_trace" 2>&1) && return
@@ -39,8 +40,8 @@ may_trace() {
 	return 1
 }
 
-# app WAY DIRECTORY: builds everything/ as DIRECTORY/app with the release in $goroot, and DIRECTORY/symbols. WAY is a list of
-# plain, stripped, pie, cgo. Status 2: there is no C compiler that this release of Go gets along with.
+# app WAY DIRECTORY: builds everything/ as DIRECTORY/app with the release in $goroot, and writes DIRECTORY/symbols. WAY is a list
+# of plain, stripped, pie, cgo. The status is 2 if there is no C compiler that this release of Go gets along with.
 app() {
 	app_cgo=0 app_flags='' app_ld=
 	for app_way in $1; do
@@ -56,21 +57,21 @@ app() {
 		[ "$app_cgo" = 0 ] || c_of_go "$2" || return 2
 		return 1
 	fi
-	# The variables of a stripped one are where they are in the other.
+	# A stripped program has its variables where the one with symbols has them.
 	case $1 in
 	*stripped*) return ;;
 	esac
 	GOROOT=$goroot "$goroot/bin/go" tool nm -size "$2/app" >"$2/symbols"
 }
 
-# Whether cgo works at all.
+# c_of_go DIRECTORY: succeeds if cgo works at all.
 c_of_go() {
 	mkdir -p "$1/try"
 	printf 'package main\n\n// int one(void) { return 1; }\nimport "C"\n\nfunc main() { C.one() }\n' >"$1/try/main.go"
 	(cd "$1/try" && CGO_ENABLED=1 GOROOT=$goroot "$goroot/bin/go" run main.go) >/dev/null 2>&1
 }
 
-# result STATUS NAME [FILE [LINES]]: a line of TAP; if it is bad, what a command said.
+# result STATUS NAME [FILE [LINES]]: prints a line of TAP, and if STATUS is not 0, the output of a command, which is in FILE.
 result() {
 	if [ "$1" -eq 0 ]; then
 		echo "ok - $2"
@@ -80,7 +81,7 @@ result() {
 	fi
 }
 
-# tell FILE [LINES]: what a command said, as remarks.
+# tell FILE [LINES]: prints the last lines of the output of a command as comments of TAP.
 tell() {
 	tail -n "${2:-20}" "$1" | sed 's/^/# /'
 }

@@ -9,10 +9,10 @@
 enum {
     SMALL_SPAN = 8192,
     LARGEST_WITHOUT_HEADER = 512,
-    DEPTH_SHIFT = 48, /* a frame's key is its goroutine's address, and its depth */
+    DEPTH_SHIFT = 48, /* a frame's key combines its goroutine's address and its depth */
 };
 
-/* What the end of a span is used for, as the version says. */
+/* The uses of the end of a span in the version of Go that the dump names. */
 struct tail {
     bool has_bitmap, has_marks;
 };
@@ -32,7 +32,7 @@ static struct tail tail_of(struct g2h_bytes version)
     };
 }
 
-/* Whether a slot of a span overlaps with what is at its end. */
+/* Returns whether a slot overlaps with the bitmap or the marks at the end of its span. */
 static bool is_in_tail(struct tail tail, const struct g2h_object *object, bool has_pointers)
 {
     uint64_t reserve = 0;
@@ -84,7 +84,7 @@ struct g2h_error *listing_load(const struct g2h_input *input, struct listing *re
     struct g2h_record record;
     struct tail tail = {0};
     uint64_t page = 0, goroutine = 0;
-    bool has_objects = false, has_pointers = false; /* of the span that the last object is in */
+    bool has_objects = false, has_pointers = false; /* whether the last object's span has any */
     TRY(g2h_reader_create(input, &ret->reader));
     ret->data = input->data;
     do {
@@ -135,7 +135,8 @@ void listing_deinit(struct listing *listing)
     free(listing->kinds.data);
 }
 
-/* Reads a record again, and gives where it ends. It was good when it was read first. */
+/* Reads a record again and returns where it ends. It cannot fail, as the record was good when it
+ * was first read. */
 static uint64_t read_again(const struct listing *listing, uint32_t number, struct g2h_record *ret)
 {
     struct g2h_reader reader = *listing->reader;

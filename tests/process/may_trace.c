@@ -1,5 +1,4 @@
-/* may_trace: exit status 0 where this user may stop and read processes of its own, as debuggers do.
- */
+/* may_trace: exits with 0 if this user may stop and read processes of its own, as debuggers do. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -12,7 +11,7 @@ int main(void)
 {
     static int theirs = 1;
     int ours = 0;
-    /* A child of a child: one's own children may be traced where others may not. */
+    /* Tries a grandchild: a user who may trace only its own children may not trace that. */
     int pipes[2];
     pid_t pid = -1;
     if (pipe(pipes))

@@ -1,19 +1,19 @@
 /*
- * pause: takes a heap dump from a FIFO, and in the midst of it runs a command while the process
- * that dumps itself stands still. So what the command sees of the process is what the dump has.
+ * pause: reads a heap dump from a FIFO, and in the middle of it runs a command while the process
+ * that dumps itself stands still. So the command sees the process as the dump has it.
  *
  *   pause [--last] FIFO PID REFERENCE COMMAND [ARGUMENT]...
  *
- * The dump goes to the file REFERENCE; {} in an argument is the PID. The moment is behind all
- * objects, at the first goroutine, with a thread that waits in write(2) on a full pipe. The command
- * may stop the process by ptrace, which breaks off the system call; it is begun again, but for a
- * write of which a part has been taken: that returns, and WriteHeapDump loses what is left. So the
+ * The dump goes to the file REFERENCE; an argument {} becomes the PID. The moment is behind all
+ * objects, at the first goroutine, when a thread waits in write(2) on a full pipe. The command may
+ * stop the process by ptrace, which interrupts the system call. The call is then restarted, unless
+ * the pipe has taken a part of the write: then it returns, and WriteHeapDump loses the rest. So the
  * write has to be one of at most PIPE_BUF bytes, which a pipe takes whole or not at all.
  *
- * With --last the command ends the process: the moment is behind data and bss, and what
- * WriteHeapDump would write behind them is not in the file.
+ * With --last the command ends the process: the moment is behind data and bss, and the records that
+ * WriteHeapDump would write behind them are not in the file.
  *
- * Exit status: the command's; 125 where there was no such moment, or the dump is not whole.
+ * Exit status: the command's, or 125 if there was no such moment or the dump is not whole.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -65,7 +65,8 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
     exit(FAILED);
 }
 
-/* Reads on, into the file too; at most a page, so that the writer is not far ahead. */
+/* Reads the next part of the dump, and copies it to the file. It reads at most a page, so that the
+ * writer is not far ahead. */
 static void fill(void)
 {
     ssize_t n;
@@ -185,7 +186,7 @@ static void read_record(uint64_t tag)
     }
 }
 
-/* Reads all records before the first one of a kind, and its tag. */
+/* Reads all records before the first one with a tag, and that tag. */
 static void read_to(uint64_t wanted)
 {
     while (byte() != '\n')
@@ -194,7 +195,7 @@ static void read_to(uint64_t wanted)
         read_record(tag);
 }
 
-/* Whether the descriptor of a process is the FIFO. */
+/* Returns whether a descriptor of the process is the FIFO. */
 static bool is_fifo(const char *pid, uint64_t descriptor)
 {
     char path[64];
@@ -204,7 +205,8 @@ static bool is_fifo(const char *pid, uint64_t descriptor)
            theirs.st_ino == ours.st_ino;
 }
 
-/* The size of the write to the FIFO in which a thread of the process waits; 0: none does. */
+/* Returns the size of the write to the FIFO in which a thread of the process waits, or 0 if none
+ * does. */
 static uint64_t waiting_write(const char *pid)
 {
     char path[64 + NAME_MAX], line[256];
@@ -231,7 +233,7 @@ static uint64_t waiting_write(const char *pid)
     return ret;
 }
 
-/* Whether a process is there, and no zombie. */
+/* Returns whether a process exists and is no zombie. */
 static bool is_alive(const char *pid)
 {
     char path[64], line[512] = "";
@@ -286,7 +288,7 @@ int main(int argc, char **argv)
     read_to(is_last ? TAG_BSS : TAG_GOROUTINE);
     if (is_last)
         read_record(TAG_BSS);
-    /* The writer runs until the pipe is full; then it stays where it is until somebody reads. */
+    /* The writer runs until the pipe is full; then it waits until somebody reads. */
     for (uint64_t size; (size = waiting_write(pid)) == 0 || size > PIPE_BUF;) {
         if (size > PIPE_BUF)
             fill();

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What only the variables of a plugin hold is found from outside. WriteHeapDump writes those of the program only. TAP on
-# standard output.
+# Objects that only the variables of a plugin hold are found from outside. WriteHeapDump writes only the program's own
+# variables. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -46,7 +46,7 @@ plugins() {
 	result $? "$name: in a dump they are not" "$at/inside.log" 60
 }
 
-# garbage LOG: how many objects nothing holds.
+# garbage LOG: prints how many objects nothing holds.
 garbage() {
 	sed -nE 's/^ *objects that nothing holds +([0-9]+).*/\1/p' "$at/$1.log"
 }

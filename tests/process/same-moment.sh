@@ -1,10 +1,10 @@
 #!/bin/sh
-# A program writes its heap dump to a FIFO whose reader pauses in the midst of it, so that its world stands still. What is
-# read of the process from outside meanwhile is the same dump, record by record and byte by byte. TAP on standard output.
+# A program writes its heap dump to a FIFO whose reader pauses in the middle of it, so that the program's world stands still.
+# The dump that is read from outside meanwhile must be the same, record by record and byte by byte. TAP on standard output.
 #
 #   G2H                  the program (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: those of tests/leaks; with CHECK_ALL all from 1.19 on)
-#   WAYS                 some of them, e.g. 'plain pie,stripped'
+#   WAYS                 the ways to build the program, e.g. 'plain pie,stripped'
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -17,8 +17,8 @@ mkdir -p "$build" || exit 1
 may_trace 'same moment' || exit 0
 c pause "$here/pause.c" && c compare "$here/compare.c" "$here/differences.c" "$here/listing.c" "$here/spoil.c" || exit 1
 
-# What may change while the dump is written: variables of threads that ptrace has woken up, or that watch the others. (The
-# dumper's own ones stay as they are from the last object on.)
+# Memory that may change while the dump is written: variables of threads that ptrace has woken up, or that watch the others.
+# (The dumper's own variables do not change from the last object on.)
 may_change='--may-change runtime.sched --may-change runtime.m0 --threads-move'
 
 same_moment() { # WAY [FLAG_OF_PROGRAM]...
@@ -44,7 +44,7 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	stripped=
 	symbols=$at/symbols
 	case $1 in
-	*stripped) # its variables are where those of the same program are that has names
+	*stripped) # its variables are where the same program with symbols has them
 		named=${1%stripped}
 		named=${named%,}
 		stripped=--stripped symbols=$build/$release/${named:-plain}/symbols
@@ -72,7 +72,7 @@ same_moment() { # WAY [FLAG_OF_PROGRAM]...
 	"$build/compare" $may_change $stripped --symbols "$symbols" "$at/ours.dump" "$at/reference.dump" >"$at/compared" 2>&1
 	status=$?
 	result "$status" "$name: what was read is what it writes" "$at/compared" 200
-	[ "$status" -eq 0 ] || return # with both dumps left there
+	[ "$status" -eq 0 ] || return # both dumps are kept
 	grep -Eq '^words of stack objects +[1-9]' "$at/compared"
 	result $? "$name: there are words of stack objects, too" "$at/compared"
 	grep '^may change' "$at/compared" | sed 's/^/# /'
@@ -89,10 +89,10 @@ for goroot in $goroots; do
 	for way in ${ways_asked:-$ways}; do
 		same_moment "$way"
 	done
-	# Goroutines that the dumper has stopped in the midst of their code.
+	# Also with goroutines that the dumper stops in the middle of their code.
 	[ -n "$ways_asked" ] || ! all_ways || same_moment plain -spinning -yielding
 done
-# Whether the comparison notices what it is for.
+# Checks that the comparison notices differences.
 if all_ways && [ -e "${last-}" ]; then
 	"$build/compare" --self-test "$last" | sed -E '/^1\.\./d; s/^((not )?ok) [0-9]+ - /\1 - the comparison: /'
 fi

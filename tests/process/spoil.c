@@ -8,8 +8,8 @@
 #include "base/scope.h"
 #include "differences.h"
 
-/* Of a record so many bytes at its begin are changed one by one, and so many at its end; between
- * them about STEPS more. */
+/* The number of bytes at the begin of a record, and at its end, that are changed one by one; about
+ * STEPS bytes between them are changed too. */
 enum { BEGIN = 24, END = 12, STEPS = 16 };
 
 enum outcome { EQUAL, DIFFERS, UNREADABLE };
@@ -28,7 +28,7 @@ static enum outcome compare_bytes(const uint8_t *ours, uint64_t size,
     if (!error)
         ret = comparison_differences(&comparison) > 0 ? DIFFERS : EQUAL;
     g2h_error_destroy(error);
-    comparison.reference = (struct listing){0}; /* the caller's */
+    comparison.reference = (struct listing){0}; /* it is the caller's */
     comparison_deinit(&comparison);
     g2h_input_close(input);
     return ret;
@@ -37,7 +37,7 @@ static enum outcome compare_bytes(const uint8_t *ours, uint64_t size,
 struct spoiling {
     const struct g2h_input *dump;
     const struct listing *listing;
-    uint8_t *copy; /* twice as long */
+    uint8_t *copy; /* twice as long as the dump */
     uint64_t tried, unnoticed, differ;
     const char *what;
 };
@@ -53,7 +53,7 @@ static void try(struct spoiling *spoiling, uint64_t size, const char *how, uint6
         printf("# not noticed: %s %s, byte %" PRIu64 "\n", spoiling->what, how, place);
 }
 
-/* One bit after the other. */
+/* Flips one bit after the other. */
 static void flip(struct spoiling *spoiling, struct g2h_bytes record)
 {
     const uint64_t begin = (uint64_t)(record.data - spoiling->dump->data);
@@ -69,7 +69,7 @@ static void flip(struct spoiling *spoiling, struct g2h_bytes record)
     }
 }
 
-/* The record is left out, or is there twice, or comes behind the next one. */
+/* Leaves the record out, writes it twice, or puts it behind the next one. */
 static void move(struct spoiling *spoiling, struct g2h_bytes record, struct g2h_bytes next)
 {
     const uint8_t *data = spoiling->dump->data;

@@ -1,13 +1,14 @@
-/* spoil: the test of the comparison. */
+/* spoil: tests the comparison of dumps. */
 #ifndef PROCESS_TESTS_SPOIL_H
 #define PROCESS_TESTS_SPOIL_H
 
 #include <go2heapsnapshot/input.h>
 
 /*
- * Compares a dump with itself, and with what becomes of it if one record of each kind is changed in
- * one bit, for many bits, or left out, or written twice, or changes places with the next one. False
- * where something was not noticed, or found where nothing is; lines of TAP say what.
+ * Compares a dump with itself, and with spoiled copies: in each, a record of each kind has one bit
+ * changed (many bits are tried), or is left out, or is written twice, or changes places with the
+ * next one. Returns false if a change was not noticed, or a difference was found where there is
+ * none; lines of TAP say which.
  */
 bool spoil_test(const struct g2h_input *dump);
 

@@ -1,6 +1,6 @@
-// Makes a copy of an executable say of itself that it was built without Green Tea, so that go2heapsnapshot does not look at
-// inline marks: the version in its build information (debug/buildinfo) gets " X:nogreenteagc", for which the text behind it
-// becomes as much shorter. To see that without these marks something is missing.
+// Copies an executable so that the copy claims to be built without Green Tea, and go2heapsnapshot does not look at inline
+// marks: the version in its build information (debug/buildinfo) gets " X:nogreenteagc", and the text behind it becomes that
+// much shorter. The copy serves to show that without these marks objects are missing.
 //
 //   without_marks.mjs EXECUTABLE COPY
 
@@ -11,7 +11,7 @@ const bytes = readFileSync(from);
 const magic = bytes.indexOf(Buffer.from('\xff Go buildinf:', 'latin1'));
 if (magic < 0) throw new Error(`${from}: no build information`);
 
-/** A length, in groups of seven bits, and the text behind it. */
+/** Reads a length, in groups of seven bits, and returns where the text behind it is. */
 function text(at) {
   let size = 0, shift = 0, byte;
   do {
@@ -22,7 +22,7 @@ function text(at) {
   return {start: at, end: at + size};
 }
 
-/** The same of a text, with its length in so many bytes as are wanted. */
+/** Encodes a text behind its length, which takes lengthBytes bytes. */
 function encode(content, lengthBytes) {
   const length = [];
   for (let i = 0, left = content.length; i < lengthBytes; i++, left >>= 7) length.push((left & 0x7f) | (i < lengthBytes - 1 ? 0x80 : 0));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the programs beside this file with two releases of Go, lets them dump
+# Builds the programs beside this file with several releases of Go, lets them dump
 # themselves, converts the dumps and looks up in the snapshots what the programs
 # know of their heaps. TAP without a plan goes to stdout, compilers' messages to
 # stderr. The exit code is 1 if a test failed.
@@ -19,7 +19,7 @@ build=${BUILD:-$top/build/programs}
 . "$top/tests/go.sh"
 export GOPATH="$build/gopath"
 
-# result NAME COMMAND...: one test, which is whether the command succeeds.
+# result NAME COMMAND...: reports one test, which passes if the command succeeds.
 result() {
 	name=$1
 	shift
@@ -36,7 +36,7 @@ convert() {
 	"$converter" "$1" >"$2"
 }
 
-# program NAME DUMP...: from source to truth.
+# program NAME DUMP...: builds a program, makes its dumps and snapshots, and tests these against its truth.
 program() {
 	program=$1
 	shift
@@ -78,14 +78,14 @@ programs() {
 	program profile profile
 }
 
-# Words of 32 bits, where the processor has them beside those of 64.
+# Tests programs with words of 32 bits, if the processor runs them beside those with 64.
 programs32() {
 	export GOARCH=386
 	release="$release-$GOARCH"
 	work=$build/$release
 	mkdir -p "$work" || exit 1
 	cd "$here" && "$go" build -o "$work/known" ./known && "$work/known" >"$work/log" 2>&1
-	if [ $? -eq 2 ]; then # the program's usage
+	if [ $? -eq 2 ]; then # the program's usage message: it runs
 		programs
 	else
 		echo "ok 0 - programs ($release) # SKIP this machine does not run them"
@@ -115,7 +115,7 @@ all() {
 	done
 }
 
-# Each test numbers from its own start: number them through.
+# Each part of the output has its own numbers: number all tests consecutively.
 all | awk '
 	/^(not )?ok [0-9]+/ { sub(/ok [0-9]+/, "ok " ++n) }
 	/^not ok/           { failed = 1 }

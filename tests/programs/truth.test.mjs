@@ -111,7 +111,7 @@ class Snapshot {
   /** A synthetic node below (GC roots). */
   root(name) { return this.child(this.child(0, '(GC roots)'), name); }
 
-  /** Which nodes a node leads to, by how many edges (-1: not at all), with one node left out. */
+  /** How many edges lead from a node to each node, at least; -1 if it is not reached. One node is left out. */
   distances(from, without, follow = () => true) {
     const distance = new Int32Array(this.count).fill(-1);
     if (from === undefined) {
@@ -137,14 +137,14 @@ class Snapshot {
 
   isWeak(e) { return this.edgeTypes[this.edges[e * this.edgeSize + this.edge_type]] === 'weak'; }
 
-  /** The distances from the root of what is not garbage. */
+  /** The distances from the root of nodes that are not garbage. */
   get live() { return this.liveCache ??= this.distances(0, this.child(0, '(unreachable)')); }
   get garbage() { return this.garbageCache ??= this.distances(this.child(0, '(unreachable)')); }
 
   describe(n) { return n === undefined ? 'nothing' : `${this.name(n)} (${this.type(n)} @${this.id(n)})`; }
 }
 
-/** The names an edge at an offset of an object may have, as a test. */
+/** Returns whether an edge has a name that an edge at an offset of an object may have. */
 function isField(edge, offset) {
   if (offset >= 1 << 20) {
     return edge.type === 'element' && edge.name === offset;
@@ -252,7 +252,7 @@ function testEdges(snapshot, truth) {
       return [];
     }
     if (!edgesOf.has(n)) {
-      // By number: a table has more than 100,000 edges.
+      // The edges by offset: a table has more than 100,000 edges.
       const byOffset = new Map();
       for (const e of snapshot.edgesOf(n)) {
         const at = e.type === 'element' ? e.name : Number(/^f(\d+)/.exec(e.name)?.[1]);

@@ -1,4 +1,4 @@
-// Programs other than DevTools that read heap snapshots, and what they make of ours:
+// Tests programs other than DevTools that read heap snapshots, with our snapshots:
 //
 //   readers.test.mjs LEAK.1.heapsnapshot LEAK.2.heapsnapshot      of samples/leakserver, converted together, with --exe
 //
@@ -24,13 +24,13 @@ const before = await loadSnapshot(base), snapshot = await loadSnapshot(target);
 const most = 10;
 const byRetained = (one, other) => other[1] - one[1] || one[0] - other[0];
 
-/** The objects that retain most, as [id, bytes]. */
+/** The objects with the largest retained sizes, as [id, bytes]. */
 const largest = [...snapshot.nodes()].filter(node => node.type !== 'synthetic').map(node => [node.id, node.retainedSize]).sort(byRetained).slice(0, most);
 
 await test('there is something to compare', () => assert.ok(largest.length === most && largest[most - 1][1] > 10_000));
 
 const memlab = require('@memlab/heap-analysis');
-// It writes about its progress on standard output, which is TAP's.
+// memlab would print its progress on standard output, which is for TAP.
 require('@memlab/core').config.muteConsole = true;
 
 await test("memlab: the nodes and retained sizes are DevTools'", async () => {

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Heaps of real programs: etcd, NATS, esbuild, a JavaScript engine, what a site generator does. Made of Debian's packages of
-# libraries (tools/setup check-all), they dump themselves; how much is typed, and what is wrong, is measured against what
-# tests/truth's allocator was told. TAP on standard output; tables are in build/real/GO/PROGRAM/VARIANT/measure.txt.
+# Tests heaps of real programs: etcd, NATS, esbuild, a JavaScript engine, what a site generator does. They are built from
+# Debian's packages of libraries (tools/setup check-all) and dump themselves. How much is typed, and what is wrong, is measured
+# against what tests/truth's allocator was told. TAP on standard output; tables are in
+# build/real/GO/PROGRAM/VARIANT/measure.txt.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: the distribution's and the current one)
-#   PROGRAMS             which (default: all)
-#   SHARE                the part of each heap (default: 0.3)
+#   GOROOTS              the releases of Go (default: the distribution's and the current one)
+#   PROGRAMS             the programs to test (default: all)
+#   SHARE                the part of each heap that is made (default: 0.3)
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -15,7 +16,7 @@ build=${BUILD:-$top/build/real}
 share=${SHARE:-0.3}
 node="${NODE:-node} --max-old-space-size=8000"
 front_end=$top/tests/devtools/node_modules/chrome-devtools-frontend/front_end
-# The libraries are of one suite, and not made for every release.
+# The libraries are of one suite, and do not build with every release.
 GOROOTS=${GOROOTS:-"$("$top/tools/setup" go-dist) $("$top/tools/setup" go-current)"}
 # shellcheck source=../go.sh
 . "$top/tests/go.sh"
@@ -24,29 +25,30 @@ if ! libraries=$("$top/tools/setup" go-libraries 2>/dev/null); then
 	echo 'ok - heaps of real programs # SKIP no libraries in Go: tools/setup check-all fetches them'
 	exit 0
 fi
-# Libraries without modules: all is looked up in GOPATH.
+# The libraries are without modules, so all packages are looked up in GOPATH.
 mkdir -p "$build/gopath/src"
 ln -sfn "$top/tests/truth" "$build/gopath/src/truth"
 ln -sfn "$here" "$build/gopath/src/real"
 export GO111MODULE=off GOFLAGS='' GOPATH="$libraries:$build/gopath"
 
-# What each must reach, in percent: objects with a typed region, those of them with pointers, bytes, edges; and the most
-# that may be wrong.
+# What each program must reach, in percent: objects with a typed region, the part of those that have pointers, bytes, edges; and
+# how much may be wrong at most.
 limits() { # PROGRAM VARIANT
 	case $release-$1-$2 in
-	# The header of a classic map that main.work has is on the stack, where no variable says so; and so is all behind it.
+	# main.work has a classic map whose header is on the stack, where no variable tells of it; so everything behind it is
+	# untyped too.
 	go1.1[0-9]*-etcd-plain | go1.2[0-3].*-etcd-plain) echo any=85,pointers=80,bytes=94,edges=80,wrong=0.01 ;;
-	# Of 4,575 objects only a pointer into their midst is left.
+	# For 4,575 objects, only a pointer into their middle is left.
 	*-goja-plain) echo any=99,pointers=99.5,bytes=97,edges=98.5,wrong=0.01 ;;
 	*-plain) echo any=99,pointers=99.5,bytes=97,edges=99,wrong=0.01 ;;
-	# Before 1.23 nothing tells what closures have captured, from which all of this heap hangs.
+	# Before Go 1.23, nothing tells what closures captured, and all of this heap hangs from such variables.
 	go1.1[0-9]*-nats-stripped | go1.2[0-2].*-nats-stripped) echo any=50,bytes=80,edges=50,wrong=0.01 ;;
 	go1.1[0-9]*-etcd-stripped | go1.2[0-3].*-etcd-stripped) echo any=80,bytes=80,edges=70,wrong=0.01 ;;
 	*-stripped) echo any=95,bytes=80,edges=70,wrong=0.01 ;;
 	esac
 }
 
-check() { # PROGRAM VARIANT [ARGUMENT]: takes the dump, converts and measures
+check() { # PROGRAM VARIANT [ARGUMENT]: lets the program dump itself, converts the dump and measures
 	program=$1 variant=$2
 	at=$build/$release/$program/$variant
 	name="$release $program $variant"
@@ -66,7 +68,7 @@ check() { # PROGRAM VARIANT [ARGUMENT]: takes the dump, converts and measures
 		sed -n 's/^/# /; 2,14p' "$at/measure.txt"
 		echo "# more in $at/measure.txt"
 	fi
-	rm -f "$at"/1.* # gigabytes
+	rm -f "$at"/1.* # they take gigabytes
 }
 
 # shellcheck disable=SC2154  # go.sh sets it

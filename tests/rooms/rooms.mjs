@@ -1,5 +1,6 @@
-// The house is as CONTRIBUTING.md draws it: by the #include lines of src/ no room knows one behind it, and an output
-// knows the public headers, base/ and itself. TAP on standard output.
+// Tests that the rooms (the directories of src/) depend on each other as CONTRIBUTING.md says: by the #include lines of src/,
+// no room includes one that comes after it, and an output includes only the public headers, base/ and itself. TAP on
+// standard output.
 //
 //   rooms.mjs [TREE]
 
@@ -7,7 +8,7 @@ import {readdirSync, readFileSync, statSync} from 'node:fs';
 import {dirname, join, posix} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-/** The rooms in the order in which a dump goes through them: each may include those before it. */
+/** The rooms in the order in which a dump goes through them: each room may include the rooms before it. */
 const order = [
   'base', 'input', 'dump', 'heap', 'types', 'exe', 'process', 'typing', 'naming', 'roots', 'graph', 'identity', 'output', 'output/heapsnapshot', 'output/hprof', 'output/report', 'output/pprof', 'output/sqlite',
   'library',
@@ -16,12 +17,13 @@ const order = [
 /** The program: it may include all rooms, and none of them may include it. */
 const above = ['cli'];
 
-/** Rooms beside each other: an executable and a process are read without a heap, whatever comes first in the list. */
+/** Rooms that a room must not include although they come before it: an executable and a process are read without a heap. */
 const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], process: ['heap', 'types']};
 
 /**
- * Which room a public header is of, where the name does not say it; null: of none, for the program. The view is what the
- * graph gives; but its words for nodes, edges and names are those of naming already, which must not have others.
+ * The room that a public header belongs to, if its name does not say it; null: it belongs to no room, but to the program.
+ * The graph provides the view; but naming already uses what it declares for nodes, edges and names, and must not have
+ * declarations of its own.
  */
 const headers = {
   bytes: 'base', error: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
@@ -30,7 +32,7 @@ const headers = {
 
 const sourcePattern = /^(src|include)\/.*\.[ch]$/;
 
-/** All that is judged: Map from path to text. */
+/** Reads all files that the tests judge: a Map from path to text. */
 function read(tree) {
   const files = new Map();
   const walk = path => {
@@ -46,7 +48,7 @@ function read(tree) {
   return files;
 }
 
-/** Of a file: src/heap/load.c is of heap, src/main.c of none ('above'). */
+/** Returns the room of a file: src/heap/load.c belongs to heap, src/main.c to none ('above'). */
 function roomOf(path) {
   const parts = path.split('/');
   if (parts[0] === 'include') {
@@ -56,7 +58,7 @@ function roomOf(path) {
   return parts.length < 3 || above.includes(parts[1]) ? 'above' : parts.slice(1, -1).join('/');
 }
 
-/** The included files of the project: [{line, path}]; path is undefined where there is no such file. */
+/** Yields the project's files that a file includes: {line, name, path}; path is undefined if there is no such file. */
 function* includes(files, path) {
   for (const [i, line] of files.get(path).split('\n').entries()) {
     const [, quote, name] = /^\s*#\s*include\s*(["<])([^">]*)[">]/.exec(line) ?? [];
@@ -69,11 +71,11 @@ function* includes(files, path) {
   }
 }
 
-/** What is wrong with one file's including another; undefined: nothing. */
+/** Returns what is wrong if one file includes another; undefined: nothing. */
 function complaint(from, to) {
   const [here, there] = [roomOf(from), roomOf(to)];
   if (from.startsWith('src/output/')) {
-    // What outputs share lies in src/output/ itself; what only one of them has, in a directory there.
+    // Files that outputs share are in src/output/ itself; files of one output are in a directory there.
     const own = [here, 'output'].includes(there);
     return own || to.startsWith('include/') || there === 'base' ? undefined : 'an output reads the view only';
   }
@@ -110,7 +112,7 @@ function wrongRooms(files) {
   return wrong;
 }
 
-/** The rows of the map, from above. */
+/** Returns the rooms in the rows of the map, from top to bottom. */
 const mapped = text => [...text.matchAll(/^\| `src\/([\w/]+)\/` \|/gm)].map(([, room]) => room).filter(room => !above.includes(room));
 const built = text => (/^ROOMS\s*:?=\s*(.*)$/m.exec(text)?.[1] ?? '').split(' ').filter(word => word !== '');
 
@@ -137,7 +139,7 @@ none('no room includes one behind it, and no output anything but the view', wron
 none('there are the rooms that the list has', wrongRooms(files));
 none('the map of CONTRIBUTING.md and the Makefile have the rooms in this order', wrongLists(files));
 
-// What would be noticed.
+// Mistakes that the tests above must notice.
 const spoiled = (path, line) => new Map([...files, [path, `${files.get(path) ?? ''}\n${line}\n`]]);
 const anyOf = (start, end) => [...files.keys()].find(path => path.startsWith(start) && path.endsWith(end));
 const damages = {

@@ -1,10 +1,10 @@
 /*
- * check_layouts: what src/types/runtime.c makes of the maps, channels and library types of a
- * program, against what the program's own DWARF says.
+ * check_layouts: compares the layouts that src/types/runtime.c makes for the maps, channels and
+ * library types of a program with the program's own DWARF.
  *
- * Takes a release ("go1.27.4"), a size of pointers, and on its standard input what layouts.go
- * prints. Does it twice: with all types, and with those of the runtime hidden, as in an executable
- * without DWARF. Prints TAP.
+ * Takes a release ("go1.27.4") and the size of pointers, and reads the output of layouts.go on its
+ * standard input. Compares twice: with all types, and with those of the runtime hidden, as in an
+ * executable without DWARF. Prints TAP.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 
 static struct types types;
 static struct runtime_types runtime;
-static uint32_t *headers; /* of DWARF */
+static uint32_t *headers; /* the header of each type in DWARF */
 static uint32_t loaded;
 static unsigned differences;
 
@@ -35,7 +35,8 @@ static const char *name_of(uint32_t number)
     return name;
 }
 
-/* What executables without DWARF do not tell, as a rule. */
+/* Returns whether a type is one of those that executables without DWARF, as a rule, do not tell
+ * of. */
 static bool hide(const char *name)
 {
     static const char *const prefixes[] = {"runtime.",
@@ -113,7 +114,7 @@ __attribute__((format(printf, 2, 3))) static void differ(const char *path, const
     va_end(list);
 }
 
-/* The same word, though the runtime and DWARF have two. */
+/* Returns whether two names are the same. The runtime's "elems" is "values" in DWARF. */
 static bool same_name(const char *ours, size_t our_size, const char *theirs, size_t their_size)
 {
     if (their_size == 6 && memcmp(theirs, "values", 6) == 0)
@@ -166,10 +167,11 @@ static void compare(const char *path, uint32_t ours, uint32_t theirs)
         return;
     map_set(&seen, (uint64_t)ours << 32 | theirs, 2);
     const struct type our = types.list.data[ours], their = types.list.data[theirs];
-    /* Of a bucket, the runtime itself knows the start. */
+    /* The runtime itself knows only the start of a bucket. */
     if (their.kind == TYPE_STRUCT && strstr(name_of(theirs), "runtime.bmap"))
         return;
-    /* DWARF says of 1.26 that a sudog's elem is a pointer to it, but it is two words. */
+    /* In Go 1.26, DWARF says that the elem of a sudog is a pointer to the element, but it is two
+     * words. */
     if (strcmp(name_of(ours), "runtime.maybeTraceablePtr") == 0 && their.kind == TYPE_POINTER) {
         compare(path, types.fields.data[our.first_field].type, theirs);
         return;
@@ -180,7 +182,7 @@ static void compare(const char *path, uint32_t ours, uint32_t theirs)
                            our.kind == TYPE_CHAN || our.kind == TYPE_FUNC) &&
                           (their.kind == TYPE_POINTER || their.kind == TYPE_UNSAFE_POINTER ||
                            their.kind == TYPE_FUNC || their.kind == TYPE_STRUCT);
-    /* Two words of an interface that the library does not call one. */
+    /* The library's sync.eface is the two words of an interface, but its type is no interface. */
     const bool eface = our.kind == TYPE_INTERFACE && strcmp(name_of(theirs), "sync.eface") == 0;
     if (our.kind != their.kind && !pointers && !eface)
         differ(path, "%s, ours is %s", name_of(theirs), name_of(ours));
@@ -195,7 +197,7 @@ static void compare(const char *path, uint32_t ours, uint32_t theirs)
     } else if ((our.kind == TYPE_SLICE && their.kind == TYPE_SLICE)) {
         compare(of, our.elem, their.elem);
     } else if (our.kind == TYPE_POINTER && their.kind == TYPE_POINTER) {
-        /* DWARF knows of the directory only, not of the one group of a small map. */
+        /* DWARF knows only the directory of a map, not the single group of a small map. */
         compare(of, our.target == TARGET_BY_WORD ? our.key : our.elem, their.elem);
     }
 }
@@ -210,7 +212,7 @@ static unsigned compare_header(uint32_t number, enum type_kind kind)
     return 1;
 }
 
-/* A type by its name, be it hidden. */
+/* Finds a struct by its name, whether hidden or not. Returns TYPE_NONE if there is none. */
 static uint32_t find(const char *text)
 {
     char name[256];
@@ -224,7 +226,7 @@ static uint32_t find(const char *text)
     return TYPE_NONE;
 }
 
-/* What a field of the library's points to, where the executable has the struct. */
+/* The types that fields of library types point to, if the executable has the struct. */
 static const struct expectation {
     const char *type, *field, *elem, *key;
     int since, before;
@@ -244,7 +246,7 @@ static const struct expectation {
     {"weak.Pointer[main.large]", "u", "weak.Pointer handle", NULL, 24, 0},
 };
 
-/* The name of a type, without the mark of a hidden one. */
+/* Returns whether a type has this name, apart from the mark of a hidden type. */
 static bool is_called(uint32_t number, const char *name)
 {
     const char *text = name_of(number);
@@ -281,14 +283,14 @@ static unsigned check_expectations(int minor)
     return count;
 }
 
-/* Entries of HashTrieMaps: those that were made, against those that DWARF has. */
+/* Compares the entries of HashTrieMaps that were made with those that DWARF has. */
 static unsigned check_entries(void)
 {
     unsigned count = 0;
     for (uint32_t i = 0; i < loaded; i++) {
         const char *name = name_of(i);
         char other[300];
-        /* Go 1.27 tells of shapes only. */
+        /* Go 1.27 has only shapes in DWARF. */
         if (types.list.data[i].kind != TYPE_STRUCT)
             continue;
         if (strncmp(name, "?internal/sync.entry[", 21) == 0 ||

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the program in subject/ with releases of Go, and compares what src/types/runtime.c makes of its maps, channels
-# and library types with what its DWARF says. TAP without numbers on standard output.
+# Builds the program in subject/ with releases of Go, and compares the layouts that src/types/runtime.c makes for its maps,
+# channels and library types with its DWARF. TAP without numbers on standard output.
 #
-#   GOROOTS              the releases (default: see tests/go.sh)
+#   GOROOTS              the releases of Go (default: see tests/go.sh)
 #   LIBRARY              internal.a (default: build/internal.a)
-#   BUILD                where everything goes (default: build/structures)
+#   BUILD                the directory for all output (default: build/structures)
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1

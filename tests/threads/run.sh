@@ -1,6 +1,6 @@
 #!/bin/bash
-# Conversions on four threads under ThreadSanitizer, which ends those in which two threads touch one thing without order;
-# what they write is what one thread writes without it. TAP on standard output.
+# Converts on four threads under ThreadSanitizer, which makes a conversion fail if two threads race for the same memory. The
+# output must be the same as that of one thread without it. TAP on standard output.
 #
 #   GO2HEAPSNAPSHOT      the converter to compare with (default: build/go2heapsnapshot)
 set -u
@@ -19,7 +19,7 @@ rm -f "$build/key"
 (umask 077 && head -c 32 /dev/urandom >"$build/key")
 failed=0
 
-# converts NAME ARGUMENT...
+# converts NAME ARGUMENT...: tests a conversion to standard output.
 converts() {
 	local name=$1
 	shift
@@ -46,7 +46,7 @@ converts 'without types' samples/leakserver.2.dump.gz
 converts 'without types, folded' --max-nodes 3000 samples/leakserver.2.dump.gz
 converts 'types in the dump' samples/dumps/go1.3.3-amd64.2.dump.gz
 converts '32 bits' samples/dumps/go1.26-386.2.dump.gz
-# series NAME ARGUMENT...
+# series NAME ARGUMENT...: tests the conversion of a series.
 series() {
 	local name=$1
 	shift

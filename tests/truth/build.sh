@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the heaps of this directory with a release of Go whose allocator keeps a log: build.sh GOROOT DIRECTORY FLAG...
-# makes DIRECTORY/{gotypes,httpserver,maps}; only those in $HEAPS where that is set. The flags are go build's.
+# makes DIRECTORY/{gotypes,httpserver,maps}; only those in $HEAPS if that is set. The flags are go build's.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 GOROOT=$1 directory=$2

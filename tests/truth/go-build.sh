@@ -1,5 +1,5 @@
 #!/bin/sh
-# go build with a runtime whose allocator keeps a log: go-build.sh GOROOT SCRATCH ARGUMENT...
+# Runs go build with a runtime whose allocator keeps a log: go-build.sh GOROOT SCRATCH ARGUMENT...
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 GOROOT=$(cd "$1" && pwd -P) scratch=$2
@@ -12,7 +12,7 @@ scratch=$(cd "$scratch" && pwd)
 if "$go" help build | grep -q -e ' -overlay'; then
 	exec "$go" build -overlay "$scratch/overlay.json" "$@"
 fi
-# Before 1.16: in a GOROOT of links to the release's own, with the patched files in place of its own.
+# Before Go 1.16: builds in a GOROOT of links to the release's files, with the patched files in place of the originals.
 links=$scratch/goroot
 rm -rf "$links"
 for part in '' /src /src/runtime; do

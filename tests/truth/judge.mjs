@@ -1,34 +1,34 @@
-// Is a class what the allocator was told? The rules are those of docs/snapshot.md on classes:
+// Judges whether a class is what the allocator was told. The rules are those of docs/snapshot.md on classes:
 //
 //   T                           a value of a type, with its full import path: --names=full
 //   []T                         a backing array, whatever its length
-//   a node of type "string"     the bytes of a string; its name are the contents
+//   a node of type "string"     the bytes of a string; its name is their text
 //   map[K]V                     what a map value points to; map[K]V entries: its buckets (classic), groups, tables (Swiss)
 //   string header               what a *string points to
 //   chan T                      a channel's header, with its buffer where elements have no pointers
 //   func main.f.func1           a closure
-//   ptr64, noptr48              not known; if only a part is, an edge "holds" leads to its type
+//   ptr64, noptr48              unknown; if only a part is known, an edge "holds" leads to the type of that part
 //   (tiny block)                values of less than 16 bytes without pointers
 //
-// The truth is what mallocgc was told: a type and a size, the type being the element's for arrays; or no type, for bytes
-// of strings, channels without pointers and the like.
+// The truth is what mallocgc was told: a type and a size. The type of an array is that of its element. Bytes of strings,
+// channels without pointers and the like have no type.
 
 const pointless = /^(?:no)?ptr\d+$/;
 
-/** What a class claims, with what edges say: {kind: untyped | string | tiny | partly | typed, name, guess}. */
+/** Returns what a class claims, together with its edges: {kind: untyped | string | tiny | partly | typed, name, guess}. */
 export function claimOf(name, nodeType, guess = false, part = '') {
   if (nodeType === 'string') return { kind: 'string', name: 'string', guess: false };
   if (name === '(tiny block)') return { kind: 'tiny', name, guess: false };
   if (pointless.test(name)) return { kind: part ? 'partly' : 'untyped', name: part, guess: false };
-  // The header of a string has another class than its type, so that no two words are taken for a text.
+  // The header of a string has another class than its type, so that its two words are not taken for a text.
   const type = { 'string header': 'string', string: '(a string that is no header)' };
   return { kind: 'typed', name: type[name] ?? name, guess };
 }
 
-/** Whether a class is that of what is in a map. */
+/** Returns whether a class is that of the entries of a map. */
 const isEntries = (name) => /^map\[.* entries$/.test(name);
 
-/** One spelling of types that have several, and of those that snapshots rewrite. */
+/** Returns one spelling of types that have several, and of types that snapshots rewrite. */
 export function spell(name) {
   return name.replace(/ \(Go\)$/, '').replace(/^Go (?=<|system \/|Detached |Window|Object\(|\(closure)/, '')
     .replace(/chan \(<-\) /g, '<-chan ').replace(/\binterface\{/g, 'interface {').replace(/\bstruct\{/g, 'struct {')
@@ -48,7 +48,7 @@ export class Judge {
     this.types.forEach((t, i) => {
       t.full = spell(t.name);
       t.short = spell(t.string);
-      for (const name of [t.short, t.full]) this.byName.set(name, i); // later ones win, and a full name is one of its own
+      for (const name of [t.short, t.full]) this.byName.set(name, i); // later types win; below, full names win over short ones
     });
     this.types.forEach((t, i) => this.byName.set(t.full, i));
     this.signatures = new Map();
@@ -62,7 +62,7 @@ export class Judge {
     return t.full === t.short ? [t.full] : [t.full, t.short];
   }
 
-  /** The underlying type, as two types that can be converted into each other share it. */
+  /** The underlying type, which two types share if they can be converted into each other. */
   underlying(i) {
     const t = this.types[i], name = (j) => this.types[j].full;
     switch (t.kind) {
@@ -115,7 +115,7 @@ export class Judge {
       }
     }
     if (K >= 0 && V >= 0) {
-      // Keys and values over 128 bytes are pointers; the type's own name tells.
+      // Keys and values over 128 bytes are stored as pointers; the type's own name tells their types.
       const inner = t.short.slice(t.short.indexOf('['));
       const options = (j) => (this.types[j].kind === 'ptr' ? [j, this.types[j].elem] : [j]);
       for (const k of options(K)) {
@@ -129,7 +129,7 @@ export class Judge {
     return result;
   }
 
-  /** The type of what is allocated at an address, or -1. */
+  /** The type that was allocated at an address, or -1. */
   typeAt(address) {
     let i = this.dump.at(address);
     if (i < 0) {
@@ -140,7 +140,7 @@ export class Judge {
     return r < 0 ? -1 : this.truth.type[r];
   }
 
-  /** K and V of a map header, or of a table, by the memory behind it; null where it has none. */
+  /** K and V of a map header or a table, found in the memory that it points to; null if it has none. */
   mapAt(i, what) {
     const { dump, word } = this;
     const follow = (address, depth) => {
@@ -168,7 +168,7 @@ export class Judge {
     if (claim.kind === 'tiny' && this.allocation.parts[object] === 0) {
       const truth = type < 0 ? (this.dump.pointers[object] ? '(no type)' : '(bytes)') : this.types[type].full;
       if (size < 16) return { verdict: type < 0 || !this.types[type].pointers ? 'right' : 'wrong', truth };
-      // growslice() asks for all bytes of a slot, whatever its elements: one of 12 bytes is as if it shared the slot.
+      // growslice() asks for all bytes of a slot, whatever the elements: a slice of 12 bytes looks as if it shared the slot.
       return { verdict: type < 0 && size === 16 ? 'unverified' : 'wrong', truth };
     }
     if (this.allocation.parts[object] > 0) return this.tiny(claim);
@@ -189,7 +189,7 @@ export class Judge {
 
   tiny(claim) {
     if (claim.kind === 'string' || claim.kind === 'tiny') return { verdict: 'right', truth: '(tiny block)' };
-    const t = this.byName.get(spell(claim.name).replace(/^\[\]/, '')); // an array of it: its elements count
+    const t = this.byName.get(spell(claim.name).replace(/^\[\]/, '')); // of an array, the type of the elements counts
     return { verdict: t !== undefined && this.types[t].pointers ? 'wrong' : 'unverified', truth: '(tiny block)' };
   }
 
@@ -212,12 +212,12 @@ export class Judge {
     const [full, short] = this.namesOf(type);
     if (/^(\[\])?\*?runtime\.bmap$/.test(full) && isEntries(name)) return 'right';
     if (full === 'runtime.weakHandleBox' && name === 'weak.Pointer handle') return 'right';
-    // reflect.MakeSlice makes the header of a slice of any type as this.
+    // reflect.MakeSlice allocates the header of a slice of any type as this type.
     if (full === 'internal/unsafeheader.Slice' && n === 1 && name.startsWith('[]')) return 'right';
-    // The runtime boxes all strings, slices, small numbers as if they were of one type.
+    // The runtime boxes all strings, all slices and all small numbers as if they were of one type each.
     const boxed = /^runtime\.(string|slice|uint16|uint32|uint64)InterfacePtr$/.exec(full);
     if (boxed) return this.boxed(boxed[1], t, name);
-    // Generic code knows only shapes of its arguments.
+    // Generic code knows only the shapes of its type arguments.
     if (/^[^ ]+\[.*shape\./.test(full)) {
       const base = (x) => x.slice(0, x.indexOf('['));
       if (name.includes('[') && base(name.replace(/^\[\]/, '')) === base(full)) return 'right';
@@ -230,7 +230,7 @@ export class Judge {
       if (name === `[]${elemShort}`) return 'short';
     }
     if (short && forms(short).includes(name)) return 'short';
-    // Of identical layout?
+    // Is the layout identical?
     const slice = name.startsWith('[]');
     const candidates = [this.byName.get(name), slice ? this.byName.get(name.slice(2)) : undefined];
     let verdict = /shape\./.test(name) || /shape\./.test(full) ? 'layout' : 'wrong';
@@ -249,12 +249,12 @@ export class Judge {
     if (kind === 'slice' && bare.startsWith('[]')) return 'right';
     if (c === undefined) return 'unverified';
     const u = this.types[c];
-    // Also structs of nothing but a string.
+    // This includes structs of nothing but a string or a slice.
     if (kind === 'string' || kind === 'slice') return this.shape(c) === `${t.size}:0${kind}` ? 'right' : 'wrong';
     return u.size === t.size && !u.pointers ? 'right' : 'wrong';
   }
 
-  /** Structures of the runtime whose classes say more than their types. Null for others. */
+  /** Judges structures of the runtime whose classes say more than their types. Returns null for other objects. */
   special(object, type, t, n, claim) {
     const name = spell(claim.name);
     const verdictOf = (start, kv, forms) => {
@@ -332,7 +332,7 @@ export class Judge {
     return null;
   }
 
-  /** What an object was allocated as, for tables. */
+  /** The type that an object was allocated as, for tables. */
   truthName(object) {
     const { truth } = this.judge(object, { kind: 'typed', name: '', guess: false }, -1);
     return truth === 'string' ? 'string header' : truth;

@@ -1,11 +1,11 @@
-// How much of a heap a snapshot types, and how much of that is right:
+// Measures how much of a heap a snapshot types, and how much of that is right:
 //
 //   measure.mjs --truth T --dump D --snapshot S [--top N] [--json FILE] [--min any=99,edges=99,wrong=0.01]
 //   measure.mjs --pair --truth T --dump D --snapshot S --truth2 T2 --dump2 D2 --snapshot2 S2 [--top N] [--json FILE]
 //
-// T is the truth that tests/truth/record wrote beside D; S is made of D with --exe. All shares are of what the root
-// reaches over edges that are not weak, other than under (unreachable). --pair: how many objects that survived change
-// their class. The exit status is 1 if something is below --min (of wrong: above). Large heaps need node's
+// T is the truth that tests/truth/record wrote beside D; S is made of D with --exe. All shares are of the objects that
+// the root reaches over edges that are not weak, except through (unreachable). --pair counts the surviving objects that
+// change their class. The exit status is 1 if a share is below --min (for wrong: above). Large heaps need node's
 // --max-old-space-size=8000.
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -28,7 +28,7 @@ function open(truthFile, dumpFile, snapshotFile) {
   const dump = readDump(dumpFile), truth = readTruth(truthFile), snapshot = readSnapshot(snapshotFile);
   const allocation = allocations(dump, truth);
   const judge = new Judge(truth, dump, allocation);
-  // From a node to the dump's object, -1 for nodes that are none.
+  // The dump's object of each node, or -1 for nodes that are no objects.
   const object = new Int32Array(snapshot.count).fill(-1);
   for (let n = 0; n < snapshot.count; n++) if (snapshot.isObject(n)) object[n] = dump.at(snapshot.address(n));
   const claims = new Map();
@@ -42,7 +42,7 @@ function open(truthFile, dumpFile, snapshotFile) {
   return { dump, truth, snapshot, allocation, judge, object, claim };
 }
 
-/** Rows of a table, by key, each with examples and the edges that lead there. */
+/** The rows of a table, by key, each with examples and the edges that lead to its objects. */
 class Table {
   constructor() { this.rows = new Map(); }
   add(key, n, size) {

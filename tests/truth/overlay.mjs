@@ -1,9 +1,9 @@
-// Makes a Go release's allocator write down what it was told: overlay.mjs GOROOT DIRECTORY writes patched copies of a
+// Makes a Go release's allocator log its calls: overlay.mjs GOROOT DIRECTORY writes patched copies of a
 // few files of the runtime and overlay.json, for `go build -overlay`. Nothing in GOROOT changes.
 //
-// Whoever allocates calls mallocgc, or from 1.26 on one of the functions for a size class. Each is renamed to NAME_, and
-// a function of the old name calls it and appends (address, size, type) to a log outside of the heap. The log's length at
-// the moment of a dump is noted where the world has stopped. record/ reads the log from the program's side.
+// Every allocation calls mallocgc, or from 1.26 on one of the functions for a size class. Each is renamed to NAME_, and a
+// function of the old name calls it and appends (address, size, type) to a log outside of the heap. The log's length at a
+// dump is noted while the world is stopped. The package record/ reads the log from within the program.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -40,9 +40,9 @@ if (exists('malloc_generated.go')) {
 const atomic = /^\t"(\S*runtime\S*\/atomic)"$/m.exec(malloc)[1];
 // From 1.18 on the table of functions has offsets.
 const entry = read('symtab.go').includes('entryoff') ? 'md.textAddr(md.ftab[i].entryoff)' : 'md.ftab[i].entry';
-// What an itab calls its type.
+// The name of the field of an itab that has its type.
 const itabType = /\btab\.(_type|Type)\b/.exec(read('heapdump.go'))[1];
-// _func is found by offset; funcInfo has the name.
+// truthFunc() gets the name of a function from the funcInfo that findfunc() finds.
 files['g2h_truth.go'] = `package runtime
 
 import (

@@ -1,5 +1,5 @@
-// Fast readers of what measure.mjs compares, for heaps of several million objects: typed arrays instead of an object per
-// record. Addresses are Numbers: Go's are below 2^48.
+// Fast readers of the files that measure.mjs compares, for heaps of several million objects: they make typed arrays
+// instead of an object per record. Addresses are Numbers: Go's are below 2^48.
 import fs from 'node:fs';
 
 /** A whole file of any size that fits into memory. */
@@ -88,7 +88,7 @@ export function readSnapshot(path) {
   const base = Number(tool.id_base);
   return { path, header, tool, node, edge, strings, count: nodeCount,
     nodeTypes: meta.node_types[N.type], edgeTypes: meta.edge_types[E.type],
-    /** docs/snapshot.md, Ids. */
+    /** The address of a node's object: see Ids in docs/snapshot.md. */
     address(n) {
       const place = (node.id[n] - 1) / 2 * 8;
       const arena = arenaOf.get(Math.floor(place / 2 ** 26));
@@ -96,7 +96,7 @@ export function readSnapshot(path) {
     },
     isObject: (n) => node.id[n] % 2 === 1,
     className: (n) => strings[node.name[n]],
-    /** What edges say beside an object's class: that it is a guess; the type of what is known of a part. */
+    /** Edges add to the class of an object that it is a guess (isGuess), or the type of a part that is known (partOf). */
     isGuess: (n) => remark(n, guess) >= 0,
     partOf(n) {
       const e = remark(n, holds);
@@ -113,8 +113,8 @@ export function readSnapshot(path) {
 }
 
 /**
- * What the root reaches over edges that are not weak, not through (unreachable): {reached: Uint8Array, order, via}, where
- * via[n] is the edge by which n was reached first (breadth first) and from[n] whose edge that is.
+ * Finds the nodes that the root reaches over edges that are not weak, except through (unreachable): {reached: Uint8Array,
+ * from, via, order}, where via[n] is the edge by which n was reached first (breadth first) and from[n] the node of that edge.
  */
 export function reachable(s) {
   const { node, edge } = s;
@@ -210,7 +210,7 @@ export function readDump(path) {
   size = sorted(size);
   pointers = sorted(pointers);
   return { path, pointerSize, count, address, size, pointers,
-    /** The object with an address in it, or -1. */
+    /** The object that contains an address, or -1. */
     find(a) {
       const i = floorIndex(address, a, count);
       return i >= 0 && a < address[i] + size[i] ? i : -1;
@@ -219,7 +219,7 @@ export function readDump(path) {
       const i = floorIndex(address, a, count);
       return i >= 0 && address[i] === a ? i : -1;
     },
-    /** A word at an offset of an object. */
+    /** The word at an offset of an object. */
     word(i, where) {
       if (where + pointerSize > size[i]) return 0;
       const p = offset[i] + where;
@@ -233,7 +233,7 @@ export function readDump(path) {
 
 // ---------------------------------------------------------------------------------------------------------------
 
-/** What record.go wrote: {header, types, functions: Map entry → name, rows, address, size, type, index}. */
+/** Reads the file that record.go wrote: {header, types, functions: Map entry → name, count, address, size, type, index}. */
 export function readTruth(path) {
   const bytes = readWhole(path);
   let at = 0;
@@ -266,8 +266,8 @@ export function readTruth(path) {
 }
 
 /**
- * The allocation of each object of a dump: {row: Int32Array, parts: Uint16Array}; row is -1 where none is known. A live
- * object's allocation is the last one in its slot; behind it there are only the parts of a block of tiny ones.
+ * The allocation of each object of a dump: {row: Int32Array, parts: Uint16Array}; row is -1 if none is known. A live
+ * object's allocation is the last one in its slot; only allocations of parts of a tiny block come after it, which parts counts.
  */
 export function allocations(dump, truth) {
   const row = new Int32Array(dump.count).fill(-1), parts = new Uint16Array(dump.count);

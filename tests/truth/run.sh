@@ -1,7 +1,7 @@
 #!/bin/sh
-# How much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, and in a fourth one what is
-# known again from dump to dump, measured against what a patched allocator was told. TAP on standard output; the tables are in build/truth/GO/HEAP/VARIANT/measure.txt, and
-# table.mjs build/truth makes one of all of them.
+# Measures how much of three real heaps is typed, and how much of that is wrong, with DWARF and stripped, and which objects of
+# a fourth heap are recognised from dump to dump, all against the log of a patched allocator. TAP on standard output; the
+# tables are in build/truth/GO/HEAP/VARIANT/measure.txt, and `table.mjs build/truth` makes one table of them all.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 #   GOROOTS              the releases (default: see tests/go.sh)
@@ -15,15 +15,14 @@ share=${SHARE:-0.1}
 node="${NODE:-node} --max-old-space-size=8000"
 . "$top/tests/go.sh"
 
-# What each heap must reach, in percent: objects with a typed region, those with pointers, bytes, edges; and the most that
-# may be wrong.
-
-# since MINOR YES NO: which of them is for this release.
+# since MINOR YES NO: prints YES if this release is 1.MINOR or later, and NO if not.
 since() {
 	minor=${release#go1.}
 	if [ "${minor%%[!0-9]*}" -ge "$1" ]; then echo "$2"; else echo "$3"; fi
 }
 
+# limits HEAP VARIANT: what a heap must reach, in percent: objects with a typed region, such objects with pointers, bytes, edges;
+# and how much may be wrong at most.
 limits() {
 	case $1-$2 in
 	gotypes-plain) echo any=99.9,pointers=99.9,bytes=99,edges=99.9,wrong=0.01 ;;
@@ -32,7 +31,7 @@ limits() {
 	# Before 1.22 there are no malloc headers, and clients hang from locals.
 	httpserver-stripped) echo "any=$(since 22 95 $(since 19 93 90)),bytes=80,edges=$(since 22 90 75),wrong=0.01" ;;
 	maps-plain) echo any=99,pointers=99.5,bytes=97,edges=99,wrong=0.01 ;;
-	# All hangs from globals, and before 1.24 the maps are in one piece, of which large ones have no malloc header.
+	# Everything hangs from globals, and before 1.24 a map is in one piece; large pieces have no malloc header.
 	maps-stripped) echo "any=$(since 24 95 $(since 19 85 84)),bytes=80,edges=70,wrong=0.01" ;;
 	esac
 }
@@ -55,8 +54,9 @@ check() { # HEAP VARIANT N
 	fi
 }
 
-# Three dumps of a process, with ids of a series. Of few objects chance decides how many lose theirs, as a map grows; and where
-# one object is mistaken for another, all that hang together with it may be: once 162 sessions, a tenth of 4,904 slots.
+# series: checks three dumps of a process with the ids of a series. In a small heap chance decides how many objects lose their ids
+# as a map grows; and if one object is mistaken for another, all that hang together with it may be: once 162 sessions, a tenth
+# of 4,904 slots.
 series() {
 	[ -n "$(since 19 yes '')" ] || return
 	if ! "$here/take.sh" "$goroot" "$build/$release" "$share" churn >"$build/$release/log" 2>&1; then
@@ -105,7 +105,7 @@ for goroot in $goroots; do
 		check "$heap" plain 1
 		check "$heap" stripped 1
 	done
-	# Two dumps of one process: what has survived has the same class.
+	# In two dumps of one process, the objects that survived have the same class.
 	for variant in plain stripped; do
 		at=$build/$release/httpserver/$variant
 		check httpserver "$variant" 2

@@ -1,5 +1,5 @@
-// The judge judged: selftest.mjs TRUTH DUMP SNAPSHOT, where SNAPSHOT is of DUMP and untyped. The truth is put in as
-// classes: all must be right. Then classes are spoiled: all must be wrong. TAP on standard output.
+// Tests the judge: selftest.mjs TRUTH DUMP SNAPSHOT, where SNAPSHOT is of DUMP and untyped. With the truth as classes, all
+// verdicts must be right; with spoiled classes, all must be wrong. TAP on standard output.
 import { Judge, claimOf } from './judge.mjs';
 import { allocations, readDump, readSnapshot, readTruth, reachable } from './readers.mjs';
 
@@ -24,14 +24,14 @@ tap(without.length === 0, 'each has an allocation', without.map((o) => `0x${dump
 const sizes = objects.filter((o) => allocation.row[o] >= 0 && truth.size[allocation.row[o]] > dump.size[o]);
 tap(sizes.length === 0, 'no allocation is larger than its slot', sizes.map((o) => `0x${dump.address[o].toString(16)}`));
 
-// Go itself keeps the types of some objects: a check of the log that is not made of it.
+// Go itself keeps the types of some objects, in malloc headers: this checks the log independently.
 const minor = Number(/^go1\.(\d+)/.exec(truth.header.go)[1]);
 const low = dump.pointerSize === 8 ? 512 : 128;
 const headers = minor < 22 ? [] : objects.filter((o) => dump.pointers[o] && dump.size[o] > low && dump.size[o] <= 32768);
 const differing = headers.filter((o) => judge.byAddress.get(dump.word(o, 0)) !== truth.type[allocation.row[o]]);
 tap(differing.length === 0 && (minor < 22 || headers.length > 10), `the types of ${headers.length} malloc headers are the log's`,
   differing.map((o) => `0x${dump.address[o].toString(16)}: ${judge.truthName(o)}`));
-// A type without pointers is in a slot without, and the other way round.
+// A type without pointers is in a slot without pointers, and the other way round.
 const mixed = objects.filter((o) => {
   const t = allocation.row[o] < 0 ? -1 : truth.type[allocation.row[o]];
   return t >= 0 && allocation.parts[o] === 0 && truth.types[t].pointers !== (dump.pointers[o] === 1);
@@ -60,7 +60,7 @@ const wrong = verdicts((o, name) => (bare(name) ? null : claimOf(`x${name}`, 'ob
 const notWrong = list(wrong, 'right', 'short');
 tap(notWrong.length === 0, 'another name is wrong', notWrong);
 judge.cache.clear();
-// What has pointers is no text, and not an array of something else.
+// An object with pointers is no text.
 const texts = verdicts((o, name) => (bare(name) || !dump.pointers[o] ? null : { kind: 'string', name: 'string', guess: false }));
 tap(list(texts, 'right', 'short', 'layout', 'shape', 'unverified').length === 0, 'an object with pointers is no string',
   list(texts, 'right', 'short', 'layout', 'shape', 'unverified'));

@@ -1,11 +1,11 @@
-// Whether the ids of a series tell what has survived, against the allocator's log:
+// Checks whether the ids of a series tell which objects survived, against the allocator's log:
 //
 //   series.mjs DIRECTORY N M [--min found=98,lost=0.1] [--unnamed CLASS]
 //
-// DIRECTORY has of dump N, and of M, the next one: N.dump, N.truth, N.heapsnapshot by itself, whose ids are addresses,
-// series/N.heapsnapshot, and N.counts: {CLASS: {All, New}}, what the program says of its own classes. Of the objects whose
-// address had one of the same class in N: how many new ones have a new id (found), and how many survivors have lost theirs.
-// Of CLASS no object is named. In TAP. The nodes of both kinds of snapshot are the same.
+// For dump N, and M, the next one, DIRECTORY has N.dump; N.truth; N.heapsnapshot, which was converted by itself and whose ids
+// are addresses; series/N.heapsnapshot, with the same nodes; and N.counts: {CLASS: {All, New}}, which the program says of its
+// own classes. Among the objects whose address had one of the same class in N, this counts how many new ones have a new id
+// (found), and how many survivors have lost theirs. No object of the CLASS of --unnamed has its name. TAP on standard output.
 import fs from 'node:fs';
 import { allocations, readDump, readSnapshot, readTruth, reachable } from './readers.mjs';
 
@@ -17,7 +17,7 @@ function open(n) {
   const alone = readSnapshot(`${directory}/${n}.heapsnapshot`), series = readSnapshot(`${directory}/series/${n}.heapsnapshot`);
   if (alone.count !== series.count) throw new Error(`dump ${n}: ${series.count} nodes in the series, ${alone.count} by itself`);
   const { row } = allocations(dump, truth);
-  // Which allocation of the process each node is; -1: none.
+  // The number of each node's allocation in the process, or -1.
   const allocation = new Float64Array(alone.count).fill(-1);
   for (let i = 0; i < alone.count; i++) {
     const object = alone.isObject(i) ? dump.at(alone.address(i)) : -1;
@@ -58,7 +58,7 @@ tap(sums.found + sums.missed > 100 && found >= limit.found,
 tap(sums.kept > 1000 && lost <= limit.lost, `${lost.toFixed(4)} % of ${sums.kept + sums.lost} survivors are lost, dump ${before} to ${after}`,
   list(classes.lost));
 
-// By ids, as DevTools' Comparison and its filter "allocated between" have it.
+// Compares by ids, as do DevTools' Comparison and its filter "allocated between".
 const ids = (s) => {
   const of = new Map();
   for (let i = 0; i < s.alone.count; i++) {
@@ -79,7 +79,7 @@ for (const [name, { All: all, New: fresh }] of Object.entries(b.counts)) {
   }
   const added = [...of].filter((id) => !old.has(id)).length, deleted = [...old].filter((id) => !of.has(id)).length;
   const between = [...of].filter((id) => id > largest).length, gone = a.counts[name].All - (all - fresh);
-  // A survivor that is lost is one more in each, a reused slot that is not found one less.
+  // A survivor that is lost counts as one more object added and one more deleted, a reused slot that is not found as one less.
   const more = (classes.lost.get(name) ?? 0) - (classes.missed.get(name) ?? 0);
   tap(of.size === all && added === fresh + more && deleted === gone + more && between === added,
     `${name}: +${fresh} −${gone} of ${all}, dump ${before} to ${after}${more === 0 ? '' : `, but for ${more}`}`,

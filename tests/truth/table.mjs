@@ -1,5 +1,5 @@
-// The figures of all releases that run.sh has measured, as a table of docs/testing.md: table.mjs DIRECTORY, where that is
-// run.sh's, build/truth. Shares are cut, not rounded: 100 is all of them.
+// Prints the figures of all releases that run.sh has measured, as a table of docs/testing.md: table.mjs DIRECTORY, which
+// is run.sh's directory, build/truth. Shares are cut, not rounded, so that 100 means all.
 import fs from 'node:fs';
 import path from 'node:path';
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds heaps with a release of Go and takes their dumps and truths: take.sh GOROOT DIRECTORY SHARE [HEAP]... makes
-# DIRECTORY/HEAP/{plain,stripped}/{app,1.dump,1.truth}, of httpserver 2.dump and 2.truth as well, later in the same process,
-# of churn also 3.dump and 3.truth.
-# SHARE is how much of each heap, 1 for all; small ones are for tests.
+# DIRECTORY/HEAP/{plain,stripped}/{app,1.dump,1.truth}; of httpserver and churn also 2.dump and 2.truth, later in the same
+# process; of churn also 3.dump and 3.truth.
+# SHARE is how much of each heap to make: 1 is all, small shares are for tests.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 goroot=$1 directory=$2 share=$3

@@ -1,7 +1,7 @@
 // Looks up in a typed snapshot what program/ knows of its heap: check.mjs NAME DIRECTORY [--dwarf] [--captures]. DIRECTORY
-// has types.json, types.dump and types.heapsnapshot. With --dwarf everything must be typed and named; without, what an
-// interface leads to, and of the rest nothing may be wrong. --captures: closures' variables have names, as from Go 1.23 on.
-// TAP on standard output; all complaints go to DIRECTORY/complaints.txt.
+// has types.json, types.dump and types.heapsnapshot. With --dwarf, everything must have types and names; without it, only
+// what an interface leads to, but nothing else may be wrong. With --captures, closures' variables have names, as they do
+// from Go 1.23 on. TAP on standard output; all complaints go to DIRECTORY/complaints.txt.
 import fs from 'node:fs';
 import { claimOf, spell } from '../truth/judge.mjs';
 import { readDump, readSnapshot } from '../truth/readers.mjs';
@@ -32,7 +32,7 @@ for (let n = 0; n < snapshot.count; n++) {
   const o = dump.at(snapshot.address(n));
   if (o >= 0) nodeOf[o] = n;
 }
-/** The node of the object with an address in it and how far in: {n, offset}; null where there is none. */
+/** Returns the node of the object that an address is in, and the offset in it: {n, offset, o}; or null if there is none. */
 function locate(address) {
   const a = Number(address), o = dump.find(a);
   if (o < 0 || nodeOf[o] < 0) return null;
@@ -65,7 +65,7 @@ const claim = (n) => claimOf(snapshot.className(n), snapshot.nodeTypes[node.type
 
 const required = (source) => source === 'any' || dwarf;
 
-/** right, untyped or wrong. */
+/** Returns right, guess, untyped or wrong. */
 function verdict(object, n) {
   const c = claim(n);
   if (c.kind === 'untyped') return 'untyped';
@@ -80,7 +80,7 @@ function verdict(object, n) {
   const kv = (x) => x.replace(/, /g, ',');
   if (classes.includes(own) || classes.map(kv).includes(kv(own))) return c.kind === 'partly' || c.guess ? 'guess' : 'right';
   if (object.kind === 'closure' && own.replace(/\[.*\]/, '[…]') === classes[0].replace(/\[.*\]/, '[…]')) return 'right';
-  // Strings' bytes may have been somebody's []byte before.
+  // The bytes of a string may have been a []byte before.
   if (classes.includes('(string)') && own === '[]uint8') return 'right';
   if (object.tiny || c.kind === 'partly') return 'untyped';
   return 'wrong';
@@ -92,10 +92,10 @@ for (const source of ['any', 'global', 'local']) {
   for (const object of known.objects) {
     if (object.source !== source) continue;
     const found = locate(object.addr);
-    if (!found || found.offset !== 0) continue; // static data, or a part of something
+    if (!found || found.offset !== 0) continue; // static data, or an address inside an object
     count++;
     const v = verdict(object, found.n);
-    // Of an array without pointers that only its elements' addresses lead into, no more can be known.
+    // If only the addresses of its elements lead into an array without pointers, no more can be known of it.
     const inside = claim(found.n).kind === 'partly' && object.kind === 'array' && !dump.pointers[found.o];
     const good = v === 'right' || inside || (!required(source) && v !== 'wrong') || (object.tiny && v === 'untyped');
     if (!good) list.push(`${object.where} (${object.kind}) at ${object.addr} should be ${object.classes[0]}${object.string ? ` "${object.string}"` : ''}, is ${describe(found.n)}`);
@@ -105,12 +105,15 @@ for (const source of ['any', 'global', 'local']) {
 
 // ---- fields
 
-const snapshotKey = /\(key.+\)$/; // a word of a map's key
+const snapshotKey = /\(key.+\)$/; // the name of a word of a map's key
 
-/** Whether an edge's name is a field's path, or begins or ends with it: strings and slices may go on, "name.ptr". */
+/**
+ * Returns whether an edge's name is a field's path, or begins or ends with it. Names of strings and slices may go on:
+ * "name.ptr".
+ */
 function fits(own, field, inner) {
   if (own === field || own.startsWith(`${field}.`) || field.startsWith(`${own}.`)) return true;
-  if (own.endsWith(`.${field}`)) return true; // the object may be more than what is pointed to: its first field
+  if (own.endsWith(`.${field}`)) return true; // the pointer may lead to the first field of a larger object
   if (inner && snapshotKey.test(own)) return own.endsWith(`(key${field})`) || own.endsWith(`(key.${field})`);
   if (field === 'C' && own === 'c') return true; // of a time.Timer, which is a runtime.timeTimer
   const bare = (path) => path.replace(/^\[\d+\]/, ''); // a slice may begin within its array
@@ -126,7 +129,7 @@ for (const source of ['any', 'global', 'local']) {
     const to = locate(want.to);
     if (!to) continue;
     const must = required(source);
-    if (Number(want.from) === 0) { // a map's
+    if (Number(want.from) === 0) { // the pointer is in a map
       if (!want.from_class) continue;
       count++;
       const pattern = new RegExp(want.from_class);
@@ -181,7 +184,7 @@ for (const parameter of dwarf ? [false, true] : []) {
     count++;
     const goroutine = byId.get(2 ** 30 + 2 * want.goroutine);
     const stack = goroutine === undefined ? [] : [...edgesOf(goroutine)].filter((e) => typeOf(e) === 'element').map((e) => edge.to[e]);
-    // Parameters lie in the caller's frame, or in the function's own.
+    // Parameters are in the caller's frame, or in the function's own.
     const frames = stack.filter((n) => snapshot.className(n).replace(/ [^ ]+:\d+$/, '') === want.function);
     const places = frames.flatMap((n) => [n, ...(parameter ? [stack[stack.indexOf(n) + 1]] : [])]).filter((n) => n !== undefined);
     const edges = places.flatMap((n) => [...edgesOf(n)].filter((e) => edge.to[e] === to.n));
@@ -202,7 +205,7 @@ for (const parameter of dwarf ? [false, true] : []) {
     count++;
     const edges = [...edgesOf(from.n)].filter((e) => edge.to[e] === to.n);
     const good = edges.some((e) => bareName(e) === want.field);
-    // Without the names: X0, or what the closure's type says.
+    // Without the names, the label is X0, or what the closure's type says.
     if (!good && (captures || edges.length === 0)) list.push(`${want.where} of ${want.from} is ${edges.map((e) => snapshot.edgeName(e)).join(', ') || 'no edge'} of ${describe(from.n)}`);
   }
   tap('closures hold what they captured', count, list);
@@ -222,6 +225,5 @@ for (const parameter of dwarf ? [false, true] : []) {
   tap('the runtime’s objects have their class', wanted.length, list);
 }
 
-// All in all: reachable objects without a class are few.
 fs.writeFileSync(`${directory}/complaints.txt`, `${complaints.join('\n')}\n`);
 process.exitCode = failed ? 1 : 0;

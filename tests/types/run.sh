@@ -1,11 +1,11 @@
 #!/bin/sh
-# Types: a program that has objects of every kind, built in several ways, dumps itself; in its snapshot each object must
-# have its class and each pointer its field. TAP on standard output; build/types/GO-VARIANT/complaints.txt has all.
+# Tests types: a program that has objects of every kind, built in several ways, dumps itself; in its snapshot each object must
+# have its class and each pointer its field. TAP on standard output; build/types/GO-VARIANT/complaints.txt has all complaints.
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
-#   GOROOTS              the releases (default: see tests/go.sh)
+#   GOROOTS              the releases of Go (default: see tests/go.sh)
 #   VARIANTS             some of: truth plain no-dwarf stripped unoptimized pie pie-stripped cgo 386, which are built with
-#                        the last of the releases, of the others truth plain stripped; with CHECK_ALL also
+#                        the last of the releases; the others build truth plain stripped only; with CHECK_ALL also
 #                        all-unoptimized cgo-stripped cgo-pie arm64 s390x s390x-stripped arm mips, and experiments by name
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -14,7 +14,7 @@ converter=${GO2HEAPSNAPSHOT:-$top/build/go2heapsnapshot}
 build=${BUILD:-$top/build/types}
 . "$top/tests/go.sh"
 
-# wanted NAME: whether a variant is.
+# wanted NAME: succeeds if $VARIANTS has the variant, or is not set.
 wanted() {
 	case " ${VARIANTS:-$1} " in
 	*" $1 "*) ;;
@@ -22,10 +22,11 @@ wanted() {
 	esac
 }
 
-# What runs the variants for this processor, nothing for the machine's own.
+# The emulator that runs a variant for another processor; empty for the machine's own.
 emulator=
 
-# Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in WriteHeapDump: its own mistake.
+# Lets the program dump itself, in up to three attempts: Go 1.27 with cgo now and then dies of "dumpgs in STW - bad status" in
+# WriteHeapDump, which is a bug of Go.
 dumps_itself() {
 	for _ in 1 2 3; do
 		$emulator "$at/app" "$at" && return
@@ -47,7 +48,7 @@ variant() {
 		return
 	fi
 	$emulator "$at/app" >"$at/log" 2>&1
-	if ! grep -q '^usage: ' "$at/log"; then # by the status it may be a runtime that gives up as well
+	if ! grep -q '^usage: ' "$at/log"; then # the status could also be that of a runtime that gives up
 		echo "ok - $name # SKIP this machine does not run it"
 		return
 	fi
@@ -65,7 +66,7 @@ variant() {
 	"${NODE:-node}" "$here/check.mjs" "$name" "$at" $checks || [ $? -eq 1 ] || echo "not ok - $name: the check itself failed"
 }
 
-# emulated NAME GOARCH QEMU CHECKS GO_BUILD_FLAG...: as variant, for another processor.
+# emulated NAME GOARCH QEMU CHECKS GO_BUILD_FLAG...: like variant(), for another processor.
 emulated() {
 	wanted "$1" || return 0
 	if ! command -v "qemu-$3" >/dev/null; then
@@ -80,7 +81,7 @@ emulated() {
 	emulator=
 }
 
-# experiment NAME CHECKS: as variant, with the experiment if it is off by default, without it if it is on.
+# experiment NAME CHECKS: like variant(), with the experiment if it is off by default, without it if it is on.
 experiment() {
 	[ -e "$GOROOT/src/internal/goexperiment/exp_$1_on.go" ] || return 0 # the release does not have it
 	case " $("$go" list -f '{{context.ToolTags}}' runtime | tr '[]' '  ') " in
@@ -91,7 +92,7 @@ experiment() {
 	unset GOEXPERIMENT
 }
 
-# What only CHECK_ALL wants: other ways to link, other processors, and experiments that change what lies where.
+# Tests what only CHECK_ALL asks for: other ways to link, other processors, and experiments that change memory layouts.
 rare_variants() {
 	variant all-unoptimized "$all" '-gcflags=all=-N -l'
 	export CGO_ENABLED=1
@@ -120,7 +121,7 @@ for GOROOT in $goroots; do
 	go1.1[0-9]* | go1.2[0-2]*) all=--dwarf ;;
 	*) all='--dwarf --captures' ;;
 	esac
-	# What the program believes to know, against tests/truth's allocator.
+	# Compares what the program says that it knows with what the allocator of tests/truth was told.
 	go_build="$here/../truth/go-build.sh $GOROOT $build/$release-truth/runtime"
 	variant truth truth -tags=truth
 	go_build=

@@ -1,5 +1,5 @@
-// Whether what the program says of its objects is what the allocator was told: truth.mjs NAME DIRECTORY, with types.json,
-// types.dump and types.truth of a program that was built with tests/truth's overlay. TAP on standard output.
+// Checks that what the program says of its objects is what the allocator was told: truth.mjs NAME DIRECTORY, with
+// types.json, types.dump and types.truth of a program that was built with tests/truth's overlay. TAP on standard output.
 import fs from 'node:fs';
 import { Judge } from '../truth/judge.mjs';
 import { allocations, readDump, readTruth } from '../truth/readers.mjs';
@@ -14,7 +14,7 @@ for (const object of known.objects) {
   const address = Number(object.addr), o = dump.find(address);
   if (o < 0) continue; // static
   const offset = address - dump.address[o];
-  if (offset !== 0 && offset !== 8) continue; // a part of something
+  if (offset !== 0 && offset !== 8) continue; // an address inside an object
   if (offset === 8 && (!dump.pointers[o] || dump.size[o] <= (dump.pointerSize === 8 ? 512 : 128))) continue;
   const verdicts = object.classes.map((c) => judge.judge(o, c === '(string)' ? { kind: 'string', name: 'string', guess: false }
     : { kind: 'typed', name: c, guess: false }, `known ${c}`).verdict);

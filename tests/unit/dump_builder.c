@@ -74,12 +74,12 @@ void dump_memory(struct dump *dump, uint64_t size, size_t count, const uint64_t 
     free(memory);
 }
 
-/* The number of a field kind in the file; FORMATS.md §0 and §9. */
+/* Returns the number that a field kind has in the file; FORMATS.md §0 and §9. */
 static uint64_t kind_number(const struct dump *dump, enum g2h_field_kind kind)
 {
     static const uint8_t number_1_3[] = {1, 2, 3, 4, 5}, number_1_4[] = {1, 0, 0, 2, 3};
     if (dump->format == DUMP_2013)
-        return kind; /* 0 Ptr … 4 Eface, as the enum happens to have them */
+        return kind; /* 0 Ptr … 4 Eface: the enum happens to have the same numbers */
     if (dump->format < DUMP_1_4)
         return number_1_3[kind];
     assert_true(kind == G2H_FIELD_POINTER || (dump->format == DUMP_1_4 && number_1_4[kind] != 0));
@@ -98,7 +98,7 @@ void dump_fields(struct dump *dump, const struct g2h_field *fields, size_t count
         dump_uvarint(dump, 0);
 }
 
-/* A list of pointers that are the first count words. */
+/* Writes a field list whose pointers are the first count words. */
 static void pointer_fields(struct dump *dump, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ void dump_start_large(struct dump *dump, const char *version, uint64_t heap_size
     dump_params(dump);
 }
 
-/* What has been made of it. */
+/* Destroys all that has been made of the dump. */
 static void forget(struct dump *dump)
 {
     g2h_view_destroy(dump->view);
@@ -382,7 +382,7 @@ void dump_memstats(struct dump *dump, uint64_t heap_objects, uint64_t heap_alloc
                                                           : (uint64_t)i);
 }
 
-/* ---- what becomes of it ---- */
+/* ---- loading and converting ---- */
 
 struct g2h_heap *dump_load(struct dump *dump, unsigned threads)
 {

@@ -1,8 +1,9 @@
 /*
- * dump_builder: heap dumps made in memory, in every layout, from FORMATS.md and not from the tables
- * of src/dump, so that a mistake in those does not hide itself.
+ * dump_builder: builds heap dumps in memory, in every layout. It follows FORMATS.md and not the
+ * tables of src/dump, so that a mistake in those tables does not hide itself.
  *
- * A dump also owns what is made of it, its heap, its graph and a view, until dump_deinit().
+ * A struct dump also owns the heap, the graph and the view that are made of it, until
+ * dump_deinit().
  */
 #ifndef UNIT_DUMP_BUILDER_H
 #define UNIT_DUMP_BUILDER_H
@@ -36,13 +37,14 @@ struct dump {
     struct g2h_view *view; /* of graph */
 };
 
-/* The header; dump_start() writes the params as well. */
+/* Writes the header; dump_start() writes the params as well. */
 void dump_begin(struct dump *dump, enum dump_format format, uint64_t pointer_size, bool big_endian);
 void dump_params(struct dump *dump);
 void dump_start(struct dump *dump, enum dump_format format, uint64_t pointer_size, bool big_endian);
-/* A little-endian 64-bit dump of Go 1.7's layout by a Go of the given version. */
+/* Starts a little-endian 64-bit dump of Go 1.7's layout by a Go of the given version. */
 void dump_start_modern(struct dump *dump, const char *version);
-/* The same with a heap of so many bytes, for objects that the file does not hold whole. */
+/* Does the same as dump_start_modern() with a heap of heap_size bytes, for objects that the file
+ * does not hold whole. */
 void dump_start_large(struct dump *dump, const char *version, uint64_t heap_size);
 void dump_deinit(struct dump *dump);
 
@@ -52,38 +54,38 @@ void dump_uvarint(struct dump *dump, uint64_t value);
 void dump_uvarints(struct dump *dump, size_t count, const uint64_t *values);
 void dump_string(struct dump *dump, const char *text);
 void dump_tag(struct dump *dump, enum g2h_record_kind kind);
-/* A word in the dump's byte order. */
+/* Stores a word in the dump's byte order. */
 void dump_store(const struct dump *dump, uint8_t *at, uint64_t value);
-/* Memory of size bytes, its length before it: count words, then zeros. */
+/* Writes a memory block of size bytes, preceded by its length: count words, then zeros. */
 void dump_memory(struct dump *dump, uint64_t size, size_t count, const uint64_t *words);
-/* A field list in the form that the format has for objects, frames and types. */
+/* Writes a field list in the form that the format has for objects, frames and types. */
 void dump_fields(struct dump *dump, const struct g2h_field *fields, size_t count);
 
 /* ---- records ---- */
 
-/* Any record but params and EOF; the fields are those of its field list. */
+/* Writes any record except params and EOF; fields is the record's field list. */
 void dump_record(struct dump *dump, const struct g2h_record *record, const struct g2h_field *fields,
                  size_t count);
 void dump_eof(struct dump *dump);
 
-/* An object that is count pointers and then zeros. 1.4 and later: the count words are its field
- * list. */
+/* Writes an object that consists of count pointers and then zeros. In 1.4 and later its field list
+ * has the count words. */
 void dump_object(struct dump *dump, uint64_t address, uint64_t size, size_t count,
                  const uint64_t *words);
-/* An object of 1.3 and before. */
+/* Writes an object of 1.3 or earlier. */
 void dump_typed_object(struct dump *dump, uint64_t address, uint64_t type, uint64_t kind,
                        uint64_t size, size_t count, const uint64_t *words);
 void dump_type(struct dump *dump, uint64_t address, uint64_t size, const char *name,
                bool data_is_pointer, const struct g2h_field *fields, size_t count);
-/* Its second number is a type's address or, before 1.4, a bool. */
+/* Writes an itab; type is a type's address or, before 1.4, a bool. */
 void dump_itab(struct dump *dump, uint64_t address, uint64_t type);
 void dump_goroutine(struct dump *dump, uint64_t goid, uint64_t address, uint64_t sp);
-/* A frame of count words, of which the first listed ones are its field list. */
+/* Writes a frame of count words; the first listed ones are its field list. */
 void dump_frame(struct dump *dump, const char *function, uint64_t sp, uint64_t depth, size_t count,
                 const uint64_t *words, size_t listed);
 void dump_finalizer(struct dump *dump, enum g2h_record_kind kind, uint64_t object,
                     uint64_t funcval);
-/* The segment bss: count pointers. */
+/* Writes the segment bss, which has count pointers. */
 void dump_bss(struct dump *dump, uint64_t address, size_t count, const uint64_t *words);
 void dump_memstats(struct dump *dump, uint64_t heap_objects, uint64_t heap_alloc);
 
@@ -94,20 +96,20 @@ void dump_memstats(struct dump *dump, uint64_t heap_objects, uint64_t heap_alloc
     }
 #define NO_WORDS 0, NULL
 
-/* ---- what becomes of it ---- */
+/* ---- loading and converting ---- */
 
-/* Loads the dump; fails the test where that fails. */
+/* Loads the dump; fails the test if the dump cannot be loaded. */
 struct g2h_heap *dump_load(struct dump *dump, unsigned threads);
-/* Loads it and makes its graph. */
+/* Loads the dump and makes its graph. */
 struct g2h_graph *dump_graph(struct dump *dump, unsigned threads);
-/* The same, and a view of it; options may be NULL: the whole graph. */
+/* Loads the dump and makes its graph and a view, of the whole graph if options is NULL. */
 struct g2h_view *dump_view(struct dump *dump, unsigned threads,
                            const struct g2h_view_options *options);
-/* Another view of the graph that is there. */
+/* Makes another view of the dump's graph, which must exist. */
 struct g2h_view *dump_view_again(struct dump *dump, const struct g2h_view_options *options);
-/* The bytes of the whole graph's snapshot, without contexts, from malloc(). */
+/* Returns the bytes of the whole graph's snapshot, without contexts, from malloc(). */
 char *dump_snapshot(struct dump *dump, unsigned threads, bool gzip, size_t *ret_size);
-/* The same of a view that is made already. */
+/* Returns the bytes of an existing view's snapshot, from malloc(). */
 char *view_snapshot(const struct g2h_view *view, unsigned threads, bool gzip, size_t *ret_size);
 
 #endif

@@ -1,7 +1,8 @@
 /* snapshot; see snapshot.h. */
 #include "snapshot.h"
 
-/* The numbers of the array named key, in groups of fields; *ret from malloc(). */
+/* Returns how many numbers the array named key has, in groups of fields; *ret has them, from
+ * malloc(). */
 static size_t parse_numbers(const char *text, const char *key, size_t fields, uint32_t **ret)
 {
     char pattern[32];

@@ -1,5 +1,5 @@
-/* snapshot: a heap snapshot's text back as nodes, edges and strings, for tests that look at what
- * was written. */
+/* snapshot: parses a heap snapshot's text into nodes, edges and strings, for tests that look at
+ * what was written. */
 #ifndef UNIT_SNAPSHOT_H
 #define UNIT_SNAPSHOT_H
 
@@ -11,36 +11,36 @@ struct snapshot_node {
 };
 
 struct snapshot_edge {
-    uint32_t type, name, target; /* target: number of a node */
+    uint32_t type, name, target; /* target: a node's number */
 };
 
 struct snapshot {
     char *text;
     struct snapshot_node *nodes;
     struct snapshot_edge *edges;
-    char **strings; /* JSON's escapes are undone, but for \u */
+    char **strings; /* JSON's escapes are undone, except \u */
     size_t node_count, edge_count, string_count;
 };
 
-/* Parses a snapshot and checks the header's counts, the targets and the names. Takes text, from
- * malloc(). */
+/* Parses a snapshot and checks the header's counts, the targets and the names. Takes over text,
+ * which is from malloc(). */
 void snapshot_parse(struct snapshot *snapshot, char *text);
-/* Converts the dump, and parses what was written. */
+/* Converts the dump and parses the snapshot. */
 void snapshot_of(struct snapshot *snapshot, struct dump *dump, unsigned threads);
 void snapshot_deinit(struct snapshot *snapshot);
 
 const char *snapshot_name(const struct snapshot *snapshot, uint32_t node);
-/* The one node of a name; fails the test where there is none or more than one. */
+/* Returns the only node with the name; fails the test if there is none or more than one. */
 uint32_t snapshot_find(const struct snapshot *snapshot, const char *name);
-/* Whether there is a node of the name. */
+/* Returns whether there is a node with the name. */
 bool snapshot_has(const struct snapshot *snapshot, const char *name);
-/* The node of an object, of which the snapshot was made from the dump's view. */
+/* Returns an object's node in a snapshot that was made from the dump's view. */
 uint32_t snapshot_object(const struct snapshot *snapshot, const struct dump *dump,
                          uint64_t address);
-/* The first edge from one node to another; NULL where there is none. */
+/* Returns the first edge from one node to another, or NULL if there is none. */
 const struct snapshot_edge *snapshot_edge(const struct snapshot *snapshot, uint32_t from,
                                           uint32_t to);
-/* The name of an edge that is no element. */
+/* Returns the name of an edge that is not an element. */
 const char *snapshot_edge_name(const struct snapshot *snapshot, const struct snapshot_edge *edge);
 
 /* Types of edges and of nodes. */

@@ -1,9 +1,10 @@
 /*
- * Covers process/attach*.c and procfs.c: what is copied of a process and what is not, that it goes
- * on as if nothing had been, what is said where it cannot be read, and whether there is room.
+ * Covers process/attach*.c and procfs.c: which memory of a process is copied, that the process goes
+ * on as if nothing had happened, the message if it cannot be read, and whether there is room for
+ * the copy.
  *
- * The processes are forked from this one. Where the system lets nobody trace, as under some seccomp
- * profiles, what needs that is skipped.
+ * The processes are forked from this one. If the system lets nobody trace, as under some seccomp
+ * profiles, the tests that trace are skipped.
  */
 #include "unit.h"
 
@@ -28,26 +29,26 @@
 
 enum {
     SPARSE_PAGES = 1 << 15,
-    SPARSE_STEP = 100, /* every 100th page of it is touched */
+    SPARSE_STEP = 100, /* the child touches every 100th page */
     GUARDED_PAGES = 16,
     GUARD_FIRST = 4,
     GUARD_END = 8,
     FILE_PAGES = 4,
-    FILE_SIZE = 6000,        /* beyond its second page nothing can be read */
-    LARGE_PAGES = 1 << 19,   /* 2 GiB of a file … */
-    LARGE_WRITTEN = 1 << 17, /* … of which one page was written to */
+    FILE_SIZE = 6000,        /* the pages behind the file's second one cannot be read */
+    LARGE_PAGES = 1 << 19,   /* a file mapping of 2 GiB … */
+    LARGE_WRITTEN = 1 << 17, /* … and the only page of it that the child writes to */
     FAR_SIZE = 3 << 20,
-    MAP_FAR = 200, /* a request of the thread that answers */
+    MAP_FAR = 200, /* a request to the answering thread: map more memory */
     HEAP_SIZE = 300000,
     SPINNERS = 2,
-    THREADS = 2 + SPINNERS, /* the first one, one that waits in read() */
+    THREADS = 2 + SPINNERS, /* the first one, the one in read(), the spinners */
 };
 
-/* What a child tells this process, in memory that both have. */
+/* What a child tells this process, in memory that they share. */
 struct shared {
     uint8_t *heap, *sparse, *guarded, *of_file, *of_large;
-    uint8_t *far;             /* what was mapped since */
-    uint64_t stacks[THREADS]; /* an address in each */
+    uint8_t *far;             /* mapped after MAP_FAR, or NULL */
+    uint64_t stacks[THREADS]; /* an address on each thread's stack */
     int ids[THREADS];
     volatile unsigned ready, signals, failed_reads;
     uint8_t answer;
@@ -57,7 +58,7 @@ static struct shared *shared;
 static size_t page;
 static int requests[2], answers[2]; /* pipes to and from the child */
 
-/* The byte that a child writes to so many bytes from the start of its memory. */
+/* Returns the byte that a child writes at an offset of its memory. */
 static uint8_t pattern(size_t at)
 {
     return (uint8_t)(at * 7 + at / 4096 + 1);
@@ -95,7 +96,7 @@ static void make_guarded(void)
     mprotect(shared->guarded + GUARD_FIRST * page, (GUARD_END - GUARD_FIRST) * page, PROT_NONE);
 }
 
-/* A file that has no name any more. */
+/* Makes a file without a name and returns its descriptor. */
 static int make_file(void)
 {
     char path[] = "/tmp/go2heapsnapshot-unit.XXXXXX";
@@ -114,14 +115,14 @@ static void make_files(void)
         ftruncate(large, (off_t)LARGE_PAGES * (off_t)page) != 0)
         _exit(92);
     shared->of_file = map_private(FILE_PAGES, fd);
-    shared->of_file[1] = 99; /* what was written is not in the file */
+    shared->of_file[1] = 99; /* a private mapping does not write this to the file */
     shared->of_large = map_private(LARGE_PAGES, large);
     fill(shared->of_large, LARGE_WRITTEN * page, (LARGE_WRITTEN + 1) * page);
     close(fd);
     close(large);
 }
 
-/* Maps something at an address that is far from all others. */
+/* Maps memory at an address that is far from all other mappings. */
 static void map_far(void)
 {
     void *far = mmap((void *)(uintptr_t)0x300000000000, FAR_SIZE, PROT_READ | PROT_WRITE,
@@ -148,7 +149,7 @@ static void *spin(void *argument)
     return NULL;
 }
 
-/* Answers each byte by the next one; a read() that gives anything else is counted. */
+/* Answers each byte with the byte plus one; counts the reads that do not return one byte. */
 static void *answer(void *argument)
 {
     uint8_t byte = 0;
@@ -191,7 +192,7 @@ static void run_child(void)
 
 /* ---- this process and its child ---- */
 
-/* Whether processes can be traced here. */
+/* Returns whether this process can trace others. */
 static bool can_trace(void)
 {
     int status = 0;
@@ -205,7 +206,7 @@ static bool can_trace(void)
     return good;
 }
 
-/* Starts a child; skips the test where it could not be attached to. */
+/* Starts a child; skips the test if this process cannot trace others. */
 static pid_t start(void (*run)(void))
 {
     if (!can_trace())
@@ -240,7 +241,7 @@ static void end(pid_t pid)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Whether the child's thread in read() answers within so many milliseconds. */
+/* Returns whether the child's thread in read() answers within this number of milliseconds. */
 static bool answers_within(int milliseconds)
 {
     const uint8_t request = 41;
@@ -267,7 +268,7 @@ static void assert_attaches(pid_t pid, struct process *ret, struct attach_accoun
     assert_no_error(attach_copy((uint64_t)pid, NULL, ret, ret_account));
 }
 
-/* Attaches to it, and forgets what was copied. */
+/* Attaches to the process and discards the copy. */
 static void attach_once(pid_t pid)
 {
     struct process process;
@@ -276,7 +277,7 @@ static void attach_once(pid_t pid)
     process_deinit(&process);
 }
 
-/* Attaching to it gives an error whose message has words. */
+/* Expects that attaching to the process gives an error whose message has words. */
 static void assert_refused(uint64_t pid, const char *words)
 {
     struct process process;
@@ -314,7 +315,7 @@ static bool is_there(const struct memory *memory, const void *address)
     return memory_range_at(memory, (uint64_t)(uintptr_t)address) != NULL;
 }
 
-/* Pages that nobody has touched are zeros, and in one piece with those that somebody has. */
+/* Expects pages that the child has not touched to be zeros, in one piece with the touched pages. */
 static void assert_sparse(const struct memory *memory)
 {
     const uint64_t address = (uint64_t)(uintptr_t)shared->sparse;
@@ -346,7 +347,8 @@ static void assert_of_file(const struct memory *memory)
         assert_false(is_there(memory, shared->of_file + at));
 }
 
-/* Of what is too large for a program only what is not in the file. */
+/* Expects that of a mapping that is too large for a program only the page is copied that is not in
+ * the file. */
 static void assert_of_large(const struct memory *memory)
 {
     const size_t from = LARGE_WRITTEN * page;
@@ -368,7 +370,7 @@ static void test_memory(void **state)
     assert_guarded(&process.memory);
     assert_of_file(&process.memory);
     assert_of_large(&process.memory);
-    assert_false(is_there(&process.memory, shared)); /* others have it too */
+    assert_false(is_there(&process.memory, shared)); /* other processes share it */
     assert_true(is_there(&process.memory, &page));
     assert_true(account.bytes > HEAP_SIZE && account.bytes < process.memory.bytes);
     assert_true(account.reads > 0);
@@ -378,7 +380,7 @@ static void test_memory(void **state)
     end(pid);
 }
 
-/* Has the child map more; a function of struct g2h_progress. */
+/* Makes the child map more memory; a function of struct g2h_progress. */
 static void let_it_grow(void *context, const char *phase, uint64_t done, uint64_t total,
                         uint64_t objects)
 {
@@ -391,7 +393,7 @@ static void let_it_grow(void *context, const char *phase, uint64_t done, uint64_
         usleep(1000);
 }
 
-/* What it has mapped since there was made room for its copy is in it too. */
+/* The copy also has memory that the process has mapped after room was made for the copy. */
 static void test_growth(void **state)
 {
     const pid_t pid = start_child();
@@ -404,7 +406,7 @@ static void test_growth(void **state)
     while (read(answers[0], &byte, 1) != 1)
         usleep(1000);
     assert_goes_on();
-    if (shared->far) /* not before Linux 5.14 */
+    if (shared->far) /* NULL before Linux 5.14 */
         assert_pattern(&process.memory, shared->far, 0, FAR_SIZE);
     assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
     assert_sparse(&process.memory);
@@ -412,7 +414,7 @@ static void test_growth(void **state)
     end(pid);
 }
 
-/* Attaches in a process that may have few addresses; what it asserts is its exit status. */
+/* Attaches with a limit on the address space; the exit status tells which check failed. */
 static void attach_with_few_addresses(pid_t pid)
 {
     const uint64_t sparse = (uint64_t)(uintptr_t)shared->sparse;
@@ -430,13 +432,13 @@ static void attach_with_few_addresses(pid_t pid)
     _exit(memory_at(&process.memory, sparse, SPARSE_PAGES * page) ? 4 : 0);
 }
 
-/* Where the system counts addresses that are reserved, what is zero is left out. */
+/* Where the system counts addresses that are only reserved, the copy leaves out zeros. */
 static void test_few_addresses(void **state)
 {
     int status;
     (void)state;
     if (UNIT_SANITIZED)
-        skip(); /* they need many themselves */
+        skip(); /* sanitizers need many addresses themselves */
     const pid_t pid = start_child(), other = fork();
     if (other == 0)
         attach_with_few_addresses(pid);
@@ -446,7 +448,7 @@ static void test_few_addresses(void **state)
     end(pid);
 }
 
-/* The executable of this process, its machine, and where it begins. */
+/* The copy has the process's executable, machine and entry. */
 static void test_identity(void **state)
 {
     const pid_t pid = start_child();
@@ -460,7 +462,7 @@ static void test_identity(void **state)
     assert_true(process.machine != 0);
     snprintf(name, sizeof(name), "process %d", pid);
     assert_string_equal(process.name, name);
-    FILE *maps = fopen("/proc/self/maps", "r"); /* the child has the same */
+    FILE *maps = fopen("/proc/self/maps", "r"); /* the child has the same mappings */
     uint64_t from, to;
     bool found = false;
     for (char line[5000]; fgets(line, sizeof(line), maps);)
@@ -503,7 +505,7 @@ static void test_registers(void **state)
     end(pid);
 }
 
-/* ---- it goes on ---- */
+/* ---- the process goes on ---- */
 
 static void test_again_and_again(void **state)
 {
@@ -516,7 +518,7 @@ static void test_again_and_again(void **state)
     end(pid);
 }
 
-/* Sends signals, each of which is queued, as long as they are attached to. */
+/* A sender queues signals while the child is attached to again and again; none of them is lost. */
 static void test_signals(void **state)
 {
     enum { SIGNALS = 3000 };
@@ -540,7 +542,7 @@ static void test_signals(void **state)
     end(pid);
 }
 
-/* Sends it a signal while it is copied; a function of struct g2h_progress. */
+/* Sends the child a signal while it is copied; a function of struct g2h_progress. */
 static void signal_it(void *context, const char *phase, uint64_t done, uint64_t total,
                       uint64_t objects)
 {
@@ -567,7 +569,7 @@ static void test_signal_while_stopped(void **state)
     end(pid);
 }
 
-/* One that was stopped before stays so, until somebody lets it go on. */
+/* A process that was stopped before stays stopped until somebody sends it SIGCONT. */
 static void test_stopped_before(void **state)
 {
     const pid_t pid = start_child();
@@ -609,7 +611,7 @@ static void run_churn(void)
     }
 }
 
-/* Threads that begin and end while they are being stopped. */
+/* Threads may begin and end while the process is being stopped. */
 static void test_churn(void **state)
 {
     const pid_t pid = start(run_churn);
@@ -637,7 +639,7 @@ static void run_vfork(void)
         pause();
 }
 
-/* One whose thread is in the kernel, and does not come out, is read without its registers. */
+/* If a thread is in the kernel and does not come out, the process is read without its registers. */
 static void test_stuck(void **state)
 {
     const pid_t pid = start(run_vfork);
@@ -665,7 +667,7 @@ static void run_large(void)
         pause();
 }
 
-/* Ends it while it is copied; a function of struct g2h_progress. */
+/* Ends the child while it is copied; a function of struct g2h_progress. */
 static void kill_it(void *context, const char *phase, uint64_t done, uint64_t total,
                     uint64_t objects)
 {
@@ -676,7 +678,8 @@ static void kill_it(void *context, const char *phase, uint64_t done, uint64_t to
         waitid(P_PID, (id_t)*pid, &info, WEXITED | WNOWAIT);
 }
 
-/* One that is killed while it is copied; by one thread, for another might be done by then. */
+/* The process is killed while it is copied. The copy uses one thread, because another one might be
+ * done by then. */
 static void test_killed(void **state)
 {
     pid_t pid = start(run_large);
@@ -701,7 +704,7 @@ static void test_killed(void **state)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* ---- what cannot be read ---- */
+/* ---- processes that cannot be read ---- */
 
 static void test_nobody(void **state)
 {
@@ -751,7 +754,7 @@ static void test_traced(void **state)
     end(pid);
 }
 
-/* What a user without rights is told of a process. */
+/* Expects that attaching as a user without rights gives an error whose message has words. */
 static void assert_refused_as_nobody(pid_t pid, const char *words)
 {
     const pid_t other = fork();
@@ -800,7 +803,7 @@ static void test_protected(void **state)
     end(pid);
 }
 
-/* A program of 32 bits that waits: mov $29, %eax; int $0x80; jmp to the start. */
+/* A 32-bit program that waits: mov $29, %eax; int $0x80; jmp to the start. */
 static const uint8_t program_32[] =
     {
         0x7f, 'E',  'L', 'F',  1,    1,    1,    0,    0,    0,
@@ -841,7 +844,7 @@ static void test_32_bits(void **state)
     snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
     for (unsigned i = 0; i < 2000 && !strstr(target, "go2heapsnapshot-unit"); i++) {
         if (waitpid(pid, &status, WNOHANG) == pid)
-            skip(); /* the system runs no programs of 32 bits */
+            skip(); /* the system does not run 32-bit programs */
         usleep(1000);
         if (readlink(exe, target, sizeof(target) - 1) < 0)
             target[0] = '\0';
@@ -850,7 +853,7 @@ static void test_32_bits(void **state)
     end(pid);
 }
 
-/* ---- what is said ---- */
+/* ---- messages, and room for the copy ---- */
 
 static void test_refusals(void **state)
 {
@@ -918,7 +921,7 @@ static void test_room(void **state)
     g2h_error_destroy(error);
 }
 
-/* Makes a file of a directory, or the directory. */
+/* Makes a file in a directory, or a subdirectory if content is NULL. */
 static void make_file_of(const char *directory, const char *name, const char *content)
 {
     char path[256];
@@ -943,7 +946,7 @@ static void assert_room(const char *top, const char *mounts, const char *groups,
     assert_string_equal(room.limit, path);
 }
 
-/* Of a control group and those above, the one that leaves least counts. */
+/* Of a control group and those above it, the one that leaves the least memory counts. */
 static void test_groups(void **state)
 {
     static const char *const files[][2] = {
@@ -978,7 +981,7 @@ static void test_groups(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* ---- its parts ---- */
+/* ---- the parts of attach ---- */
 
 static void test_mappings(void **state)
 {
@@ -1041,7 +1044,7 @@ static void test_procfs(void **state)
     text_deinit(&file);
 }
 
-/* Around its pages there is room for others; what is far away has none. */
+/* A run may grow into the room that the space has around it, but not beyond. */
 static void test_space(void **state)
 {
     struct attach_run runs[] = {{0x10000, 0x2000, false},
@@ -1064,7 +1067,7 @@ static void test_space(void **state)
     assert_false(attach_space_holds(&space, &pages));
 }
 
-/* Without a pagemap all is read, and what is zero takes no memory. */
+/* Without a pagemap all pages are read, and pages of zeros take no memory in the copy. */
 static void test_guess(void **state)
 {
     enum { PAGES = 64 };

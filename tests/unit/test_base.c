@@ -30,8 +30,8 @@ static size_t encode(uint8_t *at, uint64_t value)
     return size;
 }
 
-/* Values at both ends of each length of 1 to 10 bytes; each cut at each byte; nothing behind is
- * touched. */
+/* Reads values at both ends of each length of 1 to 10 bytes, and each of them cut at each byte; the
+ * reader touches nothing behind a value. */
 static void uvarint_lengths(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void uvarint_overflow(void **state)
     uint64_t value = 77;
     memset(data, 0xff, sizeof(data));
     struct cursor cursor = {data, data + sizeof(data)};
-    assert_false(cursor_uvarint(&cursor, &value)); /* no end */
+    assert_false(cursor_uvarint(&cursor, &value)); /* the number does not end */
     assert_ptr_equal(cursor.at, data);
     data[9] = 2; /* 2^64 */
     assert_false(cursor_uvarint(&cursor, &value));
@@ -85,7 +85,7 @@ static void uvarint_overflow(void **state)
     assert_ptr_equal(cursor.at, data + 10);
 }
 
-/* Random numbers one behind the other, whatever is in the bytes that are read along with them. */
+/* Reads random numbers one behind the other, whatever bytes are read along with them. */
 static void uvarint_streams(void **state)
 {
     (void)state;
@@ -113,7 +113,8 @@ static void uvarint_streams(void **state)
     free(data);
 }
 
-/* Longer than need be, as no dump has them, but encoding/binary reads them as well. */
+/* Encodings that are longer than necessary: no dump has them, but encoding/binary reads them as
+ * well. */
 static void uvarint_padded(void **state)
 {
     (void)state;
@@ -186,7 +187,8 @@ static int compare_numbers(const void *a, const void *b)
     return one < other ? -1 : one > other;
 }
 
-/* Numbers as names of edges have them: bits above, offsets below, most of them multiples of 8. */
+/* Returns a number such as the names of edges have: bits above, offsets below, most of them
+ * multiples of 8. */
 static uint64_t any_number(uint64_t *random)
 {
     static const uint64_t extremes[] = {0, 1, 2, 3, 124, 127, 128, UINT64_MAX, UINT64_MAX - 1};
@@ -236,7 +238,8 @@ static void number_sets_place_their_members(void **state)
     free(numbers);
 }
 
-/* Keys as they come: numbers, addresses of objects and pages, pairs, high bits only, texts. */
+/* Returns the hash of a key of one of these forms: numbers, addresses of objects and pages, high
+ * bits only, pairs, texts. */
 static uint64_t hash_of(int pattern, uint64_t number)
 {
     char text[64];
@@ -264,7 +267,8 @@ static uint64_t hash_of(int pattern, uint64_t number)
     }
 }
 
-/* Half of a table's slots are taken: a key needs 1.5 looks then, where hashes spread. */
+/* Returns how many slots a key needs to look at on average in a table that is half full: 1.5 if the
+ * hashes spread. */
 static double looks_per_key(int pattern)
 {
     enum { SLOTS = 1 << 12 };
@@ -279,7 +283,7 @@ static double looks_per_key(int pattern)
     return (double)looks / (SLOTS / 2);
 }
 
-/* With fixed seeds, so that nothing is left to luck. */
+/* The seeds are fixed, so that the result does not depend on luck. */
 static void hashes_spread(void **state)
 {
     (void)state;
@@ -294,7 +298,7 @@ static void hashes_spread(void **state)
     memcpy(map_seed, seeds, sizeof(seeds));
 }
 
-/* Another seed, other hashes: nobody can know which keys meet. */
+/* Another seed gives other hashes, so that nobody can know which keys collide. */
 static void hashes_have_a_seed(void **state)
 {
     (void)state;
@@ -310,7 +314,8 @@ static void hashes_have_a_seed(void **state)
     assert_true(map_hash(42) == one);
 }
 
-/* Texts of many sizes that differ in a few places: nothing compares those with one hash. */
+/* Texts of many sizes that differ in a few places have different hashes, because nothing compares
+ * texts with the same hash. */
 static void texts_have_their_own_hashes(void **state)
 {
     (void)state;
@@ -360,7 +365,8 @@ static void pool_numbers_by_first_use(void **state)
     string_pool_deinit(&pool);
 }
 
-/* Empty, with NUL inside, one the beginning of another, and one larger than the pool's steps. */
+/* Adds the empty text, texts with NUL inside, a text that begins another one, and one larger than
+ * the pool's steps. */
 static void pool_takes_any_text(void **state)
 {
     (void)state;
@@ -390,7 +396,8 @@ static void pool_takes_any_text(void **state)
 
 /* ---- memory ---- */
 
-/* A text of the pool's own stays readable while it is added, though the pool moves. */
+/* A text that is in the pool already stays readable while it is added again, although the pool
+ * moves. */
 static void pool_takes_its_own_text(void **state)
 {
     (void)state;
@@ -431,7 +438,7 @@ static void vector_grows(void **state)
     assert_int_equal(capacity, 0);
 }
 
-/* Every place of a list of up to 9 entries, from every first one. */
+/* Finds every place in a list of up to 9 entries, from every first entry. */
 static void bisection(void **state)
 {
     (void)state;
@@ -451,7 +458,7 @@ static void vectors_are_sorted(void **state)
 {
     (void)state;
     VECTOR(uint64_t) numbers = {0};
-    vector_sort(&numbers, compare_numbers); /* none */
+    vector_sort(&numbers, compare_numbers); /* an empty vector */
     for (uint64_t i = 0; i < 100; i++)
         assert_true(vector_push(&numbers, i * 37 % 100));
     vector_sort(&numbers, compare_numbers);
@@ -499,7 +506,7 @@ static void texts_grow(void **state)
     assert_int_equal(text_ascii_run((const uint8_t *)"0123456789\x80", 11), 10);
 }
 
-/* What Go's fmt.Println() prints of the same. */
+/* Numbers are printed as Go's fmt.Println() prints them. */
 static void numbers_are_as_go_has_them(void **state)
 {
     static const struct {
@@ -605,7 +612,8 @@ static void large_arrays(void **state)
     large_free(NULL, 5, 8);
 }
 
-/* Up to, at and beyond what is on huge pages, and no multiple of their size. */
+/* Blocks up to, at and beyond the size that is on huge pages, and one that is no multiple of their
+ * size. */
 static void blocks_of_any_size(void **state)
 {
     (void)state;
@@ -657,12 +665,12 @@ static void what_is_printable(void **state)
          "Gr\xc3\xb6\xc3\x9f"
          "e \xe6\x97\xa5 \xf0\x9f\x98\x80 \xc2\xa0"},
         {"a\nb\tc\x1b[31m\x7f", "a?b?c?[31m?"},
-        {"\xc2\x80\xc2\x9b\xc2\x9f", "???"},                   /* C1 */
-        {"\x9b\xff\xc3", "???"},                               /* bytes that begin nothing */
-        {"\xc0\x9b\xe0\x80\x9b\xf0\x80\x80\x9b", "?????????"}, /* longer than they need be */
-        {"\xed\xa0\x80", "???"},                               /* a surrogate */
-        {"\xf4\x90\x80\x80", "????"},                          /* beyond Unicode */
-        {"\xe2\x80\xae|\xe2\x81\xa6|\xd8\x9c|\xe2\x80\x8f", "?|?|?|?"}, /* directions */
+        {"\xc2\x80\xc2\x9b\xc2\x9f", "???"}, /* C1 */
+        {"\x9b\xff\xc3", "???"},             /* bytes that no sequence begins with */
+        {"\xc0\x9b\xe0\x80\x9b\xf0\x80\x80\x9b", "?????????"},          /* longer than necessary */
+        {"\xed\xa0\x80", "???"},                                        /* a surrogate */
+        {"\xf4\x90\x80\x80", "????"},                                   /* beyond Unicode */
+        {"\xe2\x80\xae|\xe2\x81\xa6|\xd8\x9c|\xe2\x80\x8f", "?|?|?|?"}, /* text directions */
         {"\xe2\x80\xa8|\xef\xbb\xbf|\xf3\xa0\x81\x81", "?|?|?"},
         {"\xe6\x97", "??"}, /* cut */
         {"\xe6\x97x", "??x"},

@@ -1,5 +1,5 @@
-/* Covers graph/children: the order of V8's FillChildren, against its counting sort done naively, on
- * random edges. */
+/* Covers graph/children: on random edges, the order is that of V8's FillChildren, as a naive
+ * version of its counting sort gives it. */
 #include "unit.h"
 
 #include "graph/graph.h"
@@ -22,7 +22,8 @@ static void naive_fill(const struct edge *edges, size_t count, size_t nodes, str
     free(next);
 }
 
-/* Random edges of synthetic nodes and of objects; the edge's name is its place of arrival. */
+/* Checks random edges of synthetic nodes and of objects; an edge's name is its number in the order
+ * of arrival. */
 static void check(size_t synthetics, size_t objects, size_t count, uint64_t seed)
 {
     struct g2h_graph graph = {0};
@@ -92,7 +93,7 @@ static void no_edges(void **state)
 static void edges_of_one_sort(void **state)
 {
     (void)state;
-    check(1, 0, 500, 2); /* all of one node */
+    check(1, 0, 500, 2); /* all edges are of one node */
     check(0, 100, 500, 3);
     check(100, 0, 500, 4);
 }

@@ -1,5 +1,5 @@
-/* Covers the whole conversion: same bytes for any threads, every pointer an edge in its place,
- * parts, damage, all layouts. */
+/* Covers the whole conversion: the same bytes for any number of threads, an edge for every pointer
+ * in its place, all layouts, damage, the header. */
 #include "snapshot.h"
 
 #include <zlib.h>
@@ -11,10 +11,10 @@
 
 static const unsigned thread_counts[] = {1, 2, 3, 8};
 
-/* ---- a random heap, and what must become of it ---- */
+/* ---- a random heap, and its expected snapshot ---- */
 
 struct truth {
-    uint64_t *words; /* 8 for each object; its address is BASE + 64 * i */
+    uint64_t *words; /* 8 for each object; object i is at the heap's start + 64 * i */
     uint32_t count;
     uint64_t hits;
 };
@@ -24,7 +24,7 @@ static void truth_deinit(struct truth *truth)
     free(truth->words);
 }
 
-/* The object that a word hits, by arithmetic. */
+/* Returns the object that a word hits, by arithmetic, or UINT32_MAX if it hits none. */
 static uint32_t hit(const struct truth *truth, uint64_t base, uint64_t word)
 {
     return word >= base && word - base < 64 * (uint64_t)truth->count
@@ -32,8 +32,8 @@ static uint32_t hit(const struct truth *truth, uint64_t base, uint64_t word)
                : UINT32_MAX;
 }
 
-/* A heap of objects of 64 bytes with up to count words each; a quarter of these misses or is nil.
- */
+/* Writes a heap of count objects of 64 bytes; a quarter of their words misses all objects or is
+ * nil. */
 static void put_random_heap(struct dump *dump, struct truth *truth, uint32_t count, uint64_t seed)
 {
     uint64_t random = seed | 1;
@@ -58,7 +58,7 @@ static void put_random_heap(struct dump *dump, struct truth *truth, uint32_t cou
     }
 }
 
-/* Roots of all sorts, as far as the format has them. */
+/* Writes roots of all kinds that the format has. */
 static void put_roots(struct dump *dump, uint32_t count)
 {
     const uint64_t base = dump->heap_start, stack = base + (48 << 20);
@@ -75,7 +75,8 @@ static void put_roots(struct dump *dump, uint32_t count)
     dump_eof(dump);
 }
 
-/* Each object's edges are its words that hit, in their order, at their offset. */
+/* Expects each object to have an edge for each of its words that hits an object, in order, named by
+ * its offset. */
 static void expect_truth(const struct snapshot *snapshot, const struct dump *dump,
                          const struct truth *truth)
 {
@@ -99,7 +100,7 @@ static void expect_truth(const struct snapshot *snapshot, const struct dump *dum
     }
 }
 
-/* No strong edge but from node to node leads from the root to each of them. */
+/* Expects that each node can be reached from the root by strong edges. */
 static void expect_all_rooted(const struct snapshot *snapshot)
 {
     uint32_t *stack = malloc(snapshot->node_count * sizeof(*stack));
@@ -124,8 +125,8 @@ static void expect_all_rooted(const struct snapshot *snapshot)
     free(marks);
 }
 
-/* Only synthetic nodes below the root: DevTools gives no object a distance otherwise; DEVTOOLS.md
- * §7. */
+/* Expects only synthetic nodes below the root, because otherwise DevTools gives no object a
+ * distance; DEVTOOLS.md §7. */
 static void expect_synthetic_roots(const struct snapshot *snapshot)
 {
     assert_int_equal(snapshot->nodes[0].type, 9);
@@ -135,7 +136,8 @@ static void expect_synthetic_roots(const struct snapshot *snapshot)
         assert_true(snapshot->nodes[i].type == 3 || snapshot->nodes[i].size == 0);
 }
 
-/* No text twice: DevTools would show one of the two groups only; DEVTOOLS.md §3. */
+/* For expect_unique_strings(): of two equal strings DevTools would show only one group; DEVTOOLS.md
+ * §3. */
 static int compare_strings(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -179,7 +181,7 @@ static void every_layout(void **state)
         }
 }
 
-/* More objects than three blocks have, so that there is work for several threads in each phase. */
+/* A heap has more objects than three blocks, so that several threads have work in each phase. */
 static void same_bytes_for_any_threads(void **state)
 {
     (void)state;
@@ -216,7 +218,7 @@ static void same_bytes_for_any_threads(void **state)
     dump_deinit(&dump);
 }
 
-/* Types and interfaces: names that different threads come upon in different orders. */
+/* Types and interfaces give names that different threads meet in different orders. */
 static void same_names_for_any_threads(void **state)
 {
     (void)state;
@@ -250,7 +252,8 @@ static void same_names_for_any_threads(void **state)
     dump_deinit(&dump);
 }
 
-/* No edges between objects, no objects, nothing at all: more threads than there is to do. */
+/* Dumps without anything, without objects, and without edges between objects: there are more
+ * threads than work. */
 static void small_dumps(void **state)
 {
     (void)state;
@@ -299,7 +302,7 @@ static void cut_dumps(void **state)
     }
 }
 
-/* Random bytes changed: no crash, no hang, and what is written can be read. */
+/* Random bytes are changed: the program does not crash or hang, and its snapshot can be parsed. */
 static void damaged_dumps(void **state)
 {
     (void)state;

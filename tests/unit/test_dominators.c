@@ -1,6 +1,6 @@
-/* Covers graph/dominators, graph/regions and graph/retained: random graphs against what cannot be
- * reached without a node; shapes that are slow or deep with a worse algorithm. tests/dominators
- * compares with DevTools. */
+/* Covers graph/dominators, graph/regions and graph/retained: random graphs, compared with the nodes
+ * that cannot be reached without a node; shapes that are slow or deep with a worse algorithm.
+ * tests/dominators compares with DevTools. */
 #include "snapshot.h"
 
 #include "graph/owners.h"
@@ -12,7 +12,7 @@
 
 /* ---- against the definition ---- */
 
-/* Marks what strong edges reach from the root without passing node without. */
+/* Marks the nodes that strong edges reach from the root without passing the node without. */
 static void mark(const struct snapshot *snapshot, uint32_t without, bool *marks)
 {
     uint32_t *stack = malloc(snapshot->node_count * sizeof(*stack));
@@ -45,7 +45,7 @@ static void check_same(const struct g2h_view *view, const struct g2h_dominators 
     g2h_dominators_destroy(dominators);
 }
 
-/* Owners are for speed: without them, or where one is missing, dominators are the same. */
+/* Owners only save time: the dominators are the same without them, or if one of them is missing. */
 static void check_regions(const struct g2h_view *view, const struct g2h_dominators *expected)
 {
     struct owners *owners = &((struct g2h_graph *)not_const(view->graph))->node_owners;
@@ -62,7 +62,7 @@ static void check_regions(const struct g2h_view *view, const struct g2h_dominato
     }
 }
 
-/* A node is retained by another if it cannot be reached without it. */
+/* Expects each node to retain those nodes that cannot be reached without it. */
 static void check(struct dump *dump, unsigned threads)
 {
     struct snapshot snapshot;
@@ -85,7 +85,7 @@ static void check(struct dump *dump, unsigned threads)
         for (uint32_t i = 1; i < nodes; i++)
             if (g2h_dominators_of(dominators, i) == node)
                 assert_true(i != node && !marks[i]);
-        for (uint32_t i = 1; i < nodes; i++) { /* it is the nearest: the others are above it */
+        for (uint32_t i = 1; i < nodes; i++) { /* each dominator of i is above it in the tree */
             if (marks[i] || i == node)
                 continue;
             uint32_t above = i;
@@ -107,7 +107,7 @@ static uint64_t next_random(uint64_t *random)
     return *random;
 }
 
-/* Goroutines that hold objects: two in one place, the others in places of their own. */
+/* Writes goroutines that hold objects: two are in one place, the others in places of their own. */
 static void add_goroutines(struct dump *dump, unsigned goroutines, unsigned count, uint64_t *random)
 {
     static const char *const functions[] = {"main.f", "main.f", "main.g", "main.h"};
@@ -132,7 +132,7 @@ static void random_graphs(void **state)
             uint64_t words[8];
             for (unsigned j = 0; j < edges; j++) {
                 next_random(&random);
-                /* near ones more often: deep graphs */
+                /* near targets are more frequent, so that graphs are deep */
                 const uint64_t near = (i + random / 8 % 4) % count, far = random / 8 % count;
                 words[j] = random % 8 == 0 ? 0 : AT(random % 2 == 0 ? near : far);
             }
@@ -148,13 +148,13 @@ static void random_graphs(void **state)
     }
 }
 
-/* ---- large ones ---- */
+/* ---- large graphs ---- */
 
 enum { COUNT = 200000 };
 
 /*
- * A list whose last object holds, by an array, as many leaves as the list has objects, and whose
- * head holds them too: the dominator of each leaf is the head, at the other end of the list.
+ * A list whose last object holds, by an array, as many leaves as the list has objects; the head
+ * holds the leaves too. The dominator of each leaf is the head, at the other end of the list.
  */
 static void list_with_leaves(void **state)
 {
@@ -189,7 +189,7 @@ static void list_with_leaves(void **state)
     free(words);
 }
 
-/* Each object of a list points back at the head and at the one before. */
+/* Each object of a list points back to the head and to the object before it. */
 static void list_back_and_forth(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void list_back_and_forth(void **state)
     const uint32_t first = g2h_view_object(dump.view, 0);
     const uint32_t bss = g2h_dominators_of(dominators, first);
     assert_true(bss < first);
-    /* both lead everywhere up to the middle; behind it there is one way only */
+    /* up to the middle, objects can be reached from both roots; behind it there is one way only */
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT / 2), bss);
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT / 2 - 1), bss);
     assert_int_equal(g2h_dominators_of(dominators, first + COUNT - 1), first + COUNT - 2);

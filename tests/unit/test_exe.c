@@ -1,6 +1,6 @@
 /*
- * Covers exe/exe and typing/match: an executable that has been matched does not change, whatever is
- * made of it, and may be matched again. With that of the sample.
+ * Covers exe/exe and typing/match: an executable that has been matched does not change, whatever
+ * graphs are made with it, and it may be matched again. Uses the sample's executable.
  */
 #include "dump_builder.h"
 
@@ -42,7 +42,7 @@ static struct conversion make_graph(void)
     return made;
 }
 
-/* Destroys what is not needed any more. */
+/* Expects that the conversion's snapshot is the wanted one, and destroys the conversion. */
 static void is_same(struct conversion *made, const char *wanted, size_t wanted_size)
 {
     size_t size;
@@ -91,7 +91,7 @@ static void names_of_types_stay_where_they_are(void **state)
     free(copy);
 }
 
-/* Of a function without any: nothing is added to no address. */
+/* A function may have no variables: then no offset is added to a null pointer. */
 static void frames_may_have_no_variables(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void frames_may_have_no_variables(void **state)
     scopes_deinit(&scopes);
 }
 
-/* After a mismatch it tells nothing; matched again, it tells the same. */
+/* After a mismatch the executable tells nothing; matched again, it tells the same as before. */
 static void may_be_matched_again(void **state)
 {
     (void)state;

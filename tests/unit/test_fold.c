@@ -1,5 +1,6 @@
-/* Covers graph/fold and its snapshots: random graphs folded to every size, and what must have
- * stayed as it was. tests/dominators does the same to samples, in DevTools' worker. */
+/* Covers graph/fold and its snapshots: random graphs are folded to every size, and compared with
+ * what must have stayed as it was. tests/dominators does the same with samples, in DevTools'
+ * worker. */
 #include "snapshot.h"
 
 #include "heap/heap.h"
@@ -7,7 +8,7 @@
 #define BASE  0xc000000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
 
-enum { MOST = 64 /* nodes of a snapshot */ };
+enum { MOST = 64 /* nodes of a snapshot, at most */ };
 
 static void fold(struct snapshot *snapshot, struct dump *dump, uint64_t max_nodes, bool reachable,
                  unsigned threads)
@@ -21,7 +22,7 @@ static void fold(struct snapshot *snapshot, struct dump *dump, uint64_t max_node
 /* ---- dominators by the definition ---- */
 
 struct retained {
-    uint64_t dominated_by[MOST]; /* a bit for each dominator of a node, itself among them */
+    uint64_t dominated_by[MOST]; /* a bit for each dominator of a node, the node itself included */
     uint64_t size[MOST];
 };
 
@@ -115,7 +116,7 @@ static void compare(const struct snapshot *whole, const struct snapshot *folded)
             continue;
         assert_true(old != UINT32_MAX);
         assert_int_equal(after.size[i], before.size[old]);
-        /* it has the same dominators, all of them kept */
+        /* the node has the same dominators, and all of them are kept */
         for (uint32_t j = 0; j < whole->node_count; j++)
             if (before.dominated_by[old] >> j & 1) {
                 const uint32_t new = by_id(folded, whole->nodes[j].id);
@@ -134,7 +135,7 @@ static uint64_t next_random(void)
     return state >> 8;
 }
 
-/* Objects of three classes with up to four pointers each, some of which the roots hold. */
+/* Writes objects of three classes with up to four pointers each; the roots hold some of them. */
 static void put_random(struct dump *dump, unsigned count, unsigned pointers, unsigned roots)
 {
     uint64_t held[4];
@@ -173,7 +174,7 @@ static void random_graphs(void **unused)
             const struct g2h_view_account *account = g2h_view_account(dump.view);
             assert_int_equal(account->nodes, folded.node_count);
             assert_true(account->folded_nodes > 0 || folded.node_count == nodes + 1);
-            if (most >= 40) /* the groups of roots, and seven classes below each of them at most */
+            if (most >= 40) /* the groups of roots, and at most seven classes below each of them */
                 assert_true(folded.node_count <= most);
             compare(&whole, &folded);
             snapshot_deinit(&folded);
@@ -183,7 +184,7 @@ static void random_graphs(void **unused)
     }
 }
 
-/* Without garbage the rest is as it was, and so it is when it is folded as well. */
+/* Leaving out garbage leaves the rest as it was, also if the rest is folded afterwards. */
 static void reachable(void **unused)
 {
     (void)unused;
@@ -222,8 +223,9 @@ static void reachable(void **unused)
 /* ---- shapes ---- */
 
 /*
- * bss → 0 → 1, 2 and 4, all of which → 3: what these hold together is 0's. They are folded, it is
- * kept: 0 gets an edge to it, since the folded node must not dominate it.
+ * bss → 0 → 1, 2 and 4, all of which → 3: object 0 dominates object 3, which 1, 2 and 4 hold
+ * together. They are folded and 3 is kept: 0 gets an edge to 3, since the folded node must not
+ * dominate it.
  */
 static void held_by_folded_ones(void **unused)
 {
@@ -263,7 +265,7 @@ static void held_by_folded_ones(void **unused)
     dump_deinit(&dump);
 }
 
-/* Many goroutines, each with frames: they fold as well, though later than objects. */
+/* Many goroutines with frames: goroutines and frames fold as well, though later than objects. */
 static void goroutines(void **unused)
 {
     (void)unused;
@@ -282,7 +284,7 @@ static void goroutines(void **unused)
     assert_true(folded.node_count <= 20);
     assert_int_equal(class_size(&folded, "noptr64"), COUNT * 64);
     assert_int_equal(g2h_view_account(dump.view)->folded_objects, COUNT - 4);
-    assert_true(snapshot_has(&folded, "×592 (folded)")); /* goroutines and frames but for four */
+    assert_true(snapshot_has(&folded, "×592 (folded)")); /* all but four goroutines and frames */
     assert_false(snapshot_has(&folded, "×1 (folded)"));
     snapshot_deinit(&folded);
     fold(&folded, &dump, 700, false, 2);
@@ -292,7 +294,7 @@ static void goroutines(void **unused)
     dump_deinit(&dump);
 }
 
-/* More than a cell can say goes into a second node. */
+/* A size that is too large for a cell is continued in a second node. */
 static void more_than_4_gib(void **unused)
 {
     (void)unused;
@@ -308,7 +310,7 @@ static void more_than_4_gib(void **unused)
     dump_bss(&dump, 0x560000, 3, words);
     dump_eof(&dump);
     struct g2h_heap *heap = dump_load(&dump, 1);
-    for (unsigned i = 0; i < 3; i++) /* as if they were that large: the contents are not needed */
+    for (unsigned i = 0; i < 3; i++) /* makes them that large: contents are not needed */
         heap->slot_classes.list.data[heap_slot_class_number(heap, i)].size = (uint64_t)1 << 31;
     const struct g2h_view_options options = {.max_nodes = 7};
     size_t text_size;

@@ -1,6 +1,6 @@
 /*
- * Covers identity: which objects of two dumps made by hand are the same, by each of the rules of
- * match.c, and which are not though they look so; ids of a series; what is no series.
+ * Covers identity: which objects of two hand-made dumps are the same, by each of the rules of
+ * match.c, and which are not although they look so; the ids of a series; dumps that are no series.
  */
 #include "dump_builder.h"
 
@@ -10,7 +10,7 @@
 
 enum { OBJECTS = 64, SLOT = 48 };
 
-/* Address of object number i; tiny ones are by themselves. */
+/* The address of object number i; tiny objects are in a place of their own. */
 #define AT(i)   (BASE + (uint64_t)(i)*SLOT)
 #define TINY(i) (BASE + 0x100000 + (uint64_t)(i)*16)
 
@@ -45,7 +45,7 @@ static struct dump *next(void)
     return dump;
 }
 
-/* Ends a dump and adds it. */
+/* Makes the dump's graph and adds it to the series. */
 static struct g2h_error *add(struct dump *dump)
 {
     return g2h_identity_add(identity, dump_graph(dump, 2));
@@ -58,13 +58,13 @@ static uint32_t object_at(const struct dump *dump, uint64_t address)
     return object;
 }
 
-/* The id of an object of the dump that was added last. */
+/* Returns the id of an object of the dump that was added last. */
 static uint32_t id_of(uint64_t address)
 {
     return g2h_identity_object(identity, object_at(&dumps[dump_count - 1], address));
 }
 
-/* An object without pointers. */
+/* Writes an object without pointers whose first word is given. */
 static void plain_object(struct dump *dump, uint64_t address, uint64_t size, uint64_t first)
 {
     const uint64_t words[OBJECTS] = {first};
@@ -114,7 +114,7 @@ static void ids_are_a_sequence(void **state)
     assert_int_equal(account->undecided, 0);
 }
 
-/* What was in a dump but one before is forgotten. */
+/* An object that is missing from a dump is forgotten, and has a new id when it is back. */
 static void a_gap_makes_it_new(void **state)
 {
     (void)state;
@@ -131,14 +131,14 @@ static void a_gap_makes_it_new(void **state)
 
 /* ---- the rules ---- */
 
-/* Objects of a dump before and after, by number: what points where. */
+/* A case of a rule: make() writes the objects of a dump before and after. */
 struct rule {
     const char *what;
-    bool is_same; /* object 0 */
+    bool is_same; /* whether object 0 is the same in both dumps */
     void (*make)(struct dump *dump, bool after);
 };
 
-/* Object 0, whose contents are others in each dump, and what it points to. */
+/* Writes object 0, whose contents differ between the dumps, and the objects that it points to. */
 static void changed(struct dump *dump, bool after, uint64_t to)
 {
     dump_object(dump, AT(0), SLOT, WORDS(after ? AT(40) : AT(41), to));
@@ -345,9 +345,10 @@ static void the_same_are_known(void **state)
     }
 }
 
-/* ---- many ---- */
+/* ---- many objects ---- */
 
-/* A heap in which half of all objects have changed, the same for any number of threads. */
+/* Writes a heap in which half of all objects have changed; the ids must be the same for any number
+ * of threads. */
 static void make_random(struct dump *dump, uint64_t seed, bool after)
 {
     enum { MANY = 40000 };
@@ -402,7 +403,7 @@ static void threads_make_no_difference(void **state)
     free(ids);
 }
 
-/* ---- what is no series ---- */
+/* ---- dumps that are no series ---- */
 
 enum { TOTAL_ALLOC = 1, MALLOCS = 4, FREES = 5, PAUSES = 24, NUM_GC = 280 };
 
@@ -443,7 +444,7 @@ static void old_pauses_are_gone(void **state)
 {
     (void)state;
     assert_no_error(add_with(3, 10, -1, 0));
-    assert_no_error(add_with(258, 20, 1, 7)); /* number 258 has taken the place of number 2 */
+    assert_no_error(add_with(258, 20, 1, 7)); /* collection 258 has replaced number 2 */
     assert_refused(add_with(259, 20, 100, 7), "its collection number 101 ");
 }
 
@@ -460,7 +461,7 @@ static void dumps_have_their_order(void **state)
     assert_refused(add_with(2, 20, -1, 0), "2 collections so far, there 3");
 }
 
-/* A dump of a process that is read from outside: it has no other numbers than these. */
+/* Adds a dump of a process that is read from outside: it has no other numbers than these. */
 static struct g2h_error *add_outside(uint64_t collections, uint64_t first_thread,
                                      uint64_t bss_address, const uint64_t bss[4])
 {
@@ -492,7 +493,8 @@ static void from_outside_too(void **state)
     assert_refused(add_outside(2, 1234, 0x560000, moved), "2 collections so far, there 3");
 }
 
-/* Of a dump that has all numbers, and one from outside, those are compared that both have. */
+/* If one dump has all numbers and the other is from outside, the numbers that both have are
+ * compared. */
 static void inside_and_outside(void **state)
 {
     (void)state;

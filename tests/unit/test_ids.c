@@ -1,4 +1,4 @@
-/* Covers output/ids: the same address has the same id in two dumps; unique, odd;
+/* Covers output/ids: the same address has the same id in two dumps; ids are unique and odd;
  * scattered heaps; ids of synthetic nodes. */
 #include "snapshot.h"
 
@@ -6,7 +6,7 @@
 #include "output/ids.h"
 
 #define ARENA     ((uint64_t)1 << ID_ARENA_SHIFT)
-#define PART_SIZE 0xfffffff8u /* what an object's own node has of it */
+#define PART_SIZE 0xfffffff8u /* the part of a huge object's size that its own node has */
 #define BASE      0xc000000000
 
 static int compare(const void *a, const void *b)
@@ -28,7 +28,8 @@ static uint32_t id_of(const struct ids *ids, uint32_t object)
     return ids_object(ids, object, heap_address(ids->heap, object));
 }
 
-/* The dump's heap and its ids; all of them odd, unique, and below 2^32 by their type. */
+/* Loads the dump's heap and makes its ids; expects all of them to be odd and unique. Their type
+ * keeps them below 2^32. */
 static void init(struct ids *ids, struct dump *dump)
 {
     const struct g2h_heap *heap = dump_load(dump, 1);
@@ -43,7 +44,7 @@ static void init(struct ids *ids, struct dump *dump)
     free(all);
 }
 
-/* The id of each object of one heap that is in the other as well is the same there. */
+/* Expects each object that is in both heaps to have the same id in both. */
 static void expect_agreement(const struct ids *one, const struct ids *other)
 {
     uint32_t both = 0;
@@ -57,7 +58,8 @@ static void expect_agreement(const struct ids *one, const struct ids *other)
     assert_true(both > 0);
 }
 
-/* The formula of the header, for all objects of arenas that are no exception. */
+/* Expects the header's formula to give the id of each object that is not displaced. An arena that
+ * is an exception has a base of its own. */
 static void expect_formula(const struct ids *ids)
 {
     for (uint32_t i = 0; i < ids->heap->object_count; i++) {
@@ -75,7 +77,7 @@ static void expect_formula(const struct ids *ids)
     }
 }
 
-/* 200 objects in an arena, some of which the seed leaves out. */
+/* Writes 200 objects into an arena, except some that the seed leaves out. */
 static void put_arena(struct dump *dump, uint64_t arena, uint64_t seed)
 {
     uint64_t random = seed;
@@ -106,8 +108,8 @@ static void ids_follow_the_formula(void **state)
     dump_deinit(&dump);
 }
 
-/* The second heap has more objects, arenas above, between, and beyond 16 GiB, and a start that is
- * lower or higher. */
+/* The second heap has more objects, and arenas above, between, and beyond 16 GiB; the heaps start
+ * at several addresses. */
 static void ids_stay_as_the_heap_grows(void **state)
 {
     (void)state;
@@ -128,7 +130,7 @@ static void ids_stay_as_the_heap_grows(void **state)
         put_arena(&other, starts[i] + 100, 77);
         put_arena(&other, starts[i] + 101, 77);
         put_arena(&other, starts[i] + 700, 77);
-        put_arena(&other, starts[i] + 256, 77); /* has the slot of the first one */
+        put_arena(&other, starts[i] + 256, 77); /* has the slot of the first arena */
         put_arena(&other, starts[i] + 4096, 77);
         dump_eof(&one);
         dump_eof(&other);
@@ -144,7 +146,7 @@ static void ids_stay_as_the_heap_grows(void **state)
     }
 }
 
-/* 40 GiB in use: each slot has two or three arenas, and objects meet at the same places in them. */
+/* 40 GiB are in use: each slot has two or three arenas, whose objects meet at the same places. */
 static void large_heaps(void **state)
 {
     (void)state;
@@ -156,7 +158,7 @@ static void large_heaps(void **state)
         put_arena(&one, BASE / ARENA + arena, arena + 1);
         put_arena(&other, BASE / ARENA + arena, arena + 1);
     }
-    for (uint64_t arena = 640; arena < 700; arena++) /* new ones, above */
+    for (uint64_t arena = 640; arena < 700; arena++) /* new arenas, above the others */
         put_arena(&other, BASE / ARENA + arena, arena + 1);
     dump_eof(&one);
     dump_eof(&other);
@@ -165,7 +167,8 @@ static void large_heaps(void **state)
     assert_true(one_ids.displaced.count > 1000);
     expect_formula(&one_ids);
     ids_deinit(&one_ids);
-    /* displaced or not, nearly all agree: only a displaced one may have to give way to a new one */
+    /* nearly all ids agree, displaced or not: only a displaced object may have to give way to a new
+     * one */
     assert_no_error(ids_init(&one_ids, one.heap, NULL));
     uint32_t differing = 0;
     for (uint32_t i = 0; i < one.heap->object_count; i++) {
@@ -179,7 +182,8 @@ static void large_heaps(void **state)
     dump_deinit(&other);
 }
 
-/* Every eighth byte of two arenas with the same slot: all places of it are taken twice. */
+/* Three arenas with the same slot have objects at the same places, so those of two arenas are
+ * displaced. */
 static void slots_that_are_full(void **state)
 {
     (void)state;
@@ -196,8 +200,8 @@ static void slots_that_are_full(void **state)
     dump_deinit(&dump);
 }
 
-/* Thousands of arenas with the same slot, of which each place has some objects: the lowest has it.
- */
+/* Thousands of arenas have the same slot, and several of them have an object at each place: the
+ * lowest arena's object has the place. */
 static void slots_of_many_arenas(void **state)
 {
     (void)state;
@@ -205,7 +209,7 @@ static void slots_of_many_arenas(void **state)
     struct ids ids;
     dump_start_modern(&dump, "go1.19.8");
     for (uint64_t i = 0; i < 3000; i++)
-        dump_object(&dump, /* every 1024th arena is turned by 157 against the one before */
+        dump_object(&dump, /* each 1024 arenas turn the slots by 157 more */
                     BASE + (i * 1024 + (256 - i * 157 % 256) % 256) * ARENA + i % 1000 * 16, 16,
                     NO_WORDS);
     dump_eof(&dump);
@@ -219,8 +223,8 @@ static void slots_of_many_arenas(void **state)
     dump_deinit(&dump);
 }
 
-/* What has the same key has ids of its own: others in the same order each time, and not those of
- * its neighbours. */
+/* Nodes with the same key have ids of their own, the same ones each time if the order is the same,
+ * and not those of neighbouring keys. */
 static void ids_of_equal_keys(void **state)
 {
     (void)state;
@@ -251,8 +255,8 @@ static void ids_of_equal_keys(void **state)
     dump_deinit(&dump);
 }
 
-/* On 32 bits each address has its id, wherever the heap starts: no exceptions, no displaced
- * objects. */
+/* In a 32-bit heap each address has its own id, wherever the heap starts: there are no exceptions
+ * and no displaced objects. */
 static void ids_of_32_bit_heaps(void **state)
 {
     (void)state;
@@ -288,7 +292,7 @@ static void expect_unique_in_snapshot(const struct snapshot *snapshot)
     free(all);
 }
 
-/* An object of 4 GiB and more, as which only its first page is in the file. */
+/* Writes an object of 4 GiB or more, of which the file has only size modulo 2^32 bytes. */
 static void put_huge(struct dump *dump, uint64_t address, uint64_t size)
 {
     dump_tag(dump, G2H_RECORD_OBJECT);
@@ -300,7 +304,7 @@ static void put_huge(struct dump *dump, uint64_t address, uint64_t size)
     dump_uvarint(dump, 0);
 }
 
-/* A huge object's node and the one that continues it say its size together. */
+/* Expects the sizes of a huge object's node and of the node that continues it to add up to size. */
 static void expect_parts(const struct snapshot *snapshot, const struct dump *dump, uint64_t address,
                          uint64_t size)
 {
@@ -313,8 +317,8 @@ static void expect_parts(const struct snapshot *snapshot, const struct dump *dum
     assert_int_equal(node->edge_count, 1);
 }
 
-/* Parts of an object have ids as well, and there may be an object 16 GiB above a part, or below it,
- * or another part. */
+/* The parts of an object have ids as well; 16 GiB above or below a part there may be an object or
+ * another part. */
 static void ids_of_parts(void **state)
 {
     (void)state;
@@ -360,9 +364,9 @@ static void ids_of_synthetic_nodes(void **state)
             uint32_t id, other;
             assert_true(ids_synthetic(&ids, (enum g2h_node_kind)kind, key * 4096, &id));
             assert_true(ids_synthetic(&again, (enum g2h_node_kind)kind, key * 4096, &other));
-            assert_int_equal(id, other); /* the same in two dumps */
+            assert_int_equal(id, other); /* both runs give the same id */
             assert_int_equal(id % 2, 0);
-            assert_true(id >= 1024); /* below are the fixed ones */
+            assert_true(id >= 1024); /* the fixed ids are below 1024 */
             all[count++] = id;
         }
     expect_unique(all, count);
@@ -371,7 +375,7 @@ static void ids_of_synthetic_nodes(void **state)
     dump_deinit(&dump);
 }
 
-/* A goroutine's id is 2^30 + 2 * goid; those of 2^29 and above are hashed. */
+/* A goroutine's id is 2^30 + 2 * goid; ids for a goid of 2^29 or above are hashed. */
 static void ids_of_goroutines(void **state)
 {
     (void)state;
@@ -394,7 +398,7 @@ static void ids_of_goroutines(void **state)
     dump_deinit(&dump);
 }
 
-/* Two finalizers of an object, two goroutines of the same goid in a damaged dump. */
+/* An object may have two finalizers, and a damaged dump two goroutines with the same goid. */
 static void the_same_key_twice(void **state)
 {
     (void)state;

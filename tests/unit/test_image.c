@@ -1,5 +1,6 @@
-/* Covers exe/image on images made by hand: sections, addresses, relocations, compression, the debug
- * sections as ELF, separate debug files, versions; what must be refused or left alone. */
+/* Covers exe/image on hand-made images: sections, addresses, relocations, compression, the debug
+ * sections as ELF, separate debug files, versions; images that must be refused, and bytes that must
+ * be left alone. */
 #include "unit.h"
 
 #include <elf.h>
@@ -50,7 +51,7 @@ static void put_zeros(struct file *file, size_t to)
         put(file, 0, 1);
 }
 
-/* A text in a field of a fixed size. */
+/* Appends a text in a field of a fixed size. */
 static void put_text(struct file *file, const char *text, size_t size)
 {
     const size_t end = file->size + size;
@@ -64,7 +65,7 @@ struct section {
     uint64_t flags, address;
     const void *data;
     size_t size;
-    size_t given_size, given_offset; /* if not 0: what the header says */
+    size_t given_size, given_offset; /* if not 0, the header gives these */
 };
 
 static void put_elf_section(struct file *file, uint32_t name, const struct section *section,
@@ -82,7 +83,7 @@ static void put_elf_section(struct file *file, uint32_t name, const struct secti
     put_word(file, 0);
 }
 
-/* An ELF file of these sections, with .shstrtab behind them. */
+/* Makes an ELF file of these sections, with .shstrtab behind them. */
 static struct file make_elf(uint16_t machine, bool wide, bool big_endian,
                             const struct section *sections, size_t count)
 {
@@ -163,7 +164,7 @@ static void addresses(void **state)
         {".data", SHT_PROGBITS, AW, 0x2000, bytes, 32, 0, 0},
         {".bss", SHT_NOBITS, AW, 0x2020, NULL, 4096, 0, 0},
         {".text", SHT_PROGBITS, SHF_ALLOC, 0x1000, bytes + 32, 32, 0, 0},
-        {".comment", SHT_PROGBITS, 0, 0x3000, bytes, 8, 0, 0}, /* in no memory */
+        {".comment", SHT_PROGBITS, 0, 0x3000, bytes, 8, 0, 0}, /* not loaded into memory */
         {".last", SHT_PROGBITS, SHF_ALLOC, UINT64_MAX - 7, bytes, 8, 0, 0},
         {".wraps", SHT_PROGBITS, SHF_ALLOC, UINT64_MAX - 3, bytes, 8, 0, 0},
         {".outside", SHT_PROGBITS, SHF_ALLOC, 0x5000, bytes, 8, 1 << 20, 0},
@@ -188,7 +189,8 @@ static void addresses(void **state)
     free(file.data);
 }
 
-/* The later one of two that overlap has the place, and what is before it stays the first one's. */
+/* Of sections that overlap, the later one has the addresses; those before them stay the first
+ * one's. */
 static void overlapping_sections(void **state)
 {
     (void)state;
@@ -206,7 +208,7 @@ static void overlapping_sections(void **state)
     image_deinit(&image);
     free(file.data);
 
-    /* Each the whole file: whoever reads all sections would be at it for long. */
+    /* Each section is the whole file: reading all of them would take long. */
     struct section whole[8];
     for (size_t i = 0; i < COUNT(whole); i++)
         whole[i] = (struct section){".data", SHT_PROGBITS, AW, 0x1000 + 0x1000 * i, "", 0, 600, 1};
@@ -216,7 +218,7 @@ static void overlapping_sections(void **state)
     free(file.data);
 }
 
-/* As many sections as there can be; a million questions are done at once. */
+/* As many sections as there can be: a million lookups must not take long. */
 static void many_sections(void **state)
 {
     (void)state;
@@ -253,7 +255,7 @@ static void check_relocations(uint16_t machine, uint32_t type, bool wide, bool b
     } entries[] = {
         {0x2008, type, 0x1234},         {0x2010, type + 1, 0x7777}, /* another type */
         {0x20fc, type, 0x7777},                                     /* ends behind the section */
-        {0x9000, type, 0x7777},                                     /* nowhere */
+        {0x9000, type, 0x7777},                                     /* in no section */
         {UINT64_MAX - 2, type, 0x7777}, {0x2020, type, wide ? 0xfedcba9876543210 : 0x76543210},
     };
     for (size_t i = 0; i < COUNT(entries); i++) {
@@ -261,7 +263,7 @@ static void check_relocations(uint16_t machine, uint32_t type, bool wide, bool b
         put_word(&rela, entries[i].type);
         put_word(&rela, entries[i].addend);
     }
-    put(&rela, 0xff, 1); /* no whole entry */
+    put(&rela, 0xff, 1); /* an incomplete entry */
     uint8_t data[0x100 - 2] = {0};
     const struct section sections[] = {
         {".rela.dyn", SHT_RELA, SHF_ALLOC, 0x1000, rela.data, rela.size, 0, 0},
@@ -280,7 +282,7 @@ static void check_relocations(uint16_t machine, uint32_t type, bool wide, bool b
     }
     assert_ptr_equal(image_at(&image, 0x2000, 1), image_section(&image, ".data")->data.data);
     assert_memory_equal(before, file.data, file.size);
-    /* what no relocation is in is not copied */
+    /* a section without relocations is not copied */
     assert_true(image_at(&image, 0x3000, 1) > file.data &&
                 image_at(&image, 0x3000, 1) < file.data + file.size);
     image_deinit(&image);
@@ -326,7 +328,7 @@ static void relocations_of_themselves(void **state)
 
 static const char plain[] = "a plain text, a plain text, a plain text, a plain text, a plain text";
 
-/* The text as a section of its kind has it; claimed: the size that it says. */
+/* Makes a section with the compressed text; claimed is the size that its header gives. */
 static struct file compressed(bool gnu, bool wide, bool big_endian, uint64_t claimed)
 {
     struct file file = {.wide = wide, .big_endian = big_endian};
@@ -411,7 +413,7 @@ static void compression(void **state)
         check_compression((i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
 }
 
-/* Sections that each hold what they claim, and together far more than the file. */
+/* Each section holds what it claims, but together they hold far more than the file. */
 static void compression_of_zeros(void **state)
 {
     (void)state;
@@ -476,7 +478,7 @@ static void put_segment(struct file *file, const char *name, uint64_t address, u
     put(file, 0, 4);
 }
 
-/* Names, kinds of sections, symbols, and words that are chained. */
+/* Reads names, kinds of sections, symbols, and words of a fixup chain. */
 static void macho(void **state)
 {
     (void)state;
@@ -523,7 +525,7 @@ static void macho(void **state)
     put(&file, 32, 4);
     put_zeros(&file, FIXUPS + 32);
     put(&file, 2, 4);
-    put(&file, 0, 4); /* __TEXT has none */
+    put(&file, 0, 4); /* __TEXT has no fixups */
     put(&file, 16, 4);
     put_zeros(&file, FIXUPS + 32 + 16);
     put(&file, 24, 4);
@@ -576,12 +578,12 @@ static void macho(void **state)
     assert_true(image_symbol_named(&image, "main.a", &symbol));
     assert_true(symbol.address == data + 8 && symbol.size == 24 && symbol.type == STT_OBJECT);
     assert_true(image_symbol_named(&image, "main.b", &symbol));
-    assert_int_equal(symbol.size, 32); /* to the end of its section */
+    assert_int_equal(symbol.size, 32); /* up to the end of its section */
     assert_true(image_symbol_named(&image, "main.c", &symbol));
     assert_int_equal(symbol.size, 0x1000);
     image_deinit(&image);
 
-    /* Cut anywhere, it is refused or has less. */
+    /* Cut anywhere, the file is refused or has less in it. */
     for (size_t size = 0; size < file.size; size++) {
         uint8_t *part = malloc(size + 1);
         assert_non_null(part);
@@ -648,7 +650,7 @@ static void pe(void **state)
     put_pe_symbol(&file, "main.a", 0x10, 2, 1);
     put_pe_symbol(&file, "main.b", 0x2ff8, 2, 0);
     put_pe_symbol(&file, "absolute", 0, 0xffff, 0);
-    put(&file, 0, 4); /* a long name, in the table */
+    put(&file, 0, 4); /* a long name, in the string table */
     put(&file, 17, 4);
     put(&file, 0, 4);
     put(&file, 1, 2);
@@ -716,7 +718,7 @@ static void make_folder(const char *folder, const char *name)
     assert_int_equal(mkdir(path, 0700), 0);
 }
 
-/* Whether the debug file is found; it must be the one with this text in .debug_info. */
+/* Returns whether the debug file is found; it must be the one with this text in .debug_info. */
 static bool finds(const char *folder, const struct file *executable, const char *text)
 {
     char path[256];
@@ -751,7 +753,7 @@ static void debug_files(void **state)
     make_folder(folder, ".build-id/ab");
     write_file(folder, ".build-id/ab/cdef01.debug", &debug);
     assert_true(finds(folder, &executable, "one"));
-    /* by its name only: it says itself that it is another one's */
+    /* only its name matches: its build ID is another one */
     sections[0].data = other;
     struct file stranger = make_elf(EM_X86_64, true, false, sections, 2);
     write_file(folder, ".build-id/ab/cdef01.debug", &stranger);
@@ -779,7 +781,7 @@ static void debug_files(void **state)
     write_file(folder, "app.debug", &debug);
     write_file(folder, ".debug/app.debug", &stranger);
     assert_true(finds(folder, &executable, "two"));
-    /* not out of the folder, and no name without an end */
+    /* a name must not lead out of the folder, and must have an end */
     memcpy(link.data, "./app.debug", 12);
     struct file slash = make_elf(EM_X86_64, true, false, &by_link, 1);
     assert_false(finds(folder, &slash, ""));
@@ -796,7 +798,7 @@ static void debug_files(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* The smallest table of functions there can be. */
+/* Makes the smallest function table that there can be. */
 static struct file make_pclntab(void)
 {
     struct file table = {.wide = true};

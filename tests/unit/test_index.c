@@ -1,5 +1,5 @@
 /* Covers heap/index: boundaries, gaps, arenas far apart or nearly empty, objects over arenas,
- * against a linear search. */
+ * compared with a bisection over all objects. */
 #include "unit.h"
 
 #include "heap/index.h"
@@ -38,7 +38,7 @@ static void init(struct object_index *index, const struct objects *objects, unsi
         index_init(index, objects->list, objects->count, objects->sizes, objects->count, threads));
 }
 
-/* By bisection over all objects: no pages, no arenas. */
+/* Finds an object by bisection over all objects, without pages and arenas. */
 static uint32_t find_slowly(const struct objects *objects, uint64_t address)
 {
     uint32_t from = 0, to = objects->count;
@@ -54,8 +54,8 @@ static uint32_t find_slowly(const struct objects *objects, uint64_t address)
                : UINT32_MAX;
 }
 
-/* All boundaries of all objects, of the arenas around them, and random addresses between. Takes the
- * objects. */
+/* Looks up all boundaries of all objects and of the arenas around them, and random addresses
+ * between. Frees the objects. */
 static void check(struct objects *objects, bool has_tables)
 {
     struct object_index index;
@@ -98,7 +98,8 @@ static void check(struct objects *objects, bool has_tables)
     deinit(objects);
 }
 
-/* count objects of up to largest bytes from start on, some back to back, some with gaps. */
+/* Adds count objects of up to largest bytes from start on; some are back to back, some have gaps
+ * between them. */
 static void add_random(struct objects *objects, uint64_t start, uint32_t count, uint64_t largest)
 {
     uint64_t random = start | 1, address = start;
@@ -130,7 +131,7 @@ static void one_object(void **state)
     check(&objects, true);
     add(&objects, 0xc000000000, 16);
     check(&objects, true);
-    add(&objects, ARENA - 8, 16); /* over the boundary of two arenas */
+    add(&objects, ARENA - 8, 16); /* across the boundary of two arenas */
     check(&objects, true);
 }
 
@@ -144,8 +145,8 @@ static void one_arena(void **state)
     check(&objects, true);
 }
 
-/* Pages as Go fills them: slots of one size, some of them free; those that begin in the page
- * before; and pages that are not so. */
+/* Pages as Go fills them: slots of one size, some of them free; slots that begin in the page
+ * before; and pages that are not like this. */
 static void slots_of_pages(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void slots_of_pages(void **state)
             const bool is_other = odd == 0 && slot == slots / 2 && size >= 24;
             if (full != 0 && unit_random(&random) % (4 * full) != 0)
                 continue;
-            /* of another size, or not where a slot begins */
+            /* another size, or not at a slot's start */
             add(&objects, address + slot * size + (is_other && i % 2 ? 8 : 0),
                 is_other ? size - 8 : size);
         }
@@ -170,7 +171,7 @@ static void slots_of_pages(void **state)
     check(&objects, true);
 }
 
-/* The last address below and the first at or above the boundary of an arena. */
+/* Objects at the first and the last address of each arena. */
 static void arena_boundaries(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void arenas_far_apart(void **state)
     check(&objects, true);
 }
 
-/* Such arenas have no tables. */
+/* Nearly empty arenas have no tables. */
 static void nearly_empty_arenas(void **state)
 {
     (void)state;
@@ -204,7 +205,7 @@ static void nearly_empty_arenas(void **state)
         add(&objects, 0xc000000000 + i * ARENA + i % 1000 * 64, 64);
     init(&index, &objects, 3);
     for (size_t i = 0; i < index.arena_count; i++)
-        assert_null(index.tables[i].pages); /* 128 KB for an object would be too much */
+        assert_null(index.tables[i].pages); /* 128 KB for one object would be too much */
     index_deinit(&index);
     check(&objects, true);
 }
@@ -221,7 +222,7 @@ static void objects_over_arenas(void **state)
     check(&objects, true);
 }
 
-/* Beyond all limits, as only damage can make it: slower, not wrong. */
+/* A heap beyond all limits, as only damage can make it: the index is slower, not wrong. */
 static void too_many_arenas(void **state)
 {
     (void)state;

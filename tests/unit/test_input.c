@@ -1,5 +1,5 @@
 /* Covers input/ and dump/open.c: regular files, gzip (members, cut, damaged, padded), pipes,
- * standard input, empty and missing files; how much is copied; what becomes of files meanwhile. */
+ * standard input, empty and missing files; how much is copied; files that change meanwhile. */
 #include "dump_builder.h"
 
 #include "input/input.h"
@@ -17,7 +17,7 @@ static uint8_t plain[SIZE], packed[2 * SIZE];
 static size_t packed_size;
 static char directory[64];
 
-/* Deflates data as one gzip member; gives its size. */
+/* Deflates data as one gzip member; returns its size. */
 static size_t gzip(uint8_t *target, size_t room, const uint8_t *data, size_t size)
 {
     z_stream stream = {0};
@@ -35,7 +35,7 @@ static int set_up(void **state)
 {
     uint64_t random = 42;
     (void)state;
-    for (size_t i = 0; i < SIZE; i++) /* half of it compresses */
+    for (size_t i = 0; i < SIZE; i++) /* half of the bytes compress */
         plain[i] = (uint8_t)(i % 2 == 0 ? unit_random(&random) : i >> 8);
     packed_size = gzip(packed, sizeof(packed), plain, SIZE);
     signal(SIGPIPE, SIG_IGN);
@@ -68,7 +68,7 @@ static void write_all(int fd, const void *data, size_t size)
     }
 }
 
-/* Opens data as a regular file whose name is gone at once. */
+/* Opens data as a regular file and removes its name at once. */
 static struct g2h_input *open_file(const void *data, size_t size)
 {
     struct g2h_input *input = NULL;
@@ -92,7 +92,7 @@ struct feeder {
 static void *feed(void *argument)
 {
     struct feeder *feeder = argument;
-    for (size_t done = 0; done < feeder->size;) { /* odd pieces, so that reads are short */
+    for (size_t done = 0; done < feeder->size;) { /* odd pieces make reads short */
         size_t piece = feeder->size - done < 7919 ? feeder->size - done : 7919;
         write_all(feeder->fd, (const char *)feeder->data + done, piece);
         done += piece;
@@ -122,7 +122,7 @@ static struct g2h_input *open_pipe(const void *data, size_t size, bool standard)
         dup2(saved, STDIN_FILENO);
         close(saved);
     }
-    close(ends[0]); /* what is not wanted, nobody reads */
+    close(ends[0]); /* ends the feeder if the input did not want all bytes */
     pthread_join(thread, NULL);
     assert_no_error(error);
     assert_string_equal(input->name, standard ? "standard input" : path);
@@ -194,7 +194,7 @@ static void padding_behind_the_last_member(void **state)
     expect(open_file(packed, packed_size + 512), plain, SIZE);
 }
 
-/* What could be inflated is there, and it is said that more was not. */
+/* The input has all that could be inflated, and its damage says that more is missing. */
 static void cut_gzip(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void no_room_for_a_copy(void **state)
     g2h_error_destroy(error);
 }
 
-/* Nothing stays behind in $TMPDIR, not even while the input is open. */
+/* The copy leaves no name in $TMPDIR, not even while the input is open. */
 static void copy_has_no_name(void **state)
 {
     (void)state;
@@ -303,7 +303,8 @@ static void memory(void **state)
 
 enum { HEAP = 0x800000, LARGE = 1 << 26, LARGER = 100000000 };
 
-/* Objects of some size, so many that the dump is larger than what is copied unseen. */
+/* Builds a dump of objects of one size that is larger than what is copied without a look at its
+ * records. */
 static void build(struct dump *dump, uint64_t size)
 {
     dump_start_modern(dump, "go1.21.0");
@@ -311,7 +312,7 @@ static void build(struct dump *dump, uint64_t size)
         dump_object(dump, at, size, WORDS(at, HEAP));
 }
 
-/* All of what the reader can read is copied, however it is divided. */
+/* Everything that the reader can read is copied, however it is divided into objects. */
 static void large_dumps(void **state)
 {
     (void)state;
@@ -325,7 +326,7 @@ static void large_dumps(void **state)
     }
 }
 
-/* Nothing behind what it cannot. */
+/* The copy ends soon behind a record that the reader cannot read. */
 static void large_damaged_dumps(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ static void large_damaged_dumps(void **state)
         dump_start_modern(&dump, "go1.21.0");
         dump_object(&dump, HEAP, 64, WORDS(HEAP));
         const size_t head = dump.size;
-        memset(behind, i ? 0x7f : 0, sizeof(behind)); /* no kind of record; EOF */
+        memset(behind, i ? 0x7f : 0, sizeof(behind)); /* 0x7f is no kind of record, 0 is EOF */
         memcpy(behind, dump.data, head);
         struct g2h_input *input = open_pipe(behind, sizeof(behind), true);
         assert_true(input->size >= head);
@@ -345,7 +346,7 @@ static void large_damaged_dumps(void **state)
     }
 }
 
-/* ---- bytes that cannot be had ---- */
+/* ---- bytes that cannot be read ---- */
 
 static sigjmp_buf jump;
 static const char *reason, *fault_name;
@@ -358,7 +359,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
     siglongjmp(jump, 1);
 }
 
-/* Why the last byte of an input cannot be read. */
+/* Returns why the last byte of an input cannot be read, or NULL if it can be. */
 static const char *fault_of(const struct g2h_input *input)
 {
     const struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
@@ -413,8 +414,8 @@ static void changes_are_noticed(void **state)
     close(fd);
     assert_no_error(g2h_input_open(path, NULL, &input));
     assert_no_error(g2h_input_check(input));
-    usleep(20000);                          /* times of files are of some milliseconds */
-    assert_int_equal(chmod(path, 0640), 0); /* its ctime */
+    usleep(20000); /* a file's times have a resolution of some milliseconds */
+    assert_int_equal(chmod(path, 0640), 0); /* changes its ctime */
     struct g2h_error *error = g2h_input_check(input);
     assert_non_null(error);
     assert_int_equal(error->code, G2H_ERROR_SYSTEM);

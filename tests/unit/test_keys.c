@@ -1,6 +1,6 @@
 /*
- * Covers naming/keys: the names of map entries, in buckets and groups made by hand: which slots are
- * in use, keys of each kind, keys that cannot be read. tests/keys looks entries up in real maps.
+ * Covers naming/keys: the names of map entries, in hand-made buckets and groups: which slots are in
+ * use, keys of each kind, keys that cannot be read. tests/keys looks entries up in real maps.
  */
 #include "dump_builder.h"
 #include "type_builder.h"
@@ -19,7 +19,7 @@ static struct text text;
 static uint8_t value[4096];
 static uint32_t map, word, string, leaf;
 
-/* What the keys' strings point to: an object of 1040 bytes. */
+/* The object of 1040 bytes that the keys' strings point to. */
 static const char memory[SIZE] =
     "alice"                                                                  /* 0 */
     "0123456789012345678901234567890123456789012345678901234567890123456789" /* 5 */
@@ -45,7 +45,7 @@ static void begin(const char *version, uint64_t pointer_size, bool big_endian)
     memset(value, 0, sizeof(value));
 }
 
-/* The bucket or group type of map[key]elem. */
+/* Returns the entries of the bucket or group type of map[key]elem. */
 static struct map_entries *entries_of(const char *version, uint32_t key, uint32_t elem)
 {
     const struct go_release release = go_release_parse(version);
@@ -95,13 +95,13 @@ static void put_string(const struct map_entries *entries, unsigned slot, uint64_
     dump_store(&dump, at + dump.pointer_size, size);
 }
 
-/* A name that is made of a key's bytes, or of its number, is the same again. */
+/* Expects a name that is made of a key's bytes or number to be the same when it is made again. */
 static void check_again(const struct map_entries *entries, const struct slot_key *key,
                         uint64_t offset)
 {
     struct text again = {0};
     if (key->form != KEY_INTEGER && (key->object == UINT32_MAX || key->size > 127))
-        return; /* it is made of the word of an object that is not there */
+        return; /* the name would be made of the word of an object that is not there */
     key_append_again(&names,
                      key_place(key, entries->path_of_word[offset >> names.word_shift], 0, offset),
                      &again);
@@ -156,8 +156,8 @@ static void strings_of(const char *version, uint64_t pointer_size, bool big_endi
     put_string(entries, 2, BASE + 5, 65);
     put_string(entries, 3, BASE + 75, 5);
     put_string(entries, 4, 0, 0);
-    put_string(entries, 5, BASE + SIZE - 12, 13); /* one byte beyond */
-    put_string(entries, 6, BASE - 8, 5);          /* nowhere */
+    put_string(entries, 5, BASE + SIZE - 12, 13); /* one byte beyond the object's end */
+    put_string(entries, 6, BASE - 8, 5);          /* in no object */
     put_string(entries, 7, BASE, UINT64_MAX);     /* longer than all memory */
     EXPECT(elem_place(entries, 0), "[\"alice\"]");
     EXPECT(place_of_key(entries, 0), "[\"alice\"] (key)");
@@ -187,7 +187,7 @@ static void integers(void **state)
     static const struct {
         enum type_kind kind;
         uint64_t size, value;
-        const char *expected; /* NULL: element */
+        const char *expected; /* NULL: the edge is an element */
     } cases[] = {
         {TYPE_INT, 8, 0, NULL},
         {TYPE_INT, 8, INT32_MAX - 1, NULL},
@@ -220,7 +220,7 @@ static void integers(void **state)
             assert_string_equal(text.data, cases[i].expected ? cases[i].expected : "");
             if (!cases[i].expected)
                 assert_int_equal(integer, cases[i].value);
-            /* redacted, it has no name that depends on the value */
+            /* redacted, the entry has no name that depends on the value */
             assert_int_equal(form_at(entries, elem_place(entries, 6), true, &integer), KEY_NONE);
             assert_string_equal(text.data, "");
             end(entries);
@@ -284,7 +284,7 @@ static void redacted_strings(void **state)
     assert_memory_equal(text.data, "[(<=16 bytes, #", 15);
     assert_int_equal(form_at(entries, elem_place(entries, 3), true, &integer), KEY_TEXT);
     assert_memory_equal(text.data, "[(<=1024 bytes, #", 17);
-    /* all of it would have to be hashed, for each map that has it */
+    /* the whole key would have to be hashed, for each map that has it */
     assert_int_equal(form_at(entries, elem_place(entries, 4), true, &integer), KEY_NONE);
     assert_int_equal(form_at(entries, elem_place(entries, 4), false, &integer), KEY_TEXT);
     end(entries);
@@ -299,7 +299,7 @@ static void slots_in_use(void **state)
     struct map_entries *entries = entries_of("go1.19", string, leaf);
     for (unsigned slot = 0; slot < SLOTS; slot++)
         assert_int_equal((map_entries_used(&names, entries, tops) >> slot & 1), tops[slot] >= 5);
-    dump.heap->go_minor = 0; /* so old a dump does not say, its executable does */
+    dump.heap->go_minor = 0; /* so old a dump does not give the release, its executable does */
     typing.release = go_release_parse("go1.11.6");
     assert_true((map_entries_used(&names, entries, tops) >> 4 & 1));
     assert_false((map_entries_used(&names, entries, tops) >> 3 & 1));
@@ -314,7 +314,7 @@ static void slots_in_use(void **state)
     }
 }
 
-/* A type of that role without the fields is none; nor one that is no map's. */
+/* A type with that role but without its fields has no entries, nor has a type that is no map's. */
 static void types_that_are_none(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Covers dump/layout: the five layouts under "go1.3 heap dump", released and future headers, and
- * what is refused. */
+/* Covers dump/layout: the five layouts under the header "go1.3 heap dump", released and future
+ * headers, and headers that are refused. */
 #include "dump_builder.h"
 
 #include "dump/layout.h"
@@ -72,7 +72,7 @@ static void refused_headers(void **state)
     }
 }
 
-/* Each prefix of a header, in memory that ends there. */
+/* Reads each prefix of a header, in memory that ends there. */
 static void cut_headers(void **state)
 {
     (void)state;
@@ -85,7 +85,7 @@ static void cut_headers(void **state)
     }
 }
 
-/* Which layout the reader comes to know, at the end of a dump with a frame. */
+/* Expects the reader to know the layout by the end of a dump with a frame. */
 static void expect_format(struct dump *dump, const char *format)
 {
     struct g2h_heap *heap = dump_load(dump, 1);
@@ -132,7 +132,8 @@ static void five_layouts_of_go1_3(void **state)
         }
 }
 
-/* 2013's writer may have begun with something else than params; then the last byte tells. */
+/* 2013's writer may have begun with a record other than params; then the last byte tells the
+ * layout. */
 static void dump_of_2013_without_params_first(void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void dump_of_2013_without_params_first(void **state)
     expect_format(&dump, "2013");
 }
 
-/* A cut dump of 2013 has no EOF to be told by. */
+/* A cut dump of 2013 has no EOF by which the layout could be told. */
 static void cut_dump_of_2013(void **state)
 {
     (void)state;
@@ -160,7 +161,8 @@ static void cut_dump_of_2013(void **state)
     }
 }
 
-/* The value behind pc: a function name's length and text, or continpc. */
+/* Returns whether a frame looks like 1.3 beta; value, behind its pc, is a function name's length,
+ * which text follows, or continpc. */
 static bool looks_beta(uint64_t value, const char *text, uint64_t entry)
 {
     struct dump bytes = {0};
@@ -178,12 +180,12 @@ static void beta_frames(void **state)
     assert_true(looks_beta(9, "main.main\x02\x01", 0x400000));
     assert_false(looks_beta(0, "\x09main.main", 0x400000));        /* a dead frame */
     assert_false(looks_beta(0x400010, "\x09main.main", 0x400000)); /* continpc */
-    assert_false(looks_beta(10, "main.main", 0x400000));           /* is cut */
+    assert_false(looks_beta(10, "main.main", 0x400000));           /* the name is cut */
     assert_false(looks_beta(9, "main\x01main", 0x400000));
-    assert_false(looks_beta(9, "main.main", 9)); /* an address below any name's length */
+    assert_false(looks_beta(9, "main.main", 9)); /* no length: not below the entry */
 }
 
-/* A later frame does not change the layout, and only "1.3" can turn into "1.3 beta". */
+/* A later frame does not change the layout; the first one can only turn "1.3" into "1.3 beta". */
 static void first_frame_decides(void **state)
 {
     (void)state;

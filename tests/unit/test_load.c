@@ -14,8 +14,8 @@ static void expect_ascending(const struct g2h_heap *heap)
                     heap_address(heap, i));
 }
 
-/* Each object reads back with its address in its contents, and is found by its first and last byte.
- */
+/* Expects each object's contents to begin with its address, and the object to be found by its first
+ * and last byte. */
 static void expect_objects(const struct g2h_heap *heap)
 {
     expect_ascending(heap);
@@ -72,7 +72,8 @@ static void spans_in_any_order(void **state)
     dump_deinit(&dump);
 }
 
-/* No dump is so, but none is refused for it: descending, and runs that lie between each other. */
+/* No dump has its objects in these orders, but none is refused for them: descending, runs that lie
+ * between each other, and scattered. */
 static void objects_in_any_order(void **state)
 {
     (void)state;
@@ -96,7 +97,7 @@ static void objects_in_any_order(void **state)
     }
 }
 
-/* A span of large pages: objects larger than a page, next to small ones. */
+/* Objects larger than a page, next to a small one. */
 static void large_objects(void **state)
 {
     (void)state;
@@ -147,16 +148,16 @@ static void duplicate_objects(void **state)
     dump_deinit(&dump);
 }
 
-/* In the same page, across pages, and one over many: the lower one goes. */
+/* Objects overlap in a page, across pages, and one overlaps many: the lower one is dropped. */
 static void overlapping_objects(void **state)
 {
     (void)state;
     struct dump dump;
     dump_start_modern(&dump, "go1.19.8");
     dump_object(&dump, BASE, 64, WORDS(BASE));
-    dump_object(&dump, BASE + 32, 64, WORDS(BASE + 32)); /* the one before */
+    dump_object(&dump, BASE + 32, 64, WORDS(BASE + 32)); /* overlaps the one before */
     dump_object(&dump, BASE + 96, 32, WORDS(BASE + 96));
-    dump_object(&dump, BASE + 0x10000, 0x4000, WORDS(BASE + 0x10000)); /* over the next two */
+    dump_object(&dump, BASE + 0x10000, 0x4000, WORDS(BASE + 0x10000)); /* overlaps the next two */
     dump_object(&dump, BASE + 0x12000, 64, WORDS(BASE + 0x12000));
     dump_object(&dump, BASE + 0x13000, 64, WORDS(BASE + 0x13000));
     dump_eof(&dump);
@@ -188,12 +189,12 @@ static void misplaced_objects(void **state)
     dump_deinit(&dump);
 }
 
-/* Objects whose contents the file need not have: their sizes claim more than the heap's range, then
- * each as much as a range that no machine has. */
+/* Objects whose contents need not be in the file: together they are larger than the heap's range,
+ * and then the range itself is larger than any machine has. */
 static void objects_larger_than_the_heap(void **state)
 {
     (void)state;
-    const uint64_t huge = (uint64_t)1 << 41; /* a length of 32 bits: nothing is stored */
+    const uint64_t huge = (uint64_t)1 << 41; /* 32 bits of it are 0: nothing is stored */
     struct dump dump;
     for (int range = 0; range < 2; range++) {
         dump_start_large(&dump, "go1.19.8", range == 0 ? huge + huge / 2 : (uint64_t)1 << 55);
@@ -209,7 +210,7 @@ static void objects_larger_than_the_heap(void **state)
     }
 }
 
-/* Everything before the damage is there; so is the reason. */
+/* Everything before the damage is loaded, and the heap has the reason. */
 static void cut_dump(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void cut_dump(void **state)
     dump_deinit(&dump);
 }
 
-/* What a dump from outside says behind its EOF record, cut everywhere. */
+/* The facts that a dump from outside has behind its EOF record, cut everywhere. */
 static void facts_behind_the_end(void **state)
 {
     (void)state;
@@ -266,7 +267,8 @@ static void bytes_behind_the_end(void **state)
 
 /* ---- phantoms ---- */
 
-/* All slots of a page; what overlaps the tail has no fields. Gives how many there are. */
+/* Writes all slots of a page; slots that overlap the tail have no fields. Returns the number of
+ * slots. */
 static uint64_t put_page(struct dump *dump, uint64_t page, uint64_t size, bool pointers,
                          uint64_t reserve)
 {
@@ -281,8 +283,8 @@ static uint64_t put_page(struct dump *dump, uint64_t page, uint64_t size, bool p
     return slots;
 }
 
-/* A page with pointers, one without, one of 8-byte slots and one of slots too large; returns the
- * phantoms there. */
+/* Writes pages with pointers and without, a page of 8-byte slots and one of slots that are too
+ * large; returns the number of phantoms in them. */
 static uint64_t put_pages(struct dump *dump, bool bitmap, bool green_tea, uint64_t *ret_objects)
 {
     const uint64_t with = (bitmap ? 128u : 0u) + (green_tea ? 128u : 0u),
@@ -295,7 +297,7 @@ static uint64_t put_pages(struct dump *dump, bool bitmap, bool green_tea, uint64
         slots += put_page(dump, page + PAGE, sizes[i], false, without);
         real += (PAGE - without) / sizes[i];
     }
-    slots += put_page(dump, page, 8, false, 0); /* has no mark bits */
+    slots += put_page(dump, page, 8, false, 0); /* this page has no mark bits */
     real += PAGE / 8;
     slots += put_page(dump, page + PAGE, 576, true, 0);
     real += PAGE / 576;
@@ -330,8 +332,8 @@ static void phantoms_of_versions(void **state)
     }
 }
 
-/* memstats' count is exact, so it corrects a version that does not tell; not in a dump that is cut.
- */
+/* memstats' count is exact, so it corrects a version that does not tell the tail, except in a dump
+ * that is cut. */
 static void memstats_has_the_last_word(void **state)
 {
     (void)state;
@@ -356,7 +358,7 @@ static void memstats_has_the_last_word(void **state)
     }
 }
 
-/* A count that nothing explains changes nothing. */
+/* A count that no tail explains changes nothing. */
 static void memstats_that_fits_nothing(void **state)
 {
     (void)state;
@@ -386,7 +388,7 @@ static void first_type_record_counts(void **state)
     dump_typed_object(&dump, BASE, 0x4a0000, 0, 32, NO_WORDS);
     dump_typed_object(&dump, BASE + 32, 0x4a0000, 1, 32, NO_WORDS);
     dump_typed_object(&dump, BASE + 64, 0x4a0000, 0, 32, NO_WORDS);
-    dump_typed_object(&dump, BASE + 96, 0x4a9999, 0, 32, NO_WORDS); /* has no record */
+    dump_typed_object(&dump, BASE + 96, 0x4a9999, 0, 32, NO_WORDS); /* this type has no record */
     dump_typed_object(&dump, BASE + 128, 0, 127, 32, NO_WORDS);
     dump_eof(&dump);
     const struct g2h_heap *heap = dump_load(&dump, 1);
@@ -404,8 +406,8 @@ static void first_type_record_counts(void **state)
     dump_deinit(&dump);
 }
 
-/* Objects of a size share a slot class where they agree on having pointers; sizes of all sorts keep
- * apart. */
+/* Objects of a size share a slot class if they agree on having pointers; sizes of all sorts have
+ * slot classes of their own. */
 static void slot_classes_by_size_and_pointers(void **state)
 {
     (void)state;

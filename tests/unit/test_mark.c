@@ -1,5 +1,5 @@
-/* Covers graph/mark: graphs of many forms on several numbers of threads, against a marking that is
- * as simple as can be. */
+/* Covers graph/mark: graphs of many forms on several numbers of threads, compared with the simplest
+ * possible marking. */
 #include "unit.h"
 
 #include <dlfcn.h>
@@ -11,9 +11,9 @@
 static const unsigned thread_counts[] = {1, 2, 3, 8, 64};
 enum { THREAD_COUNTS = sizeof(thread_counts) / sizeof(thread_counts[0]) };
 
-/* ---- threads that the system does not give ---- */
+/* ---- threads that cannot be started ---- */
 
-static int threads_left = -1; /* -1: any number */
+static int threads_left = -1; /* how many threads can still be started; -1: any number */
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument)
@@ -30,8 +30,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 struct links {
     uint32_t objects;
-    VECTOR(uint32_t) targets; /* by object */
-    uint32_t *first;          /* one entry more than there are objects */
+    VECTOR(uint32_t) targets; /* of all objects, in order */
+    uint32_t *first;          /* by object: its first target; one entry more */
 };
 
 static void link_to(struct links *links, uint32_t target)
@@ -39,7 +39,7 @@ static void link_to(struct links *links, uint32_t target)
     assert_true(vector_push(&links->targets, target));
 }
 
-/* Links each object by a function that calls link_to(). */
+/* Links each object with a function that calls link_to(). */
 static void links_init(struct links *links, uint32_t objects,
                        void (*link)(struct links *links, uint32_t object))
 {
@@ -58,7 +58,7 @@ static void links_deinit(struct links *links)
     free(links->first);
 }
 
-/* The same as the marker wants it. */
+/* Converts the links to the form that the marker needs. */
 static void targets_of_links(struct targets *targets, const struct links *links)
 {
     const size_t blocks = (links->objects + (size_t)BLOCK_OBJECTS - 1) >> BLOCK_SHIFT;
@@ -86,7 +86,7 @@ static void targets_of_links(struct targets *targets, const struct links *links)
     }
 }
 
-/* Marks what object reaches. */
+/* Marks the objects that object reaches. */
 static void mark(const struct links *links, uint32_t object, bool *marks)
 {
     VECTOR(uint32_t) stack = {0};
@@ -120,7 +120,7 @@ static void expect_marks(const struct links *links, const uint64_t *marks, const
     assert_int_equal(next_unmarked(marks, next, links->objects), links->objects);
 }
 
-/* Marks from each step-th object on count times, all at once and then one half after the other. */
+/* Marks from count objects, every step-th from first on: all at once, and in two halves. */
 static void check(const struct links *links, uint32_t first, uint32_t step, uint32_t count)
 {
     const size_t words = (size_t)links->objects / 64 + 1;
@@ -149,7 +149,8 @@ static void check(const struct links *links, uint32_t first, uint32_t step, uint
     free(marks);
 }
 
-/* The owners of the same: three take turns in holding them. */
+/* Checks the owners of the objects that the same starts reach; three owners take turns in holding
+ * the starts. */
 static void check_owners(const struct links *links, uint32_t first, uint32_t step, uint32_t count)
 {
     enum { OWNERS = 3 };
@@ -207,7 +208,7 @@ static void link_to_next(struct links *links, uint32_t object)
         link_to(links, object + 1);
 }
 
-/* There is never more than one object to visit: nothing to share. */
+/* There is never more than one object to visit, so there is nothing to share. */
 static void chain(void **state)
 {
     (void)state;
@@ -241,7 +242,8 @@ static void tree(void **state)
     check_all((1 << 18) - 1, link_to_children, 1, 1, 1);
 }
 
-/* Rings of 1000, each of which points into the next one of its kind; and to itself, and nowhere. */
+/* Links rings of 1000 objects, each of which points into the ring after the next. Each object also
+ * points to itself and nowhere. */
 static void link_rings(struct links *links, uint32_t object)
 {
     const uint32_t ring = object / 1000;
@@ -280,7 +282,8 @@ static void random_graphs(void **state)
     }
 }
 
-/* As many objects as are pushed, each of which reaches some, in steps that are no words. */
+/* Pushes all objects, or many that each reach some, in steps that are no multiples of a word of
+ * marks. */
 static void many_roots(void **state)
 {
     (void)state;
@@ -292,7 +295,7 @@ static void many_roots(void **state)
 
 /* ---- threads ---- */
 
-/* One object more than a thread visits alone; nothing to visit; no objects. */
+/* About as many objects as a thread visits alone; nothing to visit; no objects. */
 static void more_threads_than_work(void **state)
 {
     (void)state;
@@ -306,7 +309,7 @@ static void more_threads_than_work(void **state)
     }
 }
 
-/* A thread does the tasks of those that could not be started. */
+/* A thread does the tasks of the threads that could not be started. */
 static void fewer_threads_than_asked_for(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Covers naming/names and output/v8_names: names that DevTools would misread, invalid
- * UTF-8, cuts, "pkg." types, classes, names of edges. */
+/* Covers naming/names and output/v8_names: names that DevTools would misread, invalid UTF-8, cut
+ * names, types with the name "pkg.", classes, names of edges. */
 #include "snapshot.h"
 
 #include "naming/names.h"
@@ -11,7 +11,8 @@
 
 /* ---- names of nodes ---- */
 
-/* What a node that a dump calls so is called in a graph, and in a snapshot. */
+/* Returns the name that a graph gives to a node with this name in the dump; shown_name() returns
+ * the snapshot's name for it. */
 static struct text neutral_name(const char *name, size_t size)
 {
     struct names names = {0};
@@ -85,7 +86,7 @@ static void receiving_channels(void **state)
     expect_text("<-chan <-chan int", "chan (<-) <-chan int");
 }
 
-/* DEVTOOLS.md §3 and §5: no node may bear one of these names, or begin so. */
+/* DEVTOOLS.md §3 and §5: no node may have one of these names, or begin like this. */
 static void reserved_names(void **state)
 {
     (void)state;
@@ -134,15 +135,15 @@ static void reserved_names(void **state)
             strncmp(text, "system / ", 9) == 0 || strncmp(text, "Window", 6) == 0 ||
             strncmp(text, "Object(", 7) == 0)
             fail_msg("%s became %s", names[i], text);
-        assert_non_null(strstr(text, names[i]));          /* still to be recognised */
-        assert_int_equal(neutral.size, strlen(names[i])); /* and only the snapshot says so */
+        assert_non_null(strstr(text, names[i]));          /* the name can still be recognised */
+        assert_int_equal(neutral.size, strlen(names[i])); /* only the snapshot changes it */
         assert_memory_equal(neutral.data, names[i], neutral.size);
         text_deinit(&neutral);
         text_deinit(&shown);
     }
 }
 
-/* One byte of each bad sequence becomes one U+FFFD; what follows is read afresh. */
+/* The first byte of an invalid sequence becomes one U+FFFD; the bytes behind it are read afresh. */
 static void invalid_utf8(void **state)
 {
     (void)state;
@@ -156,7 +157,7 @@ static void invalid_utf8(void **state)
     expect_text("\xc3x", BAD "x");
     expect_text("\xe2\x86", BAD BAD);
     expect_text("\xf0\x9f\x98", BAD BAD BAD);
-    expect_text("\xc0\x80", BAD BAD); /* not the shortest */
+    expect_text("\xc0\x80", BAD BAD); /* not the shortest encoding */
     expect_text("\xc1\xbf", BAD BAD);
     expect_text("\xe0\x9f\xbf", BAD BAD BAD);
     expect_text("\xe0\xa0\x80", "\xe0\xa0\x80");
@@ -187,7 +188,7 @@ static void cut_utf8(void **state)
     }
 }
 
-/* 1024 characters, not bytes, with what was put before or behind. */
+/* The limit is 1024 characters, not bytes, with the text that is put before or behind the name. */
 static void long_names(void **state)
 {
     (void)state;
@@ -206,8 +207,7 @@ static void long_names(void **state)
     expect_name(name, sizeof(name), expected, 1024);
 }
 
-/* Two names of which only the rest beyond the limit differs are one string: DevTools groups by
- * text. */
+/* Two names that differ only beyond the limit are one string: DevTools groups by text. */
 static void cut_names_are_one_string(void **state)
 {
     (void)state;
@@ -320,7 +320,7 @@ static void classes_of_1_3(void **state)
 
 /* ---- edges ---- */
 
-/* The name of the edge from one object to another. */
+/* Returns the name of the edge from one object to another. */
 static const char *edge_between(const struct snapshot *snapshot, const struct dump *dump,
                                 uint64_t from, uint64_t to)
 {
@@ -348,7 +348,8 @@ static void edges_by_offset(void **state)
     dump_deinit(&dump);
 }
 
-/* From an interface's first word the dynamic type: by itab or, of an eface, by the type itself. */
+/* An interface's first word gives the dynamic type: by its itab or, in an eface, by the type
+ * itself. */
 static void edges_of_interfaces(void **state)
 {
     (void)state;
@@ -379,8 +380,8 @@ static void edges_of_interfaces(void **state)
 
 /*
  * Since Go 1.22 slots of more than 512 bytes with pointers begin with the type of the allocation,
- * of a slice that of its elements: it is in no field list, and the word behind it is no
- * interface's.
+ * or with that of the elements if it is a slice: no field list has this word, and the word behind
+ * it is not an interface's.
  */
 static void malloc_header_is_no_interface(void **state)
 {
@@ -406,8 +407,8 @@ static void malloc_header_is_no_interface(void **state)
     dump_deinit(&dump);
 }
 
-/* 1.3: arrays of pointers have elements, arrays of structs "[2].f8"; of a channel both are counted
- * from its buffer. */
+/* In 1.3, arrays of pointers have elements, and arrays of structs have "[2].f8"; in a channel, both
+ * are counted from its buffer. */
 static void edges_of_arrays(void **state)
 {
     (void)state;

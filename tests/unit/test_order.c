@@ -1,10 +1,10 @@
 /*
- * Covers typing/waves: what objects are said to be does not depend on the threads. In place of
- * threads, workers of its own run the tasks one after the other, in an order and for workers that
- * change with a seed; and a dump of which too much is claimed for all of it to be looked at.
+ * Covers typing/waves: the types of objects do not depend on the threads. Instead of threads, a
+ * workers_run() of this file runs the tasks one after the other, in an order and with workers that
+ * change with a seed. One dump has more claims than typing looks at.
  */
 #define workers_run workers_run_by_threads
-#include "base/workers.c" /* so that the library's are left out */
+#include "base/workers.c" /* so that the library's workers_run() is left out */
 #undef workers_run
 
 #include "dump_builder.h"
@@ -16,7 +16,7 @@
 
 enum { HEAP = 0x100000, THREADS = 8 };
 
-static uint64_t order; /* 0: as threads do it */
+static uint64_t order; /* 0: in the order of real threads */
 
 struct g2h_error *workers_run(unsigned threads, size_t tasks, workers_task *run, void *context)
 {
@@ -49,7 +49,7 @@ static uint64_t up_to(uint64_t most)
     return unit_random(&dice) % (most + 1);
 }
 
-/* Where the types begin that the heap's first object has an array of pointers to, and how many. */
+/* The heap's first objects are arrays: object i, below roots, has elements of the type root + i. */
 static uint32_t root, roots;
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -57,7 +57,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return map_hash(hash + value);
 }
 
-/* All that typing says of the dump's objects. */
+/* Returns a hash of all that typing says of the dump's objects. */
 static uint64_t type_all(unsigned threads, uint64_t seed)
 {
     struct typing *typing = calloc(1, sizeof(*typing));
@@ -136,8 +136,9 @@ static int end(void **state)
 }
 
 /*
- * 30 types of one to five *int; holders with a pointer of each, all to somewhere in one array of
- * *int: more parts than an object may have, and more looks at its fields.
+ * 30 types have one to five *int each; holders have a pointer to each type, and all pointers lead
+ * to places in one array of *int: these are more parts than an object may have, and more looks at
+ * its fields than typing takes.
  */
 static void too_much_is_the_same(void **state)
 {
@@ -182,7 +183,8 @@ static void too_much_is_the_same(void **state)
 
 enum { KINDS = 24, MOST_OBJECTS = 6000, LISTS = 16, LIST_WORDS = 512 };
 
-/* Structs that have much in common, pointers to each and slices of each. */
+/* Adds structs that have much in common, and pointers to and slices of each. Returns the first
+ * struct. */
 static uint32_t add_types(void)
 {
     const uint32_t number = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE),
@@ -221,14 +223,15 @@ static uint32_t add_types(void)
     return first;
 }
 
-/* An object of a value or several, and what is listed of it. */
+/* An object that has one value of the type or several. */
 struct random_object {
     uint64_t address, size;
     uint32_t type;
 };
 
-/* Some lists of pointers, and objects that they and others point to: mostly as a type has them, to
- * the starts and into the midst. Small numbers are all that counts. */
+/* Writes some lists of pointers, and objects that these and others point to: mostly with pointers
+ * where the type has them, to the starts and into the middles of objects. All other words are small
+ * numbers. */
 static void add_heap(uint32_t first)
 {
     struct random_object *objects = calloc(MOST_OBJECTS, sizeof(*objects));
@@ -297,7 +300,7 @@ static void any_heap_is_the_same(void **state)
     }
 }
 
-/* The sums of all threads, of more objects than one of them sees to. */
+/* The account adds up the sums of all threads, for more objects than one of them handles. */
 static void accounts_add_up(void **state)
 {
     enum { OBJECTS = 3 << 16 };

@@ -1,5 +1,5 @@
-/* Covers output/json and output/sink: digits against snprintf, JSON strings, gzip that
- * inflates, the same for any threads. */
+/* Covers output/json and output/sink: digits as snprintf() writes them, JSON strings, gzip that can
+ * be inflated, the same bytes for any number of threads. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -118,7 +118,7 @@ static void json_strings(void **state)
 
 enum { TASKS = 40, LARGEST = 200000 };
 
-/* Every fifth task makes nothing; some flush in between. */
+/* Makes text, except in every fifth task; every third task flushes in between. */
 static struct g2h_error *make_text(void *context, size_t task, unsigned worker,
                                    struct worker_buffer *buffer)
 {
@@ -142,7 +142,7 @@ static struct g2h_error *make_text(void *context, size_t task, unsigned worker,
     return NULL;
 }
 
-/* What the sink writes, from malloc(). */
+/* Returns the bytes that the sink writes, from malloc(). */
 static char *run(bool gzip, unsigned threads, size_t tasks, size_t *ret_size)
 {
     int fd = memfd_create("sink", 0);
@@ -158,7 +158,7 @@ static char *run(bool gzip, unsigned threads, size_t tasks, size_t *ret_size)
     return data;
 }
 
-/* Inflates one gzip member with all of its checks; nothing may be behind it. */
+/* Inflates one gzip member with all of its checks; expects nothing behind it. */
 static char *inflate_all(const char *data, size_t size, size_t expected, size_t *ret_size)
 {
     char *target = malloc(expected + 1000);

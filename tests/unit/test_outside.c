@@ -1,6 +1,6 @@
 /*
- * Covers typing/outside: typed pointers followed into data and stacks of dumps made by hand, what
- * is refused there, and the ways that words have their names by.
+ * Covers typing/outside: typed pointers are followed into data and stacks of hand-made dumps; some
+ * are refused there; words have names by the ways that lead to them.
  */
 #include "dump_builder.h"
 #include "type_builder.h"
@@ -18,7 +18,7 @@ static struct typer typer;
 static struct targets targets;
 static uint32_t number, to_number, node, to_node;
 
-/* A node is two pointers, to the next one and to a number. */
+/* A node has two pointers, to the next node and to a number. */
 static int start(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A variable at an address of bss points to a value, or to so many. */
+/* Makes a variable at an address of bss point to a value, or to an array of count values. */
 static void lead(uint64_t from, enum reference_form form, uint64_t to, uint32_t type,
                  uint64_t count)
 {
@@ -97,7 +97,7 @@ static const struct outside_value *value_at(uint64_t address)
     return outside_value_at(&typing.outside, typing.heap, address, &offset);
 }
 
-/* What an object is said to be: its type, or TYPE_NONE. */
+/* Returns the type that an object is said to have, or TYPE_NONE. */
 static uint32_t type_of_object(uint32_t object)
 {
     return typing.claims[object] == 0 ? TYPE_NONE : (typing.claims[object] & CLAIM_TYPE) - 1;
@@ -122,7 +122,7 @@ static void types_what_hangs_from_data(void **state)
 static void needs_the_collectors_words(void **state)
 {
     (void)state;
-    /* Of the last word there is no pointer: a node does not fit. */
+    /* The field list does not have the last word, so a node does not fit there. */
     const uint64_t words[] = {BSS + 8, HEAP, HEAP};
     const struct g2h_field fields[] = {{.offset = 0}, {.offset = 8}};
     const struct g2h_record record = {
@@ -141,7 +141,8 @@ static void needs_the_collectors_words(void **state)
 static void takes_the_shortest_way(void **state)
 {
     (void)state;
-    /* Two variables; the first leads to a node by way of another one, the second right there. */
+    /* Two variables: the first leads to a node by way of another node, the second leads to it
+     * directly. */
     dump_bss(&dump, BSS,
              WORDS(BSS + 16, BSS + 32, /* nodes: */ BSS + 32, 0, BSS + 48, HEAP, BSS + 16, 0));
     load();
@@ -151,7 +152,7 @@ static void takes_the_shortest_way(void **state)
     const struct outside_value *value = value_at(BSS + 40);
     assert_int_equal(value->depth, 0);
     assert_int_equal(value->way.offset, BSS + 8);
-    /* It is a ring: followed once, and the last node has two steps behind it. */
+    /* The nodes are a ring, which is followed once: the last node is two steps from a variable. */
     value = value_at(BSS + 48);
     assert_int_equal(value->depth, 1);
     assert_int_equal(value->way.holder, HOLDER_VALUE);
@@ -167,7 +168,7 @@ static void extends_arrays(void **state)
     load();
     lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 1);
     lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 3);
-    lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 5); /* beyond the end */
+    lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, 5); /* beyond the segment's end */
     lead(BSS, REFERENCE_ARRAY, BSS + 16, to_number, UINT64_MAX / 8);
     follow();
     assert_int_equal(typing.outside.values.count, 1);
@@ -191,26 +192,26 @@ static void follows_the_own_stack_only(void **state)
         typer_refer(&typer, REFERENCE_VALUE, i == 0 ? STACK + 16 : OTHER_STACK, 0, node, NO_TARGET,
                     SOURCE_POINTER);
     }
-    lead(BSS, REFERENCE_VALUE, STACK, node, 0); /* nothing global points to stacks */
+    lead(BSS, REFERENCE_VALUE, STACK, node, 0); /* no global variable may point to a stack */
     follow();
     const struct outside_value *value = value_at(STACK + 24);
     assert_non_null(value);
     assert_int_equal(value->way.holder, HOLDER_LOCAL);
     assert_null(value_at(OTHER_STACK));
     assert_null(value_at(STACK));
-    /* What waits on a channel is pointed to by an object. */
+    /* An object points to a value that waits on a channel. */
     typer.way = (struct way){.holder = HOLDER_OBJECT};
     typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
     typer_refer(&typer, REFERENCE_VALUE, OTHER_STACK, 0, node, NO_TARGET, SOURCE_POINTER);
     typer_flush(&typer);
-    assert_int_equal(typer.outside.count, 1); /* once */
+    assert_int_equal(typer.outside.count, 1); /* it is there once */
     assert_true(typer_take_outside(&typer, &typer));
     typer_sort_outside(&typing);
     follow();
     assert_non_null(value_at(OTHER_STACK + 8));
 }
 
-/* A new heap grows, and so its last goroutines' stacks lie behind all objects. */
+/* The heap of a new process grows, so that its last goroutines' stacks lie behind all objects. */
 static void follows_to_stacks_around_the_heap(void **state)
 {
     enum { BELOW = HEAP - 0x100, BETWEEN = HEAP + 0x100, BEHIND = HEAP + 0x300 };

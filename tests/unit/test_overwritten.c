@@ -1,13 +1,14 @@
 /*
- * Covers what becomes of a conversion whose dump is overwritten meanwhile: any snapshot or an
- * error, but no access beyond the dump and no walk without end.
+ * Covers a conversion whose dump is overwritten meanwhile: it gives any snapshot or an error, but
+ * does not access anything beyond the dump and does not walk without end.
  *
- * The dump is mapped twice. Of the mapping that is read only some pages can be, which the others
- * take turns with: so accesses can be counted, and at any of them the dump is overwritten through
- * the other mapping; where that is depends on nothing but the seeds of hashes. Behind its last byte
- * is a page that cannot be read. What is wrong with memory otherwise is for the sanitizers to say.
+ * The dump is mapped twice. In the mapping that is read only some pages are readable at a time, and
+ * the other pages take turns with these: so accesses can be counted, and at any of them the dump is
+ * overwritten through the other mapping; where that is depends on nothing but the seeds of hashes.
+ * Behind the dump's last byte is a page that cannot be read. All other errors of memory are for the
+ * sanitizers to find.
  *
- * Where there are none, every 7th round will do; with CHECK_ALL all.
+ * Without sanitizers the test tries every 7th round, or all rounds with CHECK_ALL.
  *
  *   OVERWRITTEN_ROUNDS, OVERWRITTEN_SEED: more rounds, other ones
  */
@@ -26,9 +27,9 @@ enum { READABLE = 48, SECONDS = 120 };
 
 static size_t page_size;
 static struct {
-    uint8_t *data, *other; /* what is read; what is written */
+    uint8_t *data, *other; /* the mapping that is read; the one that is written */
     size_t size, mapped;
-    uint8_t *begin; /* of the mapping */
+    uint8_t *begin; /* of the mapping that is read */
     uint8_t *readable[READABLE];
     size_t next;
     uint64_t accesses, trigger, period;
@@ -50,7 +51,7 @@ static void overwrite(void)
     const unsigned kind = (unsigned)below(11);
     const size_t step = (size_t)1 << below(12);
     switch (kind) {
-    case 0: /* one byte all over */
+    case 0: /* one byte everywhere */
     case 1:
         memset(data, kind ? 0xff : 0, size);
         break;
@@ -69,22 +70,22 @@ static void overwrite(void)
         for (size_t i = below(step); i < size; i += 1 + below(step))
             data[i] = (uint8_t)below(20);
         break;
-    case 6: /* what stands elsewhere */
+    case 6: /* bytes from elsewhere */
         for (size_t i = 0; i < 4096; i++) {
             const size_t count = 1 + below(64), from = below(size - count),
                          to = below(size - count);
             memmove(data + to, data + from, count);
         }
         break;
-    case 7: /* the same at words: pointers elsewhere */
+    case 7: /* words from elsewhere: other pointers */
         for (size_t i = 0; i < size / 64; i++)
             memcpy(data + below(size / 8) * 8, data + below(size / 8) * 8, 8);
         break;
-    case 8: /* long numbers */
+    case 8: /* long uvarints */
         for (size_t i = below(step); i < size; i += 1 + below(step))
             data[i] |= 0x80;
         break;
-    default: /* what was there first */
+    default: /* the original dump */
         memcpy(data, dump.original, size);
     }
 }
@@ -94,7 +95,7 @@ static void on_access(int number, siginfo_t *info, void *context)
     uint8_t *page = (uint8_t *)((uintptr_t)info->si_addr / page_size * page_size);
     (void)context;
     if (page < dump.begin || page >= dump.begin + dump.mapped) {
-        signal(number, SIG_DFL); /* happens again, then */
+        signal(number, SIG_DFL); /* the fault happens again, without this handler */
         return;
     }
     uint8_t **turn = &dump.readable[dump.next++ % READABLE];
@@ -148,7 +149,8 @@ static void unmap_dump(void)
 
 /* ---- converting ---- */
 
-/* Gives the number of accesses. */
+/* Converts the dump, and overwrites it at the access trigger and then every period + 1 accesses;
+ * returns the number of accesses. */
 static uint64_t convert(const char *path, uint64_t trigger, uint64_t period)
 {
     struct g2h_input *input = NULL;
@@ -198,8 +200,8 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* Sanitizers see all that happens without them, and more: here, it is the others that need not try
- * all rounds. */
+/* Returns the number of rounds. Sanitizers see all that happens without them, and more, so only
+ * tests without sanitizers need not try all rounds. */
 static uint64_t rounds_of(uint64_t all)
 {
     const char *check_all = getenv("CHECK_ALL");
@@ -232,7 +234,8 @@ static void convert_overwritten(const char *path, const char *exe, uint64_t roun
     unmap_dump();
 }
 
-/* A file in memory that has what a gzip file holds, which so is inflated once for all rounds. */
+/* Returns a file in memory with the contents of a gzip file, so that these are inflated once for
+ * all rounds. */
 static int inflated(const char *path)
 {
     const int fd = memfd_create("inflated", MFD_CLOEXEC);

@@ -102,15 +102,15 @@ static void the_same_name_is_none(void **state)
     expect("b.com/go-store.T", "b.com/go-store.T");
     expect("b.com/sync.T", "b.com/sync.T");
     expect("sync.T", "sync.T");
-    /* Again the same is no other one, and the first name is believed. */
+    /* Adding a path again is no conflict, and its first name is believed. */
     add("c.com/queue", "queue");
     add("c.com/queue", "queue");
     add("c.com/queue", "store");
     expect("c.com/queue.T", "queue.T");
-    /* A third one does not make it unique again. */
+    /* A third package does not make the name unique again. */
     add("d.com/store", "store");
     expect("d.com/store.T", "d.com/store.T");
-    /* What a path of one element calls itself is never shown in its place. */
+    /* The name that a path of one element gives itself is never shown in place of the path. */
     add("yamlv3", "yaml");
     add("x.org/yaml", "yaml");
     expect("x.org/yaml.T", "yaml.T");
@@ -133,7 +133,7 @@ static void functions_have_packages(void **state)
     expect("etcd.io/server/v3.T", "server.T");
     expect("etcd.io/v3.T", "etcd.io.T");
     expect("a.com/b.T", "a.com/b.T");
-    /* The compiler's, and those of C. */
+    /* The compiler's functions, and those of C. */
     add_function("type:.eq.a.com/http.T");
     add_function("type..eq.a.com/yaml.T");
     add_function("go:struct { a.com/server.T }.Lock");
@@ -147,7 +147,7 @@ static void functions_have_packages(void **state)
     expect("net/http.T", "net/http.T");
 }
 
-/* A method of another package, which only that may call, has both packages in its name. */
+/* A method of another package that only that package may call has both packages in its name. */
 static void embedded_methods_have_two(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static void embedded_methods_have_two(void **state)
            "etcd.io/v3/client.option.grpc.before");
 }
 
-/* The work is by the bytes of a name, whatever they are. */
+/* The work depends on a name's size, not on its contents. */
 static void adverse_names_take_no_time(void **state)
 {
     (void)state;

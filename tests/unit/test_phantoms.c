@@ -4,7 +4,7 @@
 
 #include "heap/phantoms.h"
 
-/* FORMATS.md's formula, literally. */
+/* Returns the value of FORMATS.md's formula, literally. */
 static uint32_t expected(bool green_tea, uint64_t word, uint64_t size, bool has_pointers)
 {
     uint64_t reserve = 0;
@@ -44,7 +44,7 @@ static void values_by_hand(void **state)
     assert_int_equal(phantoms_begin(TAIL_GREEN_TEA, 4, 16, true), 8192 - 384);
 }
 
-/* Larger slots have malloc headers instead. */
+/* Larger slots have malloc headers instead of phantoms. */
 static void larger_slots_have_none(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Covers types/map and types_path: where pointers are in values of types, sane and absurd. */
+/* Covers types/map and types_path: where values have pointers, for sane and absurd types. */
 #include "type_builder.h"
 
 #include "types/pointer_map.h"
@@ -137,7 +137,7 @@ static void absurd_types_have_no_pointer_map(void **state)
         assert_int_equal(map(all[i])->word_count, 0);
     }
     char path[64];
-    types_path(&types, itself, 0, path, sizeof(path)); /* comes to an end */
+    types_path(&types, itself, 0, path, sizeof(path)); /* this must come to an end */
     types_path(&types, lost, 0, path, sizeof(path));
     types_path(&types, doubled, 8, path, sizeof(path));
     assert_true(strlen(path) < sizeof(path));

@@ -1,5 +1,5 @@
-/* Covers heap/pointers: fields of 1.3 by type, arrays, channels, conservative objects; 1.4; 1.5 on;
- * both byte orders. */
+/* Covers heap/pointers: fields of 1.3 by type, arrays, channels, conservative objects; 1.4; 1.5 and
+ * later; both byte orders. */
 #include "dump_builder.h"
 
 #include "heap/pointers.h"
@@ -18,7 +18,7 @@ static size_t collect(struct pointers *pointers, struct found *ret)
     return count;
 }
 
-/* The pointers of the dump's first object are these: offset, value, …. */
+/* Expects the dump's first object to have these pointers: offset, value, …. */
 static void expect_object(const struct dump *dump, size_t count, const uint64_t *numbers)
 {
     const struct g2h_heap *heap = dump->heap;
@@ -33,7 +33,7 @@ static void expect_object(const struct dump *dump, size_t count, const uint64_t 
     }
 }
 
-/* Type addresses whose values in an interface are pointers, and are not. */
+/* Addresses of types and itabs: values of these types in an interface are pointers, or are not. */
 enum {
     T = 0x4a0000,
     POINTER_TYPE = 0x4a1000,
@@ -53,8 +53,8 @@ static void put_types(struct dump *dump, uint64_t size, const struct g2h_field *
     dump_itab(dump, SCALAR_ITAB, 0);
 }
 
-/* A dump of one object of type T, a value of its kind, in all formats before 1.4, word sizes and
- * byte orders. */
+/* Checks dumps of one object of type T and a kind, in all formats before 1.4, word sizes and byte
+ * orders. */
 static void check_typed(const struct g2h_field *fields, size_t field_count, uint64_t kind,
                         size_t word_count, const uint64_t *words, size_t expected_count,
                         const uint64_t *expected)
@@ -100,7 +100,7 @@ static void strings_of_1_3(void **state)
     check_typed(FIELDS({G2H_FIELD_STRING, 0}), 0, WORDS(0, 5), NO_WORDS);
 }
 
-/* Nor a slice without capacity; its length does not matter. */
+/* Nor does it follow a slice without capacity, whatever the length. */
 static void slices_of_1_3(void **state)
 {
     (void)state;
@@ -138,8 +138,8 @@ static void efaces_of_1_3(void **state)
 
 /* ---- arrays, channels, conservative objects ---- */
 
-/* An object of kind and size whose type has elements of element_size bytes; all of its words have
- * values. */
+/* Loads a dump of an object of kind and size whose type has elements of element_size bytes; all of
+ * the object's words have values. */
 static void put_object_of(struct dump *dump, uint64_t kind, uint64_t element_size, uint64_t size)
 {
     const struct g2h_field fields[] = {{G2H_FIELD_POINTER, 0}, {G2H_FIELD_POINTER, 16}};
@@ -164,7 +164,7 @@ static void arrays(void **state)
                   WORDS(0, 0x1000, 16, 0x1002, 24, 0x1003, 40, 0x1005, 48, 0x1006, 64, 0x1008));
     dump_deinit(&dump);
     put_object_of(&dump, G2H_OBJECT_ARRAY, 24,
-                  64); /* what is behind the last whole element is none */
+                  64); /* the bytes behind the last whole element are no element */
     expect_object(&dump, WORDS(0, 0x1000, 16, 0x1002, 24, 0x1003, 40, 0x1005));
     dump_deinit(&dump);
     put_object_of(&dump, G2H_OBJECT_ARRAY, 8, 24);
@@ -205,8 +205,8 @@ static void conservative_objects(void **state)
     dump_deinit(&dump);
 }
 
-/* A value's slot may be larger than its type; a type that is larger than the slot gives what is
- * there. */
+/* A value's slot may be larger than its type; if the type is larger than the slot, only the slot's
+ * words count. */
 static void values_and_slots(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void put_listed(struct dump *dump, enum dump_format format, uint64_t word
     assert_null(g2h_heap_damage(dump->heap));
 }
 
-/* One field, two words; the data word always is a pointer. */
+/* An interface is one field of two words; the data word always is a pointer. */
 static void interfaces_of_1_4(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void interfaces_of_1_4(void **state)
     }
 }
 
-/* Only what is listed, without nil, in the order of the list. */
+/* Only the words in the list are pointers, in its order, except those that are nil. */
 static void listed_pointers(void **state)
 {
     (void)state;
@@ -275,8 +275,8 @@ static void listed_pointers(void **state)
     }
 }
 
-/* Large objects, whose lists have gaps, most of their words nil, and a few words out of order,
- * which no Go writes. */
+/* Large objects, whose lists have gaps; most of their words are nil, and a few words are out of
+ * order, which no Go writes. */
 static void long_lists(void **state)
 {
     enum { WORDS_OF_OBJECT = 5000 };
@@ -317,7 +317,7 @@ static void long_lists(void **state)
     free(fields);
 }
 
-/* An object of 4 GiB and 24 bytes has 24 bytes in the file; what is listed beyond them is passed
+/* An object of 4 GiB and 24 bytes has 24 bytes in the file; fields beyond these bytes are passed
  * over. */
 static void fields_that_are_not_in_the_file(void **state)
 {

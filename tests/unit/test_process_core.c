@@ -1,6 +1,6 @@
-/* Covers process/core and process/memory on cores made by hand: segments that overlap, lie beyond
- * the end or wrap around, more segments than a header can count, damaged notes, files that are cut
- * or of another kind. What memory_at() says is compared with a map of each byte. */
+/* Covers process/core and process/memory on hand-made cores: segments that overlap, lie beyond the
+ * end or wrap around, more segments than a header can count, damaged notes, files that are cut or
+ * of another kind. The results of memory_at() are compared with a map of each byte. */
 #include "unit.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@ struct core {
     struct core_account account;
 };
 
-/* A core with room for so many segments' headers, and so many bytes behind them. */
+/* Makes a core with room for the headers of this number of segments, and size bytes behind them. */
 static void make(struct core *core, size_t segments, size_t size)
 {
     *core = (struct core){.size = HEADER + segments * SEGMENT + size};
@@ -36,7 +36,7 @@ static void make(struct core *core, size_t segments, size_t size)
     memset(core->data + HEADER, 0, segments * SEGMENT);
 }
 
-/* Where the bytes behind the headers of so many segments begin. */
+/* Returns where the bytes behind the headers of this number of segments begin. */
 static size_t behind(size_t segments)
 {
     return HEADER + segments * SEGMENT;
@@ -53,7 +53,7 @@ static void set_segment(struct core *core, size_t index, uint32_t type, uint64_t
     memcpy(core->data + HEADER + index * SEGMENT, &header, sizeof(header));
 }
 
-/* Reads the first size bytes of it, with nothing behind them. */
+/* Reads the first size bytes of the core, with nothing behind them. */
 static struct g2h_error *try_part(struct core *core, size_t size)
 {
     assert_null(core->input);
@@ -110,8 +110,8 @@ static void segments(void **state)
     make(&core, 4, 256);
     set_segment(&core, 0, PT_LOAD, 0x3000, at + 100, 10);
     set_segment(&core, 1, PT_LOAD, 0x1000, at, 40);
-    set_segment(&core, 2, PT_LOAD, 0x1028, at + 40, 24); /* adjoins in both places */
-    set_segment(&core, 3, PT_LOAD, 0x1040, at + 80, 16); /* in memory only */
+    set_segment(&core, 2, PT_LOAD, 0x1028, at + 40, 24); /* adjoins in memory and file */
+    set_segment(&core, 3, PT_LOAD, 0x1040, at + 80, 16); /* adjoins in memory only */
     read_core(&core);
     assert_int_equal(core.process.memory.ranges.count, 3);
     assert_int_equal(core.process.memory.bytes, 90);
@@ -130,7 +130,8 @@ static void segments(void **state)
     discard(&core);
 }
 
-/* More bytes of the file than memory has are read all the same: gdb may write such. */
+/* If a segment has more bytes in the file than in memory, all of them are read: gdb may write such
+ * segments. */
 static void file_size_above_memory_size(void **state)
 {
     (void)state;
@@ -173,7 +174,7 @@ static void beyond_the_end(void **state)
     const size_t at = behind(5);
     make(&core, 5, 32);
     set_segment(&core, 0, PT_LOAD, 0x1000, at, 32);
-    set_segment(&core, 1, PT_LOAD, 0x2000, at + 32, 8);        /* right behind it */
+    set_segment(&core, 1, PT_LOAD, 0x2000, at + 32, 8);        /* right behind the file's end */
     set_segment(&core, 2, PT_LOAD, 0x3000, UINT64_MAX - 1, 2); /* the sum wraps */
     read_core(&core);
     assert_int_equal(core.account.missing, 10);
@@ -181,7 +182,7 @@ static void beyond_the_end(void **state)
     expect_nothing(&core, 0x2000, 1);
     forget(&core);
 
-    /* What is missing has more than 64 bits. */
+    /* The number of missing bytes has more than 64 bits. */
     set_segment(&core, 3, PT_LOAD, 0x4000, at, UINT64_MAX);
     set_segment(&core, 4, PT_LOAD, 0x5000, at + 32, UINT64_MAX);
     read_core(&core);
@@ -189,7 +190,7 @@ static void beyond_the_end(void **state)
     discard(&core);
 }
 
-/* Many segments with the same bytes of the file are not more memory than the file has. */
+/* Many segments with the same bytes of the file do not have more memory than the file. */
 static void shared_bytes(void **state)
 {
     (void)state;
@@ -213,8 +214,8 @@ struct load {
     uint64_t address, offset, size;
 };
 
-/* Where each byte is in the file: of the segments that have it that which begins first, of several
- * the longest. */
+/* Maps each byte to its place in the file: of the segments that have it the one that begins first
+ * counts, and of several that begin there the longest. */
 static void map_bytes(const struct load *loads, size_t count, size_t ret[ADDRESSES])
 {
     for (uint64_t address = 0; address < ADDRESSES; address++) {
@@ -270,7 +271,7 @@ static void overlapping(void **state)
                 if (load->address + load->size > ADDRESSES || load->offset + load->size > core.size)
                     *load = loads[0];
             }
-            for (size_t other = 0; other < i; other++) /* which of two alike counts is not said */
+            for (size_t other = 0; other < i; other++) /* of two alike, either may count */
                 if (loads[other].address == load->address && loads[other].size == load->size)
                     load->offset = loads[other].offset;
             set_segment(&core, i, PT_LOAD, load->address, load->offset, load->size);
@@ -303,14 +304,14 @@ static void number_in_section(void **state)
     enum { COUNT = 3 };
     const size_t at = behind(COUNT);
     static const struct {
-        uint64_t section; /* behind the headers */
+        uint64_t section; /* counted from the end of the headers */
         uint32_t number;
         size_t found;
     } cases[] = {
         {64, 2, 2},
         {64, COUNT, COUNT},
-        {64, UINT32_MAX, COUNT}, /* what is behind the headers is no segment */
-        {64, 0, 0},              /* nothing */
+        {64, UINT32_MAX, COUNT}, /* the bytes behind the headers are no segment */
+        {64, 0, 0},              /* no segments */
         {1 << 20, COUNT, COUNT}, /* there is no section: 0xffff may be the number itself */
         {UINT64_MAX - 400, COUNT, COUNT},
     };
@@ -372,7 +373,8 @@ static void add_note(struct notes *notes, uint32_t type, const void *data, size_
 enum { PRSTATUS = 336, ID_AT = 32, REGISTERS_AT = 112 };
 static const char path[] = "/opt/app";
 
-/* A thread, the entry, and the file that has it behind another one; count: of files, as it says. */
+/* Adds notes of a thread, the entry, and the files, of which the executable is the second; count is
+ * the number of files that the note gives. */
 static void add_usual(struct notes *notes, uint64_t count)
 {
     uint8_t thread[PRSTATUS] = {0};
@@ -391,7 +393,7 @@ static void add_usual(struct notes *notes, uint64_t count)
     add_note(notes, NT_FILE, files.data, files.size);
 }
 
-/* A core with such notes, of which the segment has size bytes, and a bit of memory. */
+/* Makes a core with these notes, in a segment of size bytes, and a bit of memory. */
 static void make_noted(struct core *core, const struct notes *notes, size_t size)
 {
     const size_t at = behind(2);
@@ -421,7 +423,7 @@ static void usual_notes(void **state)
     discard(&core);
 }
 
-/* Notes that end anywhere, by their segment's size. */
+/* The segment's size cuts the notes anywhere. */
 static void cut_notes(void **state)
 {
     (void)state;
@@ -457,7 +459,7 @@ static void wrong_counts_of_files(void **state)
     }
 }
 
-/* Names and contents of notes longer than there is, of all sizes. */
+/* Notes give all kinds of sizes for their names and contents, also sizes larger than the file. */
 static void wrong_sizes_of_notes(void **state)
 {
     (void)state;
@@ -477,7 +479,7 @@ static void wrong_sizes_of_notes(void **state)
     }
 }
 
-/* Many segments with the same notes are not more threads than the file has. */
+/* Many segments with the same notes do not have more threads than the file. */
 static void shared_notes(void **state)
 {
     (void)state;
@@ -519,7 +521,7 @@ static void other_kinds(void **state)
     discard(&core);
 }
 
-/* What there is of a file that ends anywhere is there, and the rest is counted. */
+/* A file that is cut anywhere gives the bytes that it has, and the missing ones are counted. */
 static void cut_anywhere(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
 /* Covers process/layout: which releases and machines the table has, what differs between them, and
- * fields that a release does not have. That the table is right is what tests/process/layouts.sh
- * says, by DWARF. */
+ * fields that a release does not have. tests/process/layouts.sh compares the table with DWARF. */
 #include "unit.h"
 
 #include <elf.h>
@@ -53,7 +52,7 @@ static void releases(void **state)
     expect("go1.26.4", EM_X86_64, LAYOUT_G, 456, 456);
 }
 
-/* What has gone, and what has come. */
+/* Fields that a release has no more, and fields that it does not have yet. */
 static void missing_fields(void **state)
 {
     (void)state;
@@ -81,7 +80,7 @@ static void experiments(void **state)
     expect("go1.25.1", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 0, 0);
     expect("go1.26 X:nogreenteagc", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 0, 0);
     expect("go1.26 X:greenteagc", EM_X86_64, LAYOUT_SPAN_INLINE_MARK_BITS, 128, 128);
-    /* Of another release, or unknown. */
+    /* Experiments of another release, or unknown ones. */
     expect_same("go1.24 X:greenteagc,fieldtrack", "go1.24");
 }
 
@@ -98,7 +97,7 @@ static void unknown_releases(void **state)
     assert_false(layout_of_release(bytes_none, false, EM_X86_64, &layout));
 }
 
-/* Text that nothing ends, and more of it than any version has. */
+/* A release's text without an end, and longer than any version's. */
 static void hostile_release(void **state)
 {
     (void)state;

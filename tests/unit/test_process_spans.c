@@ -16,7 +16,7 @@ struct mspan {
 struct process_memory {
     struct memory memory;
     struct runtime runtime;
-    uint8_t bytes[0x2000]; /* from SPAN on */
+    uint8_t bytes[0x2000]; /* the memory from SPAN on */
 };
 
 static void put(struct process_memory *process, uint64_t address, const void *data, unsigned size)
@@ -57,7 +57,7 @@ static void make(struct process_memory *process, const struct mspan *mspan, uint
     put(process, MARKED, &marked, 1);
 }
 
-/* What lives, a bit per slot. */
+/* Returns the slots that live, a bit for each. */
 static uint64_t live_of(const struct mspan *mspan, uint8_t allocated, uint8_t marked)
 {
     static struct process_memory process;
@@ -85,7 +85,7 @@ static void not_swept_yet(void **state)
     assert_int_equal(live_of(&mspan, 0xff, 0), 0);
 }
 
-/* In the order of mspan.sweep(): whatever has been stored, the same slots live. */
+/* The moments have the order of mspan.sweep(): whatever it has stored, the same slots live. */
 static void being_swept(void **state)
 {
     (void)state;

@@ -9,13 +9,13 @@
 #define AT(i) (BASE + (uint64_t)(i)*64)
 #define STACK 0xc010000000
 
-/* ---- a graph of objects, against a matrix of what reaches what ---- */
+/* ---- a graph of objects, and a matrix of which object reaches which ---- */
 
 enum { MOST = 48 };
 
 static bool matrix[MOST][MOST];
 
-/* Objects of up to four pointers each by the matrix; those of roots hang in bss. */
+/* Writes objects of up to eight pointers each by the matrix; bss points to the roots. */
 static void put_matrix(struct dump *dump, unsigned count, const bool *roots)
 {
     uint64_t held[MOST];
@@ -35,7 +35,7 @@ static void put_matrix(struct dump *dump, unsigned count, const bool *roots)
     dump_eof(dump);
 }
 
-/* Marks all that a strong edge leads to from node, in the snapshot. */
+/* Marks the nodes of the snapshot that strong edges lead to from node. */
 static void mark(const struct snapshot *snapshot, uint32_t node, bool *marks)
 {
     uint32_t *stack = malloc(snapshot->node_count * sizeof(*stack));
@@ -56,7 +56,7 @@ static void mark(const struct snapshot *snapshot, uint32_t node, bool *marks)
     free(stack);
 }
 
-/* No node without a strong way from the root. */
+/* Expects strong edges to lead from the root to each node. */
 static void expect_all_rooted(const struct snapshot *snapshot)
 {
     bool *marks = calloc(snapshot->node_count, 1);
@@ -106,7 +106,7 @@ static void check(unsigned count, const bool *roots)
         for (unsigned j = 0; j < count; j++)
             live[j] = live[j] || (roots[i] && reach[i][j]);
     for (unsigned i = 0; i < count; i++) {
-        bool is_first = true; /* of a component into which nothing points */
+        bool is_first = true; /* the first of a component that is a head */
         garbage += !live[i];
         for (unsigned j = 0; j < count && !live[i]; j++)
             is_first = is_first && (live[j] || !reach[j][i] || (reach[i][j] && j >= i));
@@ -147,13 +147,13 @@ static void chains(void **state)
     const bool roots[MOST] = {true};
     clear();
     for (unsigned i = 1; i < 20; i++)
-        matrix[i][i + 1] = true; /* downwards in memory: the head comes first */
+        matrix[i][i + 1] = true; /* pointers lead upwards in memory: the head comes first */
     check(21, roots);
     clear();
     for (unsigned i = 20; i > 1; i--)
-        matrix[i][i - 1] = true; /* and last */
+        matrix[i][i - 1] = true; /* pointers lead downwards: the head comes last */
     check(21, roots);
-    matrix[5][0] = true; /* garbage may point to what is live */
+    matrix[5][0] = true; /* garbage may point to live objects */
     check(21, roots);
 }
 
@@ -172,11 +172,11 @@ static void cycles(void **state)
     const bool roots[MOST] = {true};
     clear();
     for (unsigned i = 1; i < 6; i++)
-        matrix[i][i % 5 + 1] = true; /* 1 … 5 */
+        matrix[i][i % 5 + 1] = true; /* a cycle of 1 … 5 */
     check(6, roots);
-    matrix[6][3] = true; /* a tail that leads in */
+    matrix[6][3] = true; /* a tail that leads into the cycle */
     check(7, roots);
-    matrix[4][7] = true; /* and one that leads out, into a cycle of its own */
+    matrix[4][7] = true; /* one that leads out of it, into another cycle */
     matrix[7][8] = matrix[8][7] = true;
     check(9, roots);
     clear();
@@ -204,8 +204,8 @@ static void random_graphs(void **state)
     }
 }
 
-/* Garbage must not take away from the retained size of what holds a live object, so its edges there
- * are weak. */
+/* Garbage must not take a live object away from the retained size of the object that holds it, so
+ * the edges from garbage to live objects are weak. */
 static void garbage_does_not_hold_what_is_live(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void garbage_does_not_hold_what_is_live(void **state)
     dump_deinit(&dump);
 }
 
-/* Many objects in a chain must not need as many frames of stack. */
+/* A long chain of objects must not need a stack frame for each of them. */
 static void long_chain(void **state)
 {
     (void)state;
@@ -251,8 +251,8 @@ static void long_chain(void **state)
 }
 
 /*
- * Each kind is too much for one thread: what the roots hold, chains of garbage, a ring with a tail
- * that leads in, small rings that lead into each other.
+ * Each kind of object is too much for one thread: objects that the roots hold, chains of garbage, a
+ * ring with a tail that leads in, small rings that lead into each other.
  */
 static void put_much_garbage(struct dump *dump, uint64_t each)
 {
@@ -292,7 +292,7 @@ static void garbage_for_any_threads(void **state)
 
 /* ---- tentative edges ---- */
 
-/* The edge to an object from the node of a name; fails where there is none. */
+/* Returns the edge to an object from the node with the name; fails if there is no such edge. */
 static const struct snapshot_edge *edge_from(const struct snapshot *snapshot,
                                              const struct dump *dump, const char *name,
                                              uint64_t address)
@@ -305,9 +305,9 @@ static const struct snapshot_edge *edge_from(const struct snapshot *snapshot,
 }
 
 /*
- * 0 is held by its finalizer alone, 1 by 0 alone, 2 by its finalizer and bss, 3 is a finalizer's
- * closure. A registered finalizer does not keep its object, but the object must hang somewhere, and
- * what it holds is no garbage.
+ * Object 0 is held by its finalizer alone, 1 by 0 alone, 2 by its finalizer and bss; 3 is a
+ * finalizer's closure. A registered finalizer does not keep its object alive, but the object must
+ * hang somewhere, and the objects that it holds are no garbage.
  */
 static void finalizers(void **state)
 {
@@ -337,14 +337,14 @@ static void finalizers(void **state)
     assert_int_equal(edge->type, S_INTERNAL);
     assert_string_equal(snapshot_edge_name(&snapshot, edge), "fn");
     assert_int_equal(edge_from(&snapshot, &dump, "finalizer of noptr48", AT(2))->type, S_WEAK);
-    /* a queued one is a root of its own */
+    /* a queued finalizer is a root of its own */
     assert_int_equal(edge_from(&snapshot, &dump, "finalizer of noptr16", AT(4))->type, S_INTERNAL);
     snapshot_deinit(&snapshot);
     dump_deinit(&dump);
 }
 
-/* An object with a finalizer that another object with one holds: both edges stay, whatever their
- * order. */
+/* An object with a finalizer is held by another object with a finalizer: both finalizers' edges
+ * stay strong, in either order of the finalizers. */
 static void finalizers_in_a_row(void **state)
 {
     (void)state;
@@ -370,9 +370,9 @@ static void finalizers_in_a_row(void **state)
 }
 
 /*
- * A frame of three words, one of them listed. The second word is of a stack object: it counts where
- * something points into the frame. By FORMATS.md §3.5 that is in dumps of Go 1.12 and later, which
- * have the layout of 1.7.
+ * Writes a frame of three words, of which the first is listed. The second word is of a stack
+ * object: it counts if something points into the frame. By FORMATS.md §3.5 this holds in dumps of
+ * Go 1.12 and later, which have the layout of 1.7.
  */
 static void put_stack_object(struct dump *dump, enum dump_format format,
                              uint64_t pointer_into_frame, bool held)
@@ -412,7 +412,7 @@ static void stack_objects(void **state)
     dump_deinit(&dump);
 
     const uint64_t elsewhere[] = {0, STACK - 8, STACK + 32, STACK + 24};
-    for (int i = 0; i < 4; i++) { /* nothing points into the frame: the word is a dead one */
+    for (int i = 0; i < 4; i++) { /* nothing points into the frame, so the word is dead */
         put_stack_object(&dump, DUMP_1_7, elsewhere[i], false);
         snapshot_of(&snapshot, &dump, 1);
         assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 2);
@@ -421,14 +421,14 @@ static void stack_objects(void **state)
         snapshot_deinit(&snapshot);
         dump_deinit(&dump);
     }
-    put_stack_object(&dump, DUMP_1_6, STACK + 8, false); /* before 1.12 all is listed */
+    put_stack_object(&dump, DUMP_1_6, STACK + 8, false); /* before 1.12 all live words are listed */
     snapshot_of(&snapshot, &dump, 1);
     assert_int_equal(g2h_graph_account(dump.graph)->unreachable_objects, 2);
     snapshot_deinit(&snapshot);
     dump_deinit(&dump);
 }
 
-/* From one stack object to another, in a frame that nothing else points into. */
+/* A stack object points to another one, in a frame that nothing else points into. */
 static void stack_objects_in_a_row(void **state)
 {
     (void)state;
@@ -447,8 +447,8 @@ static void stack_objects_in_a_row(void **state)
 
 /* ---- other roots ---- */
 
-/* What each record holds is live: goroutine's ctxt, defer, panic, otherroot, data, and an interior
- * pointer. */
+/* Each kind of record keeps its objects live: a goroutine's ctxt, defer, panic, otherroot, data,
+ * and an interior pointer. */
 static void every_root_holds(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void every_root_holds(void **state)
     dump_deinit(&dump);
 }
 
-/* The format of 2013: roots one by one, frames found by their caller's sp. */
+/* In the format of 2013, roots come one by one, and frames are found by their caller's sp. */
 static void roots_of_2013(void **state)
 {
     (void)state;

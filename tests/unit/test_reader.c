@@ -16,7 +16,7 @@ struct reading {
     struct g2h_record record;
 };
 
-/* Reads up to the record behind params, where params come first; its error is given back. */
+/* Reads params and the record behind it; returns the error of the second one. */
 static struct g2h_error *read_second(struct reading *reading, const struct dump *dump)
 {
     assert_no_error(g2h_input_from_memory("test.dump", dump->data, dump->size, &reading->input));
@@ -50,7 +50,7 @@ static void expect_fields(struct g2h_fields list, const struct g2h_field *fields
     assert_false(g2h_fields_next(&list, &field));
 }
 
-/* Compares what is in the record by its kind; memcmp() does where a record is numbers only. */
+/* Compares the fields that the record's kind has; memcmp() compares records of numbers only. */
 static void expect_record(const struct g2h_record *read, const struct g2h_record *wrote,
                           const struct dump *dump, const struct g2h_field *fields, size_t count)
 {
@@ -163,7 +163,8 @@ static void expect_record(const struct g2h_record *read, const struct g2h_record
 static uint8_t contents_bytes[96];
 static struct dump memprof_frames, memstats_numbers;
 
-/* A record of the kind with a value of its own in each field, the largest ones among them. */
+/* Makes a record of the kind with a value of its own in each field; some of them are the largest
+ * possible ones. */
 static void make_record(enum g2h_record_kind kind, struct g2h_record *ret)
 {
     const struct g2h_bytes contents = {contents_bytes, sizeof(contents_bytes)};
@@ -265,7 +266,8 @@ static bool format_has(enum dump_format format, enum g2h_record_kind kind)
     }
 }
 
-/* Fields of all kinds that the format has, the last one at the end of 96 bytes. */
+/* Makes fields of all kinds that the format has, the last one at the end of 96 bytes; returns their
+ * number. */
 static size_t make_fields(const struct dump *dump, struct g2h_field *ret)
 {
     const uint64_t word = dump->pointer_size;
@@ -288,7 +290,7 @@ static size_t make_fields(const struct dump *dump, struct g2h_field *ret)
     return 3;
 }
 
-/* A type record that a field list of 1.3 fits into 96 bytes. */
+/* Each record of each layout is read as it was written, and EOF can be read again and again. */
 static void every_record_in_every_layout(void **state)
 {
     (void)state;
@@ -322,7 +324,8 @@ static void every_record_in_every_layout(void **state)
             }
 }
 
-/* Every cut of every record is an error that names it, and reads nothing behind the cut. */
+/* Each record that is cut anywhere gives an error that names it, and nothing behind the cut is
+ * read. */
 static void every_cut_of_every_record(void **state)
 {
     (void)state;
@@ -348,7 +351,7 @@ static void every_cut_of_every_record(void **state)
                 struct g2h_error *error = read_second(&reading, &cut);
                 assert_non_null(error);
                 assert_int_equal(error->code, G2H_ERROR_DAMAGED);
-                if (size == offset) /* not even a tag, so no kind */
+                if (size == offset) /* there is not even a tag, so no kind */
                     snprintf(expected, sizeof(expected), ": record 2: ");
                 else
                     snprintf(expected, sizeof(expected), ": record 2 (%s, begun at byte %zu): ",
@@ -370,7 +373,7 @@ static void every_cut_of_every_record(void **state)
 
 /* ---- damage ---- */
 
-/* Expects the record behind params to be refused for the reason. */
+/* Expects the record behind params to be refused for this reason. */
 static void expect_damage(struct dump *dump, enum g2h_record_kind kind, const char *reason)
 {
     struct reading reading;
@@ -432,7 +435,7 @@ static void bad_params(void **state)
         {{G2H_RECORD_PARAMS, 2, 8}, "a bool is neither 0 nor 1"},
         {{G2H_RECORD_PARAMS, 0, 0}, "pointer size"},
         {{G2H_RECORD_PARAMS, 0, 16}, "pointer size"},
-        {{G2H_RECORD_PARAMS, 0, 64}, "pointer size"}, /* bits: in the format of 2013 only */
+        {{G2H_RECORD_PARAMS, 0, 64}, "pointer size"}, /* bits: only in the format of 2013 */
         {{G2H_RECORD_ITAB, 5, 5}, "params record is not the first"},
         {{G2H_RECORD_EOF, 0, 0}, "params record is not the first"},
     };
@@ -512,7 +515,7 @@ static void wrong_values(void **state)
     expect_damage(&dump, G2H_RECORD_OSTHREAD, "longer than 64 bits");
 }
 
-/* An object of size bytes with one field. */
+/* Writes an object of size bytes with one field. */
 static void object_with_field(struct dump *dump, uint64_t size, uint64_t kind, uint64_t offset)
 {
     dump_tag(dump, G2H_RECORD_OBJECT);
@@ -544,13 +547,13 @@ static void fields_outside_of_contents(void **state)
     assert_no_error(read_second(&reading, &dump));
     reading_deinit(&reading);
     dump_deinit(&dump);
-    /* a slice of 1.3 three */
+    /* a slice of 1.3 needs three words */
     dump_start(&dump, DUMP_1_3, 8, false);
     dump_type(&dump, 0x4a0000, 16, "[]int", true, NULL, 0);
-    dump.size--; /* the list's end */
+    dump.size--; /* removes the list's end */
     dump_uvarints(&dump, WORDS(3, 0, 0));
     expect_damage(&dump, G2H_RECORD_TYPE, "outside of its contents");
-    /* nothing fits an empty object */
+    /* no field fits into an empty object */
     dump_start(&dump, DUMP_1_7, 8, false);
     object_with_field(&dump, 0, 1, 0);
     expect_damage(&dump, G2H_RECORD_OBJECT, "outside of its contents");
@@ -682,8 +685,7 @@ static void letters_of_architectures(void **state)
 
 /* ---- Go 1.5's corrupt type record ---- */
 
-/* The record as 1.5 writes it: a length that is none, and then as much memory as the kernel took.
- */
+/* Writes the record as 1.5 does: no real length, and then as much memory as the kernel took. */
 static void put_corrupt_type(struct dump *dump, uint64_t type, const void *garbage, size_t size)
 {
     dump_tag(dump, G2H_RECORD_TYPE);
@@ -704,7 +706,7 @@ static void corrupt_type_record(void **state)
     struct dump dump, decoy = {.format = DUMP_1_5};
     for (size_t i = 0; i < GARBAGE; i++)
         garbage[i] = (uint8_t)unit_random(&random);
-    /* it holds the itab records of other types, and this type's number without its itab */
+    /* the garbage has an itab record of another type, and this type's number without its itab */
     dump_uvarint(&decoy, 1);
     dump_itab(&decoy, 0x5b0000, 0x4a1111);
     dump_uvarint(&decoy, 1);
@@ -727,12 +729,12 @@ static void corrupt_type_record(void **state)
     assert_int_equal(dump.heap->itabs.data[0].type, 0x4a0000);
     dump_deinit(&dump);
 
-    /* without the itab there is no way back */
+    /* without the itab the reader cannot go on */
     dump_start(&dump, DUMP_1_5, 8, false);
     put_corrupt_type(&dump, 0x4a0000, garbage, GARBAGE);
     dump.size -= 9;
     expect_damage(&dump, G2H_RECORD_TYPE, "length is corrupt");
-    /* and in no other version is there such a record */
+    /* no other version has such a record */
     dump_start(&dump, DUMP_1_6, 8, false);
     put_corrupt_type(&dump, 0x4a0000, garbage, GARBAGE);
     expect_damage(&dump, G2H_RECORD_TYPE, "beyond the end");
@@ -760,7 +762,7 @@ static void sizes_in_the_file(void **state)
     assert_int_equal(reader_stored_size(3 * wrap + 17), 17);
 }
 
-/* An object of 2 GiB, sparse in the file: the next record follows 4096 bytes early. */
+/* An object of 2 GiB, sparse in the file: the next record comes 4096 bytes early. */
 static void object_of_2_gib(void **state)
 {
     (void)state;
@@ -773,7 +775,7 @@ static void object_of_2_gib(void **state)
     dump_tag(&head, G2H_RECORD_OBJECT);
     dump_uvarints(&head, WORDS(0xc000000000, size));
     dump_uvarints(&tail,
-                  WORDS(1, 0, 1, size - 8, 0)); /* its fields, the second beyond what is stored */
+                  WORDS(1, 0, 1, size - 8, 0)); /* the second field is beyond the stored bytes */
     dump_object(&tail, 0xc000000000 + size, 64, NO_WORDS);
     dump_eof(&tail);
 
@@ -802,8 +804,8 @@ static void object_of_2_gib(void **state)
     dump_deinit(&tail);
 }
 
-/* Each word is listed once; there is room for some that are listed more often, but not for any
- * number: who goes through a list again must come to its end. */
+/* A field list has each word once. There is room for some words that are listed more often, but not
+ * for any number of them, because code that walks the list again must come to its end. */
 static void long_field_lists(void **state)
 {
     (void)state;

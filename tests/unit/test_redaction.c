@@ -38,7 +38,7 @@ static void siphash_is_what_was_published(void **state)
     }
 }
 
-/* ---- what is shown ---- */
+/* ---- redacted texts ---- */
 
 static const char *redacted(const uint8_t *key, const char *text, size_t size)
 {
@@ -53,7 +53,7 @@ static const char *redacted(const uint8_t *key, const char *text, size_t size)
 
 static const uint8_t key[G2H_REDACT_KEY] = "one of two keys", other_key[] = "the other one..";
 
-/* Its form, with as much of the hash as is promised. */
+/* A redacted text has this form, with as many digits of the hash as are promised. */
 static void is_a_size_and_a_hash(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void is_a_size_and_a_hash(void **state)
     assert_string_equal(text + 34, ")");
 }
 
-/* Sizes are told by 16 bytes: none below that, nor whether there is a text at all. */
+/* Sizes are rounded up to 16 bytes, so smaller sizes are not told, nor whether a text is empty. */
 static void sizes_are_rounded_up(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void texts_are_equal_by_key_only(void **state)
     assert_string_not_equal(redacted(key, "1234", 4), redacted(other_key, "1234", 4));
 }
 
-/* Without a key, each time with another one. */
+/* Without a given key, each redaction has another one. */
 static void keys_are_random(void **state)
 {
     (void)state;
@@ -104,8 +104,8 @@ static void keys_are_random(void **state)
     assert_memory_not_equal(one.key + SIPHASH_KEY / 2, none.key, SIPHASH_KEY / 2);
 }
 
-/* What was possible when the hash had no key: to try all texts of four bytes. Here all that are
- * digits, with keys that somebody may think of. */
+/* When the hash had no key, one could try all texts of four bytes. Here the test tries all texts of
+ * four digits, with keys that somebody may think of. */
 static void texts_cannot_be_tried_out(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void texts_cannot_be_tried_out(void **state)
     unsigned hits = 0;
     for (size_t i = 0; i < 4; i++)
         for (unsigned number = 0; number < 10000; number++) {
-            struct g2h_redaction own = redaction; /* the last one: who has the key finds it */
+            struct g2h_redaction own = redaction; /* the last key is the right one */
             if (i < 3)
                 assert_no_error(redaction_init(&own, guessed[i]));
             sprintf(text, "%04u", number);

@@ -1,5 +1,5 @@
-/* Covers heap/runs and how heap/load reads ahead: what is loaded is what a reader finds that goes
- * from record to record, whatever the threads guess of where records begin. */
+/* Covers heap/runs and how heap/load reads ahead: the loaded heap is the one that a reader finds
+ * that goes from record to record, whatever the threads guess about where records begin. */
 #include "dump_builder.h"
 
 #include "heap/runs.h"
@@ -9,7 +9,7 @@ enum { PAGE = 8192, WINDOW = 1 << 18 };
 
 /* ---- dumps that are hard to cut ---- */
 
-/* A uvarint that is longer than it need be. */
+/* Writes a uvarint that is longer than necessary. */
 static void put_padded(struct dump *dump, uint64_t value)
 {
     uint8_t bytes[10];
@@ -21,7 +21,7 @@ static void put_padded(struct dump *dump, uint64_t value)
     dump_bytes(dump, bytes, size);
 }
 
-/* An object without pointers, whose numbers, or whose tag, are not written as Go does. */
+/* Writes an object without pointers whose tag or one of whose numbers is not written as Go does. */
 static void put_odd_object(struct dump *dump, uint64_t address, uint64_t size, unsigned which)
 {
     const uint64_t values[] = {1, address, size};
@@ -36,8 +36,8 @@ static void put_odd_object(struct dump *dump, uint64_t address, uint64_t size, u
     dump_bytes(dump, "", 1);
 }
 
-/* An object that is a part of a dump: many plausible objects in a row, all of them at addresses
- * that others have. */
+/* Writes an object that holds a part of a dump: many plausible objects in a row, all of them at
+ * addresses that other objects have. */
 static void put_dump_in_dump(struct dump *dump, uint64_t address, uint64_t size)
 {
     struct dump inner;
@@ -50,8 +50,8 @@ static void put_dump_in_dump(struct dump *dump, uint64_t address, uint64_t size)
     dump_deinit(&inner);
 }
 
-/* Objects of many kinds, a few MB of them; every so often something that ends a run, and sometimes
- * something that is not as Go writes it. */
+/* Writes a few MB of objects of many kinds; now and then something that ends a run, and if is_odd,
+ * objects that are not as Go writes them. */
 static void make_dump(struct dump *dump, uint64_t seed, enum dump_format format, bool is_odd)
 {
     static const uint32_t sizes[] = {8, 16, 48, 112, 512, 1024, 4096, 8192};
@@ -78,7 +78,7 @@ static void make_dump(struct dump *dump, uint64_t seed, enum dump_format format,
                 put_odd_object(dump, address + (at += size), size < 64 ? size : 64,
                                (unsigned)(unit_random(&random) % 3));
             if (is_odd && kind == 10)
-                dump_object(dump, address + at + 4, size, NO_WORDS); /* at no slot */
+                dump_object(dump, address + at + 4, size, NO_WORDS); /* at no slot's address */
         }
         if (kind == 11)
             dump_itab(dump, 0x500000 + address % 4096, 1);
@@ -105,7 +105,7 @@ static void expect_same_heap(const struct g2h_heap *one, const struct g2h_heap *
         assert_string_equal(one->damage->message, other->damage->message);
 }
 
-/* Loads with several numbers of threads; all must be the same as with one. */
+/* Expects loading with several numbers of threads to give the same heap as with one. */
 static void expect_same_with_threads(struct dump *dump)
 {
     struct dump serial = *dump;
@@ -118,7 +118,7 @@ static void expect_same_with_threads(struct dump *dump)
     g2h_input_close(serial.input);
 }
 
-/* The objects, one by one, as the public reader gives them. */
+/* Expects the heap to have the objects that the public reader gives one by one. */
 static void expect_all_objects(struct dump *dump, const struct g2h_heap *heap)
 {
     struct g2h_reader *reader;
@@ -181,7 +181,7 @@ static void same_for_cut_dumps(void **state)
     dump_deinit(&dump);
 }
 
-/* A byte that is wrong may be found at once, or only where records stop to make sense. */
+/* A wrong byte may be found at once, or only where the records stop making sense. */
 static void same_for_damaged_dumps(void **state)
 {
     (void)state;
@@ -200,8 +200,8 @@ static void same_for_damaged_dumps(void **state)
 
 /* ---- where a run begins ---- */
 
-/* Where records of objects begin, a bit for each byte; and where they are the first of their page.
- */
+/* For each byte: whether an object's record begins there, and whether that is the first one of its
+ * page. */
 struct beginnings {
     uint8_t *record, *run;
 };
@@ -255,8 +255,8 @@ static void finds_runs(void **state)
     dump_deinit(&dump);
 }
 
-/* In what is no chain of objects nothing is found: bytes that look like records' first ones,
- * objects of which each leads to a damaged one, field lists without an end. */
+/* Nothing is found where there is no chain of objects: bytes that look like the first ones of
+ * records, objects of which each leads to a damaged one, field lists without an end. */
 static void finds_nothing_elsewhere(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Covers types/runtime: layouts of releases that no toolchain at hand makes, names that are no
- * names, types that cannot be. tests/structures compares with real programs. */
+/* Covers types/runtime: layouts of releases for which there is no toolchain at hand, names that are
+ * no names, types that cannot be. tests/structures compares with real programs. */
 #include "unit.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static uint32_t add(const char *text, enum type_kind kind, uint64_t size, uint32
     return number;
 }
 
-/* A field of the struct that was added last. */
+/* Adds a field to the struct that was added last. */
 static void add_field(const char *text, uint32_t type, uint64_t offset)
 {
     const struct type_field field = {.name = name(text), .type = type, .offset = offset};
@@ -59,7 +59,7 @@ static const struct type *type_at(uint32_t number)
     return &types.list.data[number];
 }
 
-/* The type of the field; fails where it is elsewhere. */
+/* Returns a field's type; fails if the field is at another offset. */
 static const struct type *field(const struct type *type, const char *text, uint64_t offset)
 {
     for (uint32_t i = 0; i < type->field_count; i++) {
@@ -92,14 +92,14 @@ static void assert_name(const struct type *type, const char *text)
         fail_msg("%.*s is no %s", (int)size, own, text);
 }
 
-/* Whether a type is of the inside of the map that has the header. */
+/* Expects the type to be one from inside the map that has the header, or not to be one. */
 static void inside(const struct type *header, const struct type *type, bool is_inside)
 {
     assert_int_equal(types_map_inside(&types, (uint32_t)(type - types.list.data)),
                      is_inside ? header->elem : TYPE_NONE);
 }
 
-/* The header of map[string]int. */
+/* Returns the header of map[string]int. */
 static const struct type *map_string_int(unsigned word, const char *version)
 {
     start(word, version);
@@ -271,7 +271,7 @@ static void test_sudog(void **state)
     }
 }
 
-/* Keys and elems of more than 128 bytes are pointers; of 128, they are there. */
+/* Keys and elems of more than 128 bytes are pointers; those of 128 bytes are stored in place. */
 static void test_indirect(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void test_no_pointers(void **state)
     end();
 }
 
-/* Types that hold themselves, that are nowhere, that are deep. */
+/* Types that contain themselves, that do not exist, that are deep. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void test_damage(void **state)
     end();
 }
 
-/* One name for two types that differ names neither. */
+/* If two different types have the same name, it names neither of them. */
 static void test_names(void **state)
 {
     (void)state;
@@ -365,7 +365,8 @@ static void test_names(void **state)
     end();
 }
 
-/* An argument that the executable has no type of is a part of a name: adding it moves all names. */
+/* A type argument that the executable has no type for is only a part of a name: adding its type
+ * moves all names. */
 static void test_moving_names(void **state)
 {
     (void)state;
@@ -397,7 +398,7 @@ static void test_generic(void **state)
     end();
 }
 
-/* A second call sees to what is new, and changes nothing of the rest. */
+/* A second call handles the new types and changes nothing else. */
 static void test_again(void **state)
 {
     (void)state;
@@ -414,7 +415,7 @@ static void test_again(void **state)
     end();
 }
 
-/* No release, no layouts. */
+/* Without a known release there are no layouts. */
 static void test_unknown(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* Covers graph/owners, graph/several, graph/sharers, graph/sharing and graph/components: what
- * groups of roots hold alone and together, against what cannot be reached without them; shapes that
- * are deep. */
+ * groups of roots hold alone and together, compared with the objects that cannot be reached without
+ * them; shapes that are deep. */
 #include "snapshot.h"
 
 #include "graph/tops.h"
@@ -11,11 +11,11 @@
 
 enum { MOST = 40, MOST_GROUPS = 6, WORDS_EACH = 4 };
 
-/* A heap whose groups are bss, number 0, and goroutines in places of their own. */
+/* A heap whose groups of roots are bss, number 0, and goroutines in places of their own. */
 struct heap {
     unsigned count, groups;
-    uint32_t words[MOST][WORDS_EACH];       /* by object: which it points to; MOST: nothing */
-    uint32_t held[MOST_GROUPS][WORDS_EACH]; /* the same by group */
+    uint32_t words[MOST][WORDS_EACH]; /* by object: the objects that it points to; MOST: none */
+    uint32_t held[MOST_GROUPS][WORDS_EACH]; /* by group: the objects that it points to */
 };
 
 static void put(struct dump *dump, const struct heap *heap)
@@ -43,7 +43,7 @@ static void put(struct dump *dump, const struct heap *heap)
 
 /* ---- by the definitions ---- */
 
-/* Marks what a group reaches without object number without. */
+/* Marks the objects that a group reaches without passing object number without. */
 static void reach(const struct heap *heap, unsigned group, unsigned without, bool *marks)
 {
     unsigned stack[MOST * WORDS_EACH + WORDS_EACH], depth = 0;
@@ -116,7 +116,7 @@ static void append_name(unsigned groups, char *name, size_t size)
                  __builtin_ctz(groups >> 1) + 1, __builtin_ctz(groups >> 1) + 1);
 }
 
-/* ---- what the graph says ---- */
+/* ---- the graph's results ---- */
 
 static void check_owners(const struct dump *dump, const struct heap *heap,
                          const struct truth *truth)
@@ -148,7 +148,7 @@ static void check_owners(const struct dump *dump, const struct heap *heap,
     assert_int_equal(found + shared + account->unreachable_bytes, (uint64_t)heap->count * 64);
 }
 
-/* Of each node: whether it is held by several directly, and who they are. */
+/* Checks for each node whether several groups hold it directly, and the groups' names. */
 static void check_sharers(const struct dump *dump, const struct heap *heap,
                           const struct truth *truth)
 {
@@ -233,8 +233,8 @@ static void random_heaps(void **state)
     }
 }
 
-/* Two lists that hold each other at each step, so that each of their objects is held by several,
- * and no group knows more than the first two. */
+/* Two lists hold each other at each step, so that several groups hold each of their objects, but no
+ * group points to more than one of the first two. */
 static void ladder(void **state)
 {
     (void)state;
@@ -264,7 +264,8 @@ static void ladder(void **state)
     dump_deinit(&dump);
 }
 
-/* Of more tops than so many it is not said who holds them through others. */
+/* If there are more tops than TOPS_LINKED, the edges' names do not say which groups hold a top
+ * through other tops. */
 static void more_tops_than_are_linked(void **state)
 {
     (void)state;
@@ -300,7 +301,7 @@ static void more_tops_than_are_linked(void **state)
     }
 }
 
-/* More groups than a set has bits for where there is much that several hold. */
+/* More groups than a set has bits for, in a heap of which several groups hold much. */
 static void many_groups(void **state)
 {
     (void)state;
@@ -328,7 +329,7 @@ static void many_groups(void **state)
     static const struct {
         uint32_t row;
         const char *name;
-    } rows[] = {{0, "bss, 4092 goroutines and others"}, /* all from the last held one on */
+    } rows[] = {{0, "bss, 4092 goroutines and others"}, /* held by all groups */
                 {1, "bss and goroutine 1 [select] main.f1"},
                 {2, "bss and 2 goroutines"},
                 {999, "bss and 999 goroutines"}};
@@ -340,7 +341,7 @@ static void many_groups(void **state)
     dump_deinit(&dump);
 }
 
-/* More groups than names keep apart. */
+/* More groups than names can tell apart. */
 static void very_many_groups(void **state)
 {
     (void)state;

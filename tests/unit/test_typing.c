@@ -1,7 +1,7 @@
 /*
- * Covers typing/propose and typing/judge, naming/texts and output/strings: which types
- * are believed of objects of dumps made by hand, and which of several; what strings say. No
- * executable: the types are made by hand, too.
+ * Covers typing/propose and typing/judge, naming/texts and output/strings: which types are believed
+ * of objects of hand-made dumps, and which of several types; the texts that strings give. There is
+ * no executable: the types are hand-made, too.
  */
 #include "dump_builder.h"
 #include "type_builder.h"
@@ -25,7 +25,7 @@ static int start(void **state)
     word = type_add(&types, "int", TYPE_INT, 8, TYPE_NONE);
     text = type_add(&types, "string", TYPE_STRING, 16, TYPE_NONE);
     pointer = type_pointer(&types, "*int", word);
-    pair = type_struct(&types, "main.pair", 16); /* pointer, number */
+    pair = type_struct(&types, "main.pair", 16); /* a pointer and a number */
     type_field(&types, "p", pointer, 0);
     type_field(&types, "n", word, 8);
     const uint32_t next = type_pointer(&types, "*main.list", (uint32_t)types.list.count + 1);
@@ -59,7 +59,7 @@ static void add(uint64_t address, uint64_t size, const void *data, size_t count,
     free(fields);
 }
 
-/* An object without pointers. */
+/* Adds an object without pointers. */
 #define ADD_TEXT(address, size, literal) \
     do { \
         char contents[size] = {0}; \
@@ -68,7 +68,7 @@ static void add(uint64_t address, uint64_t size, const void *data, size_t count,
         add(address, size, contents, 0, NULL); \
     } while (0)
 
-/* Loads what was added; from here on claims are made. */
+/* Loads the objects that were added; claims can be made from here on. */
 static void load(void)
 {
     dump_eof(&dump);
@@ -146,10 +146,10 @@ static void believes_what_fits(void **state)
 {
     (void)state;
     begin("go1.19");
-    add(HEAP, 16, NULL, 1, (uint64_t[]){0});      /* a pair */
-    add(HEAP + 16, 16, NULL, 1, (uint64_t[]){8}); /* none */
-    add(HEAP + 32, 16, NULL, 0, NULL);            /* without pointers */
-    add(HEAP + 48, 64, NULL, 1, (uint64_t[]){0}); /* a pair, but Go has smaller slots for it */
+    add(HEAP, 16, NULL, 1, (uint64_t[]){0});      /* fits a pair */
+    add(HEAP + 16, 16, NULL, 1, (uint64_t[]){8}); /* does not fit a pair */
+    add(HEAP + 32, 16, NULL, 0, NULL);            /* has no pointers */
+    add(HEAP + 48, 64, NULL, 1, (uint64_t[]){0}); /* fits a pair, but Go has smaller slots for it */
     add(HEAP + 112, 8, NULL, 1, (uint64_t[]){0});
     load();
     for (uint32_t i = 0; i < 5; i++)
@@ -162,7 +162,7 @@ static void believes_what_fits(void **state)
     judged(4, OBJECT_UNTYPED, 0);
 }
 
-/* Slots of 16 bytes without pointers: values that are smaller share them. */
+/* Slots of 16 bytes without pointers: values that are smaller than a slot share it. */
 static void tiny_values_share_a_block(void **state)
 {
     (void)state;
@@ -173,13 +173,13 @@ static void tiny_values_share_a_block(void **state)
     type_field(&types, "a", word, 0);
     type_field(&types, "b", word, 8);
     load();
-    refer(HEAP, word, SOURCE_INTERFACE);        /* one at the start */
-    refer(HEAP + 16 + 8, word, SOURCE_POINTER); /* behind it */
-    refer(HEAP + 32, numbers, SOURCE_POINTER);  /* all of it … */
+    refer(HEAP, word, SOURCE_INTERFACE);        /* a value at the slot's start */
+    refer(HEAP + 16 + 8, word, SOURCE_POINTER); /* a value behind the start */
+    refer(HEAP + 32, numbers, SOURCE_POINTER);  /* a value as large as the slot … */
     refer(HEAP + 32, word, SOURCE_POINTER);     /* … and its first field */
-    refer_array(HEAP + 48, word, 2);            /* all of it */
-    refer_array(HEAP + 64, word, 1);            /* not all */
-    refer(HEAP + 80, word, SOURCE_POINTER);     /* beside a string */
+    refer_array(HEAP + 48, word, 2);            /* an array as large as the slot */
+    refer_array(HEAP + 64, word, 1);            /* a smaller array */
+    refer(HEAP + 80, word, SOURCE_POINTER);     /* a value beside a string */
     refer_text(HEAP + 80 + 8, 5);
     judge();
     judged(0, OBJECT_TINY, word);
@@ -191,7 +191,7 @@ static void tiny_values_share_a_block(void **state)
     judged(6, OBJECT_UNTYPED, 0);
 }
 
-/* From Go 1.22 on the field list of a value over 32 KB goes on as if others followed. */
+/* From Go 1.22 on the field list of a value over 32 KB goes on as if more such values followed. */
 static void large_values_are_repeated(void **state)
 {
     (void)state;
@@ -207,7 +207,7 @@ static void large_values_are_repeated(void **state)
         types.list.data[large].field_count = 1;
         add(HEAP, SLOT, NULL, 2, (uint64_t[]){0, SIZE + 1000});
         add(HEAP + SLOT, SLOT, NULL, 2, (uint64_t[]){0, SIZE + 1008});
-        add(HEAP + 2 * SLOT, SIZE, NULL, 1, (uint64_t[]){0}); /* as large as slots with a header */
+        add(HEAP + 2 * SLOT, SIZE, NULL, 1, (uint64_t[]){0}); /* a size of slots with a header */
         header[0] = 0x4a0000;
         add(HEAP + 3 * SLOT, SIZE, header, 1, (uint64_t[]){8});
         load();
@@ -229,8 +229,8 @@ static void large_values_are_repeated(void **state)
     free(header);
 }
 
-/* What is known of an object's start does not keep a guess from being its class, if that begins so;
- * the other way round neither. */
+/* If a claim is known for an object's start, a guess may still be the object's class, if its type
+ * begins with the claimed type. It makes no difference which of the two comes first. */
 static void guesses_complete_what_is_known(void **state)
 {
     (void)state;
@@ -255,13 +255,13 @@ static void arrays_may_end_within_an_element(void **state)
     (void)state;
     begin("go1.19");
     add(HEAP, 48, NULL, 3, (uint64_t[]){0, 16, 32});
-    add(HEAP + 48, 48, NULL, 2, (uint64_t[]){0, 16}); /* the last one is nil from here on */
+    add(HEAP + 48, 48, NULL, 2, (uint64_t[]){0, 16}); /* the last pair's pointer is nil */
     add(HEAP + 96, 48, NULL, 3, (uint64_t[]){0, 16, 40});
     load();
     refer_array(HEAP, pair, 3);
     refer_array(HEAP + 48 + 16, pair, 2);
     refer_array(HEAP + 96, pair, 3);
-    refer_array(HEAP + 96, pair, 1000000); /* more than there is room for */
+    refer_array(HEAP + 96, pair, 1000000); /* more than fit */
     refer_array(HEAP + 96, pair, UINT64_MAX);
     judge();
     judged(0, OBJECT_ARRAY, pair);
@@ -278,7 +278,7 @@ static void parts_are_known_by_their_place(void **state)
     load();
     refer(HEAP + 16, pair, SOURCE_POINTER);
     refer(HEAP + 48, pair, SOURCE_POINTER);
-    refer(HEAP + 32, pair, SOURCE_POINTER); /* has no pointer there */
+    refer(HEAP + 32, pair, SOURCE_POINTER); /* the object has no pointer there */
     refer(HEAP + 52, pair, SOURCE_POINTER); /* between words */
     refer(HEAP + 56, pair, SOURCE_POINTER); /* does not fit */
     judge();
@@ -296,14 +296,14 @@ static void values_stand_behind_a_malloc_header(void **state)
     (void)state;
     begin("go1.22.1");
     const uint64_t base = 0x100000;
-    /* 8 bytes of header, then 1016 / 16 = 63 pairs, all but the last of them in use. */
+    /* 8 bytes of header, then 1016 / 16 = 63 pairs, all of them in use. */
     uint64_t offsets[63];
     for (size_t i = 0; i < 63; i++)
         offsets[i] = 8 + 16 * i;
     add(base, 1024, NULL, 63, offsets);
     load();
     assert_int_equal(object_base(typing.heap, 0), 8);
-    refer_array(base, pair, 63); /* not in front of the header's end */
+    refer_array(base, pair, 63); /* an array does not begin in front of the header's end */
     assert_int_equal(typing.claims[0], 0);
     refer_array(base + 8, pair, 63);
     judge();
@@ -318,7 +318,7 @@ static void many_pointers_into_a_large_object_are_cheap(void **state)
     begin("go1.19");
     for (uint64_t i = 0; i < VALUES; i++)
         offsets[i] = 16 * i;
-    offsets[VALUES] = 16 * VALUES + 8; /* so the whole is no array */
+    offsets[VALUES] = 16 * VALUES + 8; /* so that the whole object is no array */
     add(1 << 24, 16 * VALUES + 8192, NULL, VALUES + 1, offsets);
     load();
     for (uint64_t round = 0; round < 2; round++)
@@ -356,7 +356,7 @@ static void many_values_make_an_array(void **state)
 
 /* ---- judge ---- */
 
-/* The same whatever came first. */
+/* The result is the same for any order of claims. */
 static void the_order_of_claims_does_not_matter(void **state)
 {
     (void)state;
@@ -386,7 +386,7 @@ static void the_order_of_claims_does_not_matter(void **state)
     }
     judge();
     for (uint32_t i = 0; i < WAYS; i++)
-        judged(i, OBJECT_VALUE, wrapped); /* it is deeper than its field, and that than others */
+        judged(i, OBJECT_VALUE, wrapped); /* it is deeper than pair, and pair than the others */
 }
 
 static void a_header_is_certain(void **state)
@@ -419,17 +419,17 @@ static void a_header_is_certain(void **state)
         refer(heap_address(typing.heap, i) + 8, large, SOURCE_RUNTIME);
     }
     refer_array(base + 8, group, 63);
-    refer(base + 2048 + 8, bucket, SOURCE_POINTER); /* the last overflow bucket's */
+    refer(base + 2048 + 8, bucket, SOURCE_POINTER); /* the pointer of the last overflow bucket */
     judge();
-    judged(0, OBJECT_ARRAY, group); /* knows the same more exactly */
+    judged(0, OBJECT_ARRAY, group); /* the group gives the same, but more exactly */
     judged(1, OBJECT_ARRAY, pair);
-    judged(2, OBJECT_ARRAY, bucket); /* and not only the first of them */
+    judged(2, OBJECT_ARRAY, bucket); /* the whole array, not only its first bucket */
 }
 
 /* ---- texts ---- */
 
-/* A view of a graph without roots, so that each object has its own number, and the strings of its
- * snapshot. */
+/* A view of a graph without roots, so that an object's node has the object's number, and the
+ * strings of the view's snapshot. */
 static struct g2h_graph graph;
 static struct targets targets;
 static struct g2h_view *view;
@@ -458,7 +458,7 @@ static void forget_texts(void)
     targets_deinit(&targets);
 }
 
-/* The string that a text's node is called in the snapshot. */
+/* Returns the number of the string that a text's node has as its name in the snapshot. */
 static uint32_t string_of(uint32_t object)
 {
     struct g2h_node node;
@@ -474,7 +474,7 @@ static uint32_t string_of(uint32_t object)
     return strings.node_texts[0][place];
 }
 
-/* The text of an object, in the view and in the snapshot. */
+/* Returns an object's text, which must be the same in the view and in the snapshot. */
 static const char *name_of(uint32_t object, char *buffer, size_t size)
 {
     struct g2h_text made = {0};
@@ -517,10 +517,10 @@ static void texts_are_what_strings_say(void **state)
     refer_text(HEAP + 64 + 8, 5);
     refer_text(HEAP + 64 + 4, 3);
     refer_text(HEAP + 64, 3);
-    refer_text(HEAP + 80 + 7, 0);          /* an empty string is nowhere */
+    refer_text(HEAP + 80 + 7, 0);          /* an empty string is in no object */
     refer_text(HEAP + 80, 17);             /* beyond the end */
     refer_text(HEAP + 80 + 8, UINT64_MAX); /* and far beyond */
-    refer_text(HEAP + 96, 8);              /* has pointers */
+    refer_text(HEAP + 96, 8);              /* this object has pointers */
     refer_text(HEAP + 4096, 2000);
     refer_text(HEAP + 8192, 7);
     number_texts(false);
@@ -554,7 +554,7 @@ static void redacted_texts_tell_nothing(void **state)
     refer_text(HEAP + 80, 1);
     refer_text(HEAP + 82, 13);
     number_texts(true);
-    assert_int_equal(string_of(0), string_of(1)); /* the same text, though it says nothing */
+    assert_int_equal(string_of(0), string_of(1)); /* equal texts have one string */
     assert_null(strstr(name_of(0, buffer, sizeof(buffer)), "secret"));
     assert_non_null(strstr(buffer, "(<=32 bytes, #"));
     assert_null(strstr(name_of(2, other, sizeof(other)), "secret"));

@@ -1,6 +1,6 @@
 /*
- * Covers graph/values and graph/stacks: what is in objects by their types, and goroutines, of the
- * sample's server: samples/leakserver/main.go says what there is.
+ * Covers graph/values and graph/stacks: the values in objects by their types, and goroutines, of
+ * the sample's server; samples/leakserver/main.go says what there is.
  */
 #include "dump_builder.h"
 
@@ -38,14 +38,14 @@ static struct conversion make_view(bool redact, uint64_t max_nodes)
                                                .threads = 2,
                                                .redact = redact,
                                                .full_names =
-                                                   true, /* as the dump has those of functions */
+                                                   true, /* the dump has full names of functions */
                                                .view = {.max_nodes = max_nodes}};
     struct conversion made;
     assert_no_error(conversion_init(&made, heap, &options));
     return made;
 }
 
-/* The class of a node, that is one of objects. */
+/* Returns whether a node is an object of this class. */
 static bool is_of(const struct g2h_view *view, uint32_t number, const char *class)
 {
     struct g2h_node node;
@@ -60,7 +60,7 @@ static bool is_text(const char *text, size_t size, const char *expected)
     return size == strlen(expected) && memcmp(text, expected, size) == 0;
 }
 
-/* Each session has a token of 16 digits, and a time when it began. */
+/* Each session has a token of 16 digits, and the time when it began. */
 static void fields_have_paths_types_and_values(void **state)
 {
     struct conversion made = make_view(false, 0);
@@ -77,7 +77,7 @@ static void fields_have_paths_types_and_values(void **state)
         uint64_t behind = 0;
         g2h_values_begin(values, i);
         while (g2h_values_next(values, &value)) {
-            assert_true(value.offset >= behind); /* ascending, and none twice */
+            assert_true(value.offset >= behind); /* offsets ascend, and none is there twice */
             behind = value.offset + value.size;
             g2h_value_text(made.view, &value, &text);
             if (is_text(value.path, value.path_size, "Token")) {
@@ -101,7 +101,8 @@ static void fields_have_paths_types_and_values(void **state)
     conversion_deinit(&made);
 }
 
-/* Every value of every object lies in it; numbers and texts are not shown where names redact. */
+/* Every value of an object lies within it; if names are redacted, numbers have no text and strings
+ * are redacted. */
 static void values_lie_in_their_objects(void **state)
 {
     struct conversion made = make_view(true, 0);
@@ -130,7 +131,7 @@ static void values_lie_in_their_objects(void **state)
     conversion_deinit(&made);
 }
 
-/* As Go's fmt.Println() prints them. */
+/* Complex numbers are printed as Go's fmt.Println() prints them. */
 static void complex_numbers_are_as_go_has_them(void **state)
 {
     static const struct {
@@ -151,7 +152,7 @@ static void complex_numbers_are_as_go_has_them(void **state)
         const bool is_narrow = i % 2 != 0;
         const double wide[] = {numbers[i / 2].real, numbers[i / 2].imaginary};
         const float narrow[] = {(float)wide[0], (float)wide[1]};
-        uint8_t data[sizeof(wide)]; /* of a dump of amd64 */
+        uint8_t data[sizeof(wide)]; /* the bytes of a dump of amd64 */
         const struct g2h_value value = {.kind = G2H_VALUE_COMPLEX,
                                         .size = is_narrow ? sizeof(narrow) : sizeof(wide),
                                         .data = data};
@@ -175,7 +176,8 @@ static void complex_numbers_are_as_go_has_them(void **state)
     conversion_deinit(&made);
 }
 
-/* A goroutine's node is called by its number and state, those of its frames by their functions. */
+/* Expects the name of a goroutine's node to begin with its number and state, and the names of its
+ * frames' nodes with their functions. */
 static void check_goroutines(const struct g2h_view *view)
 {
     struct g2h_text text = {0};

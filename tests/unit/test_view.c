@@ -1,7 +1,7 @@
 /*
- * Covers what view.h promises, by what it gives: that nodes, edges and accounts agree, in any order
- * and whatever is left out or folded; dominators by their definition. Views of random heaps, and of
- * a sample with its types.
+ * Covers what view.h promises, by the results: nodes, edges and accounts agree, in any order and
+ * whatever is left out or folded; dominators match their definition. Uses views of random heaps,
+ * and of a sample with its types.
  */
 #include "dump_builder.h"
 
@@ -14,7 +14,7 @@
 #define STACK 0xc030000000
 #define AT(i) (BASE + (uint64_t)(i)*64)
 
-enum { MOST = 256 /* nodes, of which the dominators are looked for by their definition */ };
+enum { MOST = 256 /* most nodes for which dominators are compared with their definition */ };
 
 static uint64_t state;
 
@@ -32,7 +32,7 @@ struct seen {
     struct g2h_node *nodes;
     struct g2h_edge *edges; /* in the order of their sources */
     uint64_t edge_count;
-    uint64_t *first; /* by node; one entry more */
+    uint64_t *first; /* index of each node's first edge; one entry more */
 };
 
 static void *allocate(size_t count, size_t size)
@@ -49,8 +49,8 @@ static struct g2h_edges *create_edges(const struct g2h_view *view)
     return edges;
 }
 
-/* Edges of all nodes, in one go: as many of each node as it says, and of all as the account says.
- */
+/* Reads the edges of all nodes at once: expects as many for each node as the node says, and as many
+ * in all as the account says. */
 static void see_edges(struct seen *seen)
 {
     struct g2h_edges *edges = create_edges(seen->view);
@@ -109,7 +109,7 @@ static void expect_same_node(const struct g2h_node *one, const struct g2h_node *
                 one->key == other->key && one->edges == other->edges && one->whole == other->whole);
 }
 
-/* Nodes are the same in any order and number. */
+/* Nodes are the same when they are read in any order and in any number. */
 static void check_ranges_of_nodes(const struct seen *seen)
 {
     enum { MANY = 70 };
@@ -130,8 +130,8 @@ static void check_ranges_of_nodes(const struct seen *seen)
     g2h_view_prefetch(seen->view, UINT32_MAX, G2H_SOON_KEYS);
 }
 
-/* First the synthetic nodes that are not folded, then objects by their addresses, then folded ones;
- * of all kinds as many as the account says, and no byte is lost. */
+/* Synthetic nodes that are not folded come first, then objects by their addresses, then folded
+ * nodes; there are as many of each kind as the account says, and no byte is lost. */
 static void check_nodes(const struct seen *seen)
 {
     const struct g2h_view_account *account = seen->account;
@@ -180,7 +180,7 @@ static void check_nodes(const struct seen *seen)
     assert_int_equal(account->stack_bytes, stack_bytes);
 }
 
-/* Each object that is not left out is one node, or is in one folded node. */
+/* Each object that is not left out is one node, or a member of one folded node. */
 static void check_objects(const struct seen *seen)
 {
     const uint32_t objects = g2h_heap_object_count(g2h_view_heap(seen->view));
@@ -205,7 +205,7 @@ static void check_objects(const struct seen *seen)
                 continue;
             }
             assert_int_equal(member.kind, node->kind);
-            if (member.kind != G2H_NODE_TEXT) /* all of one class */
+            if (member.kind != G2H_NODE_TEXT) /* all members are of one class */
                 assert_int_equal(member.name, node->name);
             if (member.kind == G2H_NODE_STACK)
                 continue;
@@ -240,7 +240,7 @@ static void expect_same_edge(const struct g2h_edge *one, const struct g2h_edge *
         assert_int_equal(one->index, other->index);
 }
 
-/* The edges of the nodes [first, end), or only most of them. */
+/* Expects the edges of the nodes [first, end), or only the first most ones of them. */
 static void expect_edges(const struct seen *seen, struct g2h_edges *edges, uint32_t first,
                          uint32_t end, uint64_t most)
 {
@@ -258,7 +258,8 @@ static void expect_edges(const struct seen *seen, struct g2h_edges *edges, uint3
     assert_false(g2h_edges_next(edges, &edge));
 }
 
-/* The same, many at a time, of which each time another number is wanted. */
+/* Expects the same edges when they are read many at a time; the number wanted changes from time to
+ * time. */
 static void expect_many_edges(const struct seen *seen, struct g2h_edges *edges, uint32_t first,
                               uint32_t end)
 {
@@ -273,7 +274,7 @@ static void expect_many_edges(const struct seen *seen, struct g2h_edges *edges, 
         assert_true(count <= most && count <= last - at);
         for (size_t i = 0; i < count; i++)
             expect_same_edge(&some[i], &seen->edges[at + i]);
-        if (count > 0 && below(4) == 0 && at + count < last) { /* now and then one by one */
+        if (count > 0 && below(4) == 0 && at + count < last) { /* sometimes reads a single edge */
             assert_true(g2h_edges_next(edges, &some[0]));
             expect_same_edge(&some[0], &seen->edges[at++ + count]);
         }
@@ -281,7 +282,8 @@ static void expect_many_edges(const struct seen *seen, struct g2h_edges *edges, 
     assert_int_equal(at, last);
 }
 
-/* The edges of a node are the same in any order, once more, and when not all were wanted. */
+/* A node's edges are the same in any order, when they are read again, and after a reading that
+ * stopped early. */
 static void check_ranges_of_edges(const struct seen *seen)
 {
     struct g2h_edges *edges = create_edges(seen->view), *other = create_edges(seen->view);
@@ -294,7 +296,7 @@ static void check_ranges_of_edges(const struct seen *seen)
                        end = below(20) == 0 ? UINT32_MAX : first + below(40);
         expect_edges(seen, edges, first, end, below(2) ? UINT64_MAX : below(30));
         expect_edges(seen, edges, first, end, below(2) ? UINT64_MAX : below(30));
-        expect_edges(seen, other, first, first + 1, UINT64_MAX); /* and each goes its own way */
+        expect_edges(seen, other, first, first + 1, UINT64_MAX); /* readings are independent */
         expect_many_edges(seen, edges, first, end);
     }
     expect_many_edges(seen, edges, 0, seen->count);
@@ -302,7 +304,7 @@ static void check_ranges_of_edges(const struct seen *seen)
     g2h_edges_destroy(other);
 }
 
-/* Two that take turns do not disturb each other. */
+/* Two readings that take turns do not disturb each other. */
 static void check_two_at_once(const struct seen *seen)
 {
     struct g2h_edges *edges[2] = {create_edges(seen->view), create_edges(seen->view)};
@@ -321,8 +323,8 @@ static void check_two_at_once(const struct seen *seen)
     g2h_edges_destroy(edges[1]);
 }
 
-/* Those that lead to a folded node once more, which an earlier edge of their source leads to; the
- * others are the same. */
+/* With g2h_edges_repeat(), an edge is there also if it leads to a folded node that an earlier edge
+ * of its source leads to; the other edges are the same. */
 static void check_repeated(const struct seen *seen)
 {
     struct g2h_edges *edges = create_edges(seen->view);
@@ -371,7 +373,7 @@ static void check_pointers(const struct seen *seen)
             assert_false(has_flag(edge, G2H_EDGE_REPEATED));
             if (edge->offset == UINT64_MAX) {
                 assert_false(has_flag(edge, G2H_EDGE_OF_KEY | G2H_EDGE_OF_ELEM));
-                before = UINT64_MAX; /* these come last */
+                before = UINT64_MAX; /* edges without an offset come last */
                 continue;
             }
             assert_true(is_object(&seen->nodes[i]));
@@ -403,7 +405,7 @@ static void check_text(const char *text, size_t size, size_t most)
     assert_true(characters <= most);
 }
 
-/* Each is there once and is UTF-8; who is called so is what it is used for. */
+/* Each name is there once and is UTF-8; nodes and edges have names that are meant for them. */
 static void check_names(const struct seen *seen)
 {
     enum { NAME_LIMIT = 1024 };
@@ -440,9 +442,9 @@ static void check_names(const struct seen *seen)
     }
 }
 
-/* ---- what holds what ---- */
+/* ---- dominators, weak edges, walks ---- */
 
-/* Marks what strong edges reach from the root without passing a node; bytes of it are added up. */
+/* Marks the nodes that strong edges reach from the root without passing the node without. */
 static void reach(const struct seen *seen, uint32_t without, bool *marks)
 {
     uint32_t *stack = allocate(seen->count, sizeof(*stack));
@@ -465,7 +467,8 @@ static void reach(const struct seen *seen, uint32_t without, bool *marks)
     free(stack);
 }
 
-/* Each node has a number of its own, behind that of what dominates it; all others are nobody's. */
+/* Each node has a number of its own, which is higher than its dominator's; all other numbers belong
+ * to no node. */
 static void check_order(const struct g2h_dominators *dominators, uint32_t nodes)
 {
     const uint32_t numbers = g2h_dominators_numbers(dominators);
@@ -487,8 +490,8 @@ static void check_order(const struct g2h_dominators *dominators, uint32_t nodes)
     assert_int_equal(found, nodes);
 }
 
-/* Against the definition, on the view's own edges: a node holds what cannot be reached without it.
- */
+/* Checks dominators by their definition, on the view's own edges: a node holds the nodes that
+ * cannot be reached without it. */
 static void check_dominators(const struct seen *seen)
 {
     struct g2h_dominators *dominators;
@@ -513,7 +516,7 @@ static void check_dominators(const struct seen *seen)
                 assert_true(i != node && !marks[i]);
             if (marks[i] || i == node)
                 continue;
-            while (above != node && above != 0) /* it is the nearest: the others are above it */
+            while (above != node && above != 0) /* each dominator of i is above it in the tree */
                 above = g2h_dominators_of(dominators, above);
             assert_int_equal(above, node);
         }
@@ -521,8 +524,8 @@ static void check_dominators(const struct seen *seen)
     g2h_dominators_destroy(dominators);
 }
 
-/* What nothing but (unreachable) leads to is garbage, and only garbage does not hold what it points
- * to. */
+/* Objects that only (unreachable) leads to are garbage, and the weak pointers are those from
+ * garbage to other objects. */
 static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
 {
     uint32_t group = UINT32_MAX;
@@ -547,7 +550,7 @@ static void check_weak(const struct seen *seen, const struct g2h_graph *graph)
     free(marks);
 }
 
-/* The edge is the pointer, as walk.h and namer.h have it. */
+/* Expects an edge to be the pointer, as walk.h and namer.h have it. */
 static void expect_pointer(const struct g2h_edge *edge, const struct g2h_graph *graph,
                            const struct walk_pointer *pointer)
 {
@@ -570,8 +573,8 @@ static void expect_pointer(const struct g2h_edge *edge, const struct g2h_graph *
                                      : names_of_key(&graph->names, name->value));
 }
 
-/* Edges are read in several ways, the fewer steps the more common their objects are; all of them
- * give what the walk over an object's pointers does, one after the other. */
+/* Edges are read in several ways, which take fewer steps for more common objects; all of them must
+ * give the pointers that the walk over an object gives one after the other. */
 static void check_walks(const struct seen *seen, const struct g2h_graph *graph)
 {
     for (uint32_t i = 0; i < seen->count; i++) {
@@ -591,7 +594,7 @@ static void check_walks(const struct seen *seen, const struct g2h_graph *graph)
     }
 }
 
-/* A node that is in a view, folded or not, is in that of the whole graph as well. */
+/* Expects a node of a view, folded or not, to be in the view of the whole graph as well. */
 static void check_number(const struct g2h_view *whole, const struct g2h_node *node, uint8_t *found)
 {
     struct g2h_node same;
@@ -621,8 +624,8 @@ static void check_numbers(const struct g2h_view *view, const struct g2h_view *wh
     free(found);
 }
 
-/* Folding and leaving out garbage leaves what is kept as it was: its name, its size, what it
- * retains, and that it is held by its dominator, or one above that. */
+/* Expects folding and leaving out garbage to leave the other nodes as they were: their names,
+ * sizes, retained sizes and dominators. */
 static void check_same_as_whole(const struct g2h_view *view, const struct g2h_view *whole)
 {
     const struct g2h_heap *heap = g2h_view_heap(view);
@@ -656,7 +659,7 @@ static void check_same_as_whole(const struct g2h_view *view, const struct g2h_vi
 
 /* ---- texts and keys ---- */
 
-/* A text is UTF-8, and says nothing where it is redacted. */
+/* A text is UTF-8, and tells nothing if it is redacted. */
 static void check_texts(const struct seen *seen, bool redacted)
 {
     enum { TEXT_LIMIT = 1024 };
@@ -674,8 +677,8 @@ static void check_texts(const struct seen *seen, bool redacted)
     g2h_text_deinit(&text);
 }
 
-/* What a key says is said once more when it is asked for again; and only nodes that may have
- * keys have any. Gives their number. */
+/* A key has the same name when it is asked for again, and only nodes that may have keys have any.
+ * Returns the number of keys. */
 static uint64_t check_keys(const struct seen *seen, bool redacted)
 {
     struct g2h_edges *edges = create_edges(seen->view);
@@ -714,7 +717,7 @@ static uint64_t check_keys(const struct seen *seen, bool redacted)
 
 /* ---- random heaps ---- */
 
-/* Objects behind the first count, each a runtime.g with the bounds of its stack. */
+/* Writes objects behind the first count, each a runtime.g with the bounds of its stack. */
 static void put_gs(struct dump *dump, unsigned count, unsigned goroutines)
 {
     for (unsigned i = 0; i < goroutines; i++)
@@ -722,7 +725,8 @@ static void put_gs(struct dump *dump, unsigned count, unsigned goroutines)
                     WORDS(STACK + i * 4096, STACK + (i + 1 + below(2)) * 4096));
 }
 
-/* Some in the same place, and some that point into the heap where others have their runtime.g. */
+/* Writes goroutines, some of them in the same place; some have another object's address in place of
+ * their runtime.g's. */
 static void put_goroutines(struct dump *dump, unsigned count, unsigned goroutines)
 {
     for (unsigned i = 0; i < goroutines; i++) {
@@ -733,7 +737,7 @@ static void put_goroutines(struct dump *dump, unsigned count, unsigned goroutine
     }
 }
 
-/* Where some objects were allocated: edges of objects that are no pointers of theirs. */
+/* Writes where some objects were allocated: this makes edges of objects that are not pointers. */
 static void put_sites(struct dump *dump, unsigned count)
 {
     static const uint8_t frame[] = {6, 'm', 'a', 'i', 'n', '.', 'f', 4, 'm', '.', 'g', 'o', 7};
@@ -749,7 +753,8 @@ static void put_sites(struct dump *dump, unsigned count)
     }
 }
 
-/* Objects with pointers to near and far ones and to themselves, and roots of several kinds. */
+/* Writes objects with pointers to near and far objects and to themselves, and roots of several
+ * kinds. */
 static void put_heap(struct dump *dump, unsigned count, unsigned pointers, unsigned roots)
 {
     uint64_t held[4];
@@ -779,8 +784,8 @@ static void put_heap(struct dump *dump, unsigned count, unsigned pointers, unsig
     dump_eof(dump);
 }
 
-/* Each stack is of a goroutine, which alone holds it; those of a place stand together. Where
- * something is folded others may lead to them. */
+/* Each stack belongs to a goroutine, and only that goroutine's node leads to it; the goroutines of
+ * a place stand together. If something is folded, other nodes may lead to them. */
 static void check_stacks(const struct seen *seen)
 {
     for (uint64_t i = 0; i < seen->edge_count && seen->account->folded_nodes == 0; i++) {
@@ -827,7 +832,8 @@ static void check_whole(const struct g2h_view *view, const struct g2h_graph *gra
     forget(&seen);
 }
 
-/* Of one graph: whole, without garbage, folded more and more, and both. All at the same time. */
+/* Checks views of one graph: the whole graph, without garbage, folded more or less, and both; the
+ * whole view stays open meanwhile. */
 static void check_graph(const struct g2h_graph *graph)
 {
     struct g2h_view *whole, *view;
@@ -870,7 +876,7 @@ static void random_heaps(void **unused)
     }
 }
 
-/* More objects than one block of targets has, folded to little, by several threads. */
+/* A heap of more objects than one block of targets has, folded to few nodes, by several threads. */
 static void large_heap(void **unused)
 {
     (void)unused;
@@ -887,7 +893,7 @@ static void large_heap(void **unused)
     dump_deinit(&dump);
 }
 
-/* Neither objects nor roots; garbage only. */
+/* Heaps without objects and roots, and with garbage only. */
 static void empty_heaps(void **unused)
 {
     (void)unused;
@@ -904,7 +910,8 @@ static void empty_heaps(void **unused)
     }
 }
 
-/* Arrays of Go 1.3 have elements; a weak one has a name, for all are called the same. */
+/* Arrays of Go 1.3 have elements; a weak element has a name, because all weak edges of this kind
+ * have the same one. */
 static void weak_elements(void **unused)
 {
     (void)unused;
@@ -933,7 +940,7 @@ static void weak_elements(void **unused)
         assert_int_equal(edge.offset, 8 * i);
         assert_int_not_equal(edge.name, G2H_NAME_NONE);
     }
-    assert_true(g2h_edges_next(edges, &edge)); /* of an object that lives */
+    assert_true(g2h_edges_next(edges, &edge)); /* this edge is of a live object */
     assert_true(edge.flags == G2H_EDGE_BY_INDEX && edge.index == 2);
     assert_int_equal(edge.name, G2H_NAME_NONE);
     assert_false(g2h_edges_next(edges, &edge));

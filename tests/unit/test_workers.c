@@ -1,5 +1,5 @@
-/* Covers base/workers: every task once, results in order for any number of threads, errors of the
- * lowest task. */
+/* Covers base/workers: each task runs once, results are in order for any number of threads, the
+ * lowest failing task gives the error. */
 #include "unit.h"
 
 #include <pthread.h>
@@ -55,8 +55,8 @@ static void no_tasks(void **state)
     assert_int_equal(counting.begun, 0);
 }
 
-/* 98 is the lowest that fails, and slower than 105, 119, …; after an error no further task begins.
- */
+/* 98 is the lowest task that fails, and it is slower than 105, 119, …; after an error no further
+ * task begins. */
 static void lowest_error_wins(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ struct ordered {
     size_t failing_produce, failing_consume;
 };
 
-/* Every third task gives nothing, the others a text of their number in a length of their own. */
+/* Gives the task's number as text, in a length of the task's own, except for every third task. */
 static struct g2h_error *produce_task(void *context, size_t task, unsigned worker,
                                       struct worker_buffer *buffer)
 {
@@ -131,7 +131,7 @@ static void results_in_order(void **state)
     }
 }
 
-/* Nobody waits for a turn that never comes. */
+/* After an error no thread waits for a turn that never comes. */
 static void errors_end_an_ordered_run(void **state)
 {
     (void)state;
@@ -165,12 +165,12 @@ enum { PIECES = 7 };
 
 struct pieces {
     struct ordered ordered;
-    size_t pieces; /* consumed */
+    size_t pieces; /* how many pieces were consumed */
     size_t failing_piece;
 };
 
-/* Each task flushes a few times, with its number and the piece's in the bytes; pack adds one to the
- * latter. */
+/* Each task flushes a few times, with its number and the piece's number in the bytes; pack_piece()
+ * adds one to the piece's number. */
 static struct g2h_error *produce_pieces(void *context, size_t task, unsigned worker,
                                         struct worker_buffer *buffer)
 {
@@ -184,7 +184,7 @@ static struct g2h_error *produce_pieces(void *context, size_t task, unsigned wor
         memcpy(at, numbers, sizeof(numbers));
         buffer->size += sizeof(numbers);
         if (piece == PIECES - 1)
-            break; /* the last one is flushed by who called us */
+            break; /* the caller flushes the last piece */
         struct g2h_error *error = worker_buffer_flush(buffer);
         if (error)
             return error;
@@ -242,7 +242,7 @@ static void flushed_pieces_in_order(void **state)
     }
 }
 
-/* NULL means that there is no memory, so room for nothing must not be NULL. */
+/* NULL means that memory has run out, so room for nothing must not be NULL. */
 static void buffer_for_nothing(void **state)
 {
     (void)state;

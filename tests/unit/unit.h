@@ -1,4 +1,4 @@
-/* What every unit test begins with: cmocka and its prerequisites, and TAP as its output. */
+/* What every unit test begins with: cmocka, the headers that it needs, and TAP output. */
 #ifndef UNIT_UNIT_H
 #define UNIT_UNIT_H
 
@@ -15,11 +15,11 @@
 
 #include <go2heapsnapshot/go2heapsnapshot.h>
 
-/* Runs an array of tests; its name heads the output. */
+/* Runs an array of tests; the array's name heads the output. */
 #define UNIT_RUN(tests) \
     (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
 
-/* Fails with the error's message. */
+/* Fails the test with the error's message if there is an error. */
 #define assert_no_error(expression) \
     do { \
         struct g2h_error *unit_error = (expression); \
@@ -27,7 +27,7 @@
             fail_msg("%s: %s", #expression, unit_error->message); \
     } while (0)
 
-/* A generator of numbers that are the same in each run (xorshift64). */
+/* Returns the next number of a generator that is the same in each run (xorshift64). */
 static inline uint64_t unit_random(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -41,15 +41,15 @@ static inline uint64_t unit_random(uint64_t *state)
 #undef UNIT_SANITIZED
 #define UNIT_SANITIZED true
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) /* clang's */
+#if __has_feature(address_sanitizer) /* for clang */
 #undef UNIT_SANITIZED
 #define UNIT_SANITIZED true
 #endif
 #endif
 
 /*
- * Of rounds that are tried one by one these try every 7th under sanitizers, which are slow, and
- * every 2nd without. With $CHECK_ALL all.
+ * Returns the step of a test's rounds: sanitized tests, which are slow, try every 7th round, others
+ * every 2nd. With $CHECK_ALL they try all rounds.
  */
 static inline unsigned unit_step(void)
 {

@@ -1,15 +1,17 @@
 /*
- * measure: runs a command and prints one line: wall clock seconds, processor seconds, the peak of its anonymous memory
- * (RssAnon, read from /proc a few hundred times a second) in kB, the bytes that it wrote, and the blocks that had to be
- * read from a disk.
+ * measure: runs a command and prints one line: wall clock seconds, processor seconds, the peak of
+ * its anonymous memory (RssAnon, read from /proc a few hundred times a second) in kB, the bytes
+ * that it wrote, and the blocks that had to be read from a disk.
  *
- * What the command writes is thrown away, so that no disk and no reader at the other end of a pipe is measured with it;
- * the bytes are then unknown, 0. With -o FILE they go to a file, which shows how many there are, and whose times say
- * more about the file system.
+ * The command's output goes to /dev/null, so that no disk and no reader at the other end of a pipe
+ * is measured with it; the number of bytes is then unknown, and printed as 0. With -o FILE the
+ * output goes to a file, so that its bytes can be counted; the times then say more about the file
+ * system.
  *
- * With -w MEGABYTES so much memory is taken before, and given back. A virtual machine may have to ask its host for memory
- * that was free for some seconds, which took ten times as long as to clear it (2.1 s per GB against 0.18): where much
- * memory is wanted, that would be what is measured.
+ * With -w MEGABYTES it first allocates this much memory, and gives it back. A virtual machine may
+ * have to ask its host for memory that was free for some seconds, which took ten times as long as
+ * clearing it (2.1 s per GB against 0.18). Without -w, the time of a command that needs much memory
+ * would be mostly that.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -95,7 +97,8 @@ int main(int argc, char **argv)
     if (file < 0)
         return fail(output);
 
-    /* Blocked, it ends the pause below at once: commands may take less than one. */
+    /* While SIGCHLD is blocked, it ends the pause below at once. Commands may take less time than
+     * a pause. */
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &before);

@@ -1,17 +1,17 @@
-# Makes the table of what tools/bench/run has measured, and compares it with the limits that were set.
+# Prints the table of the figures that tools/bench/run has measured, and compares them with the limits that were set.
 #
 #   awk -f table.awk -v rows='ROW …' -v only=HEAP -v rounds=N -v processors=N RESULTS
-#       the rows of one heap
+#       prints the rows of one heap
 #   awk -f table.awk RESULTS
-#       the limits, after all heaps
+#       prints the limits, when all heaps have been measured
 #
 # RESULTS has lines
 #   heap HEAP OBJECTS_OF_THE_DUMP EDGES BYTES_OF_THE_DUMP
 #   bytes HEAP ROW BYTES_WRITTEN
 #   time HEAP ROUND ROW WALL CPU RSSANON_KB 0 BLOCKS_FROM_DISK
-# HEAP is PROGRAM:OBJECTS, the objects that were asked for.
+# HEAP is PROGRAM:OBJECTS, where OBJECTS is the number of objects that were asked for.
 
-BEGIN { LARGE = 10000000 } # objects: what limits are for
+BEGIN { LARGE = 10000000 } # objects; the limits are for heaps with at least this many
 
 $1 == "heap" { heaps[++heap_count] = $2; objects[$2] = $3; edges[$2] = $4; input[$2] = $5 }
 $1 == "bytes" { output[$2, $3] = $4 }
@@ -21,12 +21,12 @@ $1 == "time" {
 	wall[$2, $4, $3] = $5
 	cpu[$2, $4, $3] = $6
 	if ($7 * 1024 > anon[$2, $4])
-		anon[$2, $4] = $7 * 1024 # the highest of all rounds: a limit holds in each
-	if ($9 * 512 > input[$2] / 100) # less is a page or two of the programs themselves
+		anon[$2, $4] = $7 * 1024 # the highest of all rounds: the limit must hold in each round
+	if ($9 * 512 > input[$2] / 100) # a smaller number is a page or two of the programs themselves
 		from_disk[$2]++
 }
 
-# Of values[1 … count].
+# Sorts values[1 … count], and returns their median.
 function median(count,    i, j, value) {
 	for (i = 2; i <= count; i++) {
 		value = values[i]
@@ -49,14 +49,15 @@ function median_cpu(heap, row,    i) {
 	return median(round_count[heap])
 }
 
-# How many times as long a row took as another, or as two others together, in the same round.
+# Returns the median, over the rounds, of how many times as long a row took as another row, or as two other rows together,
+# in the same round.
 function ratio(heap, row, other, second,    i) {
 	for (i = 0; i < round_count[heap]; i++)
 		values[i + 1] = wall[heap, row, i] / (wall[heap, other, i] + (second ? wall[heap, second, i] : 0))
 	return median(round_count[heap])
 }
 
-# Bytes per object that a row may take, beside 4 per edge and 64 MB; 0: there is no limit.
+# Returns how many bytes per object a row may take, besides 4 bytes per edge and 64 MB; 0: there is no limit.
 function per_object(row) {
 	return row == "untyped" || row == "one-thread" ? 32 : row == "typed" || row == "stripped" ? 48 : 0
 }
@@ -89,7 +90,8 @@ function asked(heap) {
 	return heap + 0
 }
 
-# The smallest or the largest of the heaps that the first program made: those of others are no smaller ones of it.
+# Returns the smallest (sign -1) or the largest (sign 1) of the heaps that the first program made. Heaps of other programs
+# cannot be compared with these.
 function extreme(sign,    i, program, found) {
 	program = heaps[1]
 	sub(/:.*/, ":", program)
@@ -99,7 +101,7 @@ function extreme(sign,    i, program, found) {
 	return found
 }
 
-# What of a heap a limit is for.
+# Returns the figure of a heap for which a limit is set.
 function figure(what, heap) {
 	return what == "cat"    ? ratio(heap, "untyped", "cat-dump", "cat-snapshot") \
 	       : what == "gzip" ? 100 * ratio(heap, "untyped", "gzip-1") \
@@ -109,7 +111,7 @@ function figure(what, heap) {
 	                         : median_wall(heap, "folded") * 1e6 / objects[heap]
 }
 
-# The worst of all large heaps; of all, if none is.
+# Prints a limit with the worst of all large heaps, or of all heaps if none is large.
 function print_worst(text, what, limit, aim,    i, worst) {
 	for (i = 1; i <= heap_count; i++)
 		if ((!enough || asked(heaps[i]) >= LARGE) && (!worst || figure(what, heaps[i]) > figure(what, worst)))
@@ -117,7 +119,7 @@ function print_worst(text, what, limit, aim,    i, worst) {
 	print_goal(text, worst, figure(what, worst), limit, aim)
 }
 
-# The worst of the heaps of which there were databases, large or not.
+# Prints a limit with the worst of the heaps that were written to databases, large or not.
 function print_worst_database(text, limit,    i, worst) {
 	for (i = 1; i <= heap_count; i++)
 		if ((heaps[i], "import", 0) in wall && (!worst || figure("sqlite", heaps[i]) > figure("sqlite", worst)))
@@ -126,7 +128,7 @@ function print_worst_database(text, limit,    i, worst) {
 		print_goal(text, worst, figure("sqlite", worst), limit, "")
 }
 
-# The heap of which a row takes the most bytes per object.
+# Returns the heap for which a row takes the most bytes per object.
 function hungriest(row,    i, worst) {
 	for (i = 1; i <= heap_count; i++)
 		if (!worst || taken(row, heaps[i]) > taken(row, worst))

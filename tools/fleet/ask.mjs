@@ -1,6 +1,7 @@
-// Runs the statements of a file in DuckDB, one after the other, and prints what they give and what they took.
+// Runs the statements of a file in DuckDB, one after the other, and prints the rows that they return and the seconds that
+// they take.
 //
-//   ask.mjs FILE.sql        in the directory that has node_modules and tables
+//   ask.mjs FILE.sql        run it in the directory that has node_modules and tables
 
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';

@@ -1,9 +1,9 @@
-// A service of a fleet, as it is at night: what it holds depends on its host, on its release, and on how long it has run.
+// Fleet imitates a service of a fleet at night: the objects that it holds depend on its host, its release, and the night.
 //
 //	fleet HOST RELEASE NIGHT DUMP
 //
-// Release 2 keeps three times as many invoices as release 1. From release 3 on sessions are not forgotten: some more each
-// night, on all hosts. Hosts 7, 23 and 41 lose uploads, whatever the release: more each night.
+// Release 2 keeps three times as many invoices as release 1. From release 3 on sessions are not forgotten: there are more
+// of them each night, on all hosts. Hosts 7, 23 and 41 leak uploads in all releases: there are more each night.
 package main
 
 import (

@@ -1,11 +1,11 @@
 /*
- * heapquery: a V8 heap snapshot in, the tables of `go2heapsnapshot --format sqlite` out
- * (docs/sqlite.md), whoever wrote it: Chrome, Node or go2heapsnapshot.
+ * heapquery: reads a V8 heap snapshot, written by Chrome, Node or go2heapsnapshot, and writes the
+ * tables of `go2heapsnapshot --format sqlite` (docs/sqlite.md).
  *
  *   heapquery FILE.heapsnapshot FILE.db
  *
- * It reads the file from front to back, "-" is standard input, and keeps 40 bytes per node and 12
- * per edge, and while it looks for dominators as much once more.
+ * It reads the file from front to back; "-" is standard input. It keeps 40 bytes per node and 12
+ * per edge in memory, and needs as much again while it computes dominators.
  *
  * Exit status: 0 fine, 1 failed, 2 wrong usage.
  */
@@ -23,7 +23,7 @@
 #include "retained.h"
 #include "snapshot.h"
 
-enum { MANY = 1 << 12 /* nodes that are handed on at a time */ };
+enum { MANY = 1 << 12 /* nodes that are added to the tables at a time */ };
 
 static struct g2h_error *add_nodes(struct tables *tables, const struct snapshot *snapshot,
                                    const struct retained *retained)

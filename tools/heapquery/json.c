@@ -12,7 +12,7 @@ static inline void pass_space(struct json *json)
         json->at++;
 }
 
-/* Passes over a character behind space, if it is there. */
+/* Passes over space, and then over the wanted character if it is there. Returns whether it is. */
 static inline bool take(struct json *json, char wanted)
 {
     pass_space(json);
@@ -129,7 +129,7 @@ static void append_character(struct text *text, uint32_t character)
     text_append(text, bytes, size);
 }
 
-/* The four digits behind \u. */
+/* Reads the four digits behind \u. Returns false if they are not there. */
 static bool read_unit(struct json *json, uint32_t *ret)
 {
     static const char digits[] = "0123456789abcdef";
@@ -147,7 +147,8 @@ static bool read_unit(struct json *json, uint32_t *ret)
     return true;
 }
 
-/* A character of \u, with the second half of a pair behind a first one. */
+/* Reads the character of a \u, and with the first half of a surrogate pair the second half behind
+ * it. Returns false if there are no four digits behind a \u. */
 static bool read_unicode(struct json *json, struct text *ret)
 {
     uint32_t unit, second;
@@ -168,7 +169,7 @@ static bool read_unicode(struct json *json, struct text *ret)
     return true;
 }
 
-/* What stands behind a backslash. */
+/* Reads an escape behind its backslash. Returns false if there is no such escape. */
 static bool read_escape(struct json *json, struct text *ret)
 {
     static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
@@ -217,7 +218,7 @@ static void skip_string(struct json *json)
     json->at += json->at < json->end;
 }
 
-/* A number, true, false or null, or what stands in their place. */
+/* Passes over a number, true, false or null, or over other characters in their place. */
 static void skip_word(struct json *json)
 {
     while (json->at < json->end && !strchr(" \t\r\n,:[]{}\"", *json->at))

@@ -1,9 +1,9 @@
 /*
- * json: JSON (RFC 8259) read from front to back, without a tree of it: who reads knows what should
- * come next, or passes over it.
+ * json: reads JSON (RFC 8259) from front to back, without a tree: the caller knows what should come
+ * next, or passes over it.
  *
- * Nothing is allocated but for strings, and nothing recurs, however deep lists stand in lists. What
- * is not as it should be is an error that says the byte.
+ * Only strings are allocated, and nothing recurses, however deeply lists are nested. If the input
+ * is not as it should be, the error says at which byte.
  */
 #ifndef HEAPQUERY_JSON_H
 #define HEAPQUERY_JSON_H
@@ -20,38 +20,39 @@ struct json {
     const uint8_t *begin, *at, *end;
 };
 
-/* "FILE: byte 12: WHAT", at what would be read next. */
+/* Returns the error "FILE: byte 12: WHAT" for the byte that would be read next. */
 struct g2h_error *json_error(const struct json *json, const char *what);
 
 /* Steps into a list or an object, '[' or '{'. */
 struct g2h_error *json_open(struct json *json, char bracket);
 
-/* Steps to the first or next entry, or out of what json_open() was given; *ret_more says which.
- * is_first: nothing of it has been read. */
+/* Steps to the first or next entry of a list or an object, or out of it if there are no more
+ * entries; *ret_more says which. bracket: as for json_open(). is_first: no entry has been read. */
 struct g2h_error *json_next(struct json *json, char bracket, bool is_first, bool *ret_more);
 
 /* Reads an object: each() gets the key of each entry, and must read the value or pass over it. */
 typedef struct g2h_error *json_entry(void *context, const struct text *key);
 struct g2h_error *json_object(struct json *json, json_entry *each, void *context);
 
-/* Whether a key, or a string, is a text. */
+/* Returns whether a key, or a string, equals a text. */
 bool json_is(const struct text *string, const char *text);
 
-/* What a value is. Bytes that no value begins with are JSON_OTHER, as numbers, true … are. */
+/* The kind of the next value. Numbers, true, false and null are JSON_OTHER, and so are bytes that
+ * begin no value. */
 enum json_kind { JSON_LIST, JSON_OBJECT, JSON_STRING, JSON_OTHER };
 enum json_kind json_kind(struct json *json);
 
-/* A whole number from 0 to most. */
+/* Reads a whole number from 0 to most. */
 struct g2h_error *json_number(struct json *json, uint64_t most, uint64_t *ret);
 
-/* A string as UTF-8: halves of a surrogate pair without the other one, and what is no UTF-8, become
- * U+FFFD. */
+/* Reads a string as UTF-8. Halves of a surrogate pair without the other half, and bytes that are
+ * not UTF-8, become U+FFFD. */
 struct g2h_error *json_string(struct json *json, struct text *ret);
 
-/* Passes over any value. Of what is in it, brackets are counted, but not matched. */
+/* Passes over a value of any kind. The brackets in it are counted, but not matched. */
 struct g2h_error *json_skip(struct json *json);
 
-/* That nothing but space follows. */
+/* Returns an error if anything but space follows. */
 struct g2h_error *json_finish(struct json *json);
 
 #endif

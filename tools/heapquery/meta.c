@@ -7,7 +7,8 @@ enum { MOST_TYPES = 256 };
 
 /* ---- fields ---- */
 
-/* Which of the list's fields have the names; the others are no harm. */
+/* Reads a list of fields: *ret_count is their number, and ret_fields has the index of the field
+ * with each name, or SNAPSHOT_NONE. Other fields are ignored. */
 static struct g2h_error *read_fields(struct json *json, const char *const *names, uint32_t count,
                                      uint32_t *ret_fields, uint32_t *ret_count)
 {
@@ -113,7 +114,8 @@ static struct g2h_error *read_type_names(struct snapshot *snapshot, take_type *t
     }
 }
 
-/* Of the types of fields only the one that is a list of names says something: that of type. */
+/* Reads the types of the fields. Only that of the field "type" matters, which is a list of names;
+ * the others are passed over. */
 static struct g2h_error *read_types(struct snapshot *snapshot, take_type *take,
                                     const uint32_t *count)
 {

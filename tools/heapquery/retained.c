@@ -2,11 +2,12 @@
  * retained; see retained.h.
  *
  * The rules are those of DevTools' HeapSnapshot.ts (computeIsEssentialEdge,
- * calculateDominatorsAndRetainedSizes). What holds nothing: weak edges; shortcuts that do not begin
- * at the root; the edge from a WeakMap's table to a value, which the key holds; and edges into what
- * belongs to the page from what does not, such as the debugger. What no edge leads to hangs below
- * the root with all that it holds; what is left then are nodes that hold each other, each of which
- * hangs below the root by itself. Unlike DevTools we leave each node the size that it has.
+ * calculateDominatorsAndRetainedSizes). These edges hold nothing: weak edges; shortcuts that do not
+ * begin at the root; the edge from a WeakMap's table to a value, which the key holds; and edges to
+ * nodes that belong to the page from nodes that do not, such as those of the debugger. A node that
+ * no edge holds hangs below the root, with all that it holds. The nodes that are left then hold
+ * each other; each of them hangs below the root by itself. Unlike DevTools, this leaves each node
+ * its own size.
  */
 #include "retained.h"
 
@@ -16,19 +17,19 @@
 #define NOWHERE UINT32_MAX
 
 struct level {
-    uint32_t node, next; /* edge */
+    uint32_t node, next; /* next: the edge to follow next */
 };
 
 struct search {
     const struct snapshot *snapshot;
     uint32_t nodes, root;
-    uint32_t *first_edge; /* by node; one entry more */
+    uint32_t *first_edge; /* by node, and one entry more for the end */
     uint8_t *is_of_page;
-    uint32_t *preorder_of, *node_at; /* numbers by node, and back */
-    uint32_t count, searched;        /* numbers given so far; those below searched by the search */
+    uint32_t *preorder_of, *node_at; /* preorder numbers by node, and nodes by number */
+    uint32_t count, searched; /* numbers given so far; the search gave those below searched */
     VECTOR(struct level) levels;
-    uint32_t *idom, *back;           /* semi_nca.h */
-    struct semi_nca_node *by_number; /* the same; one entry more */
+    uint32_t *idom, *back;           /* see semi_nca.h */
+    struct semi_nca_node *by_number; /* see semi_nca.h; one entry more for the end */
     size_t back_count;
     struct climb *climbs;
 };
@@ -56,7 +57,7 @@ static inline bool holds(const struct search *search, uint32_t from,
                                     (search->is_of_page[from] || !search->is_of_page[edge->to]));
 }
 
-/* Whether an edge of the root leads to what belongs to the page. */
+/* Returns whether an edge of the root leads to a node that belongs to the page. */
 static bool is_entry(const struct snapshot *snapshot, const struct snapshot_edge *edge)
 {
     const struct snapshot_types *types = &snapshot->types;
@@ -74,7 +75,7 @@ static bool mark_page(struct search *search, uint32_t node)
     return vector_push(&search->levels, ((struct level){node, 0}));
 }
 
-/* Marks what the page's windows and documents lead to. */
+/* Marks the page's windows and documents, and the nodes that they lead to. */
 static struct g2h_error *mark_all_of_page(struct search *search)
 {
     const struct snapshot_edge *edges = search->snapshot->edges.data;
@@ -101,7 +102,8 @@ static void give_number(struct search *search, uint32_t node, uint32_t parent)
     search->count++;
 }
 
-/* Numbers all that a node leads to and that has no number yet, below a number. */
+/* Numbers a node, as a child of the number parent, and all nodes that it holds, directly or through
+ * others, and that have no number yet. */
 static struct g2h_error *search_from(struct search *search, uint32_t node, uint32_t parent)
 {
     const struct snapshot_edge *edges = search->snapshot->edges.data;
@@ -155,8 +157,8 @@ static struct g2h_error *number_all(struct search *search)
 
 /* ---- edges by target ---- */
 
-/* Calls take for each edge that holds, with both numbers. Nodes that only hold each other hold
- * nothing else. */
+/* Calls take for each edge that holds, with the numbers of its nodes. Edges of nodes that the
+ * search did not reach are left out: these nodes only hold each other, and hold nothing else. */
 static void take_edges(struct search *search,
                        void (*take)(struct search *search, uint32_t from, uint32_t to))
 {
@@ -190,7 +192,7 @@ static struct g2h_error *sort_edges(struct search *search)
     uint32_t sum = 0;
     take_edges(search, count_edge);
     for (uint32_t i = 0; i < search->nodes; i++)
-        search->by_number[i].back = sum += search->by_number[i].back; /* where its own end */
+        search->by_number[i].back = sum += search->by_number[i].back; /* where its back edges end */
     search->by_number[search->nodes].back = sum;
     search->back_count = sum;
     search->back = large_alloc(sum, sizeof(*search->back));

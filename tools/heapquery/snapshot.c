@@ -1,8 +1,8 @@
 /*
  * snapshot; see snapshot.h.
  *
- * Each section stands in the file once, nodes before the edges that begin at them. Names are
- * numbers of strings, which come last: so a number that there is no string for shows at the end.
+ * Each section is in the file once, nodes before the edges that begin at them. Names are numbers of
+ * strings, which come last: so only the end shows whether there is a string for each number.
  */
 #include "snapshot.h"
 
@@ -11,11 +11,11 @@
 #include "base/scope.h"
 #include "meta.h"
 
-enum { MANY = 1 << 12 /* edges that are handed on at a time */ };
+enum { MANY = 1 << 12 /* edges that are added to the tables at a time */ };
 
 /* ---- nodes ---- */
 
-/* Reads the numbers of a node, or of an edge, as far as there is another one. */
+/* Reads the numbers of the next node or edge. *ret_more: there is one. */
 static struct g2h_error *read_numbers(struct json *json, uint32_t fields, bool is_first,
                                       uint64_t *numbers, bool *ret_more)
 {
@@ -88,11 +88,11 @@ static struct g2h_error *read_nodes(struct snapshot *snapshot)
 
 /* ---- edges ---- */
 
-/* Edges on their way to the table, and at which node the next one begins. */
+/* Edges that are not in the table yet, and the node at which the next edge begins. */
 struct edge_rows {
     struct edge_row rows[MANY];
     size_t count;
-    uint32_t from, left; /* left: so many more begin there */
+    uint32_t from, left; /* left: how many more edges begin at that node */
 };
 
 static struct g2h_error *hand_on(struct snapshot *snapshot, struct edge_rows *rows)
@@ -148,7 +148,8 @@ static struct g2h_error *take_edge(struct snapshot *snapshot, const uint64_t *nu
     return rows->count == MANY ? hand_on(snapshot, rows) : NULL;
 }
 
-/* That no node has been promised an edge which is not there. */
+/* Returns an error if there are fewer edges than the nodes have, or not as many as the header
+ * says. */
 static struct g2h_error *check_all_edges(const struct snapshot *snapshot,
                                          const struct edge_rows *rows)
 {
@@ -201,8 +202,9 @@ static bool begins(const char *at, size_t size, const char *wanted)
     return size >= strlen(wanted) && memcmp(at, wanted, strlen(wanted)) == 0;
 }
 
-/* Whether an edge is called as V8 calls those to the value of a pair in a WeakMap: "1 / part of key
- * (Key @2) -> value (Value @3) pair in WeakMap (table @4)"; then *ret is the table's id. */
+/* Returns whether a text is a name that V8 gives to edges to the value of a pair in a WeakMap: "1 /
+ * part of key (Key @2) -> value (Value @3) pair in WeakMap (table @4)". Then *ret is the table's
+ * id. */
 static bool is_ephemeron(const struct text *text, uint64_t *ret)
 {
     static const char middle[] = " / part of key (", tail[] = ") pair in WeakMap (table @";

@@ -1,6 +1,6 @@
 /*
- * snapshot: a V8 heap snapshot as it is read, whoever wrote it: the fields that it has are told by
- * its own meta, and the types by their names.
+ * snapshot: reads a V8 heap snapshot, whichever program wrote it: the snapshot's own meta says
+ * which fields it has, and its types are known by their names.
  */
 #ifndef HEAPQUERY_SNAPSHOT_H
 #define HEAPQUERY_SNAPSHOT_H
@@ -10,7 +10,7 @@
 #include "json.h"
 #include "output/sqlite/tables.h"
 
-/* Of a node what has to be known when the edges are there. */
+/* The fields of a node that are needed once the edges have been read. */
 struct snapshot_node {
     uint64_t id, self_size;
     uint32_t name, edges, type;
@@ -22,7 +22,7 @@ struct snapshot_edge {
     uint8_t type;
 };
 
-/* What has no field of its own, or no type. */
+/* The number of a field, type or string that the snapshot does not have. */
 #define SNAPSHOT_NONE UINT32_MAX
 
 enum node_field {
@@ -38,35 +38,35 @@ enum node_field {
 };
 enum edge_field { EDGE_TYPE, EDGE_NAME, EDGE_TO, EDGE_FIELDS_KNOWN };
 
-/* Types of edges that are not like the others, and the one of nodes. */
+/* The numbers of the edge types, and of the node type, that need special treatment. */
 struct snapshot_types {
-    uint32_t element, hidden, internal, shortcut, weak; /* SNAPSHOT_NONE: there is none */
+    uint32_t element, hidden, internal, shortcut, weak; /* SNAPSHOT_NONE: no such type */
     uint32_t synthetic;
-    uint32_t nodes, edges; /* how many there are */
+    uint32_t nodes, edges; /* how many types of nodes and of edges there are */
 };
 
 struct snapshot {
     struct json json;
     struct tables *tables;
     uint32_t node_fields, edge_fields;      /* how many numbers a node and an edge have */
-    uint32_t node_field[NODE_FIELDS_KNOWN]; /* which of them is which; SNAPSHOT_NONE */
+    uint32_t node_field[NODE_FIELDS_KNOWN]; /* index of each field among them; SNAPSHOT_NONE */
     uint32_t edge_field[EDGE_FIELDS_KNOWN];
     struct snapshot_types types;
-    uint64_t root;                   /* the index of its first number, as the header has it */
-    uint64_t node_count, edge_count; /* as the header has them; UINT64_MAX: it does not */
+    uint64_t root;                   /* the index of the root's first number, by the header */
+    uint64_t node_count, edge_count; /* by the header; UINT64_MAX: the header does not say */
     VECTOR(struct snapshot_node) nodes;
     VECTOR(struct snapshot_edge) edges;
-    uint32_t largest_name; /* string */
+    uint32_t largest_name; /* the largest number of a string that is a name */
     uint64_t strings;
     bool has_meta, has_nodes, has_edges, has_strings;
-    uint32_t dom_trees;    /* string: "(Document DOM trees)"; SNAPSHOT_NONE */
-    struct map ephemerons; /* string: how a pair of a WeakMap is called → place in tables_of */
+    uint32_t dom_trees;    /* the number of the string "(Document DOM trees)"; SNAPSHOT_NONE */
+    struct map ephemerons; /* name of a WeakMap's pair (number of a string) → index in tables_of */
     VECTOR(uint64_t) tables_of; /* ids of the WeakMaps' tables */
 };
 
-/* Reads a snapshot. Types, strings and edges go to the tables; nodes are kept. snapshot must be
- * given to snapshot_deinit() also after an error. Errors: G2H_ERROR_DAMAGED with the byte,
- * G2H_ERROR_MEMORY, those of the tables. */
+/* Reads a snapshot. Types, strings and edges are added to the tables; nodes and edges are kept in
+ * snapshot, which must be given to snapshot_deinit() also after an error. Errors:
+ * G2H_ERROR_DAMAGED with the byte, G2H_ERROR_MEMORY, those of the tables. */
 struct g2h_error *snapshot_read(struct snapshot *snapshot, const struct json *json,
                                 struct tables *tables);
 void snapshot_deinit(struct snapshot *snapshot);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes tests/fuzz/corpus/core: builds main.go with some releases of Go, lets it crash, and ends it amid collections, until many
-# spans have not been swept yet; shrink.c makes small pairs out of that. A minute each. The kernel has to write cores to the
-# current directory.
+# Makes tests/fuzz/corpus/core: builds main.go with some releases of Go and lets it crash. With Go 1.27 it also kills the program
+# amid collections, until a core has many spans that have not been swept yet. shrink.c makes small pairs out of the cores. Each
+# takes a minute. The kernel has to write cores to the current directory.
 #
 #   seeds.sh DIRECTORY
 #
@@ -20,7 +20,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT && cd "$work" || exit 1
 # shellcheck disable=SC2046  # there are several libraries
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -I"$top/src" -I"$top/include" -o shrink "$here/shrink.c" "$library" $(make -s -C "$top" libs) || exit 1
 
-# run GOGC GOMAXPROCS [ARGUMENT]: leaves ./core; with an argument it has to be killed.
+# run GOGC GOMAXPROCS [ARGUMENT]: runs the program, which leaves ./core. With an argument it has to be killed.
 run() {
 	rm -f core*
 	run_settings="GOTRACEBACK=crash GOGC=$1 GOMAXPROCS=$2"

@@ -1,13 +1,13 @@
 /*
- * shrink: makes a small pair for target_core.c out of an executable and a core that it left.
+ * shrink: makes a small pair for target_core.c out of an executable and the core that it left.
  *
  *   shrink EXECUTABLE CORE OUTPUT
  *
- * What is never read is left out: pages of the core, and all of the executable but its table of
- * functions, in which only those stay that are asked for. What is read is found by trying: what can
- * be missing with the account being the same, and the dump as long, is not needed. Data and bss are
- * said to be short, else they would be most of it. The executable must be a stripped ELF file of Go
- * 1.20 or later for amd64.
+ * Parts that are never read are left out: parts of the core, and all of the executable except its
+ * table of functions, which keeps only the functions that are looked up. Which parts are read is
+ * found by trying: a part is not needed if without it the account is the same and the dump is as
+ * long. Data and bss are declared to be short, as they would be most of the pair. The executable
+ * must be a stripped ELF file of Go 1.20 or later for amd64.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -36,13 +36,13 @@ static struct {
     const struct image *image;
     const struct pclntab *pclntab;
     struct process process;
-    uint8_t *patched;    /* runtime.firstmoduledata, as the core has it, and changed */
+    uint8_t *patched;    /* a changed copy of the core's runtime.firstmoduledata */
     uint64_t patched_at; /* its address */
     struct bytes notes;
     struct memory_range *ranges;
     size_t range_count;
-    bool **kept;     /* by range and chunk */
-    bool *functions; /* that are kept */
+    bool **kept;     /* whether a chunk is kept, by range and chunk */
+    bool *functions; /* whether a function is kept */
     struct g2h_process_account wanted;
     uint64_t wanted_size;
     unsigned tries;
@@ -75,7 +75,7 @@ static void add(struct bytes *bytes, const void *data, size_t size)
 
 static void add_number(struct bytes *bytes, uint64_t number, size_t size)
 {
-    add(bytes, &number, size); /* of this machine, which is little endian too */
+    add(bytes, &number, size); /* in this machine's byte order, little endian too */
 }
 
 static void align(struct bytes *bytes, size_t to)
@@ -91,7 +91,7 @@ static void put(uint8_t *at, uint64_t number, size_t size)
 
 /* ---- the executable ---- */
 
-/* The offset of a copy of a table of pairs; 0 for none. */
+/* Adds a copy of a table of pairs. Returns its offset, or 0 if there is no table. */
 static uint32_t add_pairs(struct bytes *pairs, uint64_t table)
 {
     const uint32_t at = (uint32_t)pairs->size;
@@ -130,7 +130,7 @@ static void add_function(struct bytes *records, struct bytes *names, struct byte
     add(names, "", 1);
 }
 
-/* A table with those functions that are kept, in the place of another one. */
+/* Adds a table with the functions that are kept, to replace the original one. */
 static void add_table(struct bytes *ret)
 {
     struct bytes names = {0}, pairs = {0}, index = {0}, records = {0};
@@ -297,7 +297,7 @@ static struct bytes make_core(void)
     return ret;
 }
 
-/* The notes that are read. */
+/* Copies the notes that are read. */
 static void take_notes(const struct g2h_input *core)
 {
     Elf64_Ehdr header;
@@ -321,7 +321,7 @@ static void take_notes(const struct g2h_input *core)
 
 /* ---- trying ---- */
 
-/* Reads what there is of both; false where that is impossible. */
+/* Reads the core with the kept parts of both files. Returns false if that fails. */
 static bool try(struct g2h_process_account *ret, uint64_t *ret_size)
 {
     struct bytes exe_bytes = make_exe(), core_bytes = make_core();
@@ -353,7 +353,7 @@ static bool try(struct g2h_process_account *ret, uint64_t *ret_size)
     return is_good;
 }
 
-/* Leaves out of flags [first, first + count) those that are not needed, least or more at a time. */
+/* Clears the flags of [first, first + count) that are not needed, least or more at a time. */
 static void minimize(bool *flags, size_t first, size_t count, size_t least)
 {
     struct g2h_process_account account;
@@ -378,7 +378,7 @@ static void minimize(bool *flags, size_t first, size_t count, size_t least)
     }
 }
 
-/* Most is large, and not needed: once that is gone, trying is quick. */
+/* Leaves out large pieces first: most of the core is not needed, and trying is quick without it. */
 static void minimize_all(void)
 {
     enum { COARSE = 1024 };
@@ -388,7 +388,7 @@ static void minimize_all(void)
     minimize(own.functions, 1, own.pclntab->count - 1, 1);
 }
 
-/* Makes data and bss short. */
+/* Makes data and bss short in the copy of the moduledata. */
 static void shorten(void)
 {
     struct layout layout;
@@ -419,7 +419,7 @@ static void read_all(const char *exe_path, const struct g2h_input *core)
     own.pclntab = exe_pclntab(own.exe);
     must(own.pclntab->record_size == RECORD, "the executable is of an old release of Go");
     check(core_read(core, &own.process, &account));
-    /* What the executable has and the core has not is in the core that is written. */
+    /* Sections that the executable has and the core has not go to the core that is written. */
     for (size_t i = 0; i < own.image->section_count; i++) {
         const struct image_section *section = &own.image->sections[i];
         if ((section->flags & SHF_ALLOC) != 0 && (section->flags & SHF_EXECINSTR) == 0 &&

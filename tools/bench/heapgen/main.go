@@ -148,7 +148,7 @@ type notFound struct{ what string }
 
 func (e *notFound) Error() string { return e.what + " not found" }
 
-// store is what the heap hangs from.
+// store is the object that holds the whole heap.
 type store struct {
 	rng      *rand.Rand
 	plans    []*plan
@@ -189,7 +189,7 @@ func newStore(seed int64) *store {
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789-_/"
 
-// text makes a string of min to max bytes, short ones more often.
+// text makes a string of min to max bytes; short strings are more frequent.
 func (s *store) text(min, max int) string { return string(s.bytes(min, max)) }
 
 func (s *store) bytes(min, max int) []byte {
@@ -280,7 +280,7 @@ func (s *store) addSession(a *account) *session {
 	return n
 }
 
-// insert keeps an unbalanced tree; random keys make it about 2 ln n deep.
+// insert adds a node to an unbalanced tree; random keys make the tree about 2 ln n deep.
 func (s *store) insert(root *treeNode, key uint64, value interface{}) *treeNode {
 	at := &root
 	for *at != nil {
@@ -294,7 +294,7 @@ func (s *store) insert(root *treeNode, key uint64, value interface{}) *treeNode 
 	return root
 }
 
-// json builds what encoding/json makes of a document.
+// json builds a value as encoding/json decodes it from a document.
 func (s *store) json(depth int) interface{} {
 	if depth <= 0 {
 		switch s.rng.Intn(4) {
@@ -450,7 +450,7 @@ func (s *store) addRow() {
 	s.rows = append(s.rows, r)
 }
 
-// step adds one customer and what a server remembers of it.
+// step adds one customer and the objects that a server keeps for it.
 func (s *store) step() {
 	a := s.addAccount()
 	s.addEvents(a)
@@ -473,8 +473,8 @@ func (s *store) step() {
 	}
 }
 
-// waste does what a server does between two collections: requests that are
-// over, about n objects, which the dump still shows.
+// waste imitates a server between two collections: it leaves about n objects of
+// requests that are over, which the dump still shows.
 func (s *store) waste(n uint64) {
 	for end := heapObjects() + n; heapObjects() < end; {
 		for i := 0; i < 100; i++ {
@@ -534,7 +534,7 @@ func run() error {
 				server.step()
 			}
 		}
-		runtime.GC() // what is left of outgrown maps and slices does not count
+		runtime.GC() // so that the garbage of maps and slices that have grown does not count
 		full = heapObjects() >= *n-*n/20
 	}
 	wake, parked := make(chan struct{}), make(chan int)

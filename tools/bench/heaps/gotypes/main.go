@@ -1,6 +1,6 @@
-// Gotypes fills its heap with the syntax trees of Go's standard library and all that go/types finds in them, as an
-// editor's server or a linter does: a few hundred types, interfaces everywhere, and large maps. See grow for its
-// arguments; GOROOT is where the library is.
+// Gotypes fills its heap with the syntax trees of Go's standard library and all that go/types finds in them, as a language
+// server or a linter does: a few hundred types, interfaces everywhere, and large maps. See grow for its arguments; the
+// library is in GOROOT.
 package main
 
 import (
@@ -18,14 +18,14 @@ import (
 	"heaps/grow"
 )
 
-// A checked package.
+// checked is a package that has been type-checked.
 type checked struct {
 	files []*ast.File
 	pkg   *types.Package
 	info  *types.Info
 }
 
-// A library that is being checked, from its first package.
+// library is the standard library while its packages are being checked, from the first one on.
 type library struct {
 	fset     *token.FileSet
 	importer types.Importer
@@ -35,7 +35,7 @@ type library struct {
 func (l *library) check(dir string) *checked {
 	p, err := build.Default.ImportDir(dir, 0)
 	if err != nil {
-		return nil // none for this system
+		return nil // no package for this system
 	}
 	c := &checked{info: &types.Info{
 		Types:      map[ast.Expr]types.TypeAndValue{},
@@ -56,7 +56,7 @@ func (l *library) check(dir string) *checked {
 	return c
 }
 
-// directories returns those that have the packages of the standard library, in their order.
+// directories returns the directories of the standard library that may have packages, in lexical order.
 func directories() []string {
 	root, _ := filepath.EvalSymlinks(filepath.Join(runtime.GOROOT(), "src"))
 	dirs := []string{}

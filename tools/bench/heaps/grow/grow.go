@@ -1,4 +1,4 @@
-// Package grow fills the heap of its program up to a size and dumps it: what the programs beside it have in common.
+// Package grow fills the heap of its program up to a size and dumps it. The programs beside it share it.
 //
 //	PROGRAM -n OBJECTS -o FILE
 package grow
@@ -17,8 +17,8 @@ func objects() uint64 {
 	return m.HeapObjects
 }
 
-// Main calls more until the heap has about as many objects as the command line asks for, and dumps it. What more returns
-// is kept until then; more is told how many objects are missing.
+// Main calls more until the heap has about as many objects as the command line asks for, and dumps the heap. It keeps what
+// more returns until then, and passes it the number of objects that are missing.
 func Main(more func(missing uint64) interface{}) {
 	n := flag.Uint64("n", 1000000, "about this many heap `objects`")
 	out := flag.String("o", "", "write the dump to this `file`")

@@ -1,4 +1,5 @@
-// Held keeps sessions of users in a map, collects garbage, writes a dump of itself, and stays: to be read from outside.
+// Held keeps sessions of users in a map, collects garbage, writes a dump of itself, and then sleeps, so that its heap can
+// be read from outside.
 //
 //	held SESSIONS DUMP
 package main

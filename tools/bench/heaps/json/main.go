@@ -1,6 +1,6 @@
-// Json fills its heap with documents that encoding/json has decoded into interfaces, as programs do that do not know
-// what they are sent: maps of interfaces, slices of interfaces, strings and numbers, each by itself on the heap. See
-// grow for its arguments.
+// Json fills its heap with documents that encoding/json has decoded into interfaces, as programs do that do not know the
+// types of the documents that they receive: maps of interfaces, slices of interfaces, strings and numbers, each of which
+// is an object on the heap. See grow for its arguments.
 package main
 
 import (
@@ -28,7 +28,7 @@ func appendText(text []byte) []byte {
 	return strconv.AppendQuote(text, "https://example.com/"+word()+"/"+strconv.Itoa(random.Intn(1000)))
 }
 
-// appendValue appends a random document of at most so many levels.
+// appendValue appends a random document whose values are nested at most levels deep.
 func appendValue(text []byte, levels int) []byte {
 	kind := random.Intn(10)
 	switch {
@@ -59,7 +59,7 @@ func appendValue(text []byte, levels int) []byte {
 }
 
 func main() {
-	const perDocument = 600 // objects, about
+	const perDocument = 600 // objects, approximately
 	grow.Main(func(missing uint64) interface{} {
 		documents := []interface{}{}
 		for i := uint64(0); i < missing/perDocument+1; i++ {

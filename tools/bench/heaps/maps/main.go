@@ -1,5 +1,6 @@
-// Maps fills its heap with maps, as a cache or an in-memory database does: large ones and many small ones, by strings,
-// integers, structs and interfaces, of pointers, values, interfaces and slices. See grow for its arguments.
+// Maps fills its heap with maps, as a cache or an in-memory database does: large maps and many small ones, whose keys are
+// strings, integers, structs, pointers and interfaces, and whose elements are pointers, values, interfaces and slices. See
+// grow for its arguments.
 package main
 
 import (
@@ -27,7 +28,7 @@ type product struct {
 	parent *product
 }
 
-// A table, with indexes of its rows.
+// table is a table of a database, with indexes of its rows.
 type table struct {
 	sessions map[string]*session
 	products map[uint64]*product
@@ -111,6 +112,6 @@ func newTable(rows int) *table {
 }
 
 func main() {
-	const perRow = 16 // objects, about
+	const perRow = 16 // objects, approximately
 	grow.Main(func(missing uint64) interface{} { return newTable(int(missing/perRow) + 1) })
 }
