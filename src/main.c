@@ -189,7 +189,7 @@ static struct g2h_summary_options summary_options(const struct options *options,
     return (struct g2h_summary_options){
         .append_to = options->append ? options->output : NULL,
         .permissions = 0666 & (is_file ? target_most(status, getegid()) : 0666),
-        .time = is_file ? status->st_mtime : time(NULL),
+        .time = is_file && options->pid == 0 ? status->st_mtime : time(NULL),
         .labels = options->labels,
         .label_count = options->label_count};
 }

@@ -55,7 +55,9 @@ G2H_PUBLIC struct g2h_error *g2h_input_from_memory(const char *name, const void 
  */
 G2H_PUBLIC struct g2h_error *g2h_input_check(const struct g2h_input *input);
 
-/* Returns what fstat() reported when the file was opened; NULL for an input from memory. */
+/* Returns what fstat() reported when the file was opened: of a core or a live process, the core
+ * file or /proc/PID/mem. All zeros if the bytes come from neither; NULL for an input from memory.
+ */
 G2H_PUBLIC const struct stat *g2h_input_status(const struct g2h_input *input);
 
 /*

@@ -382,14 +382,17 @@ struct g2h_error *input_open(const char *path, const struct g2h_progress *progre
     return NULL;
 }
 
-struct g2h_error *input_spooled(const char *name, struct g2h_error *(*write)(void *context, int fd),
-                                void *context, struct g2h_input **ret)
+struct g2h_error *input_spooled(const char *name, const struct stat *source,
+                                struct g2h_error *(*write)(void *context, int fd), void *context,
+                                struct g2h_input **ret)
 {
     _cleanup_(close_input) struct g2h_input *input = create(name);
     struct stat status;
     TRY_MEMORY(input);
     TRY(temporary_file(&input->file->fd));
     input->file->is_copy = true;
+    if (source)
+        input->file->status = *source;
     TRY(write(context, input->file->fd));
     if (fstat(input->file->fd, &status) < 0)
         return error_system(errno, "%s: cannot read its temporary copy", name);

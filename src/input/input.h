@@ -31,10 +31,15 @@ enum { INPUT_FIRST_LOOK = 1 << 16 }; /* look() is first called at this size */
 struct g2h_error *input_open(const char *path, const struct g2h_progress *progress,
                              const struct input_watcher *watcher, struct g2h_input **ret);
 
-/* Makes an input of the bytes that write() puts into a temporary file, as if they came from a pipe.
- * Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and those of write(). */
-struct g2h_error *input_spooled(const char *name, struct g2h_error *(*write)(void *context, int fd),
-                                void *context, struct g2h_input **ret);
+/*
+ * Makes an input of the bytes that write() puts into a temporary file. source is the file that they
+ * are made from: g2h_input_status() then returns it, so that outputs get no wider permissions; NULL
+ * if there is none, as for a pipe. Errors: G2H_ERROR_SYSTEM, G2H_ERROR_MEMORY, and those of
+ * write().
+ */
+struct g2h_error *input_spooled(const char *name, const struct stat *source,
+                                struct g2h_error *(*write)(void *context, int fd), void *context,
+                                struct g2h_input **ret);
 
 /*
  * Announces how an input is going to be read, which matters if it may be larger than memory. With

@@ -9,6 +9,7 @@
 #include "input/magic.h"
 #include "process/attach.h"
 #include "process/core.h"
+#include "process/procfs.h"
 #include "process/records.h"
 
 static struct g2h_error *write_records(void *context, int fd)
@@ -40,7 +41,9 @@ static struct g2h_error *check(const struct records *records)
                 : NULL;
 }
 
-static struct g2h_error *read_process(struct process *process, struct g2h_exe *exe,
+/* source is the file that has the process's memory: who may not read it may not read outputs. */
+static struct g2h_error *read_process(struct process *process, const struct stat *source,
+                                      struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
                                       struct g2h_process_account *account, struct g2h_input **ret)
 {
@@ -56,7 +59,7 @@ static struct g2h_error *read_process(struct process *process, struct g2h_exe *e
                               .progress = options ? options->progress : NULL,
                               .account = account};
     struct g2h_input *dump;
-    TRY(input_spooled(process->name, write_records, &records, &dump));
+    TRY(input_spooled(process->name, source, write_records, &records, &dump));
     struct g2h_error *error = check(&records);
     if (error)
         g2h_input_close(dump);
@@ -106,7 +109,8 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
     TRY(core_read(core, &process, &account));
     ret_account->file_missing = account.missing;
     ret_account->file_size = account.size;
-    return explain(read_process(&process, exe, options, ret_account, ret), &account);
+    return explain(read_process(&process, g2h_input_status(core), exe, options, ret_account, ret),
+                   &account);
 }
 
 /* ---- live processes ---- */
@@ -118,6 +122,8 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
 {
     _cleanup_(process_deinit) struct process process = {0};
     struct attach_account account = {0};
+    struct stat memory;
+    const bool is_there = stat(procfs_path(pid, "mem").text, &memory) == 0;
     *ret_account = (struct g2h_process_account){0};
     TRY(attach_copy(pid, options ? options->progress : NULL, &process, &account));
     if (!exe)
@@ -125,5 +131,5 @@ struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
     ret_account->stopped = account.stopped_seconds;
     ret_account->memory_bytes = account.bytes;
-    return read_process(&process, exe, options, ret_account, ret);
+    return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret);
 }

@@ -155,6 +155,12 @@ others() {
 	mv "$at/moved" "$at/app"
 	[ "$status" -eq 1 ] && grep -q "$at/app" "$at/log"
 	result $? "$name: without its executable it says which one (status $status)" "$at/log"
+	for mode in 600 640; do
+		chmod "$mode" "$at/core"
+		(umask 022 && convert "$at/x.heapsnapshot" --exe "$at/app" "$at/core")
+		[ "$(stat -c %a "$at/x.heapsnapshot")" = "$mode" ]
+		result $? "$name: with mode $mode, the snapshot has that mode too" "$at/log"
+	done
 	gzip -1 <"$at/core" >"$at/core.gz"
 	convert "$at/x.heapsnapshot" --exe "$at/app" "$at/core.gz"
 	result $? "$name: is read gzipped" "$at/log"

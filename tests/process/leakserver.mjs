@@ -5,7 +5,7 @@
 //   leakserver.mjs GO2HEAPSNAPSHOT LEAKSERVER DIRECTORY
 
 import {execFileSync, spawn} from 'node:child_process';
-import {readFileSync, writeFileSync} from 'node:fs';
+import {readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
 import {end, report} from '../tap.mjs';
@@ -66,7 +66,10 @@ for (const [i, round] of rounds.entries()) {
   await request(round.preview, n => `${publicUrl}/preview?auction=${auction(n)}&width=${100 + sums.preview + n}`);
   for (const kind of Object.keys(sums)) sums[kind] += round[kind];
   await fetch(`${debugUrl}/debug/heapdump?gc=1`).then(response => response.arrayBuffer()); // collects garbage for both snapshots
+  rmSync(live[i], {force: true});
+  process.umask(0o022);
   execFileSync(program, ['--pid', String(server.pid), '-o', live[i]], {stdio: 'pipe'});
+  ok((statSync(live[i]).mode & 0o777) === 0o600, 'only its owner may read the snapshot', statSync(live[i]).mode.toString(8));
   ok((await fetch(`${publicUrl}/preview?auction=lamp&width=1`)).ok, 'the server answers afterwards');
 }
 writeFileSync(dump, Buffer.from(await (await fetch(`${debugUrl}/debug/heapdump`)).arrayBuffer()));
