@@ -44,8 +44,8 @@ struct waiting {
 
 enum { BATCH = 64 };
 
-/* Returns whether a type fits the start of all objects of a slot class. Each thread has a cache of
- * these answers. */
+/* Whether a type fits the start of all objects of a slot class. Each thread has a cache of these
+ * answers. */
 enum fit { FIT_UNKNOWN, FIT_NONE, FIT_PART, FIT_EXACT };
 struct known_fit {
     const struct pointer_map *map;
