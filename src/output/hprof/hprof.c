@@ -127,7 +127,10 @@ static struct g2h_error *prepare(struct writing *writing, unsigned threads)
     if (file->first_helper == 0)
         return file_is_too_large(file);
     TRY(find_pieces(file));
-    return roots_make(file);
+    TRY(roots_make(file)); /* which adds classes, too */
+    return class_id((uint32_t)file->classes.list.count) <= file->last_free
+               ? NULL
+               : file_is_too_large(file);
 }
 
 static void file_deinit(struct file *file)
