@@ -413,13 +413,12 @@ static struct g2h_error *put_edges(void *context, size_t block, unsigned worker,
     const struct csv *csv = context;
     struct reader *reader = &csv->readers[worker];
     struct edge_batch batches[2], *now = &batches[0], *next = &batches[1];
-    const size_t first = block << SNAPSHOT_BLOCK_SHIFT, left = csv->nodes - first;
+    const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT;
     if (worker == 0)
         advance(csv, 2 * block);
     if (block == 0)
         TRY(put_head(buffer, edge_head));
-    g2h_edges_begin(reader->edges, (uint32_t)first,
-                    (uint32_t)(first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK)));
+    g2h_edges_begin(reader->edges, first, snapshot_block_end(csv->view, first));
     for (read_edges(csv, reader->edges, now); now->count > 0;) {
         read_edges(csv, reader->edges, next);
         for (size_t i = 0; i < now->count; i++) {
@@ -457,9 +456,7 @@ static struct g2h_error *find_ids(void *context, size_t block, unsigned worker)
     size_t count = MANY;
     (void)worker;
     if (first >= first_object && csv->nodes - first_object == objects) {
-        const size_t left = csv->nodes - first;
-        find_ids_of_objects(csv, first,
-                            first + (uint32_t)(left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK));
+        find_ids_of_objects(csv, first, snapshot_block_end(csv->view, first));
         return NULL;
     }
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK && count == MANY; node += MANY) {

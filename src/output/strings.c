@@ -257,13 +257,6 @@ static bool hash_names(struct numbering *numbering)
 
 /* ---- blocks ---- */
 
-/* Returns the end of the block that begins with node first. */
-static uint32_t block_end(const struct g2h_view *view, uint32_t first)
-{
-    const uint32_t left = g2h_view_node_count(view) - first;
-    return first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
-}
-
 /* Stores the numbers up to here as those of the current block. Returns false if memory runs out. */
 static bool end_block(struct numbering *numbering, uint32_t **blocks, size_t *counts)
 {
@@ -373,7 +366,8 @@ static struct g2h_error *read_keys(void *context, size_t task, unsigned worker,
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
     struct reader *reader = &numbering->readers[worker];
-    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT, end = block_end(view, first);
+    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
+                   end = snapshot_block_end(view, first);
     size_t count = 0;
     for (uint32_t node = first; (node = g2h_view_next_keyed(view, node, end)) < end; node++)
         reader->list[count++] = node;
@@ -444,7 +438,8 @@ static struct g2h_error *hash_nodes(void *context, size_t task, unsigned worker,
     struct numbering *numbering = context;
     const struct g2h_view *view = numbering->strings->view;
     struct g2h_text *text = &numbering->readers[worker].text;
-    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT, end = block_end(view, first);
+    const uint32_t first = (uint32_t)task << SNAPSHOT_BLOCK_SHIFT,
+                   end = snapshot_block_end(view, first);
     struct hashed_node *at =
         (struct hashed_node *)(void *)worker_buffer_reserve(buffer, SNAPSHOT_BLOCK * sizeof(*at));
     TRY_MEMORY(at);

@@ -21,6 +21,13 @@
  * together. */
 enum { SNAPSHOT_BLOCK_SHIFT = 14, SNAPSHOT_BLOCK = 1 << SNAPSHOT_BLOCK_SHIFT };
 
+/* Returns the end of the block that begins with node first. */
+static inline uint32_t snapshot_block_end(const struct g2h_view *view, uint32_t first)
+{
+    const uint32_t left = g2h_view_node_count(view) - first;
+    return first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
+}
+
 /* The name that the key of a map's entry gives to an edge: the number of a string; or an element's
  * index with the bit KEY_NUMBER_ELEMENT; or KEY_NUMBER_NONE: the edge keeps its own name. */
 #define KEY_NUMBER_ELEMENT ((uint32_t)1 << 31)

@@ -319,11 +319,11 @@ static struct g2h_error *write_nodes(const struct snapshot *snapshot, size_t blo
                                      struct worker_buffer *buffer)
 {
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
-                   left = g2h_view_node_count(snapshot->view) - first,
-                   most = left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK;
+                   end = snapshot_block_end(snapshot->view, first);
     const uint32_t *texts = snapshot->strings.node_texts[block];
     struct g2h_node nodes[MANY];
-    char *at = worker_buffer_reserve(buffer, (size_t)most * NODE_LINE + LINE_SLACK), *begin = at;
+    char *at = worker_buffer_reserve(buffer, (size_t)(end - first) * NODE_LINE + LINE_SLACK),
+         *begin = at;
     if (!at)
         return &error_no_memory;
     for (uint32_t node = first; node - first < SNAPSHOT_BLOCK; node += MANY) {
@@ -473,8 +473,7 @@ static struct g2h_error *write_edges(const struct snapshot *snapshot, size_t blo
 {
     const struct strings *strings = &snapshot->strings;
     const uint32_t first = (uint32_t)block << SNAPSHOT_BLOCK_SHIFT,
-                   left = g2h_view_node_count(snapshot->view) - first,
-                   end = first + (left < SNAPSHOT_BLOCK ? left : SNAPSHOT_BLOCK);
+                   end = snapshot_block_end(snapshot->view, first);
     struct g2h_edges *reader = snapshot->readers[worker];
     struct keys_left keys = keys_of_block(strings, block);
     if (block > 0)
