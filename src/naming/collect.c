@@ -17,7 +17,8 @@ struct key_collector {
     uint64_t waiting[KEYS_WAITING];
     size_t waiting_count;
     uint64_t *offsets;         /* a bit for each offset / 4 that is the name of an edge */
-    struct plain_names *plain; /* the pointers collected last, without their names */
+    struct plain_names *plain; /* the pointers collected last, without their names; NULL if objects
+                                  have types, or words are not this machine's */
 };
 
 static bool add_waiting(struct key_collector *collector)
@@ -110,16 +111,19 @@ static size_t offset_words(const struct names *names)
 struct g2h_error *collection_init(struct collection *collection, struct names *names,
                                   unsigned threads, struct pointer_listener *ret)
 {
+    const bool is_plain = !names->typing && heap_is_plain(names->heap);
     *collection = (struct collection){.names = names, .threads = threads};
-    *ret =
-        (struct pointer_listener){heap_is_plain(names->heap) ? listen_plain : listen, collection};
+    *ret = (struct pointer_listener){is_plain ? listen_plain : listen, collection};
     collection->collectors = calloc(threads, sizeof(*collection->collectors));
     TRY_MEMORY(collection->collectors);
     for (unsigned i = 0; i < threads; i++) {
         struct key_collector *collector = &collection->collectors[i];
         collector->offsets = calloc(offset_words(names), sizeof(*collector->offsets));
+        TRY_MEMORY(collector->offsets);
+        if (!is_plain)
+            continue;
         collector->plain = plain_create(names->heap);
-        TRY_MEMORY(collector->offsets && collector->plain);
+        TRY_MEMORY(collector->plain);
     }
     return NULL;
 }
