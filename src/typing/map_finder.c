@@ -291,18 +291,16 @@ static uint32_t map_of_classic(const struct search *search, const struct g2h_byt
     return map_of_array(search, &array);
 }
 
-/* Returns the type of an object that must be a map or a table, or TYPE_NONE. */
+/* Returns the type of an object that may be a map or a table by its role, or TYPE_NONE if it is
+ * none. */
 static uint32_t find_type(const struct search *search, uint32_t object)
 {
     const struct typing *typing = search->typer->typing;
     const struct map_finder *finder = search->finder;
     const struct g2h_bytes contents = heap_contents(typing->heap, object);
-    const enum map_role role = map_finder_role(finder, typing->heap, object);
     uint32_t map;
-    if (role == MAY_BE_TABLE)
+    if (map_finder_role(finder, typing->heap, object) == MAY_BE_TABLE)
         return known_table(finder, map_of_table(search, &contents));
-    if (role != MAY_BE_MAP)
-        return TYPE_NONE;
     if (finder->is_classic) {
         map = map_of_classic(search, &contents);
     } else {

@@ -87,8 +87,8 @@ bool map_finder_init(struct map_finder *finder, const struct typing *typing);
 void map_finder_deinit(struct map_finder *finder);
 
 /* Types an object that must be a map, by its buckets, its only group or its first table; or one
- * that must be a table, by its groups. Leaves an object of which more is known as it is. memory is
- * the thread's own cache, empty at first. */
+ * that must be a table, by its groups. The object's role is not NO_MAP. Leaves an object of which
+ * more is known as it is. memory is the thread's own cache, empty at first. */
 void map_finder_seed(struct typer *typer, const struct map_finder *finder, struct map *memory,
                      uint32_t object);
 
