@@ -50,8 +50,7 @@ g2h_heap_memstats(const struct g2h_heap *heap); /* NULL if the dump has no memst
 /* How many bytes, objects and records were read, and which of them were kept or left out. */
 struct g2h_account {
     uint64_t records[G2H_RECORD_KINDS];
-    uint64_t objects,
-        object_bytes; /* objects that were kept; bytes are the sum of the slots' sizes */
+    uint64_t objects, object_bytes; /* objects that were kept, and the sum of their slots' sizes */
     uint64_t phantoms,
         phantom_bytes;    /* left out: bitmaps at the end of a span, which are no objects */
     uint64_t misplaced;   /* left out: objects at an address where no allocation slot is, or larger

@@ -30,10 +30,9 @@ struct g2h_process_account {
     uint64_t manual_bytes; /* bytes of spans that have no objects: stacks, also free ones, and the
                               like */
     uint64_t objects, object_bytes;
-    uint64_t spans_missing; /* spans whose description is not available in full */
-    uint64_t objects_missing,
-        missing_bytes; /* objects left out because their contents are missing, and their size */
-    uint64_t masks_missing;    /* objects whose pointers are not known */
+    uint64_t spans_missing;                  /* spans whose description is not available in full */
+    uint64_t objects_missing, missing_bytes; /* objects without contents, which are left out */
+    uint64_t masks_missing;                  /* objects whose pointers are not known */
     uint64_t spans_miscounted; /* swept spans whose number of objects differs from the count that
                                   the runtime keeps */
     uint64_t goroutines, frames;

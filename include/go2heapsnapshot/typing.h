@@ -44,14 +44,13 @@ struct g2h_type_sum {
 /* How the objects of the whole heap were typed, regardless of what is left out or folded. sources,
  * text, part and untyped add up to all. See g2h_graph_type_account(). */
 struct g2h_type_account {
-    struct g2h_type_sum
-        sources[G2H_TYPE_SOURCES]; /* malloc header, the runtime's records, interface, typed
-                                      pointer, closure, words that look like an interface, guess */
-    struct g2h_type_sum text;      /* contents of strings */
-    struct g2h_type_sum part;      /* objects of which only a part is known */
-    struct g2h_type_sum untyped;   /* objects of which nothing is known */
-    struct g2h_type_sum
-        typed; /* known as a whole and no guess: all sources but the last, and text */
+    /* malloc header, the runtime's records, interface, typed pointer, closure, words that look like
+     * an interface, guess */
+    struct g2h_type_sum sources[G2H_TYPE_SOURCES];
+    struct g2h_type_sum text;    /* contents of strings */
+    struct g2h_type_sum part;    /* objects of which only a part is known */
+    struct g2h_type_sum untyped; /* objects of which nothing is known */
+    struct g2h_type_sum typed; /* known as a whole, no guess: all sources but the last, and text */
     struct g2h_type_sum all;
 };
 

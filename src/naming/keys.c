@@ -170,8 +170,8 @@ bool map_entries_have_others(const struct names *names, const struct map_entries
             if ((used >> slot & 1) == 0 && has_pointers(names, entries, contents, value, slot))
                 return true;
     }
-    return entries->first_pointer[SLOTS + 1] ==
-           0; /* without any pointer words known, there may be others */
+    /* If no pointer words are known, there may be others. */
+    return entries->first_pointer[SLOTS + 1] == 0;
 }
 
 /* ---- names ---- */

@@ -436,8 +436,8 @@ static struct g2h_error *intern_types(struct names *names)
 
 uint32_t names_of_typed(const struct names *names, uint32_t object)
 {
-    if (typing_is_plain(names->typing, object) &&
-        names->typing->texts[object] == 0) { /* most objects */
+    /* This is so for most objects. */
+    if (typing_is_plain(names->typing, object) && names->typing->texts[object] == 0) {
         const uint32_t claim = names->typing->claims[object];
         const struct type_names *of_type = &names->of_type[(claim & CLAIM_TYPE) - 1];
         return (claim & CLAIM_ARRAY) != 0 ? of_type->array : of_type->value;

@@ -17,10 +17,9 @@
 struct packages {
     struct string_pool paths; /* unescaped */
     struct string_pool names;
-    VECTOR(uint32_t) name_of; /* by path */
-    VECTOR(uint32_t)
-    owner_of;         /* by name: the path of the package with this name, or PACKAGE_SEVERAL */
-    struct text last; /* the package of the previous function, in the linker's form */
+    VECTOR(uint32_t) name_of;  /* by path */
+    VECTOR(uint32_t) owner_of; /* by name: the path of its package, or PACKAGE_SEVERAL */
+    struct text last;          /* the package of the previous function, in the linker's form */
 };
 
 #define PACKAGE_SEVERAL (UINT32_MAX - 1)

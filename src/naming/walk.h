@@ -49,8 +49,8 @@ static inline bool object_walk_next(struct object_walk *walk, struct walk_pointe
         namer_name(&walk->namer, ret->offset, &ret->name);
         return true;
     }
-    walk->target =
-        walk->end; /* after the dump was overwritten there may be fewer pointers than targets */
+    /* After the dump was overwritten there may be fewer pointers than targets. */
+    walk->target = walk->end;
     return false;
 }
 

@@ -125,8 +125,8 @@ bool places_find(struct places *places, const struct builder *builder, goroutine
             place->goroutines++;
             return true;
         }
-        goroutine->place =
-            count; /* two places have the same hash: this goroutine gets a place of its own */
+        /* Two places have the same hash: this goroutine gets a place of its own. */
+        goroutine->place = count;
     }
     return vector_push(&places->list, fresh);
 }

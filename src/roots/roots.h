@@ -50,8 +50,7 @@ struct edge {
 
 /* Counts of the pointers of roots. */
 struct root_account {
-    uint64_t pointers, pointers_hit,
-        pointers_missed;              /* pointers of frames, segments and other roots */
+    uint64_t pointers, pointers_hit, pointers_missed; /* of frames, segments and other roots */
     uint64_t conservative;            /* words of frames in no field list, treated as pointers */
     uint64_t samples, samples_missed; /* allocation samples of objects; samples of no object */
     uint64_t stacks, stack_bytes;

@@ -120,8 +120,7 @@ struct type {
     };
     uint32_t header; /* of a map or channel: the struct that a value points to; else TYPE_NONE */
     uint64_t length; /* of an array, and as type_target says */
-    uint32_t first_field,
-        field_count; /* of a struct: its fields in types->fields, ascending by offset */
+    uint32_t first_field, field_count; /* of a struct: in types->fields, ascending by offset */
 };
 
 /* A package that has named types: for example path "gopkg.in/yaml.v3", name "yaml". */
