@@ -34,7 +34,7 @@ c() {
 
 # may_trace NAME: succeeds if processes may be read here, and prints a skipped test if not.
 may_trace() {
-	c may_trace "$here/may_trace.c" || exit 1
+	c may_trace "$top/tests/process/may_trace.c" || exit 1
 	trace_error=$("$build/may_trace" 2>&1) && return
 	echo "ok - $1 # SKIP no process may be traced here: $trace_error"
 	return 1

@@ -1,0 +1,148 @@
+// Builds the programs in programs/ with one release of Go, runs them, and checks what the report says of each: run.sh. TAP on
+// standard output.
+//
+//   answers.mjs GO2HEAPSNAPSHOT DIRECTORY RELEASE [PROGRAM]...
+//
+// A program prints "READY" on a line and then waits until its standard input has a line or ends. Its first comment has the
+// cases, a word and its argument on each line; all that stands before "case" is for every case:
+//
+//   case NAME [VARIABLE=VALUE]...   runs the program with these variables in its environment
+//   from RELEASE                    only with this release of Go (1.24) or newer
+//   ways WAY...                     how to build: plain, stripped, pie, cgo (default: plain stripped)
+//   options OPTION...               more options of the report
+//   base                            a dump of the process is the base: the program then gets a line on its standard input, on
+//                                   which it goes on, prints READY once more and waits again
+//   says REGEX                      is in the first screen (40 lines) of the report, behind what the last "says" has found
+//   tells REGEX                     is anywhere in the report
+//   never REGEX                     is nowhere in the report
+//   is EXPRESSION                   in JavaScript, of the report r (as JSON): true
+//
+// says[WAY], tells[WAY], never[WAY] and is[WAY] are only for programs that were built in that way.
+
+import {execFile, execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {promisify} from 'node:util';
+
+import {end, report} from '../tap.mjs';
+
+const [program, directory, release, ...asked] = process.argv.slice(2);
+const programs = join(import.meta.dirname, 'programs');
+const minor = text => Number(text.split('.')[1]);
+const buildFlags = {
+  plain: [],
+  stripped: ['-trimpath', '-ldflags=-s -w'],
+  pie: ['-buildmode=pie'],
+  cgo: ['-ldflags=-linkmode=external'],
+};
+const FIRST_SCREEN = 40;
+
+/** Reads the cases of a program's first comment. */
+function casesOf(source) {
+  const common = {name: '', env: {}, from: '1.19', ways: ['plain', 'stripped'], options: [], base: false, checks: []};
+  const cases = [];
+  let current = common;
+  for (const line of source.split('\n')) {
+    if (!line.startsWith('//')) break;
+    const match = /^\/\/\t(\w+)(?:\[(\w+)\])?(?: (.*))?$/.exec(line);
+    if (!match) continue;
+    const [, word, way, argument = ''] = match, words = argument.split(' ').filter(Boolean);
+    if (word === 'case') {
+      const env = Object.fromEntries(words.slice(1).map(each => each.split(/=(.*)/s, 2)));
+      cases.push(current = {...common, name: words[0], env: {...common.env, ...env}, checks: [...common.checks]});
+    } else if (word === 'from') {
+      current.from = argument;
+    } else if (word === 'ways' || word === 'options') {
+      current[word] = words;
+    } else if (word === 'base') {
+      current.base = true;
+    } else if (['says', 'tells', 'never', 'is'].includes(word)) {
+      current.checks.push({word, way, argument});
+    } else {
+      throw new Error(`the word is none of a case's: ${line}`);
+    }
+  }
+  return cases.length > 0 ? cases : [common];
+}
+
+/** Runs a case; returns the report as text and as JSON. */
+async function reportOf(app, name, each) {
+  const running = spawn(app, [], {env: {...process.env, ...each.env}, stdio: ['pipe', 'pipe', 'inherit']});
+  const kill = () => running.kill('SIGKILL');
+  process.on('exit', kill);
+  let output = '', over = false;
+  running.stdout.on('data', data => output += data);
+  running.on('exit', () => over = true);
+  const ready = async times => {
+    while (output.split('\n').filter(line => line.startsWith('READY')).length < times) {
+      if (over) throw new Error(`${name} ended before it was ready: ${output}`);
+      await Promise.race([once(running.stdout, 'data'), once(running, 'exit')]);
+    }
+  };
+  const run = (...options) =>
+    promisify(execFile)(program, options, {env: {...process.env, COLUMNS: '120'}, maxBuffer: 1 << 30}).then(({stdout}) => stdout);
+  try {
+    await ready(1);
+    const base = [];
+    if (each.base) {
+      await run('--pid', String(running.pid), '--format', 'dump', '-o', `${name}.base.dump`);
+      base.push('--base', `${name}.base.dump`);
+      running.stdin.write('\n');
+      await ready(2);
+    }
+    const options = ['--pid', String(running.pid), '--format', 'report', ...base, ...each.options];
+    const text = await run(...options);
+    writeFileSync(`${name}.txt`, text);
+    const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
+    return {text, json};
+  } finally {
+    process.off('exit', kill);
+    kill();
+    if (!over) await once(running, 'exit');
+  }
+}
+
+/** Checks a report; returns what is wrong. */
+function wrongWith({text, json}, checks, way) {
+  const wrong = [];
+  let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
+  for (const check of checks) {
+    if (check.way && check.way !== way) continue;
+    if (check.word === 'is') {
+      if (new Function('r', `return ${check.argument}`)(json) !== true) wrong.push(`is not so: ${check.argument}`);
+      continue;
+    }
+    const pattern = new RegExp(check.argument, 'm'), found = pattern.exec(check.word === 'says' ? rest : text);
+    if (check.word === 'says' && found) rest = rest.slice(found.index + found[0].length);
+    if ((check.word === 'never') === Boolean(found)) wrong.push(`${check.word}: ${check.argument}`);
+  }
+  return wrong.length > 0 ? [...wrong, ...text.split('\n').slice(0, FIRST_SCREEN)].join('\n') : undefined;
+}
+
+const names = asked.length > 0 ? asked : readdirSync(programs).filter(file => file.endsWith('.go')).map(file => file.slice(0, -3));
+for (const file of names) {
+  const source = join(programs, `${file}.go`), cases = casesOf(readFileSync(source, 'utf8'));
+  const here = cases.filter(({from}) => minor(release) >= minor(from));
+  const ways = (each) => process.env.WAYS ? process.env.WAYS.split(' ') : each.ways;
+  for (const way of new Set(here.flatMap(ways))) {
+    const app = join(directory, `${file}-${way}`);
+    try {
+      execFileSync(join(process.env.GOROOT, 'bin/go'), ['build', '-o', app, ...buildFlags[way], source],
+          {env: {...process.env, GO111MODULE: 'off', GOFLAGS: '', CGO_ENABLED: way === 'cgo' ? '1' : '0'}, stdio: 'pipe'});
+    } catch (error) {
+      report(`${file} builds with ${release}, ${way}`, String(error.stderr));
+      continue;
+    }
+    for (const each of here.filter(one => ways(one).includes(way))) {
+      const name = `${app}.${each.name}`;
+      const title = [release, `${file}`, each.name, way].filter(Boolean).join(', ');
+      try {
+        report(title, wrongWith(await reportOf(app, name, each), each.checks, way));
+      } catch (error) {
+        report(title, error);
+      }
+    }
+  }
+}
+end();
