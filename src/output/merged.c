@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/workers.h"
 
-/* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same name is
+/* NODES of the view are read at a time, and TASK_NODES are a task. A node of the same class is
  * looked for among at most MOST_ANCESTORS. The place of a dominator is prefetched AHEAD numbers
  * before it is needed. */
 enum { NODES = 256, TASK_NODES = 256 * NODES, MOST_ANCESTORS = 1024, AHEAD = 32 };
@@ -212,36 +212,57 @@ static struct g2h_error *name_all_held(struct merging *merging)
 
 /* ---- merging ---- */
 
-/* Returns the nearest node of a class from node on upwards, as long as there are objects; or
- * MERGED_NONE if there is none. */
-static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t name)
+/*
+ * Looks for a class from node on upwards. *ret_outermost becomes the uppermost node of the class,
+ * or MERGED_NONE. Returns the nearest one if an object below node may be merged with it, because
+ * then no class is lost from those above the object: each class in between is also above that node.
+ * So what is below a class in the tree is what its objects retain, however they contain each other.
+ * Otherwise returns MERGED_NONE.
+ */
+static uint32_t find_above(const struct merged *merged, uint32_t node, uint32_t name,
+                           uint32_t *ret_outermost)
 {
     const struct merged_node *nodes = merged->nodes.data;
-    for (int i = 0; i < MOST_ANCESTORS && nodes[node].kind == MERGED_CLASS; i++) {
-        if (nodes[node].name == name)
-            return node;
-        node = nodes[node].parent;
+    uint32_t latest = 0; /* where the last one of the classes in between begins */
+    *ret_outermost = MERGED_NONE;
+    for (int i = 0; i < MOST_ANCESTORS && node != MERGED_NONE; i++) {
+        const struct merged_node *at = &nodes[node];
+        if (at->kind == MERGED_CLASS && at->name == name) {
+            *ret_outermost = at->outermost;
+            return latest < node ? node : MERGED_NONE;
+        }
+        if (at->kind != MERGED_CLASS)
+            latest = MERGED_NONE;
+        else if (at->outermost > latest)
+            latest = at->outermost;
+        node = at->parent;
     }
     return MERGED_NONE;
 }
 
-/* Finds the node of a name below parent. If there is none yet, it is made, unless a node above has
- * the same class: then that node is the result. */
+/* Finds the node of a name below parent. If there is none yet, it is made, unless the objects are
+ * merged with a node above, which then is the result. */
 static struct g2h_error *node_below(struct merging *merging, uint32_t parent, uint32_t name,
                                     enum merged_kind kind, uint32_t *ret)
 {
     struct merged *merged = merging->merged;
     const uint64_t key = map_hash_pair((uint64_t)parent << 2 | kind, name);
+    uint32_t above = MERGED_NONE, outermost = MERGED_NONE;
     *ret = map_get(&merged->numbers, key);
     if (*ret != MAP_NONE)
         return NULL;
-    const uint32_t above = kind == MERGED_CLASS ? find_above(merged, parent, name) : MERGED_NONE;
+    if (kind == MERGED_CLASS)
+        above = find_above(merged, parent, name, &outermost);
     const uint32_t number = above != MERGED_NONE ? above : (uint32_t)merged->nodes.count;
     TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
     if (above != MERGED_NONE)
         return NULL;
-    const struct merged_node node = {
-        .kind = kind, .parent = parent, .child = MERGED_NONE, .sibling = MERGED_NONE, .name = name};
+    const struct merged_node node = {.kind = kind,
+                                     .parent = parent,
+                                     .child = MERGED_NONE,
+                                     .sibling = MERGED_NONE,
+                                     .outermost = outermost != MERGED_NONE ? outermost : number,
+                                     .name = name};
     TRY_MEMORY(vector_push(&merged->nodes, node));
     return NULL;
 }

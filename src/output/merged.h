@@ -4,8 +4,10 @@
  * Objects of one class that have the same dominator are one node, whatever their number. So a heap
  * of millions of objects has some thousands of nodes, and what is retained can be read at a glance.
  * An object that is dominated by an object of its own class, as in a linked list, is merged with
- * it, so that a list of any length is one node. All texts are one class. Goroutines are alike if
- * they differ only in their numbers, and what the runtime keeps of a map counts as part of the map.
+ * it, so that a list of any length is one node, and a tree of any depth a few; but only if all
+ * classes between the two are above both, so that the classes above an object are those of its
+ * dominators. All texts are one class. Goroutines are alike if they differ only in their numbers,
+ * and what the runtime keeps of a map counts as part of the map.
  *
  * Below a package or a frame are its variables, and below these the objects that they hold. In the
  * same way, an object that several groups hold together is below a node that names these groups.
@@ -30,11 +32,13 @@ enum merged_kind {
 struct merged_node {
     enum merged_kind kind;
     uint32_t parent, child, sibling; /* numbers of nodes, or MERGED_NONE */
-    uint32_t name;                   /* see merged_name() */
-    uint32_t example;  /* one of the view's nodes that are merged here; of a list its first */
-    uint64_t count;    /* of objects, or of nodes that are not objects */
-    uint64_t bytes;    /* the size of this node itself */
-    uint64_t retained; /* the size of this node and of all below it */
+    uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
+                           of the class holds these */
+    uint32_t name;      /* see merged_name() */
+    uint32_t example;   /* one of the view's nodes that are merged here; of a list its first */
+    uint64_t count;     /* of objects, or of nodes that are not objects */
+    uint64_t bytes;     /* the size of this node itself */
+    uint64_t retained;  /* the size of this node and of all below it */
 };
 
 struct merged {

@@ -24,8 +24,8 @@ static int compare_classes(const void *a, const void *b)
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
-/* Sums up the nodes of each class. No node is below another one of its class, for these would be
- * one node; so retained bytes do not count twice. */
+/* Sums up the nodes of each class. Of nodes that are below each other the uppermost one retains
+ * what the others do. */
 static struct g2h_error *gather_classes(const struct report *report, struct classes *classes)
 {
     for (uint32_t i = 0; i < report->merged.nodes.count; i++) {
@@ -39,7 +39,7 @@ static struct g2h_error *gather_classes(const struct report *report, struct clas
         struct class_row *row = &classes->list.data[number];
         row->count += node->count;
         row->bytes += node->bytes;
-        row->retained += node->retained;
+        row->retained += node->outermost == i ? node->retained : 0;
     }
     for (size_t i = 0; i < classes->list.count && report->base; i++) {
         struct class_row *row = &classes->list.data[i];

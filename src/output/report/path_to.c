@@ -358,7 +358,7 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
         TRY_MEMORY(vector_push(&nodes, ((struct ranked){node->retained, i})));
         count += node->count;
         bytes += node->bytes;
-        retained += node->retained;
+        retained += node->outermost == i ? node->retained : 0;
         garbage += is_dead(report->view, node->example) ? node->count : 0;
     }
     vector_sort(&nodes, report_compare_ranks);

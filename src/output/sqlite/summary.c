@@ -99,7 +99,8 @@ static int compare_classes(const void *a, const void *b)
 static struct g2h_error *gather_class(struct summary *summary, struct map *by_name, uint32_t i)
 {
     const struct merged_node *node = node_of(summary, i);
-    const struct summary_sums sums = {node->count, node->bytes, node->retained};
+    const struct summary_sums sums = {node->count, node->bytes,
+                                      node->outermost == i ? node->retained : 0};
     uint32_t number = (uint32_t)summary->classes.count;
     TRY_MEMORY(map_put(by_name, node->name, number, &number));
     if (number == summary->classes.count)
