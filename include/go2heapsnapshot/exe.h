@@ -58,6 +58,10 @@ G2H_PUBLIC bool g2h_exe_variable(const struct g2h_exe *exe, uint64_t address,
 G2H_PUBLIC bool g2h_exe_type_name(const struct g2h_exe *exe, uint64_t address,
                                   struct g2h_bytes *ret);
 
+/* Returns whether a function, by its name, is the program's own: in package main or, if the
+ * executable says which module it was built of, in a package of that module. exe may be NULL. */
+G2H_PUBLIC bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function);
+
 /* ---- calls that were inlined ---- */
 
 /* A call on a stack, with the fields of runtime.Frame. Texts are not terminated. */

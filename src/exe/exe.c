@@ -32,6 +32,7 @@ struct g2h_exe {
     struct image debug_image;
     struct pclntab pclntab;
     struct g2h_bytes version;          /* empty: not known */
+    struct g2h_bytes module;           /* path of the main module; empty: not known */
     VECTOR(struct variable) variables; /* ascending */
     struct moduledata moduledata;      /* all 0: not found */
     /* These fields depend on the process; see exe_bind(). */
@@ -81,24 +82,54 @@ static struct g2h_bytes find_build_info(const struct image *image)
     return bytes_none;
 }
 
-/* Returns the version, as debug/buildinfo finds it. From Go 1.18 on, its length and text follow the
- * 32-byte header; from 1.13 on, the header has a pointer to a string; before, only a variable of
- * the runtime has the version. */
-static struct g2h_bytes build_version(const struct image *image)
+/* Takes a text that follows its length. Returns false if there are fewer bytes. */
+static bool take_text(struct cursor *cursor, struct g2h_bytes *ret)
+{
+    uint64_t size;
+    if (!cursor_uvarint(cursor, &size) || size > cursor_left(cursor))
+        return false;
+    *ret = (struct g2h_bytes){cursor->at, size};
+    cursor->at += size;
+    return true;
+}
+
+/* Finds the version and the modules, as debug/buildinfo does; each is empty if it is not found.
+ * From Go 1.18 on, both follow the 32-byte header, each behind its length; from 1.13 on, the header
+ * has pointers to strings; before, only a variable of the runtime has the version. */
+static void read_build_info(const struct image *image, struct g2h_bytes *ret_version,
+                            struct g2h_bytes *ret_modules)
 {
     const struct g2h_bytes header = find_build_info(image);
     struct image_symbol symbol;
-    if (header.size == 0)
-        return image_symbol_named(image, "runtime.buildVersion", &symbol)
-                   ? string_at(image, symbol.address)
-                   : bytes_none;
-    if ((header.data[15] & 2) == 0)
-        return string_at(image, image_word(image, header.data + 16));
+    *ret_version = *ret_modules = bytes_none;
+    if (header.size == 0) {
+        if (image_symbol_named(image, "runtime.buildVersion", &symbol))
+            *ret_version = string_at(image, symbol.address);
+        return;
+    }
+    if ((header.data[15] & 2) == 0) {
+        const uint64_t word = header.data[14] == 4 ? 4 : 8;
+        *ret_version = string_at(image, image_word(image, header.data + 16));
+        *ret_modules = string_at(image, image_word(image, header.data + 16 + word));
+        return;
+    }
     struct cursor cursor = {header.data + 32, header.data + header.size};
-    uint64_t size;
-    if (!cursor_uvarint(&cursor, &size) || size > cursor_left(&cursor))
+    if (take_text(&cursor, ret_version))
+        take_text(&cursor, ret_modules);
+}
+
+/* Returns the path of the main module: "mod", a tab, the path, a tab and more on a line of the text
+ * that debug.ReadBuildInfo() parses. */
+static struct g2h_bytes main_module(struct g2h_bytes modules)
+{
+    static const char begin[] = "\nmod\t";
+    const size_t size = sizeof(begin) - 1;
+    const uint8_t *at = memmem(modules.data, (size_t)modules.size, begin, size);
+    if (!at)
         return bytes_none;
-    return (struct g2h_bytes){cursor.at, size};
+    at += size;
+    const uint8_t *tab = memchr(at, '\t', (size_t)(modules.data + modules.size - at));
+    return tab ? (struct g2h_bytes){at, (uint64_t)(tab - at)} : bytes_none;
 }
 
 /* Returns the executable's image if it has symbols or there is no separate debug file; otherwise
@@ -153,7 +184,9 @@ static struct g2h_error *read_file(struct g2h_exe *exe, const char *path)
         TRY(image_find_debug_file(&exe->image, DEBUGFILE_DIRECTORY, &exe->debug_input,
                                   &exe->debug_image));
     TRY(collect_variables(exe));
-    exe->version = build_version(&exe->image);
+    struct g2h_bytes modules;
+    read_build_info(&exe->image, &exe->version, &modules);
+    exe->module = main_module(modules);
     moduledata_find(&exe->image, &exe->pclntab, &exe->moduledata);
     return NULL;
 }
@@ -205,6 +238,16 @@ const struct moduledata *exe_module(const struct g2h_exe *exe)
 struct g2h_bytes exe_version(const struct g2h_exe *exe)
 {
     return exe->version;
+}
+
+bool g2h_exe_is_own(const struct g2h_exe *exe, struct g2h_bytes function)
+{
+    const struct g2h_bytes module = exe ? exe->module : bytes_none;
+    if (bytes_begin(function, "main."))
+        return true;
+    return module.size > 0 && function.size > module.size &&
+           memcmp(function.data, module.data, (size_t)module.size) == 0 &&
+           (function.data[module.size] == '.' || function.data[module.size] == '/');
 }
 
 struct image *exe_dwarf_image(struct g2h_exe *exe)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <go2heapsnapshot/heap.h>
+
 #include "base/scope.h"
 #include "base/text.h"
 #include "base/workers.h"
@@ -380,6 +382,27 @@ static void sum_up(struct merged *merged)
     }
 }
 
+/* Records where the objects of the heap profile's samples have been merged. */
+static struct g2h_error *place_samples(struct merging *merging)
+{
+    const struct g2h_heap *heap = g2h_view_heap(merging->view);
+    const size_t count = g2h_heap_record_count(heap, G2H_RECORD_ALLOCSAMPLE);
+    TRY_MEMORY(vector_grow(&merging->merged->samples, count));
+    for (size_t i = 0; i < count; i++) {
+        struct g2h_record record;
+        uint32_t object, node = UINT32_MAX;
+        g2h_heap_record(heap, G2H_RECORD_ALLOCSAMPLE, i, &record);
+        if (g2h_heap_find(heap, record.allocsample.object, &object))
+            node = g2h_view_object(merging->view, object);
+        merging->merged->samples.data[i] =
+            node != UINT32_MAX
+                ? merging->places[g2h_dominators_number(merging->dominators, node)].merged
+                : MERGED_NONE;
+    }
+    merging->merged->samples.count = count;
+    return NULL;
+}
+
 static void merging_deinit(struct merging *merging)
 {
     large_free(merging->places, merging->count, sizeof(*merging->places));
@@ -401,6 +424,7 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY(read_all_places(&merging, threads > 0 ? threads : workers_available()));
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
+    TRY(place_samples(&merging));
     sum_up(merged);
     return NULL;
 }
@@ -429,5 +453,6 @@ void merged_deinit(struct merged *merged)
     map_deinit(&merged->numbers);
     map_deinit(&merged->entries);
     map_deinit(&merged->variables);
+    free(merged->samples.data);
     *merged = (struct merged){0};
 }

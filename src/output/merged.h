@@ -50,6 +50,9 @@ struct merged {
     struct map numbers;       /* hash of parent, kind and name → node */
     struct map entries;       /* name of a map's entries → name of the map */
     struct map variables;     /* node of the view → name of the edge by which it is held */
+    VECTOR(uint32_t)
+    samples; /* by index of the heap's records G2H_RECORD_ALLOCSAMPLE: the node
+                that the object is merged in; MERGED_NONE: it is in none */
 };
 
 /* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per

@@ -16,6 +16,8 @@
 //   tells REGEX                     is anywhere in the report
 //   never REGEX                     is nowhere in the report
 //   is EXPRESSION                   in JavaScript, of the report r (as JSON): true
+//   samples                         who allocated the objects of each class, and of how many samples, is what SQLite has of the
+//                                   same heap; each function must allocate the objects of a class on one line only
 //
 // says[WAY], tells[WAY], never[WAY] and is[WAY] are only for programs that were built in that way.
 
@@ -57,7 +59,7 @@ function casesOf(source) {
       current[word] = words;
     } else if (word === 'base') {
       current.base = true;
-    } else if (['says', 'tells', 'never', 'is'].includes(word)) {
+    } else if (['says', 'tells', 'never', 'is', 'samples'].includes(word)) {
       current.checks.push({word, way, argument});
     } else {
       throw new Error(`the word is none of a case's: ${line}`);
@@ -95,7 +97,8 @@ async function reportOf(app, name, each) {
     const text = await run(...options);
     writeFileSync(`${name}.txt`, text);
     const json = each.checks.some(({word}) => word === 'is') ? JSON.parse(await run(...options, '--json')) : undefined;
-    return {text, json};
+    const allocated = each.checks.some(({word}) => word === 'samples') && await allocatedBy(name, running.pid, run);
+    return {text, json, allocated};
   } finally {
     process.off('exit', kill);
     kill();
@@ -103,14 +106,49 @@ async function reportOf(app, name, each) {
   }
 }
 
+/**
+ * Reads who allocated the objects of each class from the samples of a heap: {said, counted}, which should be equal. said is the
+ * report's, counted is from the sites that the sampled objects have edges to in SQLite: of their functions, which a site's name
+ * lists the four innermost, the first one of package main counts; if none of them is, any may.
+ */
+async function allocatedBy(name, pid, run) {
+  const dump = `${name}.dump`, database = `${name}.db`;
+  await run('--pid', String(pid), '--format', 'dump', '-o', dump);
+  const options = ['--exe', `/proc/${pid}/exe`, dump];
+  const {classes} = JSON.parse(await run('--format', 'report', '--json', ...options));
+  await run('--format', 'sqlite', '-o', database, ...options);
+  const rows = JSON.parse(execFileSync('sqlite3', ['-json', database, `select o.name as class, s.name as site from edge e
+    join node o on o.id = e.from_node join node s on s.id = e.to_node where e.name_or_index = 'allocated at'`], {encoding: 'utf8', maxBuffer: 1 << 30}));
+  const byClass = new Map();
+  for (const row of rows) {
+    const function_ = /(?:^| ← )(main\.\S+) /.exec(row.site)?.[1];
+    if (!byClass.has(row.class)) byClass.set(row.class, []);
+    byClass.get(row.class).push(function_);
+  }
+  const said = [], counted = [];
+  for (const {class: name_, allocated_by: by} of classes) {
+    if (!by || !by.function.startsWith('main.') || /^map\[|^\(/.test(name_)) continue; // a row has several classes of SQLite
+    const functions = byClass.get(name_) ?? [];
+    const least = functions.filter(each => each === by.function).length, unknown = functions.filter(each => !each).length;
+    said.push([name_, by.function, by.samples, by.of]);
+    counted.push([name_, by.function, Math.min(Math.max(by.samples, least), least + unknown), functions.length]);
+  }
+  return {said, counted};
+}
+
 /** Checks a report; returns what is wrong. */
-function wrongWith({text, json}, checks, way) {
+function wrongWith({text, json, allocated}, checks, way) {
   const wrong = [];
   let rest = text.split('\n').slice(0, FIRST_SCREEN).join('\n');
   for (const check of checks) {
     if (check.way && check.way !== way) continue;
     if (check.word === 'is') {
       if (new Function('r', `return ${check.argument}`)(json) !== true) wrong.push(`is not so: ${check.argument}`);
+      continue;
+    }
+    if (check.word === 'samples') {
+      const [said, counted] = [allocated.said, allocated.counted].map(rows => rows.map(row => row.join(' ')).join(', '));
+      if (said !== counted || said === '') wrong.push(`samples: the report says ${said}; SQLite has ${counted}`);
       continue;
     }
     const pattern = new RegExp(check.argument, 'm'), found = pattern.exec(check.word === 'says' ? rest : text);

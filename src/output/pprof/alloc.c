@@ -17,20 +17,20 @@
 #include "base/memory.h"
 #include "base/scope.h"
 #include "base/text.h"
+#include "output/calls.h"
 #include "output/pprof/profile.h"
 #include "output/pprof/sampling.h"
 
 struct allocations {
     struct profile profile;
     const struct g2h_heap *heap;
-    struct g2h_inlining *inlining; /* NULL: there is no executable */
+    struct calls calls; /* of the stack that is being put */
     uint64_t rate;
     struct map functions; /* name and file → number of the function, from 1 on */
     struct map locations; /* the calls of a location → its number, from 1 on */
     uint32_t function_count, location_count;
-    VECTOR(struct g2h_call) calls; /* the calls of the stack that is being put */
-    VECTOR(uint32_t) stack;        /* the locations of that stack */
-    struct worker_buffer part;     /* a part of a message */
+    VECTOR(uint32_t) stack;    /* the locations of that stack */
+    struct worker_buffer part; /* a part of a message */
     struct text text;
     bool is_early;   /* no collection has completed yet: sites have no counts */
     struct map live; /* if is_early: site → number of its samples */
@@ -126,49 +126,17 @@ static bool add_location(struct allocations *all, const struct g2h_call *calls, 
 
 /* ---- stacks ---- */
 
-static bool is_runtime(const struct g2h_call *call)
-{
-    return bytes_begin(call->behind, "runtime.") || bytes_begin(call->behind, "internal/runtime/");
-}
-
-/* Reads the calls of a site, innermost first. */
-static struct g2h_error *read_calls(struct allocations *all, struct g2h_memprof site)
-{
-    struct g2h_memprof_frame frame;
-    all->calls.count = 0;
-    while (g2h_memprof_next_frame(&site, &frame)) {
-        const struct g2h_call call = {.function = frame.function,
-                                      .file = frame.file,
-                                      .behind = frame.function,
-                                      .line = frame.line <= UINT32_MAX ? (uint32_t)frame.line : 0};
-        TRY_MEMORY(vector_push(&all->calls, call));
-    }
-    if (!all->inlining)
-        return NULL;
-    TRY_MEMORY(vector_grow(&all->calls, (size_t)G2H_MOST_INLINED));
-    return g2h_inlining_repair(all->inlining, all->calls.data, &all->calls.count);
-}
-
-/* Returns the first call that is shown. Calls by which the runtime allocates are left out, unless
- * it allocates for itself. */
-static size_t first_shown(const struct allocations *all)
-{
-    size_t first = 0;
-    while (first < all->calls.count && is_runtime(&all->calls.data[first]))
-        first++;
-    return first < all->calls.count ? first : 0;
-}
-
 /* Makes the locations of a stack. Inlined calls are one location with their caller, except that
  * calls of two functions with one name are a recursion and stay apart, as in pcDeck.tryAdd() of
  * proto.go. */
 static struct g2h_error *make_stack(struct allocations *all)
 {
-    const struct g2h_call *calls = all->calls.data;
+    const struct g2h_call *calls = all->calls.list.data;
+    const size_t count = all->calls.list.count;
     all->stack.count = 0;
-    for (size_t i = first_shown(all), end; i < all->calls.count; i = end) {
+    for (size_t i = all->calls.first, end; i < count; i = end) {
         end = i + 1;
-        while (end < all->calls.count && calls[end - 1].is_inlined &&
+        while (end < count && calls[end - 1].is_inlined &&
                !bytes_same(calls[end - 1].function, calls[end].function))
             end++;
         if (!bytes_are(calls[i].function, "runtime.goexit"))
@@ -212,7 +180,7 @@ static struct g2h_error *put_site(struct allocations *all, const struct g2h_memp
     struct worker_buffer *part = &all->part;
     const uint32_t live = map_get(&all->live, site->id);
     const uint64_t allocs = !all->is_early ? site->allocs : live != MAP_NONE ? live : 0;
-    TRY(read_calls(all, *site));
+    TRY(calls_read(&all->calls, *site));
     TRY(make_stack(all));
     part->size = 0;
     TRY_MEMORY(put_estimate(part, sampling_scale(allocs, site->size, all->rate)) &&
@@ -284,14 +252,13 @@ static struct g2h_error *put_profile(struct allocations *all, const char *progra
 
 static void allocations_deinit(struct allocations *all)
 {
-    g2h_inlining_destroy(all->inlining);
+    calls_deinit(&all->calls);
     profile_deinit(&all->profile);
     worker_buffer_deinit(&all->part);
     text_deinit(&all->text);
     map_deinit(&all->functions);
     map_deinit(&all->locations);
     map_deinit(&all->live);
-    free(all->calls.data);
     free(all->stack.data);
 }
 
@@ -305,13 +272,11 @@ static struct g2h_error *produce(void *context, size_t task, unsigned worker,
                                  struct worker_buffer *buffer)
 {
     const struct source *source = context;
-    const struct g2h_exe *exe = g2h_view_exe(source->view);
     _cleanup_(allocations_deinit) struct allocations all = {.heap = g2h_view_heap(source->view),
                                                             .rate = source->rate};
     (void)task, (void)worker;
     TRY_MEMORY(profile_init(&all.profile, buffer));
-    if (exe)
-        TRY(g2h_inlining_create(exe, &all.inlining));
+    TRY(calls_init(&all.calls, g2h_view_exe(source->view)));
     return put_profile(&all, source->options->program);
 }
 

@@ -57,16 +57,22 @@ static void classes_deinit(struct classes *classes)
     map_deinit(&classes->by_name);
 }
 
-static void put_row(const struct report *report, struct table *table, const struct class_row *row)
+static struct g2h_error *put_row(const struct report *report, struct table *table,
+                                 const struct class_row *row)
 {
-    const struct page_field name = report_name(report, "class", row->node),
-                            objects = page_count("objects", row->count),
-                            bytes = page_bytes("bytes", row->bytes),
-                            retained = page_bytes("retained", row->retained);
-    if (report->base)
-        TABLE_ROW(table, name, objects, bytes, retained, page_bytes_change("grown", row->grown));
-    else
-        TABLE_ROW(table, name, objects, bytes, retained);
+    const struct page_field fields[] = {
+        report_name(report, "class", row->node), page_count("objects", row->count),
+        page_bytes("bytes", row->bytes),         page_bytes("retained", row->retained),
+        page_bytes_change("grown", row->grown),
+    };
+    struct allocator allocator;
+    table_open_row(table, fields, report->base ? 5 : 4);
+    if (report->page->is_json &&
+        allocated_by(&report->allocated, report_node(report, row->node)->name, MERGED_NONE,
+                     &allocator))
+        TRY(allocated_put(report->page, &allocator, false));
+    page_close(report->page);
+    return NULL;
 }
 
 struct g2h_error *report_put_classes(const struct report *report)
@@ -86,7 +92,7 @@ struct g2h_error *report_put_classes(const struct report *report)
         shown++; /* with a base, only classes that have grown */
     table_init(&table, report->page, "classes", columns, report->base ? 5 : 4, shown);
     for (size_t i = 0; i < classes.list.count; i++) {
-        put_row(report, &table, &classes.list.data[i]);
+        TRY(put_row(report, &table, &classes.list.data[i]));
         bytes += i < shown ? 0 : classes.list.data[i].bytes;
     }
     TRY(table_end(&table));

@@ -99,13 +99,15 @@ struct work {
 static void work_deinit(struct work *work)
 {
     merged_deinit(&work->report.merged);
+    allocated_deinit(&work->report.allocated);
     free(work->report.growth.data);
     waste_deinit(&work->waste);
     g2h_dominators_destroy(work->dominators);
 }
 
-static struct g2h_error *put_sections(const struct report *report)
+static struct g2h_error *put_sections(struct report *report)
 {
+    TRY(allocated_find(&report->merged, &report->allocated));
     TRY(report_put_suspects(report));
     TRY(report_put_goroutines(report));
     TRY(report_put_classes(report));

@@ -3,6 +3,7 @@
 #define OUTPUT_REPORT_SECTIONS_H
 
 #include "output/merged.h"
+#include "output/report/allocated.h"
 #include "output/report/growth.h"
 #include "output/report/page.h"
 #include "output/report/shortest.h"
@@ -12,6 +13,7 @@ struct report {
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct merged merged;
+    struct allocated allocated;
     struct page *page;
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: there is none */

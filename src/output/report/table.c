@@ -25,15 +25,20 @@ static void add_cell(struct table *table, const struct page_field *field)
     table->cells.failed |= !vector_push(&table->ends, table->cells.size);
 }
 
-void table_row(struct table *table, const struct page_field *fields, size_t count)
+void table_open_row(struct table *table, const struct page_field *fields, size_t count)
 {
     page_open(table->page, NULL);
     page_put_fields(table->page, NULL, fields, count);
-    page_close(table->page);
     if (table->page->is_json || table->ends.count / table->count >= table->most)
         return;
     for (size_t i = 0; i < table->count; i++)
         add_cell(table, &fields[i]);
+}
+
+void table_row(struct table *table, const struct page_field *fields, size_t count)
+{
+    table_open_row(table, fields, count);
+    page_close(table->page);
 }
 
 static const char *cell(const struct table *table, size_t number, size_t *ret_size)

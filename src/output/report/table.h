@@ -36,6 +36,9 @@ void table_row(struct table *table, const struct page_field *fields, size_t coun
     table_row(table, (const struct page_field[]){__VA_ARGS__}, \
               sizeof((const struct page_field[]){__VA_ARGS__}) / sizeof(struct page_field))
 
+/* Adds a row whose object in JSON gets more members; the caller closes it. */
+void table_open_row(struct table *table, const struct page_field *fields, size_t count);
+
 /* Puts the table on the page. Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *table_end(struct table *table);
 void table_deinit(struct table *table);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/scope.h"
+#include "output/report/allocated.h"
 #include "output/report/sections.h"
 #include "output/report/suspects.h"
 #include "output/report/way.h"
@@ -64,6 +65,14 @@ static struct g2h_error *put_holders(const struct report *report, uint32_t item)
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
     return NULL;
+}
+
+static struct g2h_error *put_allocator(const struct report *report, uint32_t item)
+{
+    struct allocator allocator;
+    if (!allocated_by(&report->allocated, report_node(report, item)->name, item, &allocator))
+        return NULL;
+    return allocated_put(report->page, &allocator, true);
 }
 
 /* Puts a line with the name of an edge's target, see report_append_target(), and nothing if there
@@ -194,7 +203,8 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     if (suspect->is_goroutines)
         return put_goroutines_suspect(report, suspect->item);
     TRY(put_each(report, suspect->item));
-    return put_holders(report, suspect->item);
+    TRY(put_holders(report, suspect->item));
+    return put_allocator(report, suspect->item);
 }
 
 static struct g2h_error *put_suspects(const struct report *report, const suspect_vector *suspects)
