@@ -341,6 +341,14 @@ static void notify_list(struct runtime_types *runtime, uint32_t type)
     retype(runtime, type, "tail", sudog);
 }
 
+/* ---- runtime.g ---- */
+
+/* The labels that package runtime/pprof has given a goroutine; nothing else sets them. */
+static void goroutine_labels(struct runtime_types *runtime, uint32_t type)
+{
+    retype(runtime, type, "labels", build_type(runtime, bytes_of("*runtime/pprof.labelMap"), NULL));
+}
+
 /* ---- time ---- */
 
 static void time_timer(struct runtime_types *runtime, uint32_t type)
@@ -402,6 +410,7 @@ void sync_retype(struct runtime_types *runtime, uint32_t type)
         {"sync.eface", sync_eface},
         {"sync.entry", sync_entry},
         {"sync.notifyList", notify_list},
+        {"runtime.g", goroutine_labels},
         {"runtime.timeTimer", time_timer},
         {"time.Timer", runtime_timer},
         {"time.Ticker", runtime_timer},

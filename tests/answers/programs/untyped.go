@@ -1,0 +1,187 @@
+// Objects whose type no typed pointer tells: what a spill slot has, labels, victims of a pool, pins, and results of sync.Once….
+//
+//	from 1.21
+//	case labels SHAPE=labels
+//	tells ^  pprof\.labelMap +[24]0,000
+//	tells ^  \(string\) +39,\d{3}
+//	never ^  ptr
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"sync"
+	"time"
+)
+
+type page struct {
+	title string
+	body  []byte
+	links []*page
+}
+
+// Of the same shape as a page, so that the words of an object do not tell which of the two it is.
+type card struct {
+	title string
+	body  []byte
+	links []*card
+}
+
+// Of the same shape as a bytes.Buffer, and as a table.
+type cursor struct {
+	body []byte
+	at   int
+	last int8
+}
+
+type ledger struct {
+	name string
+	rows [][]byte
+}
+
+var aCards []any = []any{&card{}, &cursor{}, &ledger{}}
+
+var aScratch = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+var bReplies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+//go:noinline
+func render(size int, wait chan struct{}) {
+	b := bReplies.Get().(*bytes.Buffer)
+	b.Reset()
+	b.Grow(size)
+	b.WriteString("x")
+	<-wait
+	bReplies.Put(b)
+}
+
+//go:noinline
+func draft(size int, wait chan struct{}) {
+	b := aScratch.Get().(*bytes.Buffer)
+	b.Reset()
+	b.Grow(size)
+	<-wait
+	aScratch.Put(b)
+}
+
+// Two hundred requests are under way, each with a buffer of which only a spill slot knows.
+func spill() {
+	wait := make(chan struct{})
+	for i := 0; i < 40; i++ {
+		go render(200_000, wait)
+		go draft(2_000, wait)
+	}
+	time.Sleep(100 * time.Millisecond)
+}
+
+type source interface{ next() *page }
+
+type slow struct {
+	wait chan struct{}
+	seen map[string]*page
+}
+
+func (s *slow) next() *page { <-s.wait; return nil }
+
+//go:noinline
+func make1(i int) any {
+	p := &page{title: fmt.Sprint("page", i), body: make([]byte, 100_000)}
+	for j := 0; j < 100; j++ {
+		p.links = append(p.links, &page{title: fmt.Sprint("link", j)})
+	}
+	return p
+}
+
+//go:noinline
+func crawl(i int, from source) {
+	p := make1(i).(*page)
+	q := from.next()
+	p.links = append(p.links, q)
+}
+
+func assertion() {
+	s := &slow{make(chan struct{}), map[string]*page{}}
+	for i := 0; i < 50; i++ {
+		go crawl(i, s)
+	}
+	time.Sleep(100 * time.Millisecond)
+}
+
+func labels() {
+	wait := make(chan struct{})
+	for i := 0; i < 20_000; i++ {
+		go pprof.Do(context.Background(), pprof.Labels("user", fmt.Sprint("user-with-a-long-name-", i), "path", fmt.Sprint("/path/", i)), func(context.Context) { <-wait })
+	}
+	time.Sleep(200 * time.Millisecond)
+}
+
+func victim() {
+	keep := []*bytes.Buffer{}
+	for i := 0; i < 100; i++ {
+		b := bReplies.Get().(*bytes.Buffer)
+		b.Grow(100_000)
+		keep = append(keep, b)
+	}
+	for _, b := range keep {
+		bReplies.Put(b)
+	}
+	a := aScratch.Get().(*bytes.Buffer)
+	a.Grow(1000)
+	aScratch.Put(a)
+	keep = nil
+	runtime.GC()
+}
+
+var aPins, bPins runtime.Pinner
+
+func pinned() {
+	for i := 0; i < 1000; i++ {
+		bPins.Pin(&page{title: fmt.Sprint("title", i), body: make([]byte, 10_000)})
+	}
+	aPins.Pin(&page{})
+}
+
+type table struct {
+	name string
+	rows [][]byte
+}
+
+func load(name string, rows int) *table {
+	t := &table{name: name}
+	for i := 0; i < rows; i++ {
+		t.rows = append(t.rows, make([]byte, 1000))
+	}
+	return t
+}
+
+func main() {
+	shapes := map[string]func(){"spill": spill, "assertion": assertion, "labels": labels, "victim": victim, "pinned": pinned, "once": once}
+	shapes[os.Getenv("SHAPE")]()
+	if os.Getenv("SHAPE") != "victim" {
+		runtime.GC()
+	}
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	runtime.KeepAlive(aCards)
+	runtime.KeepAlive(&aPins)
+	runtime.KeepAlive(&bPins)
+}
+
+var aTable = sync.OnceValue(func() *table { return load("small", 10) })
+var bTable = sync.OnceValue(func() *table { return load("large", 10_000) })
+var bRows = sync.OnceValues(func() (map[string]*page, error) {
+	m := map[string]*page{}
+	for i := 0; i < 1000; i++ {
+		m[fmt.Sprint("p", i)] = &page{body: make([]byte, 1000)}
+	}
+	return m, nil
+})
+
+func once() {
+	aTable()
+	bTable()
+	bRows()
+}
