@@ -42,13 +42,14 @@ enum {
     HEAP_SIZE = 300000,
     SPINNERS = 2,
     THREADS = 2 + SPINNERS, /* the first one, the one in read(), the spinners */
+    MAX_CHILDREN = 4,       /* of one test */
 };
 
 /* What a child tells this process, in memory that they share. */
 struct shared {
     uint8_t *heap, *sparse, *guarded, *of_file, *of_large;
     uint8_t *far;             /* mapped after MAP_FAR, or NULL */
-    uint64_t stacks[THREADS]; /* an address on each thread's stack */
+    uint64_t stacks[THREADS]; /* the address of a frame on each thread's stack */
     int ids[THREADS];
     volatile unsigned ready, signals, failed_reads;
     uint8_t answer;
@@ -56,7 +57,9 @@ struct shared {
 
 static struct shared *shared;
 static size_t page;
-static int requests[2], answers[2]; /* pipes to and from the child */
+static int requests[2], answers[2];  /* pipes to and from the child */
+static pid_t children[MAX_CHILDREN]; /* which the test has started */
+static unsigned child_count;
 
 /* Returns the byte that a child writes at an offset of its memory. */
 static uint8_t pattern(size_t at)
@@ -133,9 +136,10 @@ static void map_far(void)
     shared->far = far;
 }
 
-static void note_thread(unsigned index, const void *on_stack)
+/* A frame is on the stack in any case; sanitizers may have moved the variables elsewhere. */
+static void note_thread(unsigned index)
 {
-    shared->stacks[index] = (uint64_t)(uintptr_t)on_stack;
+    shared->stacks[index] = (uint64_t)(uintptr_t)__builtin_frame_address(0);
     shared->ids[index] = gettid();
     __atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
 }
@@ -143,7 +147,7 @@ static void note_thread(unsigned index, const void *on_stack)
 static void *spin(void *argument)
 {
     volatile uint64_t count = 0;
-    note_thread((unsigned)(uintptr_t)argument, (const void *)&count);
+    note_thread((unsigned)(uintptr_t)argument);
     for (;;)
         count++;
     return NULL;
@@ -153,7 +157,7 @@ static void *spin(void *argument)
 static void *answer(void *argument)
 {
     uint8_t byte = 0;
-    note_thread((unsigned)(uintptr_t)argument, &byte);
+    note_thread((unsigned)(uintptr_t)argument);
     for (;;) {
         if (read(requests[0], &byte, 1) != 1)
             shared->failed_reads++;
@@ -175,7 +179,6 @@ static void count_signal(int number)
 static void run_child(void)
 {
     pthread_t thread;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     shared->heap = malloc(HEAP_SIZE);
     fill(shared->heap, 0, HEAP_SIZE);
     make_sparse();
@@ -185,24 +188,41 @@ static void run_child(void)
               NULL);
     for (unsigned i = 1; i < THREADS; i++)
         pthread_create(&thread, NULL, i == 1 ? answer : spin, (void *)(uintptr_t)i);
-    note_thread(0, &thread);
+    note_thread(0);
     for (;;)
         pause();
 }
 
 /* ---- this process and its child ---- */
 
+/* Forks a process, which ends with the test at the latest. */
+static pid_t fork_child(void)
+{
+    assert_true(child_count < MAX_CHILDREN);
+    const pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    else
+        children[child_count++] = pid;
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, __WALL), pid);
+}
+
 /* Returns whether this process can trace others. */
 static bool can_trace(void)
 {
-    int status = 0;
-    const pid_t pid = fork();
+    const pid_t pid = fork_child();
     if (pid == 0)
         for (;;)
             pause();
     const bool good = ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0;
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, __WALL);
+    end(pid);
     return good;
 }
 
@@ -211,9 +231,7 @@ static pid_t start(void (*run)(void))
 {
     if (!can_trace())
         skip();
-    *shared = (struct shared){0};
-    const pid_t pid = fork();
-    assert_true(pid >= 0);
+    const pid_t pid = fork_child();
     if (pid == 0) {
         run();
         _exit(0);
@@ -233,12 +251,6 @@ static pid_t start_child(void)
     const pid_t pid = start(run_child);
     wait_ready(THREADS);
     return pid;
-}
-
-static void end(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
 /* Returns whether the child's thread in read() answers within this number of milliseconds. */
@@ -289,6 +301,7 @@ static void assert_refused(uint64_t pid, const char *words)
     g2h_error_destroy(error);
 }
 
+/* Each test has memory, pipes and children of its own, so that none depends on how another ends. */
 static int set_up(void **state)
 {
     (void)state;
@@ -296,6 +309,23 @@ static int set_up(void **state)
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     signal(SIGPIPE, SIG_IGN);
     return shared != MAP_FAILED && pipe(requests) == 0 && pipe2(answers, O_NONBLOCK) == 0 ? 0 : -1;
+}
+
+/* Ends the children that the test has left. */
+static int tear_down(void **state)
+{
+    (void)state;
+    /* The last ones first: one that traces another would be told of that one's end. */
+    while (child_count > 0) {
+        const pid_t pid = children[--child_count];
+        if (waitpid(pid, NULL, WNOHANG | __WALL) == 0)
+            end(pid);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        close(requests[i]);
+        close(answers[i]);
+    }
+    return munmap(shared, sizeof(*shared));
 }
 
 /* ---- what is copied ---- */
@@ -377,7 +407,6 @@ static void test_memory(void **state)
     assert_int_equal(account.unreadable, (FILE_PAGES - (FILE_SIZE + page - 1) / page) * page);
     assert_true(account.copy_seconds > 0 && account.copy_seconds < account.stopped_seconds);
     process_deinit(&process);
-    end(pid);
 }
 
 /* Makes the child map more memory; a function of struct g2h_progress. */
@@ -415,7 +444,6 @@ static void test_growth(void **state)
     assert_pattern(&process.memory, shared->heap, 0, HEAP_SIZE);
     assert_sparse(&process.memory);
     process_deinit(&process);
-    end(pid);
 }
 
 /* Attaches with a limit on the address space; the exit status tells which check failed. */
@@ -443,13 +471,12 @@ static void test_few_addresses(void **state)
     (void)state;
     if (UNIT_SANITIZED)
         skip(); /* sanitizers need many addresses themselves */
-    const pid_t pid = start_child(), other = fork();
+    const pid_t pid = start_child(), other = fork_child();
     if (other == 0)
         attach_with_few_addresses(pid);
     assert_int_equal(waitpid(other, &status, 0), other);
     assert_int_equal(status, 0);
     assert_goes_on();
-    end(pid);
 }
 
 /* The copy has the process's executable, machine and entry. */
@@ -475,10 +502,9 @@ static void test_identity(void **state)
     fclose(maps);
     assert_true(found);
     process_deinit(&process);
-    end(pid);
 }
 
-/* Each thread's stack pointer is near a variable of its own. */
+/* Each thread's stack pointer is near a frame of its own. */
 static void test_registers(void **state)
 {
     const pid_t pid = start_child();
@@ -506,7 +532,6 @@ static void test_registers(void **state)
     }
     assert_int_equal(found, THREADS);
     process_deinit(&process);
-    end(pid);
 }
 
 /* ---- the process goes on ---- */
@@ -519,14 +544,13 @@ static void test_again_and_again(void **state)
         attach_once(pid);
         assert_goes_on();
     }
-    end(pid);
 }
 
 /* A sender queues signals while the child is attached to again and again; none of them is lost. */
 static void test_signals(void **state)
 {
     enum { SIGNALS = 3000 };
-    const pid_t pid = start_child(), sender = fork();
+    const pid_t pid = start_child(), sender = fork_child();
     int status;
     (void)state;
     if (sender == 0) {
@@ -543,7 +567,6 @@ static void test_signals(void **state)
         usleep(1000);
     assert_int_equal(shared->signals, SIGNALS);
     assert_goes_on();
-    end(pid);
 }
 
 /* Sends the child a signal while it is copied; a function of struct g2h_progress. */
@@ -570,7 +593,6 @@ static void test_signal_while_stopped(void **state)
         usleep(1000);
     assert_true(shared->signals > 0);
     assert_goes_on();
-    end(pid);
 }
 
 /* A process that was stopped before stays stopped until somebody sends it SIGCONT. */
@@ -593,7 +615,6 @@ static void test_stopped_before(void **state)
             usleep(1000);
     }
     assert_goes_on();
-    end(pid);
 }
 
 static void *end_at_once(void *argument)
@@ -603,7 +624,6 @@ static void *end_at_once(void *argument)
 
 static void run_churn(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     shared->ready = 1;
     for (;;) {
         pthread_t threads[8];
@@ -627,12 +647,10 @@ static void test_churn(void **state)
     for (unsigned i = 0; i < 10000 && shared->signals == before; i++)
         usleep(1000);
     assert_true(shared->signals > before);
-    end(pid);
 }
 
 static void run_vfork(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     shared->ready = 1;
     if (vfork() == 0) {
         usleep(1000000);
@@ -659,12 +677,10 @@ static void test_stuck(void **state)
     for (unsigned i = 0; i < 20000 && shared->signals == 0; i++)
         usleep(1000);
     assert_int_equal(shared->signals, 1);
-    end(pid);
 }
 
 static void run_large(void)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     fill(map_private(20000, -1), 0, 20000 * page);
     shared->ready = 1;
     for (;;)
@@ -713,7 +729,7 @@ static void test_killed(void **state)
 static void test_nobody(void **state)
 {
     int status;
-    const pid_t pid = fork();
+    const pid_t pid = fork_child();
     (void)state;
     if (pid == 0)
         _exit(0);
@@ -735,12 +751,11 @@ static void test_thread(void **state)
     (void)state;
     snprintf(words, sizeof(words), "is a thread of process %d", pid);
     assert_refused((uint64_t)shared->ids[1], words);
-    end(pid);
 }
 
 static void test_traced(void **state)
 {
-    const pid_t pid = start_child(), tracer = fork();
+    const pid_t pid = start_child(), tracer = fork_child();
     char words[64];
     (void)state;
     if (tracer == 0) {
@@ -755,13 +770,12 @@ static void test_traced(void **state)
     assert_refused((uint64_t)pid, words);
     end(tracer);
     attach_once(pid);
-    end(pid);
 }
 
 /* Expects that attaching as a user without rights gives an error whose message has words. */
 static void assert_refused_as_nobody(pid_t pid, const char *words)
 {
-    const pid_t other = fork();
+    const pid_t other = fork_child();
     if (other == 0) {
         struct process process;
         struct attach_account account;
@@ -783,13 +797,13 @@ static void test_other_user(void **state)
     const pid_t pid = start_child();
     assert_refused_as_nobody(pid, "runs as another user");
     assert_goes_on();
-    end(pid);
 }
 
 static void run_protected(void)
 {
     if (setgid(65534) != 0 || setuid(65534) != 0)
         _exit(97);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process has lost this */
     prctl(PR_SET_DUMPABLE, 0);
     run_child();
 }
@@ -804,7 +818,6 @@ static void test_protected(void **state)
     assert_refused_as_nobody(pid, "is protected");
     attach_once(pid);
     assert_goes_on();
-    end(pid);
 }
 
 /* A 32-bit program that waits: mov $29, %eax; int $0x80; jmp to the start. */
@@ -826,7 +839,6 @@ static const uint8_t program_32[] =
 static void run_32(void)
 {
     char path[] = "/tmp/go2heapsnapshot-unit.XXXXXX";
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int fd = mkstemp(path);
     if (fd < 0 || write(fd, program_32, sizeof(program_32)) != sizeof(program_32))
         _exit(95);
@@ -854,7 +866,6 @@ static void test_32_bits(void **state)
             target[0] = '\0';
     }
     assert_refused((uint64_t)pid, "32-bit and big-endian processes are not read");
-    end(pid);
 }
 
 /* ---- messages, and room for the copy ---- */
@@ -1108,23 +1119,25 @@ static void test_guess(void **state)
     munmap(data, PAGES * page);
 }
 
+/* A test with the above set_up() and tear_down(). */
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory),         cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_few_addresses),  cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_registers),      cmocka_unit_test(test_again_and_again),
-        cmocka_unit_test(test_signals),        cmocka_unit_test(test_signal_while_stopped),
-        cmocka_unit_test(test_stopped_before), cmocka_unit_test(test_churn),
-        cmocka_unit_test(test_stuck),          cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_nobody),         cmocka_unit_test(test_thread),
-        cmocka_unit_test(test_traced),         cmocka_unit_test(test_other_user),
-        cmocka_unit_test(test_protected),      cmocka_unit_test(test_32_bits),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_room),
-        cmocka_unit_test(test_groups),         cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_procfs),         cmocka_unit_test(test_space),
-        cmocka_unit_test(test_guess),
+        TEST(test_memory),         TEST(test_growth),
+        TEST(test_few_addresses),  TEST(test_identity),
+        TEST(test_registers),      TEST(test_again_and_again),
+        TEST(test_signals),        TEST(test_signal_while_stopped),
+        TEST(test_stopped_before), TEST(test_churn),
+        TEST(test_stuck),          TEST(test_killed),
+        TEST(test_nobody),         TEST(test_thread),
+        TEST(test_traced),         TEST(test_other_user),
+        TEST(test_protected),      TEST(test_32_bits),
+        TEST(test_refusals),       TEST(test_room),
+        TEST(test_groups),         TEST(test_mappings),
+        TEST(test_procfs),         TEST(test_space),
+        TEST(test_guess),
     };
-    cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return UNIT_RUN(tests);
 }
