@@ -11,6 +11,12 @@ helpers=$(find tests/unit -name '*.c' ! -name 'test_*')
 libraries=$(make -s libs)
 failed=0
 
+# wraps TEST: prints the linker's options for a test that defines __wrap_FUNCTION, which is called instead of FUNCTION. If it
+# defined FUNCTION itself, it would replace the one of a sanitizer, which must see the call.
+wraps() {
+	sed -n 's/.*[ *]__wrap_\([a-z0-9_]*\)(.*/-Wl,--wrap=\1/p' "$1" | sort -u
+}
+
 # kind NAME MAKE BUILD COMPILER FLAGS TEST...: the flags are for the tests, which need not be fast.
 kind() {
 	kind=$1 make=$2 build=$3 compiler=$4 flags=$5
@@ -32,7 +38,7 @@ kind() {
 		fi
 		# shellcheck disable=SC2046,SC2086  # flags, helpers and libraries are words
 		if ! $compiler $flags -o "$build/unit/$name" "$build/${test%.c}.o" $(printf "$build/%s.o " $(echo "$helpers" | sed 's/\.c$//')) \
-			"$build/internal.a" -lcmocka $libraries; then
+			"$build/internal.a" $(wraps "$test") -lcmocka $libraries; then
 			echo "not ok - $name is linked ($kind)"
 			failed=1
 			continue

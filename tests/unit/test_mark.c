@@ -2,7 +2,6 @@
  * possible marking. */
 #include "unit.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 
@@ -15,15 +14,20 @@ enum { THREAD_COUNTS = sizeof(thread_counts) / sizeof(thread_counts[0]) };
 
 static int threads_left = -1; /* how many threads can still be started; -1: any number */
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                   void *argument)
+/* The linker's names (--wrap) for the function that the library calls and for the real one, which
+ * may be a sanitizer's. */
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument)
 {
-    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
     if (threads_left == 0)
         return EAGAIN;
     threads_left -= threads_left > 0;
-    return real(thread, attributes, start, argument);
+    return __real_pthread_create(thread, attributes, start, argument);
 }
 
 /* ---- graphs ---- */
