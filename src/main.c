@@ -162,7 +162,9 @@ static struct g2h_error *build(const struct options *options, const struct serie
     TRY(g2h_graph_build(conversion->heap, &graph_options, &conversion->graph));
     if (series->identity)
         TRY(g2h_identity_add(series->identity, conversion->graph));
-    const struct g2h_view_options view_options = {options->reachable, view_nodes(options)};
+    const struct g2h_view_options view_options = {
+        options_leave_out_garbage(options, g2h_heap_is_complete(conversion->heap)),
+        view_nodes(options)};
     return g2h_view_create(conversion->graph, &view_options, &conversion->view);
 }
 
@@ -243,7 +245,8 @@ static struct g2h_error *go_through(const struct options *options, const char *p
     if ((options->format->takes & G2H_TAKES_RATE) != 0)
         message_sampling(options, conversion->input, conversion->heap);
     if (series->heap)
-        message_survivors(conversion->input, series->input, series->identity, conversion->graph);
+        message_survivors(conversion->input, series->input, series->identity, conversion->graph,
+                          conversion->view);
     if (conversion->exe)
         message_typed(conversion->input, conversion->heap, conversion->exe, conversion->graph);
     progress_clear();

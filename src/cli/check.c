@@ -63,6 +63,8 @@ bool check_options(const struct options *options)
             return false;
     if (options->base_exe && !options->base)
         return USAGE_REFUSE("--base-exe goes with --base");
+    if (options->reachable && options->garbage)
+        return USAGE_REFUSE("--reachable leaves out what --garbage keeps");
     return check_summary(options) && check_output(options);
 }
 

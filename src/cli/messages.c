@@ -323,12 +323,14 @@ void message_size(const struct options *options, const struct g2h_input *input,
     const struct g2h_view_account *account = g2h_view_account(view);
     const struct g2h_graph_account *garbage = g2h_graph_account(graph);
     const uint64_t nodes = account->nodes + contexts_of(options, view).nodes;
-    if (options->reachable ||
-        (options->format->leaves_out_garbage && g2h_heap_is_complete(g2h_view_heap(view))))
+    const bool is_complete = g2h_heap_is_complete(g2h_view_heap(view)),
+               never_has = options->format->leaves_out_garbage && is_complete;
+    if (never_has || options_leave_out_garbage(options, is_complete))
         say("go2heapsnapshot: note: %s: left out as garbage: %" PRIu64 " object%s, %" PRIu64
-            " bytes%s",
+            " bytes%s%s",
             input->name, garbage->unreachable_objects, garbage->unreachable_objects == 1 ? "" : "s",
             garbage->unreachable_bytes,
+            never_has || options->reachable ? "" : ", which --garbage keeps",
             may_have_cleanups(g2h_view_heap(view), graph)
                 ? "; what cleanups hold may be among them, which --exe would tell"
                 : "");
@@ -421,11 +423,13 @@ void message_name(const struct g2h_format *format, const char *path, bool gzip)
 }
 
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,
-                       const struct g2h_identity *identity, const struct g2h_graph *graph)
+                       const struct g2h_identity *identity, const struct g2h_graph *graph,
+                       const struct g2h_view *view)
 {
     enum { MUCH = 25 /* percent */ };
     const struct g2h_identity_account *account = g2h_identity_account(identity);
-    const uint64_t garbage = g2h_graph_account(graph)->unreachable_objects;
+    const uint64_t garbage =
+        g2h_graph_account(graph)->unreachable_objects - g2h_view_account(view)->left_out_objects;
     say("go2heapsnapshot: %s: since %s %" PRIu64 " objects have survived, %" PRIu64
         " are gone, %" PRIu64 " are new, of these %" PRIu64 " in reused slots; %" PRIu64
         " undecided",

@@ -57,7 +57,8 @@ void message_account(const struct options *options, const struct g2h_input *inpu
 
 /* Says of a dump of a series how many of its objects were in the dump before. */
 void message_survivors(const struct g2h_input *input, const struct g2h_input *before,
-                       const struct g2h_identity *identity, const struct g2h_graph *graph);
+                       const struct g2h_identity *identity, const struct g2h_graph *graph,
+                       const struct g2h_view *view);
 
 /* Says, in the last line, which share of the living bytes has a type; if the share is small, also
  * why. */

@@ -109,6 +109,7 @@ static const struct known known[] = {
     {"redact", 'r', .flag = AT(redact)},
     {"redact-key", .text = AT(redact_key)},
     {"reachable", .flag = AT(reachable)},
+    {"garbage", .flag = AT(garbage)},
     {"no-stacks", .flag = AT(no_stacks)},
     {"no-contexts", .flag = AT(no_contexts)},
     {"names", .take = take_names},
@@ -243,6 +244,12 @@ bool options_parse(int argc, char **argv, struct options *ret, int *ret_status)
         return false;
     take_inputs(ret, argv + optind, argc - optind);
     return check_inputs(ret);
+}
+
+bool options_leave_out_garbage(const struct options *options, bool is_complete)
+{
+    const bool is_series = options->input_count > 1 && !options->summary;
+    return options->reachable || (is_series && !options->garbage && is_complete);
 }
 
 void options_deinit(struct options *options)

@@ -28,7 +28,7 @@ struct options {
     bool json;           /* of a format that takes it */
     bool is_dump;        /* the heap dump itself is to be written, in no format */
     bool untyped_ok;     /* goes on without types if exe does not fit */
-    bool redact, reachable, no_stacks, no_contexts, full_names;
+    bool redact, reachable, garbage, no_stacks, no_contexts, full_names;
     const char *redact_key; /* a file; NULL: none */
     uint64_t max_nodes;     /* 0: no limit */
     bool summary, append;   /* append needs summary */
@@ -46,5 +46,12 @@ struct options {
  */
 bool options_parse(int argc, char **argv, struct options *ret, int *ret_status);
 void options_deinit(struct options *options);
+
+/*
+ * Returns whether garbage is to be left out of what is written of a dump: if --reachable asks for
+ * it, and in a series, whose heaps are compared with each other, unless --garbage is given. In a
+ * dump that is not complete nobody knows what is garbage.
+ */
+bool options_leave_out_garbage(const struct options *options, bool is_complete);
 
 #endif

@@ -260,6 +260,8 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
     if (above != MERGED_NONE)
         return NULL;
     const struct merged_node node = {.kind = kind,
+                                     .is_garbage = parent != MERGED_NONE &&
+                                                   merged->nodes.data[parent].is_garbage,
                                      .parent = parent,
                                      .child = MERGED_NONE,
                                      .sibling = MERGED_NONE,
@@ -325,7 +327,8 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
 {
     struct merged *merged = merging->merged;
     struct place *place = &merging->places[number];
-    const bool object = is_object(place->merged);
+    const uint32_t kind = place->merged;
+    const bool object = is_object(kind);
     uint32_t name = place->name,
              parent = merging->places[g2h_dominators_above(merging->dominators, number)].merged;
     if (object && is_of_map(merged, name, parent)) {
@@ -343,6 +346,7 @@ static struct g2h_error *merge(struct merging *merging, uint32_t node, uint32_t 
     if (into->count++ == 0)
         into->example = node;
     into->bytes += place->size;
+    into->is_garbage |= kind == G2H_NODE_UNREACHABLE;
     return NULL;
 }
 

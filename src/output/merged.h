@@ -31,6 +31,7 @@ enum merged_kind {
 
 struct merged_node {
     enum merged_kind kind;
+    bool is_garbage; /* it is the node of garbage, or below that: nothing holds these */
     uint32_t parent, child, sibling; /* numbers of nodes, or MERGED_NONE */
     uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
                            of the class holds these */

@@ -6,6 +6,16 @@
 gzip -dc "$top/samples/leakserver.exe.gz" >app
 for n in 1 2; do gzip -dc "$top/samples/leakserver.$n.dump.gz" >$n.dump; done
 
+# left_out NAME DUMP...: tests the lines of stderr that say how much garbage is left out of each dump, and removes them.
+left_out() {
+	local dump
+	for dump in "${@:2}"; do
+		check "$1: says how much garbage is left out of $dump" grep -Eq \
+			"^go2heapsnapshot: note: $dump: left out as garbage: [0-9]+ objects, [0-9]+ bytes, which --garbage keeps" err
+	done
+	sed -i '/: left out as garbage: /d' err
+}
+
 # survived NAME AFTER BEFORE: tests the line of stderr that says which objects have survived, and removes it.
 survived() {
 	check "$1: says what has survived" grep -Eqx \
@@ -15,6 +25,7 @@ survived() {
 
 run go2heapsnapshot -o plain 1.dump 2.dump
 survived "a series" 2.dump 1.dump
+left_out "a series" 1.dump 2.dump
 said "a series: nothing else to say" 0
 wrote_nothing "a series: nothing on stdout"
 equal "a series: its snapshots are named after the dumps" "$(ls plain)" "$(printf '1.heapsnapshot\n2.heapsnapshot')"
@@ -28,8 +39,19 @@ snapshot.snapshot.go2heapsnapshot = null;
 for (let i = 2; i < snapshot.nodes.length; i += 7) snapshot.nodes[i] = 0;
 console.log(JSON.stringify(snapshot));
 END
+go2heapsnapshot --reachable 2.dump >single 2>/dev/null
+check "a series: all but ids is as in a single snapshot without garbage" cmp \
+	<("${NODE:-node}" without_ids.mjs plain/2.heapsnapshot) <("${NODE:-node}" without_ids.mjs single)
+run go2heapsnapshot --garbage -o whole 1.dump 2.dump
+survived "--garbage" 2.dump 1.dump
+said "--garbage: nothing else to say" 0
 go2heapsnapshot 2.dump >single
-check "a series: all but ids is as in a single snapshot" cmp <("${NODE:-node}" without_ids.mjs plain/2.heapsnapshot) <("${NODE:-node}" without_ids.mjs single)
+check "--garbage: all but ids is as in a single snapshot" cmp \
+	<("${NODE:-node}" without_ids.mjs whole/2.heapsnapshot) <("${NODE:-node}" without_ids.mjs single)
+run go2heapsnapshot --garbage 2.dump
+check "--garbage: a single dump keeps it anyway" cmp out single
+run go2heapsnapshot --garbage --reachable -o whole 1.dump 2.dump
+said "--garbage and --reachable" 2 "go2heapsnapshot: --reachable leaves out what --garbage keeps" "Try 'go2heapsnapshot --help'."
 
 # ids FILE: prints the ids of all nodes, in ascending order.
 ids() {
@@ -47,6 +69,7 @@ check "a series: some ids are gone, and most are still there" awk '
 
 run go2heapsnapshot -j 1 --base 1.dump -o base 2.dump
 survived "--base" 2.dump 1.dump
+left_out "--base" 1.dump 2.dump
 said "--base: nothing else to say" 0
 check "--base, -j 1: the same bytes" diff -r plain base
 run go2heapsnapshot -z -o packed 1.dump 2.dump
@@ -90,9 +113,11 @@ equal "in the wrong order: fails" "$status" 1
 equal "in the wrong order: the first one is there" "$(ls order)" 2.heapsnapshot
 dump go1.15-amd64.1 other.dump
 run go2heapsnapshot -o other 1.dump other.dump
+left_out "of another release" 1.dump
 said "of another release" 1 "go2heapsnapshot: other.dump: is not of the process that wrote 1.dump: that is of another release of Go"
 dump go1.26-386.1 small.dump
 run go2heapsnapshot -o other 1.dump small.dump
+left_out "of another architecture" 1.dump
 said "of another architecture" 1 "go2heapsnapshot: small.dump: is not of the process that wrote 1.dump: that has another architecture"
 touch file
 run go2heapsnapshot -o file 1.dump 2.dump
@@ -100,6 +125,7 @@ said "-o: a file" 1 "go2heapsnapshot: file: is no directory, which a series of s
 run go2heapsnapshot -o missing/directory 1.dump 2.dump
 said "-o: in a directory that is not there" 1 "go2heapsnapshot: missing/directory: cannot create the directory: No such file or directory"
 run go2heapsnapshot -o odd 1.dump nothing.dump
+left_out "a dump that is not there" 1.dump
 said "a dump that is not there" 1 "go2heapsnapshot: nothing.dump: cannot open: No such file or directory"
 run go2heapsnapshot -o odd app 1.dump
 said "an executable among the dumps" 2 "go2heapsnapshot: 'app' is an executable, which is given with --exe:" "  go2heapsnapshot --exe app 1.dump"
@@ -113,5 +139,6 @@ run go2heapsnapshot -o cut 1.dump cut.dump
 equal "a dump that is cut: exit status 3" "$status" 3
 check "a dump that is cut: what has survived is said" grep -q 'cut\.dump: since 1\.dump [1-9][0-9]* objects have survived' err
 check "a dump that is cut: both snapshots" eval 'is_snapshot cut/1.heapsnapshot && is_snapshot cut/cut.heapsnapshot'
+check "a dump that is cut: nothing of it is left out as garbage" eval '! grep -q "cut.dump: left out" err && grep -q "1.dump: left out" err'
 
 finish

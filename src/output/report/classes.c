@@ -6,7 +6,8 @@
 struct class_row {
     uint32_t node; /* one of the class's nodes */
     uint64_t count, bytes, retained;
-    int64_t grown; /* bytes; 0 without a base */
+    uint64_t held; /* bytes that are not garbage */
+    int64_t grown; /* bytes that are held; 0 without a base */
 };
 
 struct classes {
@@ -39,13 +40,14 @@ static struct g2h_error *gather_classes(const struct report *report, struct clas
         struct class_row *row = &classes->list.data[number];
         row->count += node->count;
         row->bytes += node->bytes;
+        row->held += node->is_garbage ? 0 : node->bytes;
         row->retained += node->outermost == i ? node->retained : 0;
     }
     for (size_t i = 0; i < classes->list.count && report->base; i++) {
         struct class_row *row = &classes->list.data[i];
         size_t size;
         const char *name = merged_name(&report->merged, row->node, &size);
-        row->grown = (int64_t)(row->bytes - growth_class_before(report->base, name, size).bytes);
+        row->grown = (int64_t)(row->held - growth_class_before(report->base, name, size).bytes);
     }
     vector_sort(&classes->list, compare_classes);
     return NULL;

@@ -58,6 +58,25 @@ static struct g2h_error *keys_of(const struct merged *merged, uint64_t **ret)
     return NULL;
 }
 
+/* Returns the bytes that a node retains without garbage, whose node is below the root. */
+static uint64_t held_by(const struct merged *merged, uint32_t node)
+{
+    const struct merged_node *nodes = merged->nodes.data;
+    uint64_t held = nodes[node].retained;
+    for (uint32_t i = nodes[node].child; node == 0 && i != MERGED_NONE; i = nodes[i].sibling)
+        held -= nodes[i].is_garbage ? nodes[i].retained : 0;
+    return held;
+}
+
+uint64_t growth_count_held(const struct g2h_view *view)
+{
+    const size_t objects = g2h_heap_object_count(g2h_view_heap(view));
+    uint64_t count = 0;
+    for (size_t i = 0; i < objects; i++)
+        count += !g2h_view_is_garbage(view, (uint32_t)i);
+    return count;
+}
+
 /* ---- the base ---- */
 
 static struct g2h_error *add_class(struct g2h_base *base, const char *name, size_t size,
@@ -80,19 +99,18 @@ static struct g2h_error *take_nodes(struct g2h_base *base, const struct merged *
         const struct merged_node *node = &merged->nodes.data[i];
         uint32_t number = (uint32_t)base->nodes.count;
         size_t size;
+        if (node->is_garbage)
+            continue;
         const char *name = merged_name(merged, i, &size);
         TRY_MEMORY(map_put(&base->numbers, keys[i], number, &number));
         if (number == base->nodes.count)
             TRY_MEMORY(vector_push(&base->nodes, ((struct before){0, 0, 0})));
         struct before *before = &base->nodes.data[number]; /* of all nodes with these names */
-        before->retained += node->retained;
+        before->retained += held_by(merged, i);
         before->bytes += node->bytes;
         before->count += node->count;
         if (node->kind == MERGED_CLASS)
             TRY(add_class(base, name, size, node));
-        else if (node->kind == MERGED_SYNTHETIC &&
-                 merged_kind_of(merged, i) == G2H_NODE_UNREACHABLE)
-            base->totals.reachable -= node->retained;
     }
     return NULL;
 }
@@ -107,9 +125,8 @@ static struct g2h_error *fill(struct g2h_base *base, const struct g2h_view *view
     TRY(g2h_view_dominators(view, &dominators));
     struct g2h_error *error = merged_make(view, dominators, threads, &merged);
     if (!error) {
-        base->totals.reachable = merged.nodes.data[0].retained;
-        base->totals.objects =
-            g2h_heap_object_count(g2h_view_heap(view)) - g2h_view_account(view)->left_out_objects;
+        base->totals.reachable = held_by(&merged, 0);
+        base->totals.objects = growth_count_held(view);
         base->totals.goroutines = g2h_view_goroutine_count(view);
         error = take_nodes(base, &merged);
         merged_deinit(&merged);
@@ -166,9 +183,11 @@ struct g2h_error *growth_find(const struct g2h_base *base, const struct merged *
         const uint32_t number = map_get(&base->numbers, keys[i]);
         const struct before before =
             number == MAP_NONE ? (struct before){0, 0, 0} : base->nodes.data[number];
-        const struct growth growth = {(int64_t)(nodes[i].retained - before.retained),
-                                      (int64_t)(nodes[i].bytes - before.bytes),
-                                      (int64_t)(nodes[i].count - before.count), 0};
+        struct growth growth = {0};
+        if (!nodes[i].is_garbage)
+            growth = (struct growth){(int64_t)(held_by(merged, i) - before.retained),
+                                     (int64_t)(nodes[i].bytes - before.bytes),
+                                     (int64_t)(nodes[i].count - before.count), 0};
         TRY_MEMORY(vector_push(ret, growth));
     }
     for (size_t i = merged->nodes.count; i-- > 0;) { /* children come after their parents */

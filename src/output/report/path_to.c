@@ -359,7 +359,7 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
         count += node->count;
         bytes += node->bytes;
         retained += node->outermost == i ? node->retained : 0;
-        garbage += is_dead(report->view, node->example) ? node->count : 0;
+        garbage += node->is_garbage ? node->count : 0;
     }
     vector_sort(&nodes, report_compare_ranks);
     page_open(page, "class");
@@ -377,7 +377,7 @@ static struct g2h_error *put_class(struct path *path, const struct lookup *looku
         const struct growth_class before =
             growth_class_before(report->base, field.data, field.size);
         PAGE_PUT(page, "; % since then",
-                 page_change("objects_grown", (int64_t)(count - before.count)));
+                 page_change("objects_grown", (int64_t)(count - garbage - before.count)));
     }
     page_say(page, "\n");
     TRY(put_holders(report, &nodes));

@@ -36,14 +36,12 @@ static void put_process(const struct report *report)
     page_close(report->page);
 }
 
-/* Puts the growth since the base: "since first.dump: +701 kB (+114 %), +12,313 objects, +60
+/* Puts the growth since the base: "since first.dump: +701 kB (+114 %), +12,314 objects, +60
  * goroutines". */
 static void put_since(const struct report *report, bool is_other)
 {
     const struct growth_totals *before = growth_totals(report->base);
-    const struct g2h_heap *heap = g2h_view_heap(report->view);
-    const uint64_t objects =
-        g2h_heap_object_count(heap) - g2h_view_account(report->view)->left_out_objects;
+    const uint64_t objects = growth_count_held(report->view);
     const int64_t bytes = (int64_t)(report->reachable - before->reachable);
     struct page *page = report->page;
     page_open(page, "since");

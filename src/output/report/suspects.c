@@ -90,7 +90,8 @@ static uint64_t count_of(const struct finder *finder, uint32_t node)
                           : finder->merged->nodes.data[node].count;
 }
 
-/* Returns by how many objects the class of a node has grown in the heap as a whole. */
+/* Returns by how many objects the class of a node has grown in the heap as a whole, without
+ * garbage. */
 static uint64_t class_growth(const struct finder *finder, uint32_t node)
 {
     const struct merged_node *nodes = finder->merged->nodes.data;
@@ -99,7 +100,8 @@ static uint64_t class_growth(const struct finder *finder, uint32_t node)
     const char *name = merged_name(finder->merged, node, &size);
     const uint64_t before = growth_class_before(finder->base, name, size).count;
     for (size_t i = 0; i < finder->merged->nodes.count; i++)
-        if (nodes[i].kind == MERGED_CLASS && nodes[i].name == nodes[node].name)
+        if (nodes[i].kind == MERGED_CLASS && !nodes[i].is_garbage &&
+            nodes[i].name == nodes[node].name)
             count += nodes[i].count;
     return count > before ? count - before : 0;
 }

@@ -1,0 +1,95 @@
+// What grew between two moments of a process, of which the first had much garbage of the class that leaks: what nothing holds
+// is not compared.
+//
+//	base
+//
+//	case map SHAPE=map
+//	says ^since .*: \+1\.\d\d MB .*, \+4,0\d\d objects
+//	says ^WHAT GREW
+//	says \+4,000 main\.ticket, now 4,0\d\d, in map\[int\]\*main\.ticket$
+//	says[plain] ^      held by     main\.bOpen\[\d+\]
+//	says ^CLASSES .* grown$
+//	tells ^  main\.ticket .*\+1\.54 MB$
+//	never \+\d.* main\.ticket, in map\[int\]\*main\.ticket\n.*\n.*main\.aOpen
+//	is r.since.reachable > 1500000
+//	is r.suspects.length === 1 && r.suspects[0].count_grown === 4000
+//	is r.classes.find(c => c.class === "main.ticket").grown === 4000 * 384
+//
+//	case list SHAPE=list
+//	says \+4,000 main\.ticket, now 4,0\d\d
+//	is r.suspects[0].count_grown === 4000
+//
+//	case garbage SHAPE=garbage
+//	says ^since .*: [+-][0-9.]+ k?B .*, [+-]?\d+ objects
+//	says Nothing grew by much
+//	never \+\d.*main\.ticket
+//	is r.suspects.length === 0 && r.since.objects < 100 && r.since.reachable < 100000
+//	is r.classes.find(c => c.class === "main.ticket").grown === 0
+//
+//	case path SHAPE=map
+//	options --path-to main.ticket
+//	says CLASS   main\.ticket: .*; \+4,000 since then$
+//	is r.class.objects_grown === 4000
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+type ticket struct {
+	next *ticket
+	text [376]byte
+}
+
+var (
+	aOpen, bOpen = map[int]*ticket{}, map[int]*ticket{}
+	aLast, bLast *ticket
+)
+
+func ready() {
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+}
+
+//go:noinline
+func serve(count int) {
+	for i := 0; i < count; i++ {
+		dropped = new(ticket)
+	}
+	dropped = nil
+}
+
+var dropped *ticket
+
+func main() {
+	for i := 0; i < 30; i++ {
+		aOpen[i], bOpen[i] = new(ticket), new(ticket)
+	}
+	aLast, bLast = &ticket{next: new(ticket)}, new(ticket)
+	runtime.GC()
+	debug.SetGCPercent(-1)
+	shape := os.Getenv("SHAPE")
+	if shape != "garbage" {
+		serve(9000)
+	}
+	ready()
+	runtime.GC()
+	switch shape {
+	case "map":
+		for i := 0; i < 4000; i++ {
+			bOpen[100+i] = new(ticket)
+		}
+	case "list":
+		for i := 0; i < 4000; i++ {
+			bLast = &ticket{next: bLast}
+		}
+	case "garbage":
+		serve(9000)
+	}
+	ready()
+	runtime.KeepAlive(aOpen)
+	runtime.KeepAlive(aLast)
+}
