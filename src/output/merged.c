@@ -257,8 +257,10 @@ static struct g2h_error *node_below(struct merging *merging, uint32_t parent, ui
         above = find_above(merged, parent, name, &outermost);
     const uint32_t number = above != MERGED_NONE ? above : (uint32_t)merged->nodes.count;
     TRY_MEMORY(map_put(&merged->numbers, key, number, ret));
-    if (above != MERGED_NONE)
+    if (above != MERGED_NONE) {
+        merged->nodes.data[above].is_cyclic |= above != parent;
         return NULL;
+    }
     const struct merged_node node = {.kind = kind,
                                      .is_garbage = parent != MERGED_NONE &&
                                                    merged->nodes.data[parent].is_garbage,
@@ -407,6 +409,18 @@ static struct g2h_error *place_samples(struct merging *merging)
     return NULL;
 }
 
+/* Keeps of each place the node that it has been merged in. */
+static struct g2h_error *keep_places(struct merging *merging)
+{
+    struct merged *merged = merging->merged;
+    merged->of = large_alloc(merging->count, sizeof(*merged->of));
+    TRY_MEMORY(merged->of);
+    merged->of_count = merging->count;
+    for (uint32_t number = 0; number < merging->count; number++)
+        merged->of[number] = merging->places[number].merged;
+    return NULL;
+}
+
 static void merging_deinit(struct merging *merging)
 {
     large_free(merging->places, merging->count, sizeof(*merging->places));
@@ -429,6 +443,7 @@ static struct g2h_error *make(struct merged *merged, const struct g2h_dominators
     TRY(name_all_held(&merging));
     TRY(merge_all(&merging));
     TRY(place_samples(&merging));
+    TRY(keep_places(&merging));
     sum_up(merged);
     return NULL;
 }
@@ -458,5 +473,6 @@ void merged_deinit(struct merged *merged)
     map_deinit(&merged->entries);
     map_deinit(&merged->variables);
     free(merged->samples.data);
+    large_free(merged->of, merged->of_count, sizeof(*merged->of));
     *merged = (struct merged){0};
 }

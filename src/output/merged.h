@@ -32,6 +32,7 @@ enum merged_kind {
 struct merged_node {
     enum merged_kind kind;
     bool is_garbage; /* it is the node of garbage, or below that: nothing holds these */
+    bool is_cyclic;  /* objects below other classes that are below this node are merged in it */
     uint32_t parent, child, sibling; /* numbers of nodes, or MERGED_NONE */
     uint32_t outermost; /* the uppermost node of this class from here upwards: this one if no object
                            of the class holds these */
@@ -51,14 +52,17 @@ struct merged {
     struct map numbers;       /* hash of parent, kind and name → node */
     struct map entries;       /* name of a map's entries → name of the map */
     struct map variables;     /* node of the view → name of the edge by which it is held */
+    uint32_t *of; /* by number of a view's node in the order of dominators: the node that it is
+                     merged in */
+    uint32_t of_count;
     VECTOR(uint32_t)
     samples; /* by index of the heap's records G2H_RECORD_ALLOCSAMPLE: the node
                 that the object is merged in; MERGED_NONE: it is in none */
 };
 
 /* Merges the dominators of a view, on threads threads (0: one per processor). It takes 16 bytes per
- * node of the view while it runs. The caller gives *ret to merged_deinit(). Errors:
- * G2H_ERROR_MEMORY. */
+ * node of the view while it runs, and 4 that stay. The caller gives *ret to merged_deinit().
+ * Errors: G2H_ERROR_MEMORY. */
 struct g2h_error *merged_make(const struct g2h_view *view, const struct g2h_dominators *dominators,
                               unsigned threads, struct merged *ret);
 void merged_deinit(struct merged *merged);

@@ -35,6 +35,10 @@ struct g2h_error *report_put_classes(const struct report *report);
 struct g2h_error *report_put_tree(const struct report *report);
 struct g2h_error *report_put_waste(const struct report *report, const struct waste *waste);
 
+/* Puts which keys of maps hold most of what the objects of a node retain, if any do. Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_keys(const struct report *report, uint32_t node);
+
 /* Puts the way to one object, or to the objects of a class, in place of all sections. lookup.h has
  * the forms of asked, and the errors. */
 struct g2h_error *report_put_path(const struct report *report, const char *asked);

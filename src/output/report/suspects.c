@@ -106,24 +106,50 @@ static uint64_t class_growth(const struct finder *finder, uint32_t node)
     return count > before ? count - before : 0;
 }
 
+/* Returns whether a node is another one or below it. */
+static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
+{
+    while (node != MERGED_NONE && node > above)
+        node = merged->nodes.data[node].parent;
+    return node == above;
+}
+
+/* Counts the objects of a suspect and of its class below it. */
+static void count_all(const struct finder *finder, struct suspect *suspect)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    int64_t grown = 0;
+    suspect->count = suspect->own = 0;
+    for (uint32_t i = suspect->item; i < finder->merged->nodes.count; i++) {
+        if (nodes[i].kind != nodes[suspect->item].kind ||
+            nodes[i].name != nodes[suspect->item].name ||
+            !is_below(finder->merged, i, suspect->item))
+            continue;
+        suspect->count += nodes[i].count;
+        suspect->own += nodes[i].bytes;
+        grown += finder->growth ? finder->growth->data[i].count : 0;
+    }
+    suspect->grown = positive(grown);
+}
+
 /* Sets the bytes and the growth of a suspect. An object that the base has in another place has not
  * grown, so no more objects of a class count than the class has grown by. A single object may have
  * become larger. */
 static void weigh(const struct finder *finder, struct suspect *suspect)
 {
     const struct merged_node *node = &finder->merged->nodes.data[suspect->item];
+    count_all(finder, suspect);
     if (!finder->growth) {
         suspect->bytes = node->retained;
         return;
     }
     suspect->bytes = positive(finder->growth->data[suspect->item].retained);
-    suspect->grown = count_of(finder, suspect->item);
-    if (suspect->is_goroutines || node->count == 1)
+    if (suspect->is_goroutines || suspect->count == 1)
         return;
     const uint64_t more = class_growth(finder, suspect->item);
     if (more >= suspect->grown)
         return;
-    const uint64_t each = node->retained / node->count;
+    const uint64_t each = node->retained / suspect->count;
     suspect->grown = more;
     suspect->bytes = more * each < suspect->bytes ? more * each : suspect->bytes;
 }
@@ -132,8 +158,7 @@ static bool add(struct finder *finder, struct suspect suspect)
 {
     enum { LONE = 100 }; /* a new or larger single object has to be a hundredth of the heap */
     weigh(finder, &suspect);
-    const bool is_lone = finder->growth && !suspect.is_goroutines &&
-                         finder->merged->nodes.data[suspect.item].count == 1;
+    const bool is_lone = finder->growth && !suspect.is_goroutines && suspect.count == 1;
     if (suspect.bytes < finder->threshold ||
         (is_lone && suspect.bytes < finder->reachable / LONE) ||
         (suspect.bytes < finder->threshold_of_runtime &&
@@ -195,6 +220,58 @@ static uint32_t heavy_child(const struct finder *finder, uint32_t node)
                : MERGED_NONE;
 }
 
+/* Returns whether a class is a map, a slice or the like, which tells little of what its objects
+ * are.
+ */
+static bool is_plain(const struct merged *merged, uint32_t node)
+{
+    return begins_with(merged, node, "map[") || begins_with(merged, node, "[") ||
+           begins_with(merged, node, "*") || begins_with(merged, node, "interface {");
+}
+
+/* Returns whether a class is a type that a program or a library has named: "main.Session". */
+static bool is_named(const struct merged *merged, uint32_t node)
+{
+    size_t size, word = 0;
+    const char *name = merged_name(merged, node, &size);
+    while (word < size && !strchr("[](){}* ", name[word]))
+        word++;
+    return merged->nodes.data[node].kind == MERGED_CLASS && memchr(name, '.', word) &&
+           !begins_with(merged, node, "runtime.");
+}
+
+/* Returns the objects to be named in the place of some that are multiplied: if these are maps or
+ * the like, and each holds about one object of a named type, those objects. */
+static uint32_t meaningful(const struct finder *finder, uint32_t node)
+{
+    const uint64_t count = count_of(finder, node);
+    for (uint32_t at = node; at != MERGED_NONE; at = heavy_child(finder, at)) {
+        const uint64_t is = count_of(finder, at);
+        if (is < count / 2 || is > count * 2)
+            break;
+        if (is_named(finder->merged, at))
+            return at;
+        if (!is_plain(finder->merged, at))
+            break;
+    }
+    return node;
+}
+
+/* Returns the node that stands for all of a tree, or the like, of which a node is a part: the
+ * objects of the same class that contain this one, so that what is below them counts, too. Looks no
+ * further up than top. */
+static uint32_t whole_tree(const struct finder *finder, uint32_t node, uint32_t top)
+{
+    const struct merged_node *nodes = finder->merged->nodes.data;
+    uint32_t at = node;
+    while (at != top && !nodes[at].is_cyclic)
+        at = nodes[at].parent;
+    const uint32_t above = nodes[at].parent;
+    return at != top && nodes[above].kind == MERGED_CLASS && nodes[above].name == nodes[node].name
+               ? above
+               : node;
+}
+
 /* Follows objects down the tree as long as one child has most, and makes a suspect of the node
  * where they are multiplied most. If they are not multiplied anywhere, looks at the children of the
  * last node, where the way parts. */
@@ -207,7 +284,7 @@ static bool follow(struct finder *finder, uint32_t node)
         if (ratio_of(finder, at) > ratio_of(finder, best))
             best = at;
     }
-    uint32_t item = best;
+    uint32_t item = whole_tree(finder, meaningful(finder, best), node);
     if (ratio_of(finder, best) < MANY) {
         const bool is_most = own_of(finder, last) >= weight_of(finder, last) / 100 * (100 - HEAVY);
         const uint32_t parts = is_most ? 0 : push_children(finder, last);

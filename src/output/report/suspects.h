@@ -16,6 +16,9 @@ struct suspect {
     uint32_t item;   /* a node of merged: objects of a class, or goroutines in one place */
     uint32_t holder; /* the node above item, whose objects are few; MERGED_NONE: it is no object */
     bool is_goroutines;
+    uint64_t count; /* objects of item, and those of its class that are below it: item contains
+                       itself in a tree or the like */
+    uint64_t own;   /* the size of these objects themselves */
     uint64_t bytes; /* that item retains; with a base: by which item has grown */
     uint64_t grown; /* with a base: by how many objects item has grown */
 };

@@ -11,26 +11,28 @@ enum { MOST_SUSPECTS = 3, MOST_PARTS = 4 /* parts that "each" of a suspect lists
 
 /* Puts the size of one object and its parts: "320 B = 24 B + main.Session 152 B + chan *main.Bid
  * 144 B". */
-static struct g2h_error *put_each(const struct report *report, uint32_t item)
+static struct g2h_error *put_each(const struct report *report, const struct suspect *suspect)
 {
-    const struct merged_node *node = report_node(report, item);
+    const struct merged_node *node = report_node(report, suspect->item);
+    const bool is_tree = suspect->count != node->count; /* parts of these are parts of others */
     struct page *page = report->page;
     _cleanup_(report_free_ranking) ranking parts = {0};
-    if (node->count < 2)
+    if (suspect->count < 2)
         return NULL;
-    TRY(report_rank_children(report, item, &parts));
+    TRY(report_rank_children(report, suspect->item, &parts));
     page_open(page, "each");
-    PAGE_PUT(page, "      each        %", page_bytes("retained", node->retained / node->count));
-    if (node->bytes < node->retained)
-        PAGE_PUT(page, " = %", page_bytes("own", node->bytes / node->count));
+    PAGE_PUT(page, "      each        %", page_bytes("retained", node->retained / suspect->count));
+    if (suspect->own < node->retained)
+        PAGE_PUT(page, is_tree ? " with % of its own" : " = %",
+                 page_bytes("own", suspect->own / suspect->count));
     page_open_list(page, "parts");
-    for (size_t i = 0; i < parts.count && i < MOST_PARTS; i++) {
+    for (size_t i = 0; i < parts.count && i < MOST_PARTS && !is_tree; i++) {
         const struct merged_node *part = report_node(report, parts.data[i].node);
         if (part->retained < node->retained / 50)
             break;
         page_open(page, NULL);
         PAGE_PUT(page, " + % %", report_name(report, "class", parts.data[i].node),
-                 page_bytes("bytes", part->retained / node->count));
+                 page_bytes("bytes", part->retained / suspect->count));
         page_close(page);
     }
     page_close(page);
@@ -159,10 +161,10 @@ static int64_t count_grown(const struct report *report, const struct suspect *su
 static void put_item(const struct report *report, const struct suspect *suspect)
 {
     const struct page_field name = page_strong(report_name(report, "item", suspect->item)),
-                            count = page_count("count",
-                                               suspect->is_goroutines
-                                                   ? report_goroutines(report, suspect->item)
-                                                   : report_node(report, suspect->item)->count);
+                            count =
+                                page_count("count", suspect->is_goroutines
+                                                        ? report_goroutines(report, suspect->item)
+                                                        : suspect->count);
     if (report->base)
         PAGE_PUT(report->page, "% %, now %",
                  page_change("count_grown", count_grown(report, suspect)), name, count);
@@ -202,7 +204,8 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
     page_say(page, "\n");
     if (suspect->is_goroutines)
         return put_goroutines_suspect(report, suspect->item);
-    TRY(put_each(report, suspect->item));
+    TRY(put_each(report, suspect));
+    TRY(report_put_keys(report, suspect->item));
     TRY(put_holders(report, suspect->item));
     return put_allocator(report, suspect->item);
 }
