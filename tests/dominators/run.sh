@@ -2,7 +2,7 @@
 # Tests dominators, retained sizes and folding: compares what the library computes for samples and for generated dumps with
 # what DevTools' own worker computes for their snapshots. TAP on standard output.
 #
-#   run.sh [sizes | owners | folded]...     (default: all)
+#   run.sh [sizes | owners | folded | classes]...     (default: all)
 #
 #   GO2HEAPSNAPSHOT      the converter (default: build/go2heapsnapshot)
 set -u
@@ -25,7 +25,7 @@ build=${BUILD:-build/dominators}
 rm -rf "$build"
 mkdir -p "$build"
 node tests/devtools/build.mjs >/dev/null || exit 1
-parts=" ${*:-sizes owners folded} "
+parts=" ${*:-sizes owners folded classes} "
 # list NAME DUMP [EXE]: makes a listing and a snapshot of a dump. Damaged dumps convert with exit status 3.
 files=()
 list() {
@@ -77,6 +77,31 @@ owners() {
 	node tests/dominators/owners.test.mjs "${pairs[@]}" || failed=1
 }
 [[ $parts != *' owners '* ]] || owners
+# class_sizes NAME DUMP EXE CLASS...: tests that all formats say the same of what classes retain.
+class_sizes() {
+	local name=$1 at=$build/$1
+	"$converter" --exe "$3" --no-contexts -o "$at.heapsnapshot" "$2" 2>>"$build/log" &&
+		"$converter" --exe "$3" --format report --json -o "$at.json" "$2" 2>>"$build/log" &&
+		"$converter" --exe "$3" --format pprof -o "$at.pb.gz" "$2" 2>>"$build/log" &&
+		"$converter" --exe "$3" --format sqlite -o "$at.db" "$2" 2>>"$build/log" &&
+		"$converter" --exe "$3" --format sqlite --summary -o "$at.summary.db" "$2" 2>>"$build/log" || echo "not ok - $name: is converted"
+	[ "$2" = "$at.dump" ] || { cp "$2" "$at.dump" && cp "$3" "$at.exe"; }
+	node tests/dominators/classes.test.mjs "$converter" "$pprof" "$name" "$build" "${@:4}" || failed=1
+}
+
+classes() {
+	local go pprof
+	go=$(tools/setup go-current)/bin/go
+	export GOTOOLCHAIN=local GOCACHE="${GOCACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/go2heapsnapshot/gocache}"
+	# From Go 1.25 on, the go command has to build pprof first.
+	pprof=$("$go" tool pprof -h >/dev/null 2>&1; "$go" tool -n pprof)
+	GOFLAGS=-mod=mod GOPROXY=off "$go" build -C tests/dominators/recursion -o "$(realpath "$build")/recursion.exe" . >>"$build/log" 2>&1 &&
+		"$build/recursion.exe" "$build/recursion.dump" || echo "not ok - the program of classes that contain themselves writes its dump"
+	class_sizes recursion "$build/recursion.dump" "$build/recursion.exe" main.list main.node '[]*main.node' main.even main.odd \
+		'map[string]interface {}' '[]interface {}' main.wrapper main.sequence '[]main.visitor'
+	class_sizes leakserver samples/leakserver.2.dump.gz samples/leakserver.exe.gz
+}
+[[ $parts != *' classes '* ]] || classes
 [[ $parts == *' folded '* ]] || exit $failed
 
 # fold NAME DUMP EXE NODES...: makes the whole snapshot and folded ones, and tests that one thread and two threads fold alike.

@@ -1,0 +1,75 @@
+// Checks that all formats say the same of what a class retains: the bytes that would be free without all of its objects. It is
+// computed here from the rows of the database, and must be what DevTools' Summary, the report, --path-to, the summary, the
+// query of docs/sqlite.md and pprof's cum say. TAP on standard output.
+//
+//   classes.test.mjs GO2HEAPSNAPSHOT PPROF NAME DIRECTORY CLASS...
+//
+// DIRECTORY has NAME.dump, NAME.exe, NAME.heapsnapshot, NAME.json (the report), NAME.db, NAME.summary.db and NAME.pb.gz.
+// CLASSes contain themselves.
+
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {readFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+import {loadSnapshot} from '../devtools/devtools.mjs';
+import {end, test} from '../tap.mjs';
+
+const [program, pprof, name, directory, ...recursive] = process.argv.slice(2);
+const file = ending => join(directory, `${name}.${ending}`);
+const run = (command, ...words) => execFileSync(command, words, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 30});
+const rows = (database, sql) => JSON.parse(run('sqlite3', '-json', file(database), sql) || '[]');
+
+/** Returns the retained size of each class, from the rows of the database. The parts of a map have no class of their own. */
+function unions() {
+  const nodes = rows('db', `SELECT n.number, n.dominator, n.retained_size AS retained, t.name AS type, s.text AS name FROM node_ n
+    JOIN node_type t ON t.number = n.type JOIN string s ON s.number = n.name ORDER BY n.number`);
+  const classOf = node => node.type === 'string' ? '(string)' : node.type === 'object' ? node.name : undefined;
+  const found = {};
+  for (const node of nodes) {
+    const name = classOf(node);
+    let above = node;
+    if (name === undefined || name.endsWith(' entries')) continue;
+    do above = above.dominator === null ? undefined : nodes[above.dominator]; while (above && classOf(above) !== name);
+    found[name] = (found[name] ?? 0) + (above ? 0 : node.retained);
+  }
+  return found;
+}
+
+const expected = unions(), classes = Object.keys(expected);
+const of = entries => Object.fromEntries(entries.filter(([name]) => name in expected));
+const report = JSON.parse(readFileSync(file('json'), 'utf8'));
+
+test(`${name}: there are classes that contain themselves`, () => {
+  for (const each of recursive) {
+    const [{sum}] = rows('db', `SELECT sum(retained_size) AS sum FROM node WHERE name = '${each}'`);
+    assert.ok(sum > expected[each], each);
+  }
+});
+test(`${name}: the report`, () => assert.deepEqual(of(report.classes.map(row => [row.class, row.retained])), expected));
+test(`${name}: --path-to`, () => {
+  for (const each of recursive) {
+    const path = JSON.parse(run(program, '--exe', file('exe'), '--format', 'report', '--json', '--path-to', each, file('dump')));
+    assert.equal(path.class.retained, expected[each], each);
+  }
+});
+test(`${name}: the summary`, () =>
+  assert.deepEqual(of(rows('summary.db', 'SELECT class, retained FROM class_stat').map(row => [row.class, row.retained])), expected));
+test(`${name}: the query of docs/sqlite.md`, () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/sqlite.md'), 'utf8');
+  const sql = [...page.matchAll(/^```sql\n(.*?)^```/gms)].map(([, text]) => text).find(text => text.includes('AS together'));
+  for (const each of recursive) {
+    const asked = sql.replace(/-- →.*/g, '').replace(/text = '[^']*'/, `text = '${each}'`);
+    assert.equal(rows('db', asked)[0].together, expected[each], each);
+  }
+});
+test(`${name}: pprof`, () => {
+  const top = run(pprof, '-top', '-cum', '-nodecount=1000000', '-nodefraction=0', '-unit=B', file('pb.gz'));
+  const found = {};
+  for (const [, cum, name] of top.matchAll(/^ *\d+B? +\S+% +\S+% +(\d+)B? +\S+% {2}(.*)$/gm)) found[name] = Number(cum);
+  for (const each of classes) assert.equal(found[each], expected[each], each);
+});
+const snapshot = await loadSnapshot(file('heapsnapshot'));
+test(`${name}: Summary in DevTools`, () =>
+  assert.deepEqual(of(Object.values(snapshot.aggregates()).map(row => [row.name, row.retained])), expected));
+end();

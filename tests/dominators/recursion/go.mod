@@ -1,0 +1,3 @@
+module recursion
+
+go 1.19
