@@ -35,10 +35,15 @@ main.Watcher|1600"
 		FROM class_stat c JOIN whole.node n ON n.name = c.class WHERE c.dump = 2 AND c.class = 'main.Session'" "0|0"
 	is 'texts are one class, which has the bytes of all' "SELECT bytes - (SELECT sum(self_size) FROM whole.node WHERE type = 'string')
 		FROM class_stat WHERE dump = 2 AND class = '(string)'" 0
-	is 'classes: sums are those of the dumps' "SELECT d.bytes - sum(c.bytes), d.objects - d.map_parts - sum(c.objects)
+	is 'classes: sums are those of the dumps' "SELECT d.bytes - sum(c.bytes + c.garbage_bytes),
+		d.objects - d.map_parts - sum(c.objects + c.garbage_objects)
 		FROM dump d JOIN class_stat c ON c.dump = d.id GROUP BY d.id" "0|0
 0|0
 0|0"
+	is 'classes: garbage is counted apart, as much as is below (unreachable)' "SELECT d.garbage_bytes - sum(c.garbage_bytes), d.garbage_bytes > 0
+		FROM dump d JOIN class_stat c ON c.dump = d.id GROUP BY d.id" "0|1
+0|0
+0|1"
 	is 'the tree: sums are those of the dumps' "SELECT d.bytes + d.stack_bytes - sum(t.bytes), d.reachable_bytes + d.garbage_bytes - max(t.retained)
 		FROM dump d JOIN tree t ON t.dump = d.id GROUP BY d.id" "0|0
 0|0
@@ -63,8 +68,8 @@ main.Watcher|1600"
 	result $? 'many classes: a summary is added'
 	is 'many classes: so many rows at most' "SELECT count(*), sum(class = '(others)') FROM class_stat WHERE dump = 4" "1001|1"
 	is 'many classes: so many places at most' "SELECT sum(kind <> 'others'), sum(kind = 'others') BETWEEN 1 AND 2000 FROM tree WHERE dump = 4" "2000|1"
-	is 'many classes: sums are those of the dump' "SELECT bytes - (SELECT sum(bytes) FROM class_stat WHERE dump = 4),
-		objects - map_parts - (SELECT sum(objects) FROM class_stat WHERE dump = 4), bytes + stack_bytes - (SELECT sum(bytes) FROM tree WHERE dump = 4),
+	is 'many classes: sums are those of the dump' "SELECT bytes - (SELECT sum(bytes + garbage_bytes) FROM class_stat WHERE dump = 4),
+		objects - map_parts - (SELECT sum(objects + garbage_objects) FROM class_stat WHERE dump = 4), bytes + stack_bytes - (SELECT sum(bytes) FROM tree WHERE dump = 4),
 		objects - map_parts - (SELECT sum(objects) FROM tree WHERE dump = 4) FROM dump WHERE id = 4" "0|0|0|0"
 	is 'many classes: a place retains what is below it' "SELECT count(*) FROM tree t WHERE dump = 4 AND kind <> 'others' AND retained <> bytes +
 		coalesce((SELECT sum(retained) FROM tree c WHERE c.dump = 4 AND c.parent = t.place), 0)" 0

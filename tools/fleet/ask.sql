@@ -30,11 +30,15 @@ SELECT host, class, a_night::BIGINT AS bytes_a_night, round(fit, 3) AS fit
   FROM (SELECT *, median(a_night) OVER (PARTITION BY class) AS usual FROM slopes)
  WHERE fit > 0.9 AND a_night > 500 AND a_night > 4 * usual ORDER BY a_night DESC LIMIT 12;
 
--- And what holds what they leak: the path of the place whose bytes grow most.
+-- And what holds what they leak: the path of the place whose bytes grow most. Garbage is not held by anything.
 WITH RECURSIVE places AS (SELECT place, any_value(parent) AS parent, coalesce(any_value(name), '') AS name FROM 'tables/tree.parquet' GROUP BY place),
+garbage AS (
+  SELECT place FROM places WHERE name = '(unreachable)'
+  UNION ALL
+  SELECT p.place FROM garbage g JOIN places p ON p.parent = g.place),
 grown AS (
   SELECT place, regr_slope(t.bytes, time / 86400) AS a_night
-    FROM 'tables/tree.parquet' t JOIN dumps ON id = t.dump WHERE host = 'web-23'
+    FROM 'tables/tree.parquet' t JOIN dumps ON id = t.dump WHERE host = 'web-23' AND place NOT IN (SELECT place FROM garbage)
    GROUP BY place HAVING count(*) >= 10 ORDER BY a_night DESC LIMIT 1),
 up AS (
   SELECT parent, name AS path, a_night FROM grown JOIN places USING (place)

@@ -24,7 +24,7 @@ static const struct summary_text others = {"(others)", 8};
 
 struct class_row {
     uint32_t node; /* one of the class's nodes */
-    struct summary_sums sums;
+    struct summary_sums held, garbage;
 };
 
 struct ranked {
@@ -37,7 +37,7 @@ struct summary {
     const struct g2h_view *view;
     const struct g2h_output_options *options;
     struct merged merged;
-    VECTOR(struct class_row) classes; /* most bytes first */
+    VECTOR(struct class_row) classes; /* those that hold most bytes first */
     uint64_t class_objects;           /* objects of all classes */
     struct database *database;
     struct summary_tables tables;
@@ -91,8 +91,8 @@ static void add_sums(struct summary_sums *to, const struct summary_sums *sums)
 static int compare_classes(const void *a, const void *b)
 {
     const struct class_row *one = a, *other = b;
-    if (one->sums.bytes != other->sums.bytes)
-        return one->sums.bytes > other->sums.bytes ? -1 : 1;
+    if (one->held.bytes != other->held.bytes)
+        return one->held.bytes > other->held.bytes ? -1 : 1;
     return one->node < other->node ? -1 : one->node > other->node;
 }
 
@@ -105,7 +105,8 @@ static struct g2h_error *gather_class(struct summary *summary, struct map *by_na
     TRY_MEMORY(map_put(by_name, node->name, number, &number));
     if (number == summary->classes.count)
         TRY_MEMORY(vector_push(&summary->classes, ((struct class_row){.node = i})));
-    add_sums(&summary->classes.data[number].sums, &sums);
+    struct class_row *row = &summary->classes.data[number];
+    add_sums(node->is_garbage ? &row->garbage : &row->held, &sums);
     summary->class_objects += node->count;
     return NULL;
 }
@@ -122,16 +123,20 @@ static struct g2h_error *gather_classes(struct summary *summary)
 
 static struct g2h_error *add_classes(struct summary *summary)
 {
-    struct summary_sums rest = {0};
+    struct class_row rest = {0};
     for (size_t i = 0; i < summary->classes.count; i++) {
         const struct class_row *row = &summary->classes.data[i];
-        if (i < MOST_CLASSES)
-            TRY(summary_tables_add_class(&summary->tables, name_of(summary, row->node),
-                                         &row->sums));
-        else
-            add_sums(&rest, &row->sums);
+        if (i < MOST_CLASSES) {
+            TRY(summary_tables_add_class(&summary->tables, name_of(summary, row->node), &row->held,
+                                         &row->garbage));
+        } else {
+            add_sums(&rest.held, &row->held);
+            add_sums(&rest.garbage, &row->garbage);
+        }
     }
-    return rest.count > 0 ? summary_tables_add_class(&summary->tables, others, &rest) : NULL;
+    return rest.held.count + rest.garbage.count > 0
+               ? summary_tables_add_class(&summary->tables, others, &rest.held, &rest.garbage)
+               : NULL;
 }
 
 /* ---- the tree ---- */

@@ -9,7 +9,7 @@
 
 enum {
     APPLICATION = 0x67326873, /* "g2hs": file(1) and PRAGMA application_id */
-    SCHEMA = 1 /* PRAGMA user_version: it increases when a column changes its meaning */
+    SCHEMA = 2 /* PRAGMA user_version: it increases when a column changes its meaning */
 };
 
 static const char create[] =
@@ -24,7 +24,8 @@ static const char create[] =
     "CREATE TABLE place(id INTEGER PRIMARY KEY, parent INTEGER, kind TEXT, name INTEGER,"
     " UNIQUE(parent, kind, name));"
     "CREATE TABLE class_stat_(dump INTEGER, class INTEGER, objects INTEGER, bytes INTEGER,"
-    " retained INTEGER, PRIMARY KEY(dump, class)) WITHOUT ROWID;"
+    " retained INTEGER, garbage_objects INTEGER, garbage_bytes INTEGER,"
+    " PRIMARY KEY(dump, class)) WITHOUT ROWID;"
     "CREATE TABLE tree_(dump INTEGER, place INTEGER, objects INTEGER, bytes INTEGER,"
     " retained INTEGER, PRIMARY KEY(dump, place)) WITHOUT ROWID;"
     "CREATE TABLE goroutine_stat_(dump INTEGER, goroutines INTEGER, started_by INTEGER,"
@@ -32,7 +33,8 @@ static const char create[] =
     "CREATE INDEX class_stat_class ON class_stat_(class);"
     "CREATE INDEX tree_place ON tree_(place);"
     "CREATE VIEW class_stat AS SELECT r.dump AS dump, t.text AS class, r.objects AS objects,"
-    " r.bytes AS bytes, r.retained AS retained FROM class_stat_ r JOIN text t ON t.id = r.class;"
+    " r.bytes AS bytes, r.retained AS retained, r.garbage_objects AS garbage_objects,"
+    " r.garbage_bytes AS garbage_bytes FROM class_stat_ r JOIN text t ON t.id = r.class;"
     "CREATE VIEW tree AS SELECT r.dump AS dump, r.place AS place, p.parent AS parent,"
     " p.kind AS kind, t.text AS name, r.objects AS objects, r.bytes AS bytes,"
     " r.retained AS retained FROM tree_ r JOIN place p ON p.id = r.place"
@@ -94,7 +96,7 @@ struct g2h_error *summary_tables_init(struct summary_tables *tables, struct data
         {"INSERT INTO text(text) VALUES (?)", &tables->add_text},
         {"SELECT id FROM place WHERE parent = ? AND kind = ? AND name = ?", &tables->find_place},
         {"INSERT INTO place(parent, kind, name) VALUES (?, ?, ?)", &tables->add_place},
-        {"INSERT INTO class_stat_ VALUES (?, ?, ?, ?, ?)", &tables->add_class},
+        {"INSERT INTO class_stat_ VALUES (?, ?, ?, ?, ?, ?, ?)", &tables->add_class},
         {"INSERT INTO tree_ VALUES (?, ?, ?, ?, ?) ON CONFLICT(dump, place) DO UPDATE SET"
          " objects = objects + excluded.objects, bytes = bytes + excluded.bytes,"
          " retained = retained + excluded.retained",
@@ -189,13 +191,16 @@ struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct
 }
 
 struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct summary_text name,
-                                           const struct summary_sums *sums)
+                                           const struct summary_sums *held,
+                                           const struct summary_sums *garbage)
 {
     int64_t text;
     TRY(number_text(tables, name, &text));
     sqlite3_bind_int64(tables->add_class, 1, tables->dump);
     sqlite3_bind_int64(tables->add_class, 2, text);
-    bind_numbers(tables->add_class, 3, sums->count, sums->bytes, sums->retained);
+    bind_numbers(tables->add_class, 3, held->count, held->bytes, held->retained);
+    database_bind_number(tables->add_class, 6, garbage->count);
+    database_bind_number(tables->add_class, 7, garbage->bytes);
     return database_step(tables->database, tables->add_class);
 }
 

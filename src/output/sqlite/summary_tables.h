@@ -54,8 +54,10 @@ struct g2h_error *summary_tables_add_dump(struct summary_tables *tables,
 
 struct g2h_error *summary_tables_add_label(struct summary_tables *tables, struct summary_text key,
                                            struct summary_text value);
+/* Adds a class: the sums of its objects that are held, and of those that are garbage. */
 struct g2h_error *summary_tables_add_class(struct summary_tables *tables, struct summary_text name,
-                                           const struct summary_sums *sums);
+                                           const struct summary_sums *held,
+                                           const struct summary_sums *garbage);
 
 /* started_by is empty if it is not known. */
 struct g2h_error *summary_tables_add_goroutines(struct summary_tables *tables,
