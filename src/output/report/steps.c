@@ -121,7 +121,22 @@ static void append_root(const struct steps *steps, uint32_t node, struct text *t
     }
 }
 
-static void append_steps(const struct steps *steps, size_t from, struct text *text)
+/* Splits the name of a frame's word that another function has: "c (argument of runtime.chanrecv)"
+ * becomes "c", and whose becomes "argument of runtime.chanrecv". */
+static void split_argument(struct text *text, struct text *whose)
+{
+    static const char of[] = " (argument of ";
+    const char *found = text->size > 0 ? memmem(text->data, text->size, of, sizeof(of) - 1) : NULL;
+    if (!found || text->data[text->size - 1] != ')')
+        return;
+    const size_t begin = (size_t)(found - text->data);
+    whose->size = 0;
+    text_append(whose, found + strlen(" ("), text->size - begin - strlen(" ()"));
+    text->size = begin;
+}
+
+static void append_steps(const struct steps *steps, size_t from, struct text *text,
+                         struct text *whose)
 {
     const uint32_t *way = steps->nodes;
     const size_t count = steps->count;
@@ -137,6 +152,8 @@ static void append_steps(const struct steps *steps, size_t from, struct text *te
             append_edge(steps, &edge, text);
         else
             text_printf(text, " … ");
+        if (i == from && kind_of(steps, way[i]) == G2H_NODE_FRAME)
+            split_argument(text, whose);
     }
 }
 
@@ -152,7 +169,7 @@ struct g2h_error *steps_append(const struct g2h_view *view, struct g2h_edges *ed
     if (last + 1 >= steps->count)
         return NULL;
     append_root(steps, steps->nodes[last], text, &whose);
-    append_steps(steps, last, text);
+    append_steps(steps, last, text, &whose);
     if (whose.size > 0) {
         text_printf(text, "  (");
         text_append(text, whose.data, whose.size);

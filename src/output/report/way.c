@@ -10,8 +10,9 @@
 
 enum {
     MOST_VISITED = 200000, /* nodes that one search visits, from one dominator to the next, */
-    MOST_EDGES = 1000000,  /* and edges that it follows */
-    LESS = 10,             /* divisor of both limits if there is a way already */
+    MOST_EDGES = 1000000,  /* and edges that it follows; */
+    TIMES = 20,            /* both as many times as large for one of many objects */
+    LESS = 10,             /* divisor of both if there is a way already */
     MOST_DOMINATORS = 64,
 };
 
@@ -21,13 +22,13 @@ struct visited {
 };
 
 struct search {
+    const struct report *report;
     const struct g2h_view *view;
     const struct g2h_dominators *dominators;
     struct g2h_edges *edges;
     VECTOR(struct visited) visited;
     struct map seen;      /* node → index */
     VECTOR(uint32_t) way; /* nodes of the way, from the root on */
-    bool has_gap;         /* a part of the way was not found */
 };
 
 static enum g2h_node_kind kind_of(const struct search *search, uint32_t node)
@@ -73,17 +74,37 @@ static bool keep_way(struct search *search)
 
 /*
  * The edges that a search follows. find_from_roots() tries these scopes in order. PROGRAM: of the
- * groups of roots only the program's globals, by which people know best what something is. CERTAIN:
- * all groups, by names that are certain. ALL: also by other names. GLOBALS: only globals, but also
- * the runtime's, for there may be more goroutines than a search can look at.
+ * groups of roots only the program's globals, by which people know best what something is. OWN: all
+ * groups but the runtime's globals, by names that are certain, but not by frames of the runtime and
+ * of the packages below every program, to which the frames above these have passed what they hold.
+ * FRAMES: by these as well. CERTAIN: also by the runtime's globals. ALL: also by names that are not
+ * certain. GLOBALS: only globals, but also the runtime's, for there may be more goroutines than a
+ * search can look at.
  */
-enum scope { PROGRAM, CERTAIN, ALL, GLOBALS };
+enum scope { PROGRAM, OWN, FRAMES, CERTAIN, ALL, GLOBALS };
 
 static bool is_runtime(const struct search *search, uint32_t package)
 {
     size_t size;
     const char *name = name_of(search, package, &size);
     return size == strlen("runtime") && memcmp(name, "runtime", size) == 0;
+}
+
+/* Returns whether a frame is of the runtime, or of a package that waits for others. */
+static bool is_below_programs(const struct search *search, uint32_t frame)
+{
+    static const char *const packages[] = {"runtime", "internal/", "sync",   "syscall", "poll",
+                                           "net",     "os",        "io",     "bufio",   "time",
+                                           "context", "tls",       "signal", "reflect", NULL};
+    size_t size;
+    const char *name = name_of(search, frame, &size);
+    for (const char *const *at = packages; *at; at++) {
+        const size_t count = strlen(*at);
+        if (size > count && memcmp(name, *at, count) == 0 &&
+            (name[count] == '.' || name[count - 1] == '/'))
+            return true;
+    }
+    return false;
 }
 
 static bool is_passed(const struct search *search, const struct g2h_edge *edge, enum scope scope)
@@ -96,32 +117,41 @@ static bool is_passed(const struct search *search, const struct g2h_edge *edge, 
     if (edge->target >= synthetic)
         return false;
     const enum g2h_node_kind kind = kind_of(search, edge->target);
-    return kind == G2H_NODE_STACK || kind == G2H_NODE_CREATION_SITE ||
+    return (scope == OWN && kind == G2H_NODE_FRAME && is_below_programs(search, edge->target)) ||
+           kind == G2H_NODE_STACK || kind == G2H_NODE_CREATION_SITE ||
            kind == G2H_NODE_UNREACHABLE ||
-           (scope == PROGRAM && kind == G2H_NODE_PACKAGE && is_runtime(search, edge->target)) ||
+           (scope <= FRAMES && kind == G2H_NODE_PACKAGE && is_runtime(search, edge->target)) ||
            ((scope == PROGRAM || scope == GLOBALS) && kind != G2H_NODE_GLOBALS &&
             kind != G2H_NODE_PACKAGE && kind != G2H_NODE_DATA && kind != G2H_NODE_BSS);
 }
 
-/* Returns whether a node is the target of a search. If any is set, another node of the target's
- * class is as good if from is its dominator, too. */
-static bool is_found(const struct search *search, uint32_t node, uint32_t from, uint32_t to,
-                     bool any)
+static uint32_t merged_in(const struct search *search, uint32_t node)
 {
-    struct g2h_node is, wanted;
-    if (node == to || !any)
+    return search->report->merged.of[g2h_dominators_number(search->dominators, node)];
+}
+
+/* What a search looks for: a node; or one that people cannot tell from it, because it is merged
+ * with it, has the same dominator and retains as much; or one that at least is merged with it and
+ * has the same dominator. */
+enum target { EXACT, EQUAL, ALIKE };
+
+static bool is_found(const struct search *search, uint32_t node, uint32_t from, uint32_t to,
+                     enum target target)
+{
+    if (node == to || target == EXACT)
         return node == to;
-    g2h_view_node(search->view, node, &is);
-    g2h_view_node(search->view, to, &wanted);
-    return is.kind == wanted.kind && is.name == wanted.name &&
-           g2h_dominators_of(search->dominators, node) == from;
+    return merged_in(search, node) == merged_in(search, to) &&
+           g2h_dominators_of(search->dominators, node) == from &&
+           (target == ALIKE || g2h_dominators_retained_size(search->dominators, node) ==
+                                   g2h_dominators_retained_size(search->dominators, to));
 }
 
 /* Adds the shortest way of strong edges between two nodes, found breadth first. *ret_found is false
- * if there is none within the limits, which are divided by less. */
-static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to, bool any,
-                              enum scope scope, uint32_t less, bool *ret_found)
+ * if there is none that visits at most most nodes. */
+static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to, enum target target,
+                              enum scope scope, uint32_t most, bool *ret_found)
 {
+    const uint32_t most_edges = most * (MOST_EDGES / MOST_VISITED);
     struct g2h_edge edge;
     uint32_t edges = 0;
     *ret_found = false;
@@ -129,16 +159,15 @@ static struct g2h_error *find(struct search *search, uint32_t from, uint32_t to,
     map_deinit(&search->seen);
     search->seen = (struct map){0};
     TRY_MEMORY(visit(search, from, 0));
-    for (uint32_t i = 0;
-         i < search->visited.count && i < MOST_VISITED / less && edges < MOST_EDGES / less; i++) {
+    for (uint32_t i = 0; i < search->visited.count && i < most && edges < most_edges; i++) {
         const uint32_t node = search->visited.data[i].node;
         g2h_edges_begin(search->edges, node, node + 1);
-        while (g2h_edges_next(search->edges, &edge) && ++edges < MOST_EDGES / less) {
+        while (g2h_edges_next(search->edges, &edge) && ++edges < most_edges) {
             if ((edge.flags & G2H_EDGE_WEAK) != 0 || is_passed(search, &edge, scope))
                 continue;
             const size_t before = search->visited.count;
             TRY_MEMORY(visit(search, edge.target, i));
-            if (search->visited.count == before || !is_found(search, edge.target, from, to, any))
+            if (search->visited.count == before || !is_found(search, edge.target, from, to, target))
                 continue;
             *ret_found = true;
             TRY_MEMORY(keep_way(search));
@@ -171,19 +200,19 @@ static uint64_t covered(const struct search *search)
 /* Finds a way from the roots. A way by a variable of the program tells people more than one by a
  * variable of a goroutine, unless the latter leads to more objects of the class. */
 static struct g2h_error *find_from_roots(struct search *search, uint32_t from, uint32_t to,
-                                         bool any, bool *ret_found)
+                                         enum target target, bool *ret_found)
 {
     const size_t before = search->way.count;
     bool again;
-    TRY(find(search, from, to, any, PROGRAM, 1, ret_found));
+    TRY(find(search, from, to, target, PROGRAM, MOST_VISITED, ret_found));
     const size_t end = search->way.count;
     const uint64_t covers = covered(search);
-    for (enum scope scope = CERTAIN; scope <= GLOBALS && !*ret_found; scope++) {
-        TRY(find(search, from, to, any, scope, 1, ret_found));
+    for (enum scope scope = OWN; scope <= GLOBALS && !*ret_found; scope++) {
+        TRY(find(search, from, to, target, scope, MOST_VISITED, ret_found));
         if (*ret_found)
             return NULL;
     }
-    TRY(find(search, from, to, any, CERTAIN, LESS, &again));
+    TRY(find(search, from, to, target, OWN, MOST_VISITED / LESS, &again));
     if (again && covered(search) > covers) {
         memmove(search->way.data + before, search->way.data + end,
                 (search->way.count - end) * sizeof(*search->way.data));
@@ -195,6 +224,26 @@ static struct g2h_error *find_from_roots(struct search *search, uint32_t from, u
 }
 
 /* ---- all of the way ---- */
+
+/* Finds the way from one dominator to the next. */
+static struct g2h_error *find_next(struct search *search, uint32_t from, uint32_t to,
+                                   enum target target, bool *ret_found)
+{
+    return kind_of(search, from) == G2H_NODE_GC_ROOTS
+               ? find_from_roots(search, from, to, target, ret_found)
+               : find(search, from, to, target, ALL, MOST_VISITED, ret_found);
+}
+
+/* Finds the way to the node itself, the last one. If it cannot be found among many, one that is
+ * merged with it is as true, if not as heavy. */
+static struct g2h_error *find_last(struct search *search, uint32_t from, uint32_t to,
+                                   bool *ret_found)
+{
+    TRY(find_next(search, from, to, EQUAL, ret_found));
+    if (!*ret_found)
+        TRY(find(search, from, to, EQUAL, ALL, MOST_VISITED * TIMES, ret_found));
+    return *ret_found ? NULL : find_next(search, from, to, ALIKE, ret_found);
+}
 
 static struct g2h_error *collect(struct search *search, uint32_t node)
 {
@@ -209,10 +258,8 @@ static struct g2h_error *collect(struct search *search, uint32_t node)
                                   out */
     while (count-- > 0) {
         bool found = false;
-        TRY(kind_of(search, from) == G2H_NODE_GC_ROOTS
-                ? find_from_roots(search, from, above[count], count == 0, &found)
-                : find(search, from, above[count], count == 0, ALL, 1, &found));
-        search->has_gap |= !found;
+        TRY(count == 0 ? find_last(search, from, above[count], &found)
+                       : find_next(search, from, above[count], EXACT, &found));
         if (!found)
             TRY_MEMORY(vector_push(&search->way, above[count]));
         from = above[count];
@@ -228,13 +275,16 @@ static void search_deinit(struct search *search)
     map_deinit(&search->seen);
 }
 
-struct g2h_error *way_append(const struct g2h_view *view, const struct g2h_dominators *dominators,
-                             uint32_t node, struct text *text)
+struct g2h_error *way_append(const struct report *report, uint32_t node, struct text *text,
+                             uint32_t *ret_end)
 {
-    _cleanup_(search_deinit) struct search search = {.view = view, .dominators = dominators};
+    _cleanup_(search_deinit) struct search search = {
+        .report = report, .view = report->view, .dominators = report->dominators};
+    *ret_end = node;
     if (node == 0)
         return NULL;
-    TRY(g2h_edges_create(view, &search.edges));
+    TRY(g2h_edges_create(report->view, &search.edges));
     TRY(collect(&search, node));
-    return steps_append(view, search.edges, search.way.data, search.way.count, text);
+    *ret_end = search.way.data[search.way.count - 1];
+    return steps_append(report->view, search.edges, search.way.data, search.way.count, text);
 }

@@ -1,8 +1,10 @@
 /* who: the suspects as text; see sections.h. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/scope.h"
 #include "output/report/allocated.h"
+#include "output/report/example.h"
 #include "output/report/sections.h"
 #include "output/report/suspects.h"
 #include "output/report/way.h"
@@ -55,18 +57,71 @@ static uint32_t sharers_of(const struct report *report, uint32_t item)
     return MERGED_NONE;
 }
 
-static struct g2h_error *put_holders(const struct report *report, uint32_t item)
+/* Appends what a holder is called: the way to it, or else its own name, and its address if it has
+ * one. */
+static struct g2h_error *append_holder(const struct report *report, uint32_t holder,
+                                       struct text *text)
+{
+    struct g2h_node node;
+    uint32_t end;
+    size_t size;
+    TRY(way_append(report, holder, text, &end));
+    if (text->size > 0 && end == holder)
+        return NULL;
+    g2h_view_node(report->view, holder, &node);
+    const char *name = g2h_view_name(report->view, node.name, &size);
+    text->size = 0;
+    text_append(text, name, size);
+    if (node.object != UINT32_MAX)
+        text_printf(text, " at 0x%" PRIx64, node.address);
+    return NULL;
+}
+
+/* Puts the holder that alone has most of a suspect: "main.rooms["room137"].last alone has 50,010 of
+ * the 52,000, 3.20 MB (96 %)". */
+static struct g2h_error *put_most(const struct report *report, const struct suspect *suspect,
+                                  const struct example *example)
 {
     _cleanup_(text_deinit) struct text way = {0};
-    const uint32_t sharers = sharers_of(report, item);
-    TRY(way_append(report->view, report->dominators, report_node(report, item)->example, &way));
+    struct page *page = report->page;
+    if (example->most == UINT32_MAX)
+        return NULL;
+    TRY(append_holder(report, example->most, &way));
     TRY_MEMORY(!way.failed);
+    page_open(page, "most");
+    PAGE_PUT(page, "      mostly      % alone has ",
+             page_clipped(page_made("held_by", &way), 2 * page->columns));
+    if (example->count > 1)
+        PAGE_PUT(page, "% of the %, ", page_count("count", example->count),
+                 page_count(NULL, suspect->is_goroutines ? report_goroutines(report, suspect->item)
+                                                         : suspect->count));
+    else
+        PAGE_DATA(page, page_count("count", example->count));
+    PAGE_PUT(page, "% (%)\n", page_bytes("retained", example->retained),
+             page_percent(example->retained, report_node(report, suspect->item)->retained));
+    PAGE_DATA(page, page_count("holders", example->holders));
+    page_close(page);
+    return NULL;
+}
+
+static struct g2h_error *put_holders(const struct report *report, const struct suspect *suspect)
+{
+    _cleanup_(text_deinit) struct text way = {0};
+    struct example example;
+    struct g2h_node node;
+    uint32_t end;
+    const uint32_t sharers = sharers_of(report, suspect->item);
+    TRY(example_find(report, suspect->item, &example));
+    TRY(way_append(report, example.node, &way, &end));
+    TRY_MEMORY(!way.failed);
+    g2h_view_node(report->view, end, &node);
     if (way.size > 0)
         PAGE_PUT(report->page, "      held by     %\n",
                  page_clipped(page_made("held_by", &way), 2 * report->page->columns));
+    PAGE_DATA(report->page, page_address("address", node.address));
     if (sharers != MERGED_NONE)
         PAGE_PUT(report->page, "      shared by   %\n", report_name(report, "shared_by", sharers));
-    return NULL;
+    return put_most(report, suspect, &example);
 }
 
 static struct g2h_error *put_allocator(const struct report *report, uint32_t item)
@@ -140,14 +195,19 @@ static struct g2h_error *put_locals(const struct report *report, uint32_t place)
     return NULL;
 }
 
-static struct g2h_error *put_goroutines_suspect(const struct report *report, uint32_t place)
+static struct g2h_error *put_goroutines_suspect(const struct report *report,
+                                                const struct suspect *suspect)
 {
-    const uint32_t goroutine = report_example_goroutine(report, place);
+    const uint32_t place = suspect->item;
+    struct example example;
+    TRY(example_find(report, place, &example));
+    const uint32_t goroutine = example.node;
     TRY(put_target(report, "      wait on     %\n", "wait_on", goroutine, "waiting on",
                    G2H_NODE_ROOT));
     TRY(put_target(report, "      started by  %\n", "started_by", goroutine, NULL,
                    G2H_NODE_CREATION_SITE));
-    return put_locals(report, place);
+    TRY(put_locals(report, place));
+    return put_most(report, suspect, &example);
 }
 
 /* Returns by how many objects or goroutines a suspect has grown. */
@@ -203,10 +263,10 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
         put_holder(report, suspect->holder);
     page_say(page, "\n");
     if (suspect->is_goroutines)
-        return put_goroutines_suspect(report, suspect->item);
+        return put_goroutines_suspect(report, suspect);
     TRY(put_each(report, suspect));
     TRY(report_put_keys(report, suspect->item));
-    TRY(put_holders(report, suspect->item));
+    TRY(put_holders(report, suspect));
     return put_allocator(report, suspect->item);
 }
 

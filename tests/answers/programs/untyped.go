@@ -3,7 +3,7 @@
 //	from 1.21
 //	case labels SHAPE=labels
 //	tells ^  pprof\.labelMap +[24]0,000
-//	tells ^  \(string\) +39,\d{3}
+//	tells ^  \(string\) +(39|40),\d{3}
 //	never ^  ptr
 package main
 

@@ -1,0 +1,150 @@
+// Two variables of one type beside each other, of which one has nearly all of the memory: it must be the one that is named.
+//
+//	never[plain] held by .*[sS]mall
+//	case lists SHAPE=lists
+//	says[plain] ^  1 .* of the heap   20,000 main\.item
+//	says[plain] ^      held by     main\.listLarge$
+//	case trees SHAPE=trees
+//	says[plain] ^  1 .* main\.leaf
+//	says[plain] ^      held by     main\.treeLarge
+//	case maps SHAPE=maps
+//	says[plain] ^  1 .* map\[uint64\]uint64
+//	says[plain] ^      held by     main\.mapLarge$
+//	case slices SHAPE=slices
+//	says[plain] ^  1 .* of the heap   1 \[\]uint64
+//	says[plain] ^      held by     main\.sliceLarge$
+//	case pointers SHAPE=pointers
+//	says[plain] ^  1 .* of the heap   20,000 main\.item
+//	says[plain] ^      held by     main\.itemsLarge\[\d+\]$
+//	case syncmaps SHAPE=syncmaps
+//	says[plain] ^      held by     main\.sharedLarge\.
+//	case locals SHAPE=locals
+//	says[plain] ^  1 .* of the heap   20,000 main\.item
+//	says[plain] ^      held by     large  \(local of main\.work
+//	case fields SHAPE=fields
+//	says[plain] ^  1 .* of the heap   20,000 main\.item
+//	says[plain] ^      held by     main\.server\.large\["\d+"\]
+//	case received SHAPE=received
+//	says[plain] ^  1 .* of the heap   20,000 main\.item
+//	says[plain] ^      held by     queue\.buf\[\d+\]  \((local|argument) of main\.consume
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+)
+
+type item struct {
+	next *item
+	body [100]byte
+}
+
+type leaf struct {
+	left, right *leaf
+	body        [100]byte
+}
+
+func (l *leaf) grow(depth int) *leaf {
+	if depth == 0 {
+		return nil
+	}
+	return &leaf{left: l.grow(depth - 1), right: l.grow(depth - 1)}
+}
+
+const few, many = 500, 20000
+
+var (
+	listSmall, listLarge     *item
+	treeSmall, treeLarge     *leaf
+	mapSmall, mapLarge       = map[uint64]uint64{}, map[uint64]uint64{}
+	sliceSmall, sliceLarge   []uint64
+	itemsSmall, itemsLarge   []*item
+	sharedSmall, sharedLarge sync.Map
+	server                   struct{ small, large map[string]*item }
+)
+
+//go:noinline
+func work(ready chan bool) *item {
+	var small, large *item
+	for i := 0; i < many; i++ {
+		large = &item{next: large}
+		if i < few {
+			small = &item{next: small}
+		}
+	}
+	ready <- true
+	<-ready
+	large.next = small
+	return large
+}
+
+//go:noinline
+func consume(queue chan *item, n int) {
+	for i := 0; i < n; i++ {
+		queue <- new(item)
+	}
+	for {
+		queue <- new(item) // blocks
+	}
+}
+
+func main() {
+	switch os.Getenv("SHAPE") {
+	case "lists":
+		for i := 0; i < many; i++ {
+			listLarge = &item{next: listLarge}
+			if i < few {
+				listSmall = &item{next: listSmall}
+			}
+		}
+	case "trees":
+		treeSmall, treeLarge = treeSmall.grow(8), treeLarge.grow(14)
+	case "maps":
+		for i := uint64(0); i < 10*many; i++ {
+			mapLarge[i] = i
+			if i < few {
+				mapSmall[i] = i
+			}
+		}
+	case "slices":
+		sliceSmall, sliceLarge = make([]uint64, few), make([]uint64, 50*many)
+	case "pointers":
+		for i := 0; i < many; i++ {
+			itemsLarge = append(itemsLarge, new(item))
+			if i < few {
+				itemsSmall = append(itemsSmall, new(item))
+			}
+		}
+	case "syncmaps":
+		for i := 0; i < many; i++ {
+			sharedLarge.Store(i, new(item))
+			if i < few {
+				sharedSmall.Store(i, new(item))
+			}
+		}
+	case "locals":
+		ready := make(chan bool)
+		go work(ready)
+		<-ready
+	case "fields":
+		server.small, server.large = map[string]*item{}, map[string]*item{}
+		for i := 0; i < many; i++ {
+			server.large[strconv.Itoa(i)] = new(item)
+			if i < few {
+				server.small[strconv.Itoa(i)] = new(item)
+			}
+		}
+	case "received":
+		go consume(make(chan *item, few), few)
+		go consume(make(chan *item, many), many)
+		time.Sleep(50 * time.Millisecond)
+	}
+	runtime.GC()
+	fmt.Println("READY")
+	os.Stdin.Read(make([]byte, 1))
+	runtime.KeepAlive([]any{listSmall, listLarge, treeSmall, treeLarge, sliceSmall, sliceLarge, itemsSmall, itemsLarge})
+}
