@@ -307,6 +307,11 @@ void typing_seed_reflected(struct typer *typer);
 struct g2h_error *typing_add_itab_tables(struct typing *typing, struct types *types);
 void typing_seed_itab_tables(struct typer *typer);
 
+/* ---- spilled.c ---- */
+
+/* Types the objects that only words of frames lead to, as far as the code tells their types. */
+void typing_seed_spilled(struct typer *typer);
+
 /* ---- timers.c ---- */
 
 /* Types the objects that contain the runtime's timers, as far as the timers are known. */

@@ -245,6 +245,9 @@ static struct g2h_error *find_types(struct run *run)
     TRY(waves_follow(&run->waves));
     TRY(each_object(run, sweep_task));
     TRY(waves_follow(&run->waves));
+    typing_seed_spilled(alone);
+    TRY_MEMORY(!alone->no_memory);
+    TRY(waves_follow(&run->waves));
     typing_gather_cleanups(alone);
     TRY_MEMORY(!alone->no_memory);
     TRY(waves_follow(&run->waves));

@@ -1,6 +1,17 @@
 // Objects whose type no typed pointer tells: what a spill slot has, labels, victims of a pool, pins, and results of sync.Once….
 //
 //	from 1.21
+//	case spill SHAPE=spill
+//	says ^      hold        \S+.* of main\.render untyped\.go:\d+: bytes\.Buffer, 205 kB each
+//	tells ^  bytes\.Buffer +80 
+//	never main\.cursor
+//	case assertion SHAPE=assertion
+//	says ^      hold        \S+ of main\.crawl untyped\.go:\d+: main\.page, 115 kB each
+//	tells ^  main\.page +5,050 
+//	never main\.card
+//	case either SHAPE=either
+//	says ^  1 .*  50 goroutines .* main\.either
+//	is r.classes.every(each => each.class !== 'main.card' && each.class !== 'main.page' || each.objects <= 25)
 //	case labels SHAPE=labels
 //	tells ^  pprof\.labelMap +[24]0,000
 //	tells ^  \(string\) +(39|40),\d{3}
@@ -110,6 +121,41 @@ func assertion() {
 	time.Sleep(100 * time.Millisecond)
 }
 
+//go:noinline
+func (p *page) close() { p.body = nil }
+
+//go:noinline
+func (c *card) close() { c.body = nil }
+
+//go:noinline
+func either1(i int) any {
+	if i%2 == 0 {
+		return &page{body: make([]byte, 100_000)}
+	}
+	return &card{body: make([]byte, 100_000)}
+}
+
+// Behind the wait the code treats what it has as one type or the other.
+//
+//go:noinline
+func await(i int, wait chan struct{}) {
+	v := either1(i)
+	<-wait
+	if p, ok := v.(*page); ok {
+		p.close()
+	} else if c, ok := v.(*card); ok {
+		c.close()
+	}
+}
+
+func either() {
+	wait := make(chan struct{})
+	for i := 0; i < 50; i++ {
+		go await(i, wait)
+	}
+	time.Sleep(100 * time.Millisecond)
+}
+
 func labels() {
 	wait := make(chan struct{})
 	for i := 0; i < 20_000; i++ {
@@ -158,7 +204,7 @@ func load(name string, rows int) *table {
 }
 
 func main() {
-	shapes := map[string]func(){"spill": spill, "assertion": assertion, "labels": labels, "victim": victim, "pinned": pinned, "once": once}
+	shapes := map[string]func(){"spill": spill, "assertion": assertion, "either": either, "labels": labels, "victim": victim, "pinned": pinned, "once": once}
 	shapes[os.Getenv("SHAPE")]()
 	if os.Getenv("SHAPE") != "victim" {
 		runtime.GC()

@@ -1,0 +1,405 @@
+/* instructions; see instructions.h. The encoding: Intel's Software Developer's Manual, volume 2. */
+#include "exe/instructions.h"
+
+#include <string.h>
+
+enum { RAX = 0, RCX = 1, RDX = 2, RBX = 3, RSP = 4, RSI = 6, RDI = 7, ALL = 0xffff };
+
+/* The operands of an opcode: whether a ModRM byte follows, and an immediate. */
+enum operands {
+    NONE = 0,
+    MODRM = 1,
+    IMM8 = 2,
+    IMM32 = 4, /* or 16 bits with the prefix 66 */
+    IMM64 = 8, /* 64 bits with REX.W, else IMM32 */
+    TEST = 16, /* an immediate if ModRM.reg is 0 or 1: IMM8 or IMM32 */
+    BAD = 32,  /* not known here */
+    REL8 = 64, /* a distance */
+    REL32 = 128,
+};
+
+struct decoding {
+    struct g2h_bytes code;
+    uint64_t at;
+    bool is_wide, has_66; /* REX.W; the prefix 66 */
+    uint8_t rex;
+    uint8_t mod, reg, rm; /* of ModRM, with the bits of REX */
+    uint64_t immediate_at;
+    bool is_relative; /* the memory operand is relative to the next instruction */
+};
+
+static bool take(struct decoding *decoding, uint8_t *ret)
+{
+    if (decoding->at >= decoding->code.size)
+        return false;
+    *ret = decoding->code.data[decoding->at++];
+    return true;
+}
+
+static bool take_signed(struct decoding *decoding, unsigned size, int64_t *ret)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < size; i++) {
+        uint8_t byte;
+        if (!take(decoding, &byte))
+            return false;
+        value |= (uint64_t)byte << 8 * i;
+    }
+    *ret = size == 1 ? (int8_t)value : size == 4 ? (int32_t)(uint32_t)value : (int64_t)value;
+    return true;
+}
+
+/* ---- tables ---- */
+
+static enum operands operands_of(uint8_t opcode)
+{
+    if (opcode < 0x40)
+        return (opcode & 7) < 4    ? MODRM
+               : (opcode & 7) == 4 ? IMM8
+               : (opcode & 7) == 5 ? IMM32
+                                   : BAD;
+    if (opcode >= 0x50 && opcode < 0x60)
+        return NONE;
+    if (opcode >= 0x70 && opcode < 0x80)
+        return REL8;
+    if (opcode >= 0x84 && opcode <= 0x8b)
+        return MODRM;
+    if (opcode >= 0xb0 && opcode < 0xb8)
+        return IMM8;
+    if (opcode >= 0xb8 && opcode < 0xc0)
+        return IMM64;
+    if (opcode >= 0xd0 && opcode < 0xe0)
+        return opcode >= 0xd4 && opcode < 0xd8 ? BAD : MODRM;
+    if ((opcode >= 0x90 && opcode < 0x9a) || (opcode >= 0xa4 && opcode < 0xa8) ||
+        (opcode >= 0xaa && opcode < 0xb0))
+        return NONE;
+    switch (opcode) {
+    case 0x63:
+    case 0x8d:
+    case 0x8f:
+    case 0xfe:
+    case 0xff:
+        return MODRM;
+    case 0x69:
+    case 0x81:
+    case 0xc7:
+        return MODRM | IMM32;
+    case 0x6b:
+    case 0x80:
+    case 0x83:
+    case 0xc0:
+    case 0xc1:
+    case 0xc6:
+        return MODRM | IMM8;
+    case 0x68:
+    case 0xa9:
+        return IMM32;
+    case 0x6a:
+    case 0xa8:
+    case 0xcd:
+        return IMM8;
+    case 0xf6:
+    case 0xf7:
+        return MODRM | TEST;
+    case 0xe8:
+    case 0xe9:
+        return REL32;
+    case 0xeb:
+        return REL8;
+    case 0xc3:
+    case 0xcc:
+    case 0xf4:
+        return NONE;
+    default:
+        return BAD;
+    }
+}
+
+/* Opcodes behind the byte 0F. */
+static enum operands operands_of_0f(uint8_t opcode)
+{
+    if (opcode >= 0x80 && opcode < 0x90)
+        return REL32;
+    if (opcode >= 0xc8 && opcode < 0xd0)
+        return NONE; /* bswap */
+    switch (opcode) {
+    case 0x05:
+    case 0x0b:
+    case 0x31:
+    case 0x77:
+    case 0xa2:
+        return NONE;
+    case 0x70:
+    case 0x71:
+    case 0x72:
+    case 0x73:
+    case 0xa4:
+    case 0xac:
+    case 0xba:
+    case 0xc2:
+    case 0xc4:
+    case 0xc5:
+    case 0xc6:
+        return MODRM | IMM8;
+    default:
+        return opcode == 0x0d || (opcode >= 0x10 && opcode < 0x20) ||
+                       (opcode >= 0x28 && opcode < 0x30) || opcode >= 0x40
+                   ? MODRM
+                   : BAD;
+    }
+}
+
+/* Returns whether an opcode with a ModRM byte writes no register, but memory at most: comparisons,
+ * and stores unless their target is a register. */
+static bool writes_nothing(const struct decoding *decoding, uint8_t opcode)
+{
+    const bool is_memory = decoding->mod != 3;
+    switch (opcode) {
+    case 0x38:
+    case 0x39:
+    case 0x3a:
+    case 0x3b:
+    case 0x84:
+    case 0x85:
+        return true;
+    case 0x80:
+    case 0x81:
+    case 0x83:
+        return is_memory || (decoding->reg & 7) == 7; /* cmp */
+    case 0xf6:
+    case 0xf7:
+        return (decoding->reg & 7) < 2; /* test */
+    case 0x88:
+    case 0x89:
+    case 0xc6:
+    case 0xc7:
+        return is_memory;
+    default:
+        return false;
+    }
+}
+
+/* Returns the registers that an opcode writes beside those that it names. */
+static uint32_t writes_besides(const struct decoding *decoding, uint8_t opcode)
+{
+    if (opcode >= 0x50 && opcode < 0x60)
+        return opcode < 0x58 ? 0 : 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+    if (opcode >= 0xb0 && opcode < 0xc0)
+        return 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+    if (opcode >= 0x90 && opcode < 0x98)
+        return 1u << RAX | 1u << ((opcode & 7) | (decoding->rex & 1) << 3);
+    if (opcode >= 0xa4 && opcode < 0xb0 && opcode != 0xa8 && opcode != 0xa9)
+        return 1u << RAX | 1u << RCX | 1u << RSI | 1u << RDI;
+    return opcode == 0x98 || (opcode < 0x40 && (opcode & 7) >= 4) ? 1u << RAX
+           : opcode == 0x99                                       ? 1u << RDX
+           : opcode == 0xf6 || opcode == 0xf7                     ? 1u << RAX | 1u << RDX
+                                                                  : 0;
+}
+
+/* ---- operands ---- */
+
+static bool read_modrm(struct decoding *decoding, struct instruction *ret)
+{
+    uint8_t modrm, sib;
+    if (!take(decoding, &modrm))
+        return false;
+    decoding->mod = modrm >> 6;
+    decoding->reg = (uint8_t)((modrm >> 3 & 7) | (decoding->rex & 4) << 1);
+    decoding->rm = (uint8_t)((modrm & 7) | (decoding->rex & 1) << 3);
+    if (decoding->mod == 3)
+        return true;
+    ret->has_memory = true;
+    ret->base = decoding->rm;
+    bool has_base = true;
+    if ((modrm & 7) == 4) {
+        if (!take(decoding, &sib))
+            return false;
+        ret->has_index = ((sib >> 3 & 7) | (decoding->rex & 2) << 2) != 4;
+        ret->base = (uint8_t)((sib & 7) | (decoding->rex & 1) << 3);
+        has_base = (sib & 7) != 5 || decoding->mod != 0;
+    } else if ((modrm & 7) == 5 && decoding->mod == 0) {
+        decoding->is_relative = true;
+        has_base = false;
+    }
+    ret->has_memory = has_base;
+    return decoding->mod == 1                ? take_signed(decoding, 1, &ret->displacement)
+           : decoding->mod == 2 || !has_base ? take_signed(decoding, 4, &ret->displacement)
+                                             : true;
+}
+
+/* Reads the operands of an opcode; *ret_number is the last immediate. */
+static bool read_operands(struct decoding *decoding, enum operands operands, bool is_byte,
+                          struct instruction *ret, int64_t *ret_number)
+{
+    const unsigned usual = decoding->has_66 ? 2 : 4;
+    if ((operands & BAD) != 0 || ((operands & MODRM) != 0 && !read_modrm(decoding, ret)))
+        return false;
+    if ((operands & TEST) != 0 && (decoding->reg & 7) < 2)
+        return take_signed(decoding, is_byte ? 1 : usual, ret_number);
+    if ((operands & (IMM8 | REL8)) != 0)
+        return take_signed(decoding, 1, ret_number);
+    if ((operands & IMM64) != 0)
+        return take_signed(decoding, decoding->is_wide ? 8 : usual, ret_number);
+    if ((operands & IMM32) != 0)
+        return take_signed(decoding, usual, ret_number);
+    return (operands & REL32) == 0 || take_signed(decoding, 4, ret_number);
+}
+
+/* ---- instructions ---- */
+
+/* Reads an instruction of vectors, which are not followed: it may write any register. */
+static bool read_vex(struct decoding *decoding, bool is_long, struct instruction *ret)
+{
+    uint8_t byte, map = 1, opcode;
+    int64_t number;
+    if (!take(decoding, &byte))
+        return false;
+    decoding->rex = (byte & 0x80) != 0 ? 0 : 4;
+    if (is_long) {
+        map = byte & 0x1f;
+        decoding->rex = (uint8_t)(~byte >> 5 & 7);
+        if (!take(decoding, &byte))
+            return false;
+    }
+    if (!take(decoding, &opcode) || map < 1 || map > 3)
+        return false;
+    const enum operands operands = map == 1   ? operands_of_0f(opcode)
+                                   : map == 3 ? MODRM | IMM8
+                                              : MODRM;
+    ret->writes = ALL;
+    return read_operands(decoding, operands, false, ret, &number);
+}
+
+static bool read_0f(struct decoding *decoding, struct instruction *ret, int64_t *ret_number)
+{
+    uint8_t opcode, more;
+    if (!take(decoding, &opcode))
+        return false;
+    if (opcode == 0x38 || opcode == 0x3a) {
+        ret->writes = ALL;
+        return take(decoding, &more) &&
+               read_operands(decoding, opcode == 0x3a ? MODRM | IMM8 : MODRM, false, ret,
+                             ret_number);
+    }
+    if (!read_operands(decoding, operands_of_0f(opcode), false, ret, ret_number))
+        return false;
+    if (opcode >= 0x80 && opcode < 0x90) {
+        ret->kind = INSTRUCTION_BRANCH;
+        ret->is_if_not_equal = opcode == 0x85;
+        return true;
+    }
+    if (opcode == 0x0b)
+        ret->kind = INSTRUCTION_END;
+    if (opcode == 0x1f || opcode == 0x0d || opcode == 0x18)
+        return true; /* no operation */
+    const bool has_modrm = (operands_of_0f(opcode) & MODRM) != 0;
+    ret->writes = opcode >= 0xc8 && opcode < 0xd0 ? 1u << ((opcode & 7) | (decoding->rex & 1) << 3)
+                  : !has_modrm                    ? ALL
+                                                  : 1u << decoding->reg;
+    if (has_modrm && decoding->mod == 3)
+        ret->writes |= 1u << decoding->rm;
+    if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0xc7)
+        ret->writes |= 1u << RAX | 1u << RDX;
+    return true;
+}
+
+/* Tells what an instruction of the first table is, if it is one that is followed. */
+static void tell(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
+{
+    const bool is_memory = decoding->mod != 3;
+    ret->to = decoding->reg;
+    ret->from = decoding->rm;
+    if (opcode == 0x89) {
+        ret->kind = is_memory ? INSTRUCTION_STORE : INSTRUCTION_MOVE;
+        ret->to = decoding->rm;
+        ret->from = decoding->reg;
+    } else if (opcode == 0x8b) {
+        ret->kind = is_memory ? INSTRUCTION_LOAD : INSTRUCTION_MOVE;
+    } else if (opcode == 0x8d) {
+        ret->kind = decoding->is_relative ? INSTRUCTION_ADDRESS : INSTRUCTION_LEA;
+    } else if ((opcode == 0x39 || opcode == 0x3b) && !is_memory) {
+        ret->kind = INSTRUCTION_COMPARE;
+    }
+    if ((ret->kind == INSTRUCTION_LOAD || ret->kind == INSTRUCTION_STORE) &&
+        (!ret->has_memory || ret->has_index))
+        ret->kind = INSTRUCTION_OTHER;
+}
+
+/* Tells what a call, jump or return is. */
+static void tell_transfer(const struct decoding *decoding, uint8_t opcode, struct instruction *ret)
+{
+    const unsigned reg = decoding->reg & 7;
+    if (opcode == 0xe8 || (opcode == 0xff && (reg == 2 || reg == 3)))
+        ret->kind = INSTRUCTION_CALL;
+    else if (opcode == 0xe9 || opcode == 0xeb || (opcode == 0xff && (reg == 4 || reg == 5)))
+        ret->kind = INSTRUCTION_JUMP;
+    else if (opcode >= 0x70 && opcode < 0x80)
+        ret->kind = INSTRUCTION_BRANCH;
+    else if (opcode == 0xc3 || opcode == 0xcc || opcode == 0xf4)
+        ret->kind = INSTRUCTION_END;
+    ret->is_if_not_equal = opcode == 0x75;
+}
+
+static bool read_usual(struct decoding *decoding, uint8_t opcode, struct instruction *ret,
+                       int64_t *ret_number)
+{
+    const enum operands operands = operands_of(opcode);
+    if (!read_operands(decoding, operands, opcode == 0xf6, ret, ret_number))
+        return false;
+    tell_transfer(decoding, opcode, ret);
+    if ((operands & MODRM) != 0 && decoding->is_wide)
+        tell(decoding, opcode, ret);
+    ret->writes = writes_besides(decoding, opcode);
+    if ((operands & MODRM) != 0 && !writes_nothing(decoding, opcode)) {
+        ret->writes |= 1u << decoding->reg;
+        if (decoding->mod == 3)
+            ret->writes |= 1u << decoding->rm;
+    }
+    if (ret->kind == INSTRUCTION_COMPARE)
+        ret->writes = 0;
+    return true;
+}
+
+/* Reads the prefixes and the first byte of the opcode. */
+static bool read_prefixes(struct decoding *decoding, uint8_t *ret)
+{
+    static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
+    while (take(decoding, ret)) {
+        if (!memchr(prefixes, *ret, sizeof(prefixes)))
+            break;
+        decoding->has_66 = decoding->has_66 || *ret == 0x66;
+    }
+    if (decoding->at == 0 || *ret < 0x40 || *ret >= 0x50)
+        return decoding->at > 0;
+    decoding->rex = *ret & 15;
+    decoding->is_wide = (*ret & 8) != 0;
+    return take(decoding, ret);
+}
+
+bool instruction_read(struct g2h_bytes code, uint64_t address, struct instruction *ret)
+{
+    struct decoding decoding = {.code = code};
+    uint8_t opcode = 0;
+    int64_t number = 0;
+    *ret = (struct instruction){.kind = INSTRUCTION_OTHER};
+    if (!read_prefixes(&decoding, &opcode))
+        return false;
+    const bool is_vex = (opcode == 0xc4 || opcode == 0xc5) && decoding.rex == 0;
+    const bool good = is_vex           ? read_vex(&decoding, opcode == 0xc4, ret)
+                      : opcode == 0x0f ? read_0f(&decoding, ret, &number)
+                                       : read_usual(&decoding, opcode, ret, &number);
+    const bool is_indirect = opcode == 0xff;
+    ret->size = (uint32_t)decoding.at;
+    ret->has_target =
+        !is_indirect && (ret->kind == INSTRUCTION_CALL || ret->kind == INSTRUCTION_JUMP ||
+                         ret->kind == INSTRUCTION_BRANCH);
+    ret->target = address + decoding.at +
+                  (uint64_t)(ret->kind == INSTRUCTION_ADDRESS ? ret->displacement : number);
+    return good;
+}
+
+unsigned instruction_argument(unsigned index)
+{
+    static const uint8_t registers[] = {RAX, RBX, RCX, RDI, RSI, 8, 9, 10, 11};
+    return index < sizeof(registers) ? registers[index] : INSTRUCTION_REGISTERS;
+}
