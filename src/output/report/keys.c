@@ -164,9 +164,10 @@ static struct g2h_error *step(struct keys *keys, const struct g2h_edge *edge, ui
     size_t size;
     uint32_t name = keys->any;
     *ret = from;
-    if ((edge->flags & G2H_EDGE_OF_KEY) != 0 || steps_is_entries(view, edge->target))
+    const bool is_elem = (edge->flags & G2H_EDGE_OF_ELEM) != 0;
+    if ((edge->flags & G2H_EDGE_OF_KEY) != 0 || (!is_elem && steps_is_entries(view, edge->target)))
         return NULL;
-    const enum g2h_key kind = g2h_edges_key(keys->edges, edge, &key);
+    const enum g2h_key kind = is_elem ? g2h_edges_key(keys->edges, edge, &key) : G2H_KEY_NONE;
     if (kind == G2H_KEY_TEXT) {
         TRY_MEMORY(string_pool_intern(&keys->names, key.text, key.size, &name));
     } else if (kind == G2H_KEY_NONE && (edge->flags & G2H_EDGE_BY_INDEX) == 0) {

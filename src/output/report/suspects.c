@@ -21,6 +21,7 @@ struct finder {
     const growth_vector *growth;
     uint64_t reachable, threshold, threshold_of_runtime;
     VECTOR(uint32_t) left; /* nodes that have yet to be looked at */
+    bool *is_below;        /* by node: used by count_all() */
     suspect_vector *found;
 };
 
@@ -106,14 +107,6 @@ static uint64_t class_growth(const struct finder *finder, uint32_t node)
     return count > before ? count - before : 0;
 }
 
-/* Returns whether a node is another one or below it. */
-static bool is_below(const struct merged *merged, uint32_t node, uint32_t above)
-{
-    while (node != MERGED_NONE && node > above)
-        node = merged->nodes.data[node].parent;
-    return node == above;
-}
-
 /* Counts the objects of a suspect and of its class below it. */
 static void count_all(const struct finder *finder, struct suspect *suspect)
 {
@@ -121,9 +114,12 @@ static void count_all(const struct finder *finder, struct suspect *suspect)
     int64_t grown = 0;
     suspect->count = suspect->own = 0;
     for (uint32_t i = suspect->item; i < finder->merged->nodes.count; i++) {
-        if (nodes[i].kind != nodes[suspect->item].kind ||
-            nodes[i].name != nodes[suspect->item].name ||
-            !is_below(finder->merged, i, suspect->item))
+        const uint32_t above = nodes[i].parent; /* parents come before their children */
+        finder->is_below[i] =
+            i == suspect->item ||
+            (above != MERGED_NONE && above >= suspect->item && finder->is_below[above]);
+        if (!finder->is_below[i] || nodes[i].kind != nodes[suspect->item].kind ||
+            nodes[i].name != nodes[suspect->item].name)
             continue;
         suspect->count += nodes[i].count;
         suspect->own += nodes[i].bytes;
@@ -348,10 +344,12 @@ struct g2h_error *suspects_find(const struct merged *merged, uint64_t reachable,
     const uint64_t of_runtime = reachable / 100 * OF_RUNTIME;
     finder.threshold = threshold_of(&finder);
     finder.threshold_of_runtime = of_runtime > LEAST_OF_RUNTIME ? of_runtime : LEAST_OF_RUNTIME;
-    bool good = vector_push(&finder.left, 0);
+    finder.is_below = calloc(merged->nodes.count, sizeof(*finder.is_below));
+    bool good = finder.is_below && vector_push(&finder.left, 0);
     while (good && finder.left.count > 0)
         good = look_at(&finder, finder.left.data[--finder.left.count]);
     free(finder.left.data);
+    free(finder.is_below);
     vector_sort(ret, compare);
     return good ? NULL : &error_no_memory;
 }
