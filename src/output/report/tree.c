@@ -46,9 +46,10 @@ static void put_branch(const struct report *report, uint32_t node, size_t depth)
     const size_t used = 2 + OF_BYTES + OF_PERCENT + OF_COUNT + 2 + 2 * depth,
                  columns = report->page->columns,
                  room = columns > used + LEAST_NAME ? columns - used : LEAST_NAME;
+    const uint64_t whole = report->base ? report->reachable : report->total;
     struct page *page = report->page;
     PAGE_PUT(page, "  % % %", page_wide(bytes_of(report, node), OF_BYTES),
-             page_wide(page_percent(of->retained, report->total), OF_PERCENT - 2),
+             page_wide(page_percent(of->retained, whole), OF_PERCENT - 2),
              page_wide(count_of(report, node), OF_COUNT));
     page_blanks(page, 2 + 2 * depth);
     PAGE_PUT(page, "%\n", page_clipped(report_name(report, "name", node), room));

@@ -25,6 +25,7 @@
 //	case tree SHAPE=tree
 //	says ^  1 .* 8,191 main\.part$
 //	says ^      each        71 B with 64 B of its own$
+//	says[plain] ^      held by     main\.bPart
 //	is r.classes.find(c => c.class === "main.part").retained - r.suspects[0].retained < 2000
 //	is r.classes.find(c => c.class === "[]*main.part").retained > 0.9 * r.suspects[0].retained
 //	is r.suspects.length === 1 && r.suspects[0].keys === undefined

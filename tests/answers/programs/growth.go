@@ -17,6 +17,7 @@
 //
 //	case list SHAPE=list
 //	says \+4,000 main\.ticket, now 4,0\d\d
+//	says[plain] ^      held by     main\.bLast
 //	is r.suspects[0].count_grown === 4000
 //
 //	case garbage SHAPE=garbage
