@@ -219,6 +219,7 @@ static struct g2h_error *go_through(const struct options *options, const char *p
                                                 .base = series->base};
     TRY(load(options, path, progress, conversion));
     output_options.source = conversion->input->name;
+    output_options.memory = &conversion->origin.memory;
     const struct g2h_summary_options summary = summary_options(options, conversion->input);
     if (options->summary)
         output_options.summary = &summary;
@@ -269,6 +270,7 @@ static struct g2h_error *convert(const struct options *options, const char *path
 /* Frees a conversion, except the heap and the input that series_keep() has taken. */
 static void conversion_deinit(struct conversion *conversion)
 {
+    g2h_memory_deinit(&conversion->origin.memory);
     g2h_view_destroy(conversion->view);
     g2h_graph_destroy(conversion->graph);
     g2h_typing_destroy(conversion->typing);

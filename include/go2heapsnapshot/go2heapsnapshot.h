@@ -12,6 +12,7 @@
 #include <go2heapsnapshot/identity.h>
 #include <go2heapsnapshot/input.h>
 #include <go2heapsnapshot/match.h>
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/output.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/redaction.h>

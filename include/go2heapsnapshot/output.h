@@ -5,6 +5,7 @@
 #define GO2HEAPSNAPSHOT_OUTPUT_H
 
 #include <go2heapsnapshot/identity.h>
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/view.h>
 #include <go2heapsnapshot/visibility.h>
@@ -63,7 +64,9 @@ struct g2h_output_options {
     const char *name;    /* name of the destination, for messages */
     const char *program; /* path of the executable, for formats that state it; NULL: not known */
     const char *source;  /* what the heap was read from, for formats that state it; may be NULL */
-    const struct g2h_base *base;               /* what to compare with; NULL: nothing */
+    const struct g2h_memory *memory; /* of the process that the heap was read from, for formats that
+                                        state it; NULL: not known */
+    const struct g2h_base *base;     /* what to compare with; NULL: nothing */
     const struct g2h_summary_options *summary; /* NULL: everything is written */
     bool is_base_other;                        /* another build of the program wrote the base */
     uint64_t memprofile_rate; /* MemProfileRate of the process in bytes per sample; 0: the rate of

@@ -10,6 +10,7 @@
 
 #include <go2heapsnapshot/exe.h>
 #include <go2heapsnapshot/input.h>
+#include <go2heapsnapshot/memory.h>
 #include <go2heapsnapshot/progress.h>
 #include <go2heapsnapshot/visibility.h>
 
@@ -66,10 +67,12 @@ G2H_PUBLIC struct g2h_error *g2h_process_read_core(const struct g2h_input *core,
  * /proc/PID/exe, or a copy of it; if that cannot be opened, pass NULL to get the error that says
  * why. Linux only. Errors: those of g2h_process_read_core(); G2H_ERROR_SYSTEM: the process cannot
  * be traced; the message says what would help.
+ * *ret_memory goes to g2h_memory_deinit(), after an error, too.
  */
 G2H_PUBLIC struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                                    const struct g2h_process_options *options,
                                                    struct g2h_process_account *ret_account,
+                                                   struct g2h_memory *ret_memory,
                                                    struct g2h_input **ret);
 
 /* Returns whether an input is a core file, of any kind. */

@@ -55,7 +55,7 @@ static struct g2h_error *read_live(const struct options *options,
     }
     TRY(error);
     return g2h_process_read_live(options->pid, origin->exe, process_options, &origin->account,
-                                 &origin->input);
+                                 &origin->memory, &origin->input);
 }
 
 struct g2h_error *origin_open(const struct options *options, const char *path,

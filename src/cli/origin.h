@@ -11,6 +11,7 @@ struct origin {
     struct g2h_exe *exe;     /* the executable that had to be opened for that; NULL: none yet */
     bool is_process; /* input was made of a core or a process, which this is the account of */
     struct g2h_process_account account;
+    struct g2h_memory memory; /* of a live process */
 };
 
 /*

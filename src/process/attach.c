@@ -131,6 +131,22 @@ static int make_do(struct attach_pages *pages, struct attach_space *space)
     return attach_space_make(pages, 0, space) ? 0 : ENOMEM;
 }
 
+/* Keeps which pages are there, and how the system counts them by mapping. Without these the heap is
+ * still read. Returns 0 or an errno value. */
+static int note_resident(uint64_t pid, const struct attach_pages *pages, struct process *ret)
+{
+    _cleanup_(text_deinit) struct text smaps = {0};
+    for (size_t i = 0; i < pages->runs.count; i++) {
+        const struct attach_run *run = &pages->runs.data[i];
+        const struct process_pages there = {run->address, run->size};
+        if (!run->is_zero && !vector_push(&ret->resident, there))
+            return ENOMEM;
+    }
+    if (procfs_read_of(pid, "smaps", &smaps) == 0)
+        ret->smaps = take_pointer(smaps.data);
+    return 0;
+}
+
 static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
                         struct attach_space *space, struct process *ret,
                         struct attach_account *account)
@@ -139,6 +155,8 @@ static int copy_stopped(uint64_t pid, const struct g2h_progress *progress,
     struct attach_copied copied;
     const double start = attach_clock();
     int error = attach_pages_find(pid, &pages);
+    if (error == 0)
+        error = note_resident(pid, &pages, ret);
     if (error == 0)
         error = make_do(&pages, space);
     if (error == 0)

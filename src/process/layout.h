@@ -21,6 +21,20 @@
     X(MHEAP_ALLSPANS, "runtime.mheap", "allspans") \
     X(MHEAP_ARENAS, "runtime.mheap", "arenas") \
     X(MHEAP_HEAP_ARENAS, "runtime.mheap", "heapArenas|allArenas") \
+    X(MSTATS_HEAP_STATS, "runtime.mstats", "heapStats.stats") \
+    X(MSTATS_STACKS_SYS, "runtime.mstats", "stacks_sys") \
+    X(MSTATS_MSPAN_SYS, "runtime.mstats", "mspan_sys") \
+    X(MSTATS_MCACHE_SYS, "runtime.mstats", "mcache_sys") \
+    X(MSTATS_BUCKHASH_SYS, "runtime.mstats", "buckhash_sys") \
+    X(MSTATS_GC_MISC_SYS, "runtime.mstats", "gcMiscSys") \
+    X(MSTATS_OTHER_SYS, "runtime.mstats", "other_sys") \
+    X(HEAP_STATS, "runtime.heapStatsDelta", "") \
+    X(HEAP_STATS_COMMITTED, "runtime.heapStatsDelta", "committed") \
+    X(HEAP_STATS_RELEASED, "runtime.heapStatsDelta", "released") \
+    X(HEAP_STATS_IN_HEAP, "runtime.heapStatsDelta", "inHeap") \
+    X(HEAP_STATS_IN_STACKS, "runtime.heapStatsDelta", "inStacks") \
+    X(HEAP_STATS_IN_WORK_BUFS, "runtime.heapStatsDelta", "inWorkBufs") \
+    X(HEAP_STATS_IN_PTR_SCALAR_BITS, "runtime.heapStatsDelta", "inPtrScalarBits") \
     X(MSPAN, "runtime.mspan", "") \
     X(MSPAN_START_ADDR, "runtime.mspan", "startAddr") \
     X(MSPAN_NPAGES, "runtime.mspan", "npages") \

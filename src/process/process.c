@@ -9,6 +9,8 @@ void process_deinit(struct process *process)
     memory_deinit(&process->memory);
     free(process->threads.data);
     free(process->executable);
+    free(process->smaps);
+    free(process->resident.data);
     if (process->copy)
         munmap(process->copy, (size_t)process->copy_size);
     *process = (struct process){0};

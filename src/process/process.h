@@ -20,6 +20,11 @@ struct process_thread {
     uint64_t registers[PROCESS_MOST_REGISTERS];
 };
 
+/* Consecutive pages. */
+struct process_pages {
+    uint64_t address, size;
+};
+
 struct process {
     const char *name; /* for messages: a path, or "process 1234" */
     uint16_t machine; /* EM_… */
@@ -29,6 +34,8 @@ struct process {
     VECTOR(struct process_thread) threads;
     void *copy; /* the mapping with the copy of a live process; NULL: it is a core */
     uint64_t copy_size;
+    char *smaps;                           /* /proc/PID/smaps of a live process; NULL: not known */
+    VECTOR(struct process_pages) resident; /* pages of a live process that are there; ascending */
 };
 
 /* Frees everything except the core's file, which ranges of memory may point to. */

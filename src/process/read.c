@@ -11,6 +11,7 @@
 #include "process/core.h"
 #include "process/procfs.h"
 #include "process/records.h"
+#include "process/resident.h"
 
 static struct g2h_error *write_records(void *context, int fd)
 {
@@ -45,7 +46,8 @@ static struct g2h_error *check(const struct records *records)
 static struct g2h_error *read_process(struct process *process, const struct stat *source,
                                       struct g2h_exe *exe,
                                       const struct g2h_process_options *options,
-                                      struct g2h_process_account *account, struct g2h_input **ret)
+                                      struct g2h_process_account *account,
+                                      struct g2h_memory *ret_memory, struct g2h_input **ret)
 {
     _cleanup_(runtime_deinit) struct runtime runtime = {0};
     TRY(runtime_init(&runtime, process, exe));
@@ -53,7 +55,12 @@ static struct g2h_error *read_process(struct process *process, const struct stat
     account->threads = process->threads.count;
     if (account->memory_bytes == 0)
         account->memory_bytes = process->memory.bytes;
+    struct counters counters;
+    struct resident_spans spans;
+    counters_read(&runtime, &counters);
+    resident_find_spans(&runtime, &spans);
     struct records records = {.runtime = &runtime,
+                              .counters = &counters,
                               .threads = options && options->threads > 0 ? options->threads
                                                                          : workers_available(),
                               .progress = options ? options->progress : NULL,
@@ -61,6 +68,8 @@ static struct g2h_error *read_process(struct process *process, const struct stat
     struct g2h_input *dump;
     TRY(input_spooled(process->name, source, write_records, &records, &dump));
     struct g2h_error *error = check(&records);
+    if (!error && ret_memory)
+        error = resident_find(&runtime, &counters, &spans, ret_memory);
     if (error)
         g2h_input_close(dump);
     else
@@ -109,8 +118,9 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
     TRY(core_read(core, &process, &account));
     ret_account->file_missing = account.missing;
     ret_account->file_size = account.size;
-    return explain(read_process(&process, g2h_input_status(core), exe, options, ret_account, ret),
-                   &account);
+    return explain(
+        read_process(&process, g2h_input_status(core), exe, options, ret_account, NULL, ret),
+        &account);
 }
 
 /* ---- live processes ---- */
@@ -118,18 +128,20 @@ struct g2h_error *g2h_process_read_core(const struct g2h_input *core, struct g2h
 struct g2h_error *g2h_process_read_live(uint64_t pid, struct g2h_exe *exe,
                                         const struct g2h_process_options *options,
                                         struct g2h_process_account *ret_account,
-                                        struct g2h_input **ret)
+                                        struct g2h_memory *ret_memory, struct g2h_input **ret)
 {
     _cleanup_(process_deinit) struct process process = {0};
     struct attach_account account = {0};
     struct stat memory;
     const bool is_there = stat(procfs_path(pid, "mem").text, &memory) == 0;
     *ret_account = (struct g2h_process_account){0};
+    *ret_memory = (struct g2h_memory){0};
     TRY(attach_copy(pid, options ? options->progress : NULL, &process, &account));
     if (!exe)
         return error_create(G2H_ERROR_NOT_EXE,
                             "%s: its executable cannot be read: --exe takes a copy", process.name);
     ret_account->stopped = account.stopped_seconds;
     ret_account->memory_bytes = account.bytes;
-    return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret);
+    return read_process(&process, is_there ? &memory : NULL, exe, options, ret_account, ret_memory,
+                        ret);
 }

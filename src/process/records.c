@@ -177,19 +177,39 @@ static struct g2h_error *put_segment(struct records *records, enum g2h_record_ki
 
 /* ---- memstats ---- */
 
-/* Puts the numbers of runtime.MemStats that are known: sums of objects, and the number of
- * collections, each of which adds two to sweepgen. All other numbers are 0. */
+/* Fills in the numbers of the runtime's own counters, as readmemstats_m() does. */
+static void fill_counters(const struct counters *counters, uint64_t *numbers)
+{
+    numbers[G2H_MEMSTATS_HEAP_INUSE] = counters->heap_in_use;
+    numbers[G2H_MEMSTATS_HEAP_IDLE] = counters->heap_free + counters->heap_released;
+    numbers[G2H_MEMSTATS_HEAP_RELEASED] = counters->heap_released;
+    numbers[G2H_MEMSTATS_HEAP_SYS] =
+        numbers[G2H_MEMSTATS_HEAP_INUSE] + numbers[G2H_MEMSTATS_HEAP_IDLE];
+    numbers[G2H_MEMSTATS_STACK_INUSE] = counters->in_stacks;
+    numbers[G2H_MEMSTATS_STACK_SYS] = counters->in_stacks + counters->stacks_sys;
+    numbers[G2H_MEMSTATS_MSPAN_SYS] = counters->mspan_sys;
+    numbers[G2H_MEMSTATS_MCACHE_SYS] = counters->mcache_sys;
+    numbers[G2H_MEMSTATS_BUCK_HASH_SYS] = counters->buckhash_sys;
+    numbers[G2H_MEMSTATS_GC_SYS] = counters->gc_misc_sys + counters->in_gc;
+    numbers[G2H_MEMSTATS_OTHER_SYS] = counters->other_sys;
+    numbers[G2H_MEMSTATS_SYS] = numbers[G2H_MEMSTATS_HEAP_SYS] + numbers[G2H_MEMSTATS_STACK_SYS] +
+                                numbers[G2H_MEMSTATS_MSPAN_SYS] + numbers[G2H_MEMSTATS_MCACHE_SYS] +
+                                numbers[G2H_MEMSTATS_BUCK_HASH_SYS] + numbers[G2H_MEMSTATS_GC_SYS] +
+                                numbers[G2H_MEMSTATS_OTHER_SYS];
+}
+
+/* Puts the numbers of runtime.MemStats that are known: sums of objects, the runtime's counters of
+ * its memory, and the number of collections, each of which adds two to sweepgen. All other numbers
+ * are 0. */
 static struct g2h_error *put_memstats(struct records *records)
 {
-    enum { ALLOC = 0, HEAP_ALLOC = 6, HEAP_OBJECTS = 11, NUM_GC = 24 + 256, NUMBERS };
-    TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_MEMSTATS));
-    for (unsigned i = 0; i < NUMBERS; i++) {
-        const uint64_t number = i == ALLOC || i == HEAP_ALLOC ? records->account->object_bytes
-                                : i == HEAP_OBJECTS           ? records->account->objects
-                                : i == NUM_GC                 ? records->runtime->sweepgen / 2
-                                                              : 0;
-        TRY_MEMORY(put_number(&records->buffer, number));
-    }
+    uint64_t numbers[G2H_MEMSTATS_NUMBERS] = {0};
+    numbers[G2H_MEMSTATS_ALLOC] = numbers[G2H_MEMSTATS_HEAP_ALLOC] = records->account->object_bytes;
+    numbers[G2H_MEMSTATS_HEAP_OBJECTS] = records->account->objects;
+    numbers[G2H_MEMSTATS_NUM_GC] = records->runtime->sweepgen / 2;
+    fill_counters(records->counters, numbers);
+    TRY_MEMORY(put_number(&records->buffer, G2H_RECORD_MEMSTATS) &&
+               put_numbers(&records->buffer, numbers, G2H_MEMSTATS_NUMBERS));
     return NULL;
 }
 

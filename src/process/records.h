@@ -12,7 +12,7 @@
 #include <go2heapsnapshot/progress.h>
 
 #include "base/workers.h"
-#include "process/runtime.h"
+#include "process/counters.h"
 
 /* A dump that is being written. */
 struct records {
@@ -24,6 +24,7 @@ struct records {
     uint64_t names_left; /* bytes of names that may still be written: many may share a long one */
     uint64_t pcs_left;   /* pcs of the profile that may still be written */
     struct g2h_process_account *account;
+    const struct counters *counters;
 };
 
 /* Writes a whole dump to records->fd. Errors: G2H_ERROR_SYSTEM: the file cannot be written;

@@ -260,6 +260,7 @@ static void find_symbols(struct runtime *runtime)
     runtime->allfin = symbol_at(runtime, "runtime.allfin");
     runtime->itab_table = symbol_at(runtime, "runtime.itabTable");
     runtime->mbuckets = symbol_at(runtime, "runtime.mbuckets");
+    runtime->memstats = symbol_at(runtime, "runtime.memstats");
     runtime->wait_reasons = symbol_at(runtime, "runtime.waitReasonStrings");
     runtime->fing_status =
         symbol_at(runtime, runtime->minor >= 20 ? "runtime.fingStatus" : "runtime.fingRunning");

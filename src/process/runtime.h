@@ -44,7 +44,8 @@ struct runtime {
     struct runtime_mask data_mask, bss_mask;
 
     /* Addresses of variables; 0 if they are not found. */
-    uint64_t mheap, allgs, allm, allfin, itab_table, mbuckets, wait_reasons, fing_status, cpus;
+    uint64_t mheap, allgs, allm, allfin, itab_table, mbuckets, wait_reasons, fing_status, cpus,
+        memstats;
 
     uint32_t sweepgen;
     struct runtime_slice allspans;

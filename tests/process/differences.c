@@ -51,11 +51,24 @@ static void add_fields(struct values *values, struct g2h_fields fields)
         (struct value){.form = FIELDS, .name = "field list", .fields = fields};
 }
 
-/* Adds the numbers of memstats that are counted from outside; if all is set, all numbers too. */
+/* Adds the numbers of memstats that are known from outside; if all is set, all numbers too. Sys and
+ * OtherSys are not compared: the dumper gets a buffer after it has read them. */
 static void add_memstats(struct values *ret, struct g2h_bytes encoded, bool all)
 {
+    static const struct {
+        const char *name;
+        unsigned number;
+    } counters[] = {
+        {"HeapSys", G2H_MEMSTATS_HEAP_SYS},          {"HeapIdle", G2H_MEMSTATS_HEAP_IDLE},
+        {"HeapInuse", G2H_MEMSTATS_HEAP_INUSE},      {"HeapReleased", G2H_MEMSTATS_HEAP_RELEASED},
+        {"StackInuse", G2H_MEMSTATS_STACK_INUSE},    {"StackSys", G2H_MEMSTATS_STACK_SYS},
+        {"MSpanSys", G2H_MEMSTATS_MSPAN_SYS},        {"MCacheSys", G2H_MEMSTATS_MCACHE_SYS},
+        {"BuckHashSys", G2H_MEMSTATS_BUCK_HASH_SYS}, {"GCSys", G2H_MEMSTATS_GC_SYS},
+    };
     struct g2h_memstats stats;
     g2h_memstats_read(encoded, &stats);
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+        add_number(ret, counters[i].name, NUMBER, stats.numbers[counters[i].number]);
     add_number(ret, "Alloc", NUMBER, stats.numbers[0]);
     add_number(ret, "HeapAlloc", NUMBER, stats.numbers[G2H_MEMSTATS_HEAP_ALLOC]);
     add_number(ret, "HeapObjects", NUMBER, stats.numbers[G2H_MEMSTATS_HEAP_OBJECTS]);

@@ -26,7 +26,7 @@ const strangers = {types: ['dump', 'heap', 'exe'], exe: ['dump', 'heap'], proces
  * declarations of its own.
  */
 const headers = {
-  bytes: 'base', error: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
+  bytes: 'base', error: 'base', memory: 'base', progress: 'base', redaction: 'base', version: 'base', visibility: 'base',
   match: 'typing', view: 'naming', go2heapsnapshot: null,
 };
 

@@ -14,28 +14,6 @@
 
 /* ---- the first lines ---- */
 
-/* Indices of the numbers of MemStats, in the order of the record: runtime/mstats.go. */
-enum { SYS = 2, HEAP_SYS = 7, HEAP_IDLE = 8, HEAP_INUSE = 9, HEAP_RELEASED = 10, STACK_SYS = 13 };
-
-static void put_process(const struct report *report)
-{
-    const struct g2h_memstats *memstats = g2h_heap_memstats(g2h_view_heap(report->view));
-    const uint64_t *numbers = memstats ? memstats->numbers : NULL;
-    if (!numbers || numbers[SYS] == 0 || numbers[HEAP_SYS] < numbers[HEAP_RELEASED])
-        return;
-    const uint64_t held = numbers[SYS] - numbers[HEAP_RELEASED],
-                   objects = numbers[G2H_MEMSTATS_HEAP_ALLOC],
-                   heap = numbers[HEAP_SYS] - numbers[HEAP_RELEASED],
-                   unused = heap > objects ? heap - objects : 0,
-                   known = objects + unused + numbers[STACK_SYS];
-    page_open(report->page, "process");
-    PAGE_PUT(report->page, "  process has %: objects %, free %, stacks %, runtime %\n",
-             page_bytes("bytes", held), page_bytes("objects", objects), page_bytes("free", unused),
-             page_bytes("stacks", numbers[STACK_SYS]),
-             page_bytes("runtime", held > known ? held - known : 0));
-    page_close(report->page);
-}
-
 /* Puts the growth since the base: "since first.dump: +701 kB (+114 %), +12,314 objects, +60
  * goroutines". */
 static void put_since(const struct report *report, bool is_other)
@@ -80,7 +58,7 @@ static void put_totals(const struct report *report, const struct g2h_output_opti
     page_say(page, account->left_out_objects > 0 ? ", left out\n" : "\n");
     PAGE_DATA(page, page_flag("is_garbage_left_out", account->left_out_objects > 0));
     page_close(page);
-    put_process(report);
+    report_put_memory(report);
     if (report->base)
         put_since(report, options->is_base_other);
 }
@@ -197,6 +175,7 @@ struct g2h_error *g2h_write_report(const struct g2h_view *view,
                    .dominators = dominators,
                    .page = &page,
                    .base = options->base,
+                   .memory = options->memory,
                    .threads = options->threads > 0 ? options->threads : workers_available()},
         .options = options};
     const unsigned columns = options->columns > 0 ? options->columns : USUAL;

@@ -2,6 +2,8 @@
 #ifndef OUTPUT_REPORT_SECTIONS_H
 #define OUTPUT_REPORT_SECTIONS_H
 
+#include <go2heapsnapshot/memory.h>
+
 #include "output/merged.h"
 #include "output/report/allocated.h"
 #include "output/report/growth.h"
@@ -17,6 +19,7 @@ struct report {
     struct page *page;
     uint64_t total, garbage, reachable; /* bytes */
     const struct g2h_base *base;        /* NULL: there is none */
+    const struct g2h_memory *memory;    /* of the process; NULL: not known */
     growth_vector growth;               /* since the base; by node of merged */
     unsigned threads;
 };
@@ -28,6 +31,18 @@ enum { REPORT_VERSION = 1 };
 enum { REPORT_ROWS = 10 };
 
 /* ---- sections: each puts itself on report->page. Errors: G2H_ERROR_MEMORY ---- */
+
+/* Puts, as a part of the first lines, what the process had from the system, as far as it is known.
+ */
+void report_put_memory(const struct report *report);
+
+/* Puts which part of the resident memory is large, and what that means, as the first suspect, if
+ * objects are less than half of it. *ret says whether it did. Errors: G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_outside(const struct report *report, bool *ret);
+
+/* Puts which fields and variables point to mappings of a part of RSS (outside.c). Errors:
+ * G2H_ERROR_MEMORY. */
+struct g2h_error *report_put_pointers(const struct report *report, enum g2h_memory_part part);
 
 struct g2h_error *report_put_suspects(const struct report *report);
 struct g2h_error *report_put_goroutines(const struct report *report);

@@ -273,14 +273,16 @@ static struct g2h_error *put_suspect(const struct report *report, const struct s
 static struct g2h_error *put_suspects(const struct report *report, const suspect_vector *suspects)
 {
     struct page *page = report->page;
+    bool is_outside;
     page_open_list(page, "suspects");
+    TRY(report_put_outside(report, &is_outside));
     for (size_t i = 0; i < suspects->count && i < MOST_SUSPECTS; i++) {
         page_open(page, NULL);
-        TRY(put_suspect(report, &suspects->data[i], i + 1));
+        TRY(put_suspect(report, &suspects->data[i], is_outside + i + 1));
         page_close(page);
     }
     page_close(page);
-    if (suspects->count == 0)
+    if (suspects->count == 0 && !is_outside)
         page_say(page, report->base ? "  Nothing grew by much.\n"
                                     : "  Nothing that holds 5 % of the heap stands out.\n");
     if (suspects->count > MOST_SUSPECTS)

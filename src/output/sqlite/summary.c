@@ -319,18 +319,6 @@ static struct g2h_error *add_goroutines(struct summary *summary, ranking *places
 
 /* ---- the dump ---- */
 
-/* Indices of the numbers of MemStats, in the order of the record: runtime/mstats.go. */
-enum {
-    SYS = 2,
-    HEAP_SYS = 7,
-    HEAP_IDLE = 8,
-    HEAP_INUSE = 9,
-    HEAP_RELEASED = 10,
-    STACK_SYS = 13,
-    NEXT_GC = 21,
-    NUM_GC = 280
-};
-
 static struct summary_value of_text(const char *column, const char *text)
 {
     return (struct summary_value){.column = column, .text = text, .is_unknown = !text};
@@ -376,15 +364,15 @@ static struct g2h_error *add_dump(struct summary *summary)
         of_number("map_parts", objects - summary->class_objects),
         of_number("goroutines", g2h_view_goroutine_count(summary->view)),
         of_number("stack_bytes", account->stack_bytes),
-        of_memstats("sys", memstats, SYS),
+        of_memstats("sys", memstats, G2H_MEMSTATS_SYS),
         of_memstats("heap_alloc", memstats, G2H_MEMSTATS_HEAP_ALLOC),
-        of_memstats("heap_sys", memstats, HEAP_SYS),
-        of_memstats("heap_idle", memstats, HEAP_IDLE),
-        of_memstats("heap_inuse", memstats, HEAP_INUSE),
-        of_memstats("heap_released", memstats, HEAP_RELEASED),
-        of_memstats("stack_sys", memstats, STACK_SYS),
-        of_memstats("next_gc", memstats, NEXT_GC),
-        of_memstats("num_gc", memstats, NUM_GC),
+        of_memstats("heap_sys", memstats, G2H_MEMSTATS_HEAP_SYS),
+        of_memstats("heap_idle", memstats, G2H_MEMSTATS_HEAP_IDLE),
+        of_memstats("heap_inuse", memstats, G2H_MEMSTATS_HEAP_INUSE),
+        of_memstats("heap_released", memstats, G2H_MEMSTATS_HEAP_RELEASED),
+        of_memstats("stack_sys", memstats, G2H_MEMSTATS_STACK_SYS),
+        of_memstats("next_gc", memstats, G2H_MEMSTATS_NEXT_GC),
+        of_memstats("num_gc", memstats, G2H_MEMSTATS_NUM_GC),
     };
     return summary_tables_add_dump(&summary->tables, values, sizeof(values) / sizeof(*values));
 }

@@ -1,0 +1,266 @@
+/*
+ * resident; see resident.h.
+ *
+ * Mappings tell the Go heap, whose arenas are known, from files, the executable and all other
+ * anonymous memory. In the arenas, the resident pages of spans are counted. Outside of them the
+ * runtime's counters tell how much is the runtime's own, all of which it uses; the rest is of C or
+ * mmap().
+ */
+#include "process/resident.h"
+
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/scope.h"
+#include "process/procfs.h"
+#include "process/spans.h"
+
+/* ---- the heap ---- */
+
+/* Returns how many bytes of a range are resident. */
+static uint64_t resident_of(const struct process *process, uint64_t address, uint64_t size)
+{
+    const struct process_pages *pages = process->resident.data;
+    uint64_t sum = 0;
+    size_t i;
+    BISECT(i, process->resident.count, pages[i].address + pages[i].size <= address);
+    for (; i < process->resident.count && pages[i].address < address + size; i++) {
+        const uint64_t end = pages[i].address + pages[i].size,
+                       from = pages[i].address > address ? pages[i].address : address;
+        sum += (end < address + size ? end : address + size) - from;
+    }
+    return sum;
+}
+
+void resident_find_spans(const struct runtime *runtime, struct resident_spans *ret)
+{
+    struct span span;
+    *ret = (struct resident_spans){0};
+    for (uint64_t i = 0; i < runtime->allspans.count; i++) {
+        uint64_t address, start;
+        if (span_read_fields_of(runtime, i, &span) == SPAN_IN_USE) {
+            const uint64_t there = resident_of(runtime->process, span.start, span.size),
+                           allocated = span.alloc_count * span.elemsize,
+                           objects = allocated < there ? allocated : there;
+            ret->objects += objects;
+            ret->slots += there - objects;
+            continue;
+        }
+        if (!memory_read(runtime->memory, runtime->allspans.data + 8 * i, 8, &address))
+            continue;
+        const uint64_t size = span_manual_bytes(runtime, address);
+        if (size > 0 && runtime_peek(runtime, address, LAYOUT_MSPAN_START_ADDR, &start))
+            ret->manual += resident_of(runtime->process, start, size);
+    }
+}
+
+static bool is_in_arenas(const struct runtime *runtime, uint64_t address)
+{
+    struct runtime_arenas arenas;
+    uint64_t base;
+    runtime_arenas_begin(runtime, &arenas);
+    while (runtime_arenas_next(&arenas, &base))
+        if (address >= base && address - base < ARENA_SIZE)
+            return true;
+    return false;
+}
+
+/* ---- mappings ---- */
+
+/* A mapping of /proc/PID/smaps. */
+struct mapping {
+    uint64_t start, end, resident;
+    bool is_file, is_code;
+    const char *path;
+    size_t path_size;
+};
+
+typedef VECTOR(struct mapping) mapping_vector;
+
+/* Parses the line that begins a mapping: start-end perms offset device inode path. */
+static bool parse_first(const char *at, struct mapping *ret)
+{
+    uint64_t offset, inode;
+    if (!procfs_take_number(&at, 16, &ret->start) || *at++ != '-' ||
+        !procfs_take_number(&at, 16, &ret->end) || strnlen(at, 5) < 5)
+        return false;
+    ret->is_code = at[2] == 'x';
+    at += 5;
+    if (!procfs_take_number(&at, 16, &offset))
+        return false;
+    at += strcspn(at, " \n");
+    at += strspn(at, " ");
+    if (!procfs_take_number(&at, 10, &inode))
+        return false;
+    ret->path = at;
+    ret->path_size = strcspn(at, "\n");
+    ret->is_file = inode != 0 && *at == '/' && strncmp(at, "/anon_hugepage", 14) != 0;
+    return ret->start < ret->end;
+}
+
+static bool parse(const char *smaps, mapping_vector *ret)
+{
+    static const char key[] = "Rss:";
+    for (const char *line = smaps; line && *line;) {
+        struct mapping mapping = {0};
+        const char *at = line + sizeof(key) - 1;
+        if (strncmp(line, key, sizeof(key) - 1) == 0 && ret->count > 0) {
+            at += strspn(at, " ");
+            struct mapping *last = &ret->data[ret->count - 1];
+            if (procfs_take_number(&at, 10, &last->resident) && last->resident < UINT64_MAX >> 10)
+                last->resident <<= 10;
+        } else if (parse_first(line, &mapping) && !vector_push(ret, mapping)) {
+            return false;
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return true;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct mapping *one = a, *other = b;
+    const size_t least = one->path_size < other->path_size ? one->path_size : other->path_size;
+    const int order = memcmp(one->path, other->path, least);
+    return order != 0 ? order
+                      : (one->path_size > other->path_size) - (one->path_size < other->path_size);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct g2h_mapped_file *one = a, *other = b;
+    if (one->resident != other->resident)
+        return one->resident < other->resident ? 1 : -1;
+    return strcmp(one->path, other->path);
+}
+
+static void keep(const struct mapping *mapping, enum g2h_memory_part part, struct g2h_memory *ret)
+{
+    if (mapping->resident > 0)
+        ret->mappings[ret->mapping_count++] =
+            (struct g2h_mapping){mapping->start, mapping->end, mapping->resident, part};
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+    const struct g2h_mapping *one = a, *other = b;
+    return (one->start > other->start) - (one->start < other->start);
+}
+
+/* Adds a file that is mapped several times or in several pieces: count mappings of one path. A file
+ * with code is a program. */
+static struct g2h_error *add_file(const struct mapping *mappings, size_t count,
+                                  struct g2h_memory *memory)
+{
+    struct g2h_mapped_file file = {0};
+    bool is_code = false;
+    for (size_t i = 0; i < count; i++) {
+        is_code |= mappings[i].is_code;
+        file.resident += mappings[i].resident;
+    }
+    memory->parts[is_code ? G2H_MEMORY_PROGRAM : G2H_MEMORY_FILES] += file.resident;
+    if (is_code || file.resident == 0)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        keep(&mappings[i], G2H_MEMORY_FILES, memory);
+    file.path = strndup(mappings->path, mappings->path_size);
+    TRY_MEMORY(file.path);
+    memory->files[memory->file_count++] = file;
+    return NULL;
+}
+
+/* Adds all files, which are sorted by path. */
+static struct g2h_error *add_files(mapping_vector *files, struct g2h_memory *memory)
+{
+    if (files->count == 0)
+        return NULL;
+    vector_sort(files, compare_paths);
+    memory->files = calloc(files->count, sizeof(*memory->files));
+    TRY_MEMORY(memory->files);
+    for (size_t first = 0, end; first < files->count; first = end) {
+        for (end = first + 1;
+             end < files->count && compare_paths(&files->data[first], &files->data[end]) == 0;)
+            end++;
+        TRY(add_file(&files->data[first], end - first, memory));
+    }
+    if (memory->file_count > 0)
+        qsort(memory->files, memory->file_count, sizeof(*memory->files), compare_sizes);
+    return NULL;
+}
+
+/* ---- parts ---- */
+
+/* Takes at most bytes from what is left, and returns them. */
+static uint64_t take(uint64_t *left, uint64_t bytes)
+{
+    const uint64_t taken = bytes < *left ? bytes : *left;
+    *left -= taken;
+    return taken;
+}
+
+static void divide_heap(const struct resident_spans *spans, uint64_t heap,
+                        struct g2h_memory *memory)
+{
+    uint64_t *parts = memory->parts;
+    parts[G2H_MEMORY_OBJECTS] = take(&heap, spans->objects);
+    parts[G2H_MEMORY_STACKS] = take(&heap, spans->manual);
+    parts[G2H_MEMORY_SLOTS] = take(&heap, spans->slots);
+    parts[G2H_MEMORY_FREE] = heap;
+}
+
+static void divide_rest(const struct counters *counters, uint64_t rest, struct g2h_memory *memory)
+{
+    uint64_t *parts = memory->parts;
+    parts[G2H_MEMORY_SPANS] = take(&rest, counters->mspan_sys + counters->mcache_sys);
+    parts[G2H_MEMORY_GC] = take(&rest, counters->gc_misc_sys);
+    parts[G2H_MEMORY_RUNTIME] = take(&rest, counters->other_sys + counters->stacks_sys);
+    parts[G2H_MEMORY_BUCKETS] = take(&rest, counters->buckhash_sys); /* most of it is untouched */
+    parts[G2H_MEMORY_C] = rest;
+}
+
+struct g2h_error *resident_find(const struct runtime *runtime, const struct counters *counters,
+                                const struct resident_spans *spans, struct g2h_memory *ret)
+{
+    _cleanup_free_ void *mappings_data = NULL, *files_data = NULL;
+    mapping_vector mappings = {0}, files = {0};
+    uint64_t heap = 0, rest = 0;
+    *ret = (struct g2h_memory){.has_counters = counters->is_known};
+    if (!runtime->process->smaps)
+        return NULL;
+    const bool parsed = parse(runtime->process->smaps, &mappings);
+    mappings_data = mappings.data;
+    TRY_MEMORY(parsed);
+    ret->mappings = calloc(mappings.count + 1, sizeof(*ret->mappings));
+    TRY_MEMORY(ret->mappings);
+    for (size_t i = 0; i < mappings.count; i++) {
+        const struct mapping *mapping = &mappings.data[i];
+        ret->resident += mapping->resident;
+        if (mapping->is_file) {
+            const bool good = vector_push(&files, *mapping);
+            files_data = files.data;
+            TRY_MEMORY(good);
+        } else if (mapping->start < runtime->end && mapping->end > runtime->noptrdata) {
+            ret->parts[G2H_MEMORY_PROGRAM] += mapping->resident; /* bss */
+        } else if (is_in_arenas(runtime, mapping->start)) {
+            heap += mapping->resident;
+        } else {
+            rest += mapping->resident;
+            keep(mapping, G2H_MEMORY_C, ret);
+        }
+    }
+    divide_heap(spans, heap, ret);
+    divide_rest(counters, rest, ret);
+    TRY(add_files(&files, ret));
+    qsort(ret->mappings, ret->mapping_count, sizeof(*ret->mappings), compare_starts);
+    return NULL;
+}
+
+void g2h_memory_deinit(struct g2h_memory *memory)
+{
+    for (size_t i = 0; i < memory->file_count; i++)
+        free(memory->files[i].path);
+    free(memory->files);
+    free(memory->mappings);
+    *memory = (struct g2h_memory){0};
+}
