@@ -59,6 +59,18 @@ static uint64_t bytes_of_spans(const struct runtime *runtime)
     return sum;
 }
 
+/* Returns whether the counters behind heapStats may be the runtime's. If a generation is all zeros,
+ * the sums are the same one generation earlier or later, where these counters are not. */
+static bool has_neighbours(const struct runtime *runtime, uint64_t memstats)
+{
+    uint64_t spans, caches, other;
+    return runtime_peek(runtime, memstats, LAYOUT_MSTATS_MSPAN_SYS, &spans) &&
+           runtime_peek(runtime, memstats, LAYOUT_MSTATS_MCACHE_SYS, &caches) &&
+           runtime_peek(runtime, memstats, LAYOUT_MSTATS_OTHER_SYS, &other) &&
+           spans / runtime_size(runtime, LAYOUT_MSPAN) >= runtime->allspans.count &&
+           spans <= runtime->memory->bytes && caches > 0 && other > 0;
+}
+
 /* Returns the address of runtime.memstats, found by the bytes in spans, or 0. */
 static uint64_t search(const struct runtime *runtime)
 {
@@ -71,7 +83,8 @@ static uint64_t search(const struct runtime *runtime)
                        first = range->address > start ? range->address : start,
                        end = range_end < runtime->end ? range_end : runtime->end;
         for (uint64_t at = (first + 7) & ~(uint64_t)7; at < end && end - at >= 8; at += 8)
-            if (read_heap_stats(runtime, at, &stats) && stats.in_heap == in_heap)
+            if (read_heap_stats(runtime, at, &stats) && stats.in_heap == in_heap &&
+                has_neighbours(runtime, at))
                 return at;
     }
     return 0;

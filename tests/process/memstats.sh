@@ -9,6 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
 build=${BUILD:-$top/build/process}/memstats
 
+# shellcheck disable=SC2034  # for tests/go.sh
+usual_goroots=$("$top/tools/setup" go-leaks)
 . "$top/tests/go.sh"
 . "$here/lib.sh"
 mkdir -p "$build" || exit 1
