@@ -54,15 +54,32 @@ void resident_find_spans(const struct runtime *runtime, struct resident_spans *r
     }
 }
 
-static bool is_in_arenas(const struct runtime *runtime, uint64_t address)
+typedef VECTOR(uint64_t) address_vector;
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+/* Lists the addresses of all arenas, ascending. Returns false if memory runs out. */
+static bool list_arenas(const struct runtime *runtime, address_vector *ret)
 {
     struct runtime_arenas arenas;
     uint64_t base;
     runtime_arenas_begin(runtime, &arenas);
     while (runtime_arenas_next(&arenas, &base))
-        if (address >= base && address - base < ARENA_SIZE)
-            return true;
-    return false;
+        if (!vector_push(ret, base))
+            return false;
+    vector_sort(ret, compare_addresses);
+    return true;
+}
+
+static bool is_in_arenas(const address_vector *arenas, uint64_t address)
+{
+    size_t after;
+    BISECT(after, arenas->count, arenas->data[after] <= address);
+    return after > 0 && address - arenas->data[after - 1] < ARENA_SIZE;
 }
 
 /* ---- mappings ---- */
@@ -219,39 +236,55 @@ static void divide_rest(const struct counters *counters, uint64_t rest, struct g
     parts[G2H_MEMORY_C] = rest;
 }
 
+/* What is sorted out of the mappings. */
+struct sorting {
+    const struct runtime *runtime;
+    mapping_vector mappings, files;
+    address_vector arenas;
+    uint64_t heap, rest; /* resident bytes of arenas, and of other anonymous memory */
+};
+
+static void sorting_deinit(struct sorting *sorting)
+{
+    free(sorting->mappings.data);
+    free(sorting->files.data);
+    free(sorting->arenas.data);
+}
+
+/* Adds a mapping to what it is of. Returns false if memory runs out. */
+static bool sort_out(struct sorting *sorting, const struct mapping *mapping, struct g2h_memory *ret)
+{
+    const struct runtime *runtime = sorting->runtime;
+    ret->resident += mapping->resident;
+    if (mapping->is_file)
+        return vector_push(&sorting->files, *mapping);
+    if (mapping->start < runtime->end && mapping->end > runtime->noptrdata) {
+        ret->parts[G2H_MEMORY_PROGRAM] += mapping->resident; /* bss */
+    } else if (is_in_arenas(&sorting->arenas, mapping->start)) {
+        sorting->heap += mapping->resident;
+    } else {
+        sorting->rest += mapping->resident;
+        keep(mapping, G2H_MEMORY_C, ret);
+    }
+    return true;
+}
+
 struct g2h_error *resident_find(const struct runtime *runtime, const struct counters *counters,
                                 const struct resident_spans *spans, struct g2h_memory *ret)
 {
-    _cleanup_free_ void *mappings_data = NULL, *files_data = NULL;
-    mapping_vector mappings = {0}, files = {0};
-    uint64_t heap = 0, rest = 0;
+    _cleanup_(sorting_deinit) struct sorting sorting = {.runtime = runtime};
     *ret = (struct g2h_memory){.has_counters = counters->is_known};
     if (!runtime->process->smaps)
         return NULL;
-    const bool parsed = parse(runtime->process->smaps, &mappings);
-    mappings_data = mappings.data;
-    TRY_MEMORY(parsed);
-    ret->mappings = calloc(mappings.count + 1, sizeof(*ret->mappings));
+    TRY_MEMORY(parse(runtime->process->smaps, &sorting.mappings) &&
+               list_arenas(runtime, &sorting.arenas));
+    ret->mappings = calloc(sorting.mappings.count + 1, sizeof(*ret->mappings));
     TRY_MEMORY(ret->mappings);
-    for (size_t i = 0; i < mappings.count; i++) {
-        const struct mapping *mapping = &mappings.data[i];
-        ret->resident += mapping->resident;
-        if (mapping->is_file) {
-            const bool good = vector_push(&files, *mapping);
-            files_data = files.data;
-            TRY_MEMORY(good);
-        } else if (mapping->start < runtime->end && mapping->end > runtime->noptrdata) {
-            ret->parts[G2H_MEMORY_PROGRAM] += mapping->resident; /* bss */
-        } else if (is_in_arenas(runtime, mapping->start)) {
-            heap += mapping->resident;
-        } else {
-            rest += mapping->resident;
-            keep(mapping, G2H_MEMORY_C, ret);
-        }
-    }
-    divide_heap(spans, heap, ret);
-    divide_rest(counters, rest, ret);
-    TRY(add_files(&files, ret));
+    for (size_t i = 0; i < sorting.mappings.count; i++)
+        TRY_MEMORY(sort_out(&sorting, &sorting.mappings.data[i], ret));
+    divide_heap(spans, sorting.heap, ret);
+    divide_rest(counters, sorting.rest, ret);
+    TRY(add_files(&sorting.files, ret));
     qsort(ret->mappings, ret->mapping_count, sizeof(*ret->mappings), compare_starts);
     return NULL;
 }
